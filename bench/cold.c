@@ -161,21 +161,21 @@ static double time_fio(const char *folder, const char *set, uint64_t block, unsi
 }
 
 /* A way in which fio reads. */
-typedef struct fio_setting {
+struct fio_setting {
     uint64_t block;
     unsigned depth, jobs;
-} fio_setting;
+};
 
-static fio_setting best_of_fio(const char *folder, const char *set, uint64_t block) {
+static struct fio_setting best_of_fio(const char *folder, const char *set, uint64_t block) {
     static const unsigned depths[] = {8, 16, 32, 64, 128};
-    fio_setting found = {block, depths[0], 1};
+    struct fio_setting found = {block, depths[0], 1};
     double best = 0;
     for (size_t i = 0; i < sizeof depths / sizeof *depths; i++)
         for (unsigned jobs = 1; jobs <= 2; jobs++) {
             double rate = time_fio(folder, set, block, depths[i], jobs);
             if (rate <= best) continue;
             best = rate;
-            found = (fio_setting){block, depths[i], jobs};
+            found = (struct fio_setting){block, depths[i], jobs};
         }
     return found;
 }
@@ -184,11 +184,11 @@ static fio_setting best_of_fio(const char *folder, const char *set, uint64_t blo
  * right before and right after it. */
 static void measure(const char *folder, const char *set, uint64_t frame_size, uint64_t part,
                     int repeats) {
-    samples fio = {.count = 0}, rates[COLD_WAYS] = {{.count = 0}},
-            ratios[COLD_WAYS] = {{.count = 0}}, over_bare = fio;
+    struct samples fio = {.count = 0}, rates[COLD_WAYS] = {{.count = 0}},
+                   ratios[COLD_WAYS] = {{.count = 0}}, over_bare = fio;
     make_set(folder, set, frame_size);
     recmap_dataset_close(set_open(folder, set, false, NULL)); /* builds its index */
-    fio_setting best = best_of_fio(folder, set, frame_size);
+    struct fio_setting best = best_of_fio(folder, set, frame_size);
     for (int r = 0; r < repeats; r++) {
         double rate[COLD_WAYS], before = time_fio(folder, set, best.block, best.depth, best.jobs);
         for (int way = 0; way < COLD_WAYS; way++) {

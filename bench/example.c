@@ -30,7 +30,7 @@ static size_t field_size(size_t size) {
 }
 
 /* Writes an entry except for the `size` bytes of its values, which are one field of the list. */
-static uint8_t *put_entry(example *example, const char *name, unsigned list, size_t size) {
+static uint8_t *put_entry(struct example *example, const char *name, unsigned list, size_t size) {
     size_t name_size = strlen(name), list_size = field_size(size);
     size_t feature_size = field_size(list_size);
     uint8_t *at = example->bytes + example->end;
@@ -44,22 +44,24 @@ static uint8_t *put_entry(example *example, const char *name, unsigned list, siz
     return at;
 }
 
-void example_begin(example *example) {
+void example_begin(struct example *example) {
     example->start = example->end = HEAD_ROOM;
 }
 
-void example_add_bytes(example *example, const char *name, const void *data, size_t size) {
+void example_add_bytes(struct example *example, const char *name, const void *data, size_t size) {
     memcpy(put_entry(example, name, BYTES_LIST, size), data, size);
 }
 
-void example_add_int64(example *example, const char *name, const uint64_t *values, size_t count) {
+void example_add_int64(struct example *example, const char *name, const uint64_t *values,
+                       size_t count) {
     size_t size = 0;
     for (size_t i = 0; i < count; i++) size += varint_size(values[i]);
     uint8_t *at = put_entry(example, name, INT64_LIST, size);
     for (size_t i = 0; i < count; i++) at = put_varint(at, values[i]);
 }
 
-void example_add_float(example *example, const char *name, const float *values, size_t count) {
+void example_add_float(struct example *example, const char *name, const float *values,
+                       size_t count) {
     uint8_t *at = put_entry(example, name, FLOAT_LIST, 4 * count);
     for (size_t i = 0; i < count; i++) {
         uint32_t bits;
@@ -68,7 +70,7 @@ void example_add_float(example *example, const char *name, const float *values, 
     }
 }
 
-void example_end(example *example) {
+void example_end(struct example *example) {
     size_t size = example->end - example->start;
     example->start -= 1 + varint_size(size);
     put_head(example->bytes + example->start, 1, size);

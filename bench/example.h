@@ -7,16 +7,18 @@
 
 enum { EXAMPLE_CAPACITY = 1 << 18 };
 
-typedef struct example {
+struct example {
     uint8_t bytes[EXAMPLE_CAPACITY]; /* the record, from `start` on after example_end */
     size_t start;
     size_t end;
-} example;
+};
 
-void example_begin(example *example);
-void example_add_bytes(example *example, const char *name, const void *data, size_t size);
-void example_add_int64(example *example, const char *name, const uint64_t *values, size_t count);
-void example_add_float(example *example, const char *name, const float *values, size_t count);
-void example_end(example *example);
+void example_begin(struct example *example);
+void example_add_bytes(struct example *example, const char *name, const void *data, size_t size);
+void example_add_int64(struct example *example, const char *name, const uint64_t *values,
+                       size_t count);
+void example_add_float(struct example *example, const char *name, const float *values,
+                       size_t count);
+void example_end(struct example *example);
 
 #endif

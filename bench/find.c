@@ -10,20 +10,20 @@
 
 enum { COUNT = 64 << 10, ID_SIZE = 13 };
 
-typedef struct find_bench {
+struct find_bench {
     recmap_dataset *dataset;
     char (*ids)[ID_SIZE + 1];
     uint64_t *numbers;
-} find_bench;
+};
 
-static void choose(find_bench *bench, uint64_t *seed) {
+static void choose(struct find_bench *bench, uint64_t *seed) {
     for (size_t i = 0; i < COUNT; i++) {
         bench->numbers[i] = random_below(seed, recmap_dataset_count(bench->dataset));
         snprintf(bench->ids[i], sizeof *bench->ids, "img-%09u", (unsigned)bench->numbers[i]);
     }
 }
 
-static double time_find(const find_bench *bench) {
+static double time_find(const struct find_bench *bench) {
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t start = thread_cpu_ns();
     for (size_t i = 0; i < COUNT; i++) {
@@ -37,7 +37,7 @@ static double time_find(const find_bench *bench) {
     return (double)(thread_cpu_ns() - start) / COUNT;
 }
 
-static double time_get(const find_bench *bench) {
+static double time_get(const struct find_bench *bench) {
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t start = thread_cpu_ns();
     for (size_t i = 0; i < COUNT; i++) {
@@ -56,12 +56,12 @@ int main(int argc, char **argv) {
         return 2;
     }
     int repeats = parse_repeats(argv[2], 9);
-    find_bench bench = {
+    struct find_bench bench = {
         .dataset = set_open(argv[1], "small", true, NULL),
         .ids = must_have(malloc(COUNT * sizeof *bench.ids)),
         .numbers = must_have(malloc(COUNT * sizeof *bench.numbers)),
     };
-    samples times = {.count = 0}, ratios = {.count = 0};
+    struct samples times = {.count = 0}, ratios = {.count = 0};
     uint64_t seed = 1;
     for (int r = 0; r <= repeats; r++) {
         choose(&bench, &seed);

@@ -23,12 +23,12 @@ enum { SHARDS = 4, FIXED_SIZE = 240, OFRECORD_HEADER = 8, GATHERED = 256, GETS =
 static volatile uint32_t hash_sum; /* so that it is computed */
 
 /* A layout: how a payload is written, and where the next one lies. */
-typedef struct layout {
+struct layout {
     const char *set, *framing;
     void (*write)(FILE *file, const uint8_t *data, size_t size);
     const uint8_t *(*next)(const uint8_t **data, size_t *size, const uint8_t *at,
                            const uint8_t *end);
-} layout;
+};
 
 static void write_ofrecord(FILE *file, const uint8_t *data, size_t size) {
     uint8_t header[OFRECORD_HEADER];
@@ -74,14 +74,14 @@ static const uint8_t *next_fixed(const uint8_t **data, size_t *size, const uint8
     return position + FIXED_SIZE;
 }
 
-static const layout layouts[] = {
+static const struct layout layouts[] = {
     {"framed-ofrecord", "ofrecord", write_ofrecord, next_ofrecord},
     {"framed-lines", "lines", write_line, next_line},
     {"framed-fixed", "fixed:0,240,0", write_fixed, next_fixed},
 };
 
 /* A shard of as many records as one of the small set has. */
-static void write_shard(const char *path, const layout *layout, recmap_dataset *dataset,
+static void write_shard(const char *path, const struct layout *layout, recmap_dataset *dataset,
                         uint64_t first, uint64_t end) {
     recmap_error error = RECMAP_ERROR_INIT;
     char part[SET_PATH_SIZE + 8];
@@ -96,12 +96,12 @@ static void write_shard(const char *path, const layout *layout, recmap_dataset *
     if (fclose(file) || rename(part, path)) exit(4);
 }
 
-static void shard_path(char path[SET_PATH_SIZE], const char *folder, const layout *layout,
+static void shard_path(char path[SET_PATH_SIZE], const char *folder, const struct layout *layout,
                        unsigned shard) {
     snprintf(path, SET_PATH_SIZE, "%s/%s/part-%05u", folder, layout->set, shard);
 }
 
-static void make_set(const char *folder, const layout *layout) {
+static void make_set(const char *folder, const struct layout *layout) {
     recmap_dataset *from = set_open(folder, "small", false, NULL);
     uint64_t count = recmap_dataset_count(from) / 2;
     char path[SET_PATH_SIZE];
@@ -117,22 +117,22 @@ static void make_set(const char *folder, const layout *layout) {
 }
 
 /* A record, as the bare loops know it. */
-typedef struct known_record {
+struct known_record {
     const uint8_t *data;
     size_t size;
-} known_record;
+};
 
 /* The shards, mapped, and where each record lies if that was asked for. */
-typedef struct bare_set {
+struct bare_set {
     struct file_map *maps[SHARDS];
-    known_record *records;
+    struct known_record *records;
     uint64_t count;
-} bare_set;
+};
 
-static void bare_open(bare_set *bare, const char *folder, const layout *layout) {
+static void bare_open(struct bare_set *bare, const char *folder, const struct layout *layout) {
     recmap_error error = RECMAP_ERROR_INIT;
     char path[SET_PATH_SIZE];
-    *bare = (bare_set){.count = 0};
+    *bare = (struct bare_set){.count = 0};
     for (unsigned s = 0; s < SHARDS; s++) {
         struct file_stat stat;
         int fd;
@@ -145,19 +145,19 @@ static void bare_open(bare_set *bare, const char *folder, const layout *layout) 
     }
 }
 
-static void bare_close(bare_set *bare) {
+static void bare_close(struct bare_set *bare) {
     for (unsigned s = 0; s < SHARDS; s++) map_destroy(bare->maps[s]);
     free(bare->records);
 }
 
 /* Steps over all records; keeps them where there is room, else hashes each. */
-static void bare_walk(bare_set *bare, const layout *layout, bool keeps) {
+static void bare_walk(struct bare_set *bare, const struct layout *layout, bool keeps) {
     uint64_t count = 0;
     uint32_t sum = 0;
     for (unsigned s = 0; s < SHARDS; s++) {
         const uint8_t *at = bare->maps[s]->data, *end = at + bare->maps[s]->size;
         for (; at < end; count++) {
-            known_record record;
+            struct known_record record;
             at = layout->next(&record.data, &record.size, at, end);
             if (keeps) bare->records[count] = record;
             else sum += framing_hash(record.data, record.size);
@@ -167,8 +167,8 @@ static void bare_walk(bare_set *bare, const layout *layout, bool keeps) {
     bare->count = count;
 }
 
-static double time_bare_walk(const char *folder, const layout *layout) {
-    bare_set bare;
+static double time_bare_walk(const char *folder, const struct layout *layout) {
+    struct bare_set bare;
     uint64_t begun = process_cpu_ns();
     bare_open(&bare, folder, layout);
     bare_walk(&bare, layout, false);
@@ -176,8 +176,8 @@ static double time_bare_walk(const char *folder, const layout *layout) {
     return (double)(process_cpu_ns() - begun);
 }
 
-static void measure_index(const char *folder, const layout *layout, int repeats) {
-    samples rates = {.count = 0}, ratios = {.count = 0};
+static void measure_index(const char *folder, const struct layout *layout, int repeats) {
+    struct samples rates = {.count = 0}, ratios = {.count = 0};
     recmap_index_summary summary;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     char path[SET_PATH_SIZE];
@@ -198,7 +198,7 @@ static void measure_index(const char *folder, const layout *layout, int repeats)
               layout->framing);
 }
 
-static double time_known(const bare_set *bare, const uint64_t *numbers) {
+static double time_known(const struct bare_set *bare, const uint64_t *numbers) {
     uint64_t begun = thread_cpu_ns();
     uint32_t sum = 0;
     for (size_t i = 0; i < GETS; i++)
@@ -234,12 +234,12 @@ static double time_gather(recmap_dataset *dataset, recmap_batch *batch, const ui
     return (double)(thread_cpu_ns() - begun) / GETS;
 }
 
-static void measure_get(const char *folder, const layout *layout, int repeats) {
+static void measure_get(const char *folder, const struct layout *layout, int repeats) {
     recmap_error error = RECMAP_ERROR_INIT;
-    samples bare_times = {.count = 0}, gets = {.count = 0}, gathers = {.count = 0};
+    struct samples bare_times = {.count = 0}, gets = {.count = 0}, gathers = {.count = 0};
     recmap_dataset *dataset = set_open(folder, layout->set, false, NULL);
     recmap_batch *batch;
-    bare_set bare;
+    struct bare_set bare;
     uint64_t count = recmap_dataset_count(dataset), seed = 3;
     uint64_t *numbers = must_have(malloc(GETS * sizeof *numbers));
     must(recmap_batch_create(&batch, &error), &error);

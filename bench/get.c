@@ -26,13 +26,13 @@ enum {
     WAY_COUNT
 };
 
-typedef struct get_bench {
-    mapped_set bare;
+struct get_bench {
+    struct mapped_set bare;
     recmap_dataset *datasets[WAY_COUNT];
     recmap_batch *batch;
     uint64_t *numbers;
     size_t count;
-} get_bench;
+};
 
 static void check_count(uint64_t good, size_t count) {
     if (good == count) return;
@@ -64,7 +64,7 @@ static void gather_all(recmap_batch *batch, recmap_dataset *dataset, const uint6
     check_count(good, count);
 }
 
-static double time_way(get_bench *bench, int way) {
+static double time_way(struct get_bench *bench, int way) {
     uint64_t start = thread_cpu_ns();
     recmap_dataset *dataset = bench->datasets[way];
     if (way == WAY_BARE || way == WAY_BARE_BOTH)
@@ -77,7 +77,7 @@ static double time_way(get_bench *bench, int way) {
     return (double)(thread_cpu_ns() - start) / (double)bench->count;
 }
 
-static void open_ways(get_bench *bench, const char *folder, const char *set) {
+static void open_ways(struct get_bench *bench, const char *folder, const char *set) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     mapped_set_open(&bench->bare, folder, set);
@@ -92,7 +92,7 @@ static void open_ways(get_bench *bench, const char *folder, const char *set) {
     must(recmap_batch_create(&bench->batch, &error), &error);
 }
 
-static void close_ways(get_bench *bench) {
+static void close_ways(struct get_bench *bench) {
     recmap_batch_destroy(bench->batch);
     recmap_dataset_close(bench->datasets[WAY_GET]);
     recmap_dataset_close(bench->datasets[WAY_HEADER]);
@@ -102,7 +102,7 @@ static void close_ways(get_bench *bench) {
 }
 
 /* All pages of all maps are in the page tables before anything is timed. */
-static void touch_all(get_bench *bench, uint64_t records) {
+static void touch_all(struct get_bench *bench, uint64_t records) {
     uint64_t *all = must_have(malloc((records + GATHERED) * sizeof *all));
     for (uint64_t i = 0; i < records; i++) all[i] = i;
     size_t whole = records / GATHERED * GATHERED;
@@ -115,8 +115,8 @@ static void touch_all(get_bench *bench, uint64_t records) {
     free(all);
 }
 
-static void print_ways(samples times[WAY_COUNT], samples ratios[WAY_COUNT], const char *set,
-                       goal get, goal gather) {
+static void print_ways(struct samples times[WAY_COUNT], struct samples ratios[WAY_COUNT],
+                       const char *set, struct goal get, struct goal gather) {
     static const char *const names[WAY_COUNT] = {
         "bare loop, data CRC",  "get",
         "gather of 256",        "bare loop, both CRCs",
@@ -124,7 +124,7 @@ static void print_ways(samples times[WAY_COUNT], samples ratios[WAY_COUNT], cons
         "get, pread",           "gather of 256, pread"};
     print_row(&times[WAY_BARE], "ns a record", NO_GOAL, "%s: %s", set, names[WAY_BARE]);
     for (int way = WAY_BARE + 1; way < WAY_COUNT; way++) {
-        goal wanted = way == WAY_GET ? get : way == WAY_GATHER ? gather : NO_GOAL;
+        struct goal wanted = way == WAY_GET ? get : way == WAY_GATHER ? gather : NO_GOAL;
         print_row(&ratios[way], "x bare loop", wanted, "%s: %s (%.0f ns)", set, names[way],
                   samples_median(&times[way]));
     }
@@ -139,10 +139,10 @@ static void shuffle(int *order, int count, uint64_t *seed) {
     }
 }
 
-static void measure(const char *folder, const char *set, size_t count, int repeats, goal get,
-                    goal gather) {
-    get_bench bench = {.count = count};
-    samples times[WAY_COUNT] = {{.count = 0}}, ratios[WAY_COUNT] = {{.count = 0}};
+static void measure(const char *folder, const char *set, size_t count, int repeats, struct goal get,
+                    struct goal gather) {
+    struct get_bench bench = {.count = count};
+    struct samples times[WAY_COUNT] = {{.count = 0}}, ratios[WAY_COUNT] = {{.count = 0}};
     open_ways(&bench, folder, set);
     uint64_t records = bench.bare.record_count, seed = 1;
     bench.numbers = must_have(malloc(count * sizeof *bench.numbers));

@@ -18,21 +18,21 @@
 
 enum { GETS = 20, SPANS_A_BLOCK = 4 };
 
-typedef struct bench {
+struct bench {
     const char *folder, *set;
     int repeats;
     char index_path[SET_PATH_SIZE];
-} bench;
+};
 
-static void build(const bench *bench, unsigned threads) {
+static void build(const struct bench *bench, unsigned threads) {
     recmap_index_summary summary;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.thread_count = threads;
     set_build(&summary, bench->folder, bench->set, bench->index_path, &options);
 }
 
-static void measure_index(const bench *bench, unsigned threads) {
-    samples cpu = {.count = 0}, wall = {.count = 0}, rates = {.count = 0};
+static void measure_index(const struct bench *bench, unsigned threads) {
+    struct samples cpu = {.count = 0}, wall = {.count = 0}, rates = {.count = 0};
     for (int r = 0; r <= bench->repeats; r++) {
         uint64_t at = process_cpu_ns(), clock = now_ns();
         uint64_t size = inflate_set(bench->folder, bench->set, threads);
@@ -53,7 +53,7 @@ static void measure_index(const bench *bench, unsigned threads) {
     print_row(&wall, "x inflating + CRC", NO_GOAL, "%s: rate by the clock", label);
 }
 
-static recmap_dataset *open_set(const bench *bench) {
+static recmap_dataset *open_set(const struct bench *bench) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset;
     must(recmap_dataset_open(&dataset, bench->index_path, NULL, &error), &error);
@@ -62,7 +62,8 @@ static recmap_dataset *open_set(const bench *bench) {
 
 /* A record of the first shard, that far into it: fetched from a data set that was just opened, so
  * that no span is there yet, and reached by inflating all that lies before it. */
-static double time_get(double *reading, const bench *bench, uint64_t percent, uint64_t *seed) {
+static double time_get(double *reading, const struct bench *bench, uint64_t percent,
+                       uint64_t *seed) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = open_set(bench);
     recmap_shard_info shard;
@@ -85,11 +86,11 @@ static double time_get(double *reading, const bench *bench, uint64_t percent, ui
     return took;
 }
 
-static void measure_get(const bench *bench) {
+static void measure_get(const struct bench *bench) {
     static const uint64_t percents[] = {10, 50, 90};
     uint64_t seed = 5;
     for (size_t p = 0; p < sizeof percents / sizeof *percents; p++) {
-        samples times = {.count = 0}, ratios = {.count = 0};
+        struct samples times = {.count = 0}, ratios = {.count = 0};
         for (int i = 0; i < GETS; i++) {
             double reading, took = time_get(&reading, bench, percents[p], &seed);
             samples_add(&times, took / 1e6);
@@ -105,9 +106,9 @@ static void measure_get(const bench *bench) {
 /* Each round inflates the set without the library and then reads an epoch. The ratio shows the cost
  * of random access; the number of inflated spans shows whether a span is inflated more than once.
  * */
-static void measure_epoch(const bench *bench, bool is_windowed) {
+static void measure_epoch(const struct bench *bench, bool is_windowed) {
     recmap_error error = RECMAP_ERROR_INIT;
-    samples ratios = {.count = 0}, times = {.count = 0}, spans = {.count = 0};
+    struct samples ratios = {.count = 0}, times = {.count = 0}, spans = {.count = 0};
     const char *kind = is_windowed ? "windowed" : "shuffled";
     for (int r = 0; r <= bench->repeats; r++) {
         uint64_t begun = process_cpu_ns();
@@ -147,7 +148,7 @@ int main(int argc, char **argv) {
                         "[index|get|windowed|shuffled]...]\n");
         return 2;
     }
-    bench of = {.folder = argv[1], .set = argv[2], .repeats = parse_repeats(argv[3], 5)};
+    struct bench of = {.folder = argv[1], .set = argv[2], .repeats = parse_repeats(argv[3], 5)};
     set_index_path(of.index_path, of.folder, of.set, "");
     unsigned cores = core_count();
     if (is_asked("index", argc, argv)) {

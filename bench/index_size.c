@@ -27,9 +27,9 @@ static uint64_t measure(uint64_t *records, const char *folder, const char *set, 
     return size;
 }
 
-static void print_size(uint64_t size, uint64_t records, goal wanted, const char *set,
+static void print_size(uint64_t size, uint64_t records, struct goal wanted, const char *set,
                        const char *what) {
-    samples one = {.count = 0};
+    struct samples one = {.count = 0};
     samples_add(&one, (double)size / (double)records);
     print_row(&one, "bytes a record", wanted, "index size, %s: %s", set, what);
 }
@@ -58,7 +58,7 @@ static uint64_t fixed_size(const char *folder) {
 int main(int argc, char **argv) {
     static const struct {
         const char *name, *kind, *id;
-        goal wanted;
+        struct goal wanted;
     } sets[] = {
         {"equal", "equal (equal lengths)", NULL, {GOAL_AT_MAX, 0.5}},
         {"small", "small", "id", {GOAL_NONE, 0}},
@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
         return 2;
     }
-    samples fixed = {.count = 0};
+    struct samples fixed = {.count = 0};
     uint64_t least = fixed_size(argv[1]);
     samples_add(&fixed, (double)least);
     print_row(&fixed, "bytes", NO_GOAL, "index size, one empty record");

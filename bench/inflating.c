@@ -16,15 +16,15 @@ enum { PIECE = 1 << 20 };
 
 static atomic_uint crc_sum; /* so that no CRC can be left out */
 
-typedef struct bare_inflater {
+struct bare_inflater {
     struct inflate_state state;
     uint8_t in[PIECE], out[PIECE];
-} bare_inflater;
+};
 
 /* The baseline: ISA-L inflates the file in pieces into one buffer. The CRC of the content is
  * optional, because the library computes it as well. */
 uint64_t inflate_file(const char *path, uint64_t most, bool with_crc) {
-    bare_inflater *bare = must_have(malloc(sizeof *bare));
+    struct bare_inflater *bare = must_have(malloc(sizeof *bare));
     struct inflate_state *state = &bare->state;
     uint64_t size = 0;
     FILE *file = must_have(fopen(path, "rb"));
@@ -48,14 +48,14 @@ uint64_t inflate_file(const char *path, uint64_t most, bool with_crc) {
 }
 
 /* The shards of a set, taken by the threads one after another. */
-typedef struct inflate_pass {
+struct inflate_pass {
     recmap_shards *shards;
     atomic_size_t next;
     atomic_ullong size;
-} inflate_pass;
+};
 
 static void *run_inflate(void *context) {
-    inflate_pass *pass = context;
+    struct inflate_pass *pass = context;
     size_t i;
     while ((i = pass->next++) < recmap_shards_count(pass->shards))
         pass->size += inflate_file(recmap_shards_path(pass->shards, i), UINT64_MAX, true);
@@ -63,7 +63,7 @@ static void *run_inflate(void *context) {
 }
 
 uint64_t inflate_set(const char *folder, const char *set, unsigned thread_count) {
-    inflate_pass pass = {.next = 0};
+    struct inflate_pass pass = {.next = 0};
     if (!set_find(&pass.shards, folder, set)) exit(2);
     if (thread_count > 1) {
         recmap_error error = RECMAP_ERROR_INIT;

@@ -15,13 +15,13 @@
 
 enum { BATCH = 256 };
 
-typedef struct loader_bench {
+struct loader_bench {
     recmap_dataset *dataset;
     recmap_order *order;
     recmap_loader_options options;
-} loader_bench;
+};
 
-static void bench_open(loader_bench *bench, const char *folder, const char *set) {
+static void bench_open(struct loader_bench *bench, const char *folder, const char *set) {
     recmap_error error = RECMAP_ERROR_INIT;
     bench->dataset = set_open(folder, set, false, NULL);
     bench->options = (recmap_loader_options)RECMAP_LOADER_OPTIONS_INIT;
@@ -30,12 +30,13 @@ static void bench_open(loader_bench *bench, const char *folder, const char *set)
          &error);
 }
 
-static void bench_close(loader_bench *bench) {
+static void bench_close(struct loader_bench *bench) {
     recmap_order_release(bench->order);
     recmap_dataset_close(bench->dataset);
 }
 
-static recmap_loader *make_loader(const loader_bench *bench, uint64_t epoch, uint64_t position) {
+static recmap_loader *make_loader(const struct loader_bench *bench, uint64_t epoch,
+                                  uint64_t position) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_loader *loader;
     must(recmap_loader_create(&loader, bench->dataset, bench->order, &bench->options, &error),
@@ -56,35 +57,36 @@ static uint64_t walk(recmap_loader *loader) {
     return count;
 }
 
-typedef struct taken_time {
+struct taken_time {
     double cpu_ns; /* a record, all threads together */
     double wall_ns;
-} taken_time;
+};
 
-static taken_time time_epoch(loader_bench *bench, unsigned threads, recmap_readahead readahead,
-                             uint64_t epoch) {
+static struct taken_time time_epoch(struct loader_bench *bench, unsigned threads,
+                                    recmap_readahead readahead, uint64_t epoch) {
     bench->options.thread_count = threads;
     bench->options.readahead = readahead;
     recmap_loader *loader = make_loader(bench, epoch, 0);
     uint64_t cpu = process_cpu_ns(), wall = now_ns();
     double count = (double)walk(loader);
-    taken_time taken = {(double)(process_cpu_ns() - cpu) / count,
-                        (double)(now_ns() - wall) / count};
+    struct taken_time taken = {(double)(process_cpu_ns() - cpu) / count,
+                               (double)(now_ns() - wall) / count};
     recmap_loader_destroy(loader);
     return taken;
 }
 
 /* The CRCs of all records in file order, a record. */
-static double time_crc(const mapped_set *set, const uint64_t *numbers) {
+static double time_crc(const struct mapped_set *set, const uint64_t *numbers) {
     uint64_t start = thread_cpu_ns();
     if (mapped_set_check(set, numbers, set->record_count, false) != set->record_count) abort();
     return (double)(thread_cpu_ns() - start) / (double)set->record_count;
 }
 
-static void measure_warm(const char *folder, const char *set, int repeats, goal rate, goal share) {
-    loader_bench bench;
-    mapped_set bare;
-    samples one = {.count = 0}, all = one, ratio = one, sampling = one;
+static void measure_warm(const char *folder, const char *set, int repeats, struct goal rate,
+                         struct goal share) {
+    struct loader_bench bench;
+    struct mapped_set bare;
+    struct samples one = {.count = 0}, all = one, ratio = one, sampling = one;
     unsigned cores = core_count();
     bench_open(&bench, folder, set);
     mapped_set_open(&bare, folder, set);
@@ -93,9 +95,9 @@ static void measure_warm(const char *folder, const char *set, int repeats, goal 
     for (int r = 0; r <= repeats; r++) {
         uint64_t epoch = (uint64_t)r;
         double crc = time_crc(&bare, numbers);
-        taken_time single = time_epoch(&bench, 1, RECMAP_READAHEAD_AUTO, epoch);
-        taken_time off = time_epoch(&bench, 1, RECMAP_READAHEAD_OFF, epoch);
-        taken_time wide = time_epoch(&bench, cores, RECMAP_READAHEAD_AUTO, epoch);
+        struct taken_time single = time_epoch(&bench, 1, RECMAP_READAHEAD_AUTO, epoch);
+        struct taken_time off = time_epoch(&bench, 1, RECMAP_READAHEAD_OFF, epoch);
+        struct taken_time wide = time_epoch(&bench, cores, RECMAP_READAHEAD_AUTO, epoch);
         if (!r) continue; /* the first time brings all pages into the page tables */
         samples_add(&one, 1e3 / single.cpu_ns);
         samples_add(&all, 1e3 / wide.wall_ns);
@@ -113,7 +115,7 @@ static void measure_warm(const char *folder, const char *set, int repeats, goal 
 }
 
 /* From nothing to the first batch in hand: loader, state, threads, records. */
-static double time_first(const loader_bench *bench, uint64_t position) {
+static double time_first(const struct loader_bench *bench, uint64_t position) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_batch *batch = NULL;
     recmap_state *state;
@@ -135,8 +137,8 @@ static double time_first(const loader_bench *bench, uint64_t position) {
 /* Compares the time to the first batch at the start of an epoch and in its middle. Both are
  * averaged over 50 loaders, alternately. */
 static void measure_resume(const char *folder, const char *set, int repeats) {
-    loader_bench bench;
-    samples start = {.count = 0}, middle = start, ratio = start;
+    struct loader_bench bench;
+    struct samples start = {.count = 0}, middle = start, ratio = start;
     bench_open(&bench, folder, set);
     uint64_t half = recmap_dataset_count(bench.dataset) / 2;
     for (int r = 0; r <= repeats; r++) {
@@ -156,17 +158,17 @@ static void measure_resume(const char *folder, const char *set, int repeats) {
     bench_close(&bench);
 }
 
-typedef struct state_times {
+struct state_times {
     double save_ns, load_ns;
     size_t size;
-} state_times;
+};
 
 /* Saves the loader's state into bytes, and loads it from them, many times. */
-static state_times time_state(recmap_loader *loader) {
+static struct state_times time_state(recmap_loader *loader) {
     enum { TRIES = 2000 };
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_text bytes = {0};
-    state_times taken = {0};
+    struct state_times taken = {0};
     for (int i = 0; i < TRIES; i++) {
         recmap_state *state;
         recmap_text_deinit(&bytes);
@@ -190,13 +192,13 @@ static state_times time_state(recmap_loader *loader) {
 /* Saves and loads the state at the start and in the middle of an epoch. Size and time must not
  * depend on the position. */
 static void measure_state(const char *folder, const char *set, int repeats) {
-    loader_bench bench;
-    samples save = {.count = 0}, load = save, ratio = save, size = save;
+    struct loader_bench bench;
+    struct samples save = {.count = 0}, load = save, ratio = save, size = save;
     bench_open(&bench, folder, set);
     uint64_t half = recmap_dataset_count(bench.dataset) / 2;
     recmap_loader *at_start = make_loader(&bench, 0, 0), *at_half = make_loader(&bench, 0, half);
     for (int r = 0; r <= repeats; r++) {
-        state_times start = time_state(at_start), middle = time_state(at_half);
+        struct state_times start = time_state(at_start), middle = time_state(at_half);
         if (!r) continue;
         samples_add(&save, middle.save_ns);
         samples_add(&load, middle.load_ns);

@@ -27,27 +27,28 @@
 
 enum { SMALL_FEATURES = 14, TOKENS_MAX = 2000, TOKENS_FEW = 1024 };
 
-typedef struct recipe {
+struct recipe {
     const char *name;
     uint64_t record_count;
-    void (*make)(example *example, uint64_t number, unsigned shard);
+    void (*make)(struct example *example, uint64_t number, unsigned shard);
     bool only_by_name;
-} recipe;
+};
 
-static void add_id(example *example, uint64_t number) {
+static void add_id(struct example *example, uint64_t number) {
     char id[32];
     example_add_bytes(example, "id", id,
                       (size_t)snprintf(id, sizeof id, "img-%09llu", (unsigned long long)number));
 }
 
-static void add_label(example *example, uint64_t *seed) {
+static void add_label(struct example *example, uint64_t *seed) {
     uint64_t label = random_below(seed, 1000);
     example_add_int64(example, "label", &label, 1);
 }
 
 /* Features imitate a click log: an id, small and large integers, prices, short texts and a list of
  * four. Each feature has its own range of values. */
-static void add_small_feature(example *example, unsigned feature, uint64_t number, uint64_t *seed) {
+static void add_small_feature(struct example *example, unsigned feature, uint64_t number,
+                              uint64_t *seed) {
     static const char *const names[SMALL_FEATURES] = {"id",  "label", "user", "item",  "hour",
                                                       "day", "city",  "age",  "price", "ctr",
                                                       "cat", "brand", "pos",  "hist"};
@@ -70,7 +71,7 @@ static void add_small_feature(example *example, unsigned feature, uint64_t numbe
     }
 }
 
-static void make_small(example *example, uint64_t number, unsigned shard) {
+static void make_small(struct example *example, uint64_t number, unsigned shard) {
     uint64_t seed = number;
     unsigned order[SMALL_FEATURES];
     for (unsigned i = 0; i < SMALL_FEATURES; i++) {
@@ -83,7 +84,7 @@ static void make_small(example *example, uint64_t number, unsigned shard) {
         add_small_feature(example, order[i], number, &seed);
 }
 
-static void make_medium(example *example, uint64_t number, unsigned shard) {
+static void make_medium(struct example *example, uint64_t number, unsigned shard) {
     (void)shard;
     uint64_t seed = number, tokens[TOKENS_MAX];
     size_t count = (size_t)(1075 + 180 * random_normal(&seed));
@@ -97,7 +98,7 @@ static void make_medium(example *example, uint64_t number, unsigned shard) {
     example_add_int64(example, "tokens", tokens, count);
 }
 
-static void make_large(example *example, uint64_t number, unsigned shard) {
+static void make_large(struct example *example, uint64_t number, unsigned shard) {
     (void)shard;
     static uint64_t image[EXAMPLE_CAPACITY / 8];
     uint64_t seed = number;
@@ -110,37 +111,37 @@ static void make_large(example *example, uint64_t number, unsigned shard) {
     example_add_bytes(example, "image/encoded", image, (size_t)size);
 }
 
-static void make_tokens(example *example, uint64_t number, unsigned shard) {
+static void make_tokens(struct example *example, uint64_t number, unsigned shard) {
     (void)shard;
     uint64_t seed = number, tokens[TOKENS_FEW];
     for (size_t i = 0; i < TOKENS_FEW; i++) tokens[i] = random_below(&seed, 32000);
     example_add_int64(example, "tokens", tokens, TOKENS_FEW);
 }
 
-static void make_equal(example *example, uint64_t number, unsigned shard) {
+static void make_equal(struct example *example, uint64_t number, unsigned shard) {
     (void)shard;
     uint64_t seed = number, words[4] = {random_next(&seed), random_next(&seed)};
     memcpy(example->bytes + example->end, words, sizeof words);
     example->end += sizeof words;
 }
 
-static void make_id_only(example *example, uint64_t number, unsigned shard) {
+static void make_id_only(struct example *example, uint64_t number, unsigned shard) {
     (void)shard;
     uint64_t seed = number;
     add_id(example, number);
     add_label(example, &seed);
 }
 
-static const recipe recipes[] = {
+static const struct recipe recipes[] = {
     {"small", 1000000, make_small, false}, {"medium", 200000, make_medium, false},
     {"large", 20000, make_large, false},   {"equal", 1000000, make_equal, false},
     {"tokens", 32768, make_tokens, false}, {"few", 10000, NULL, false},
     {"empty", 100000000, NULL, true},      {"ids", 20000000, make_id_only, true},
 };
 
-static void write_record(recmap_writer *writer, const recipe *recipe, uint64_t number,
+static void write_record(recmap_writer *writer, const struct recipe *recipe, uint64_t number,
                          unsigned shard) {
-    static example made;
+    static struct example made;
     recmap_error error = RECMAP_ERROR_INIT;
     example_begin(&made);
     if (recipe->make) recipe->make(&made, number, shard);
@@ -149,8 +150,8 @@ static void write_record(recmap_writer *writer, const recipe *recipe, uint64_t n
          &error);
 }
 
-static void write_shard(const recipe *recipe, const char *folder, unsigned shard, uint64_t first,
-                        uint64_t end) {
+static void write_shard(const struct recipe *recipe, const char *folder, unsigned shard,
+                        uint64_t first, uint64_t end) {
     recmap_error error = RECMAP_ERROR_INIT;
     char path[SET_PATH_SIZE];
     struct file_stat stat;
@@ -163,7 +164,7 @@ static void write_shard(const recipe *recipe, const char *folder, unsigned shard
     recmap_writer_destroy(writer);
 }
 
-static void write_set(const recipe *recipe, const char *folder, uint64_t divisor) {
+static void write_set(const struct recipe *recipe, const char *folder, uint64_t divisor) {
     char path[SET_PATH_SIZE];
     snprintf(path, sizeof path, "%s/%s", folder, recipe->name);
     mkdir(folder, 0777);
@@ -174,7 +175,7 @@ static void write_set(const recipe *recipe, const char *folder, uint64_t divisor
                     count * (s + 1) / SET_SHARD_COUNT);
 }
 
-static bool is_named(const recipe *recipe, char **names, int count) {
+static bool is_named(const struct recipe *recipe, char **names, int count) {
     for (int i = 0; i < count; i++)
         if (!strcmp(recipe->name, names[i])) return true;
     return !count && !recipe->only_by_name;

@@ -40,7 +40,7 @@ int parse_repeats(const char *argument, int usual) {
     return repeats < 1 ? 1 : repeats > SAMPLES_MAX ? SAMPLES_MAX : (int)repeats;
 }
 
-void samples_add(samples *samples, double value) {
+void samples_add(struct samples *samples, double value) {
     if (samples->count < SAMPLES_MAX) samples->values[samples->count++] = value;
 }
 
@@ -49,18 +49,18 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void sort_samples(double sorted[SAMPLES_MAX], const samples *samples) {
+static void sort_samples(double sorted[SAMPLES_MAX], const struct samples *samples) {
     memcpy(sorted, samples->values, samples->count * sizeof *sorted);
     qsort(sorted, samples->count, sizeof *sorted, compare);
 }
 
-double samples_median(const samples *samples) {
+double samples_median(const struct samples *samples) {
     double sorted[SAMPLES_MAX];
     sort_samples(sorted, samples);
     return (sorted[(samples->count - 1) / 2] + sorted[samples->count / 2]) / 2;
 }
 
-static void print_goal(goal wanted, double median) {
+static void print_goal(struct goal wanted, double median) {
     if (wanted.kind == GOAL_NONE) {
         printf("\t\t\n");
         return;
@@ -70,7 +70,8 @@ static void print_goal(goal wanted, double median) {
            is_met ? "met" : "missed");
 }
 
-void print_row(const samples *samples, const char *unit, goal wanted, const char *format, ...) {
+void print_row(const struct samples *samples, const char *unit, struct goal wanted,
+               const char *format, ...) {
     if (!samples->count) return;
     double sorted[SAMPLES_MAX], median = samples_median(samples);
     sort_samples(sorted, samples);

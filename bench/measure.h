@@ -24,27 +24,27 @@ void *must_have(void *memory);
 
 /* The figures of some repeats. */
 enum { SAMPLES_MAX = 64 };
-typedef struct samples {
+struct samples {
     double values[SAMPLES_MAX];
     size_t count;
-} samples;
+};
 
-void samples_add(samples *samples, double value);
-double samples_median(const samples *samples); /* of at least one */
+void samples_add(struct samples *samples, double value);
+double samples_median(const struct samples *samples); /* of at least one */
 
 /* What a figure should be. */
 typedef enum goal_kind { GOAL_NONE, GOAL_AT_MAX, GOAL_AT_MIN } goal_kind;
-typedef struct goal {
+struct goal {
     goal_kind kind;
     double value;
-} goal;
-#define NO_GOAL ((goal){GOAL_NONE, 0})
-#define AT_MAX(limit) ((goal){GOAL_AT_MAX, limit})
-#define AT_MIN(limit) ((goal){GOAL_AT_MIN, limit})
+};
+#define NO_GOAL ((struct goal){GOAL_NONE, 0})
+#define AT_MAX(limit) ((struct goal){GOAL_AT_MAX, limit})
+#define AT_MIN(limit) ((struct goal){GOAL_AT_MIN, limit})
 
 /* Prints one row, its fields separated by tabs:
  *   question, unit, min, median, max, repeats, goal, "met" or "missed" (of the median) or "" */
-void print_row(const samples *samples, const char *unit, goal wanted, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void print_row(const struct samples *samples, const char *unit, struct goal wanted,
+               const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

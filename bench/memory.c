@@ -15,11 +15,11 @@
 
 enum { SAMPLE_NS = 2 * 1000 * 1000, READS = 1 << 20, GATHERED = 256 };
 
-typedef struct memory_watch {
+struct memory_watch {
     pthread_t thread;
     atomic_bool is_stopped;
     double peak; /* MiB */
-} memory_watch;
+};
 
 static double anonymous_memory(void) {
     char line[256];
@@ -33,7 +33,7 @@ static double anonymous_memory(void) {
 }
 
 static void *run_watch(void *context) {
-    memory_watch *watch = context;
+    struct memory_watch *watch = context;
     struct timespec pause = {0, SAMPLE_NS};
     while (!watch->is_stopped) {
         double now = anonymous_memory();
@@ -43,13 +43,13 @@ static void *run_watch(void *context) {
     return NULL;
 }
 
-static void watch_begin(memory_watch *watch) {
-    *watch = (memory_watch){.peak = 0};
+static void watch_begin(struct memory_watch *watch) {
+    *watch = (struct memory_watch){.peak = 0};
     if (pthread_create(&watch->thread, NULL, run_watch, watch)) must_have(NULL);
 }
 
-static void print_peak(memory_watch *watch, const char *what, const char *set) {
-    samples peak = {.count = 0};
+static void print_peak(struct memory_watch *watch, const char *what, const char *set) {
+    struct samples peak = {.count = 0};
     watch->is_stopped = true;
     pthread_join(watch->thread, NULL);
     samples_add(&peak, watch->peak);
@@ -59,8 +59,8 @@ static void print_peak(memory_watch *watch, const char *what, const char *set) {
 static void build(const char *folder, const char *set, const char *path, const char *id) {
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     recmap_index_summary summary;
-    samples rate = {.count = 0};
-    memory_watch watch;
+    struct samples rate = {.count = 0};
+    struct memory_watch watch;
     options.id_feature = id;
     watch_begin(&watch);
     uint64_t took = set_build(&summary, folder, set, path, &options);
@@ -93,8 +93,8 @@ static void get_at_random(recmap_dataset *dataset) {
 
 static void read_at_random(const char *set, const char *path) {
     recmap_error error = RECMAP_ERROR_INIT;
-    samples get = {.count = 0}, gather = {.count = 0};
-    memory_watch watch;
+    struct samples get = {.count = 0}, gather = {.count = 0};
+    struct memory_watch watch;
     watch_begin(&watch);
     recmap_dataset *dataset;
     must(recmap_dataset_open(&dataset, path, NULL, &error), &error);

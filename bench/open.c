@@ -26,7 +26,7 @@ static double open_once(const char *path, recmap_index_check check, uint64_t *si
 }
 
 static void measure(const char *folder, const char *set, int repeats) {
-    samples times = {.count = 0}, speeds = {.count = 0}, full = {.count = 0};
+    struct samples times = {.count = 0}, speeds = {.count = 0}, full = {.count = 0};
     char path[SET_PATH_SIZE];
     recmap_dataset *dataset = set_open(folder, set, false, NULL); /* builds it first */
     unsigned long long records = recmap_dataset_count(dataset);

@@ -55,7 +55,7 @@ static const recmap_feature image_copied[] = {{.name = "image/encoded",
                                                .bytes_mode = RECMAP_BYTES_COPY}};
 static const recmap_feature image_viewed[] = {SMALL_FEATURE("image/encoded", RECMAP_ELEMENT_BYTES)};
 
-typedef struct parse_case {
+struct parse_case {
     const char *name; /* on the command line */
     const char *title;
     const char *set;
@@ -63,10 +63,10 @@ typedef struct parse_case {
     const recmap_feature *features;
     size_t feature_count;
     varints_function *varints; /* NULL: the best */
-    goal wanted;
-} parse_case;
+    struct goal wanted;
+};
 
-static const parse_case cases[] = {
+static const struct parse_case cases[] = {
     {"ordered", "14 small features, keys in one order", "small", 0, small_features, 14, NULL,
      AT_MAX(70)},
     {"shuffled", "14 small features, keys in any order", "small", 1, small_features, 14, NULL,
@@ -82,15 +82,15 @@ static const parse_case cases[] = {
     {"viewed", "50 KB of image, viewed", "large", 0, image_viewed, 1, NULL, AT_MAX(100)},
 };
 
-typedef struct parse_bench {
+struct parse_bench {
     recmap_parser *parser;
     recmap_columns *columns;
     recmap_record records[RECORDS_MAX];
     size_t count;
-} parse_bench;
+};
 
 /* Whole batches out of the shard, as bench/peers/parse.py takes them too. */
-static void find_records(parse_bench *bench, const mapped_set *set, unsigned shard) {
+static void find_records(struct parse_bench *bench, const struct mapped_set *set, unsigned shard) {
     uint64_t first = set->record_count * shard / SET_SHARD_COUNT;
     uint64_t there = set->record_count * (shard + 1) / SET_SHARD_COUNT - first;
     bench->count = (size_t)min_u64(there, RECORDS_MAX);
@@ -101,7 +101,7 @@ static void find_records(parse_bench *bench, const mapped_set *set, unsigned sha
     }
 }
 
-static void parse_all(parse_bench *bench) {
+static void parse_all(struct parse_bench *bench) {
     recmap_error error = RECMAP_ERROR_INIT;
     for (size_t i = 0; i < bench->count; i += BATCH)
         must(recmap_parser_parse(bench->columns, bench->parser, bench->records + i,
@@ -111,7 +111,7 @@ static void parse_all(parse_bench *bench) {
 }
 
 /* ns a record, over as many rounds through all batches as fill the time. */
-static double time_parse(parse_bench *bench) {
+static double time_parse(struct parse_bench *bench) {
     uint64_t start = thread_cpu_ns(), taken = 0;
     size_t rounds = 0;
     for (; taken < SAMPLE_NS; rounds++) {
@@ -121,11 +121,11 @@ static double time_parse(parse_bench *bench) {
     return (double)taken / (double)(rounds * bench->count);
 }
 
-static void measure(const char *folder, const parse_case *asked, int repeats) {
-    static parse_bench bench;
+static void measure(const char *folder, const struct parse_case *asked, int repeats) {
+    static struct parse_bench bench;
     recmap_error error = RECMAP_ERROR_INIT;
-    samples times = {.count = 0};
-    mapped_set set;
+    struct samples times = {.count = 0};
+    struct mapped_set set;
     if (!varints_force(asked->varints)) return;
     mapped_set_open(&set, folder, asked->set);
     find_records(&bench, &set, asked->shard);

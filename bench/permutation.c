@@ -51,8 +51,8 @@ static void run_order_singly(void *context, uint64_t *numbers, const uint64_t *p
 
 /* Measures one way and prints its row; returns the samples. */
 static void measure(const char *name, uint64_t n, work *run, void *context, int repeats,
-                    goal wanted) {
-    samples times = {.count = 0};
+                    struct goal wanted) {
+    struct samples times = {.count = 0};
     time_batches(run, context, n);
     for (int r = 0; r < repeats; r++) samples_add(&times, time_batches(run, context, n));
     print_row(&times, "ns an index", wanted, "permutation, n = %llu: %s", (unsigned long long)n,
@@ -60,7 +60,7 @@ static void measure(const char *name, uint64_t n, work *run, void *context, int 
 }
 
 static void measure_paths(uint64_t n, int repeats) {
-    const goal wanted[PERMUTATION_PATH_COUNT] = {
+    const struct goal wanted[PERMUTATION_PATH_COUNT] = {
         [PERMUTATION_PORTABLE] = AT_MAX(20),
         [PERMUTATION_AVX2] = AT_MAX(n >= 1000000 ? 5 : 8),
         [PERMUTATION_AVX512] = AT_MAX(n >= 1000000 ? 5 : 8),

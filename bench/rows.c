@@ -81,8 +81,8 @@ static recmap_order *make_windows(recmap_counts *counts, uint64_t size) {
 
 /* The tables of some epochs; the first two also touch their memory. */
 static void measure_epochs(const recmap_order *order, const char *name, uint64_t documents,
-                           goal wanted, int repeats) {
-    samples times = {.count = 0}, waits = {.count = 0};
+                           struct goal wanted, int repeats) {
+    struct samples times = {.count = 0}, waits = {.count = 0};
     recmap_error error = RECMAP_ERROR_INIT;
     for (int epoch = 0; epoch < repeats + 2; epoch++) {
         uint64_t start = process_cpu_ns(), begin = now_ns();
@@ -100,7 +100,7 @@ static void measure_epochs(const recmap_order *order, const char *name, uint64_t
 /* The first row after a seek costs the most, because the rows before it in its group must be
  * packed. The slowest of a series is printed too. */
 static void measure_seeks(const recmap_order *order, const char *name, int repeats) {
-    samples medians = {.count = 0}, slowest = {.count = 0};
+    struct samples medians = {.count = 0}, slowest = {.count = 0};
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_pieces pieces = RECMAP_PIECES_INIT;
     uint64_t state = 9;
@@ -123,7 +123,7 @@ static void measure_seeks(const recmap_order *order, const char *name, int repea
 }
 
 static void measure_rows(const recmap_order *order, const char *name, int repeats) {
-    samples times = {.count = 0};
+    struct samples times = {.count = 0};
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_pieces pieces = RECMAP_PIECES_INIT;
     uint64_t count = recmap_order_count(order), position = 0;
@@ -140,7 +140,7 @@ static void measure_rows(const recmap_order *order, const char *name, int repeat
 }
 
 static void measure_memory(const char *name, double before) {
-    samples memory = {.count = 0};
+    struct samples memory = {.count = 0};
     samples_add(&memory, anonymous_memory() - before);
     print_row(&memory, "MB", AT_MAX(16), "%s: memory besides the counts", name);
 }
@@ -162,7 +162,7 @@ static void measure_chunked(recmap_counts *counts, uint64_t size, int repeats) {
  * costs of reading it. */
 static void measure_packed(recmap_counts *counts, uint64_t size, double fill, int repeats) {
     char name[64];
-    samples times = {.count = 0}, fills = {.count = 0};
+    struct samples times = {.count = 0}, fills = {.count = 0};
     uint64_t documents = recmap_counts_record_count(counts);
     snprintf(name, sizeof name, "packed %llu, %llu documents", (ull)size, (ull)documents);
     double before = anonymous_memory();
@@ -185,7 +185,7 @@ static void measure_packed(recmap_counts *counts, uint64_t size, double fill, in
 
 static void measure_windows(recmap_counts *counts, uint64_t size, int repeats) {
     char name[64];
-    samples times = {.count = 0};
+    struct samples times = {.count = 0};
     uint64_t documents = recmap_counts_record_count(counts);
     snprintf(name, sizeof name, "windows %llu, %llu episodes", (ull)size, (ull)documents);
     double before = anonymous_memory();
@@ -206,7 +206,7 @@ static void measure_windows(recmap_counts *counts, uint64_t size, int repeats) {
 int main(int argc, char **argv) {
     size_t documents = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
     int repeats = parse_repeats(argc > 2 ? argv[2] : NULL, 8);
-    samples sizes = {.count = 0};
+    struct samples sizes = {.count = 0};
     double before = anonymous_memory();
     recmap_counts *counts = make_counts(documents);
     samples_add(&sizes, (anonymous_memory() - before) * 1e6 / (double)documents);

@@ -11,27 +11,27 @@
 #include "set.h"
 #include "yardstick.h"
 
-typedef struct scan_case {
+struct scan_case {
     const char *folder, *set, *label;
     unsigned thread_count;
     const char *id, *lift;
-    goal ratio, rate;
-} scan_case;
+    struct goal ratio, rate;
+};
 
 /* Time on the clock, and on cores. */
-typedef struct spent {
+struct spent {
     uint64_t wall, cpu;
-} spent;
+};
 
-static spent begin(void) {
-    return (spent){now_ns(), process_cpu_ns()};
+static struct spent begin(void) {
+    return (struct spent){now_ns(), process_cpu_ns()};
 }
 
-static spent end(spent begun) {
-    return (spent){now_ns() - begun.wall, process_cpu_ns() - begun.cpu};
+static struct spent end(struct spent begun) {
+    return (struct spent){now_ns() - begun.wall, process_cpu_ns() - begun.cpu};
 }
 
-static spent build(recmap_index_summary *summary, const scan_case *one) {
+static struct spent build(recmap_index_summary *summary, const struct scan_case *one) {
     char path[SET_PATH_SIZE];
     set_index_path(path, one->folder, one->set, "-scan");
     recmap_lift lift = {one->lift, NULL};
@@ -40,15 +40,15 @@ static spent build(recmap_index_summary *summary, const scan_case *one) {
     options.id_feature = one->id;
     options.lifts = &lift;
     options.lift_count = one->lift != NULL;
-    spent begun = begin();
+    struct spent begun = begin();
     set_build(summary, one->folder, one->set, path, &options);
-    spent took = end(begun);
+    struct spent took = end(begun);
     remove(path);
     return took;
 }
 
-static void print_case(const scan_case *one, const samples *cpu, const samples *wall,
-                       const samples *rates) {
+static void print_case(const struct scan_case *one, const struct samples *cpu,
+                       const struct samples *wall, const struct samples *rates) {
     char label[128];
     snprintf(label, sizeof label, "index %s%s, %u thread%s", one->set, one->label,
              one->thread_count, one->thread_count == 1 ? "" : "s");
@@ -58,13 +58,13 @@ static void print_case(const scan_case *one, const samples *cpu, const samples *
     print_row(wall, "x CRC alone", NO_GOAL, "%s: rate by the clock", label);
 }
 
-static void measure(const scan_case *one, int repeats) {
-    samples wall = {.count = 0}, cpu = {.count = 0}, rates = {.count = 0};
+static void measure(const struct scan_case *one, int repeats) {
+    struct samples wall = {.count = 0}, cpu = {.count = 0}, rates = {.count = 0};
     recmap_index_summary summary;
     for (int r = 0; r <= repeats; r++) {
-        spent begun = begin();
+        struct spent begun = begin();
         crc_all_bytes(one->folder, one->set, one->thread_count);
-        spent bare = end(begun), took = build(&summary, one);
+        struct spent bare = end(begun), took = build(&summary, one);
         if (r == 0) continue; /* warms the page cache */
         samples_add(&cpu, (double)bare.cpu / (double)took.cpu);
         samples_add(&wall, (double)bare.wall / (double)took.wall);
@@ -75,9 +75,9 @@ static void measure(const scan_case *one, int repeats) {
 
 /* What frames cost when nothing is kept of them: a bound for every scan of this set. */
 static void measure_frames(const char *folder, const char *set, int repeats) {
-    samples rates = {.count = 0};
+    struct samples rates = {.count = 0};
     for (int r = 0; r <= repeats; r++) {
-        spent begun = begin();
+        struct spent begun = begin();
         uint64_t count = crc_all_frames(folder, set);
         if (r) samples_add(&rates, (double)count / (double)end(begun).cpu * 1e3);
     }
@@ -96,7 +96,7 @@ int main(int argc, char **argv) {
     unsigned threads[] = {1, core_count()};
     for (int i = 0; i < (threads[1] > 1 ? 2 : 1); i++) {
         unsigned count = threads[i];
-        const scan_case cases[] = {
+        const struct scan_case cases[] = {
             {folder, "large", "", count, NULL, NULL, AT_MIN(0.8), NO_GOAL},
             {folder, "medium", "", count, NULL, NULL, NO_GOAL, NO_GOAL},
             {folder, "small", "", count, NULL, NULL, NO_GOAL, AT_MIN(4)},

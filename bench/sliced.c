@@ -69,7 +69,7 @@ static void compare(recmap_dataset *dataset, recmap_counts *counts, int is_packe
         .name = "tokens", .kind = RECMAP_FEATURE_SLICED, .element = RECMAP_ELEMENT_INT64};
     const char *name = is_packed ? "packed" : "chunked";
     uint64_t count = recmap_dataset_count(dataset);
-    samples speeds = {.count = 0}, shares = {.count = 0};
+    struct samples speeds = {.count = 0}, shares = {.count = 0};
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_order *records, *rows = make_rows(counts, is_packed);
     must(recmap_order_shuffled(&records, count, 1, &error), &error);

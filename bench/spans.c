@@ -19,14 +19,14 @@
 
 enum { LARGER = 2, SHUFFLED_BATCHES = 4 };
 
-typedef struct bench {
+struct bench {
     const char *folder, *set;
     char large[64];
     int repeats;
     double bare; /* ns on a core to inflate a record, with both checksums */
     recmap_span_info info;
     recmap_dataset *dataset;
-} bench;
+};
 
 static void link_once(const char *path, const char *folder, unsigned copy) {
     char to[2 * SET_PATH_SIZE];
@@ -38,7 +38,7 @@ static void link_once(const char *path, const char *folder, unsigned copy) {
 }
 
 /* Gives all shards of the set so many names. */
-static void make_large(const bench *bench, unsigned copies) {
+static void make_large(const struct bench *bench, unsigned copies) {
     char folder[SET_PATH_SIZE];
     recmap_shards *shards;
     if (!set_find(&shards, bench->folder, bench->set)) exit(2);
@@ -50,7 +50,7 @@ static void make_large(const bench *bench, unsigned copies) {
     recmap_shards_destroy(shards);
 }
 
-static recmap_dataset *build_and_open(const bench *bench, const char *set) {
+static recmap_dataset *build_and_open(const struct bench *bench, const char *set) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     recmap_dataset *dataset;
@@ -61,7 +61,7 @@ static recmap_dataset *build_and_open(const bench *bench, const char *set) {
     return dataset;
 }
 
-static void prepare(bench *bench) {
+static void prepare(struct bench *bench) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *small = build_and_open(bench, bench->set);
     must(recmap_dataset_get_span_info(&bench->info, small, &error), &error);
@@ -71,13 +71,13 @@ static void prepare(bench *bench) {
     must(recmap_dataset_get_span_info(&bench->info, bench->dataset, &error), &error);
 }
 
-static double inflate_alone(const bench *bench) {
+static double inflate_alone(const struct bench *bench) {
     uint64_t begun = process_cpu_ns();
     inflate_set(bench->folder, bench->large, 1);
     return (double)(process_cpu_ns() - begun) / (double)recmap_dataset_count(bench->dataset);
 }
 
-static void gather_some(const bench *bench, recmap_batch *batch, recmap_order *order,
+static void gather_some(const struct bench *bench, recmap_batch *batch, recmap_order *order,
                         uint64_t *position) {
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t positions[EPOCH_BATCH], numbers[EPOCH_BATCH];
@@ -90,9 +90,9 @@ static void gather_some(const bench *bench, recmap_batch *batch, recmap_order *o
 
 /* An epoch of a true shuffle would take hours: some batches of one, once all is kept that can be.
  * The records of a batch that lie in one span have it inflated once. */
-static void measure_shuffle(const bench *bench) {
+static void measure_shuffle(const struct bench *bench) {
     recmap_error error = RECMAP_ERROR_INIT;
-    samples times = {.count = 0}, ratios = {.count = 0}, spans = {.count = 0};
+    struct samples times = {.count = 0}, ratios = {.count = 0}, spans = {.count = 0};
     recmap_order *order = epoch_order(bench->dataset, 0);
     recmap_batch *batch;
     uint64_t at = 0;
@@ -118,8 +118,8 @@ static void measure_shuffle(const bench *bench) {
     recmap_order_release(order);
 }
 
-static void measure_windows(const bench *bench, unsigned span_count) {
-    samples ratios = {.count = 0}, spans = {.count = 0};
+static void measure_windows(const struct bench *bench, unsigned span_count) {
+    struct samples ratios = {.count = 0}, spans = {.count = 0};
     recmap_order *order = epoch_order(bench->dataset, epoch_block(bench->dataset, span_count));
     uint64_t before = recmap_dataset_get_span_statistics(bench->dataset).inflate_count;
     double took = epoch_walk(bench->dataset, order, 1) /
@@ -139,11 +139,11 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: bench_spans FOLDER SET [REPEATS]\n");
         return 2;
     }
-    bench of = {.folder = argv[1], .set = argv[2], .repeats = parse_repeats(argv[3], 5)};
+    struct bench of = {.folder = argv[1], .set = argv[2], .repeats = parse_repeats(argv[3], 5)};
     snprintf(of.large, sizeof of.large, "%s-large", of.set);
     prepare(&of);
     of.bare = inflate_alone(&of);
-    samples size = {.count = 0};
+    struct samples size = {.count = 0};
     samples_add(&size, (double)of.info.inflated_size / (double)(1 << 30));
     print_row(&size, "GiB", NO_GOAL, "%s: inflated", of.large);
     measure_windows(&of, 1);

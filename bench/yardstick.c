@@ -13,10 +13,10 @@
 
 enum { PIECE_SIZE = 8 << 20, HEADER_SIZE = 12, OVERHEAD = 16 };
 
-static void map_set(mapped_set *set, const char *folder, const char *name) {
+static void map_set(struct mapped_set *set, const char *folder, const char *name) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_shards *shards;
-    *set = (mapped_set){0};
+    *set = (struct mapped_set){0};
     if (!set_find(&shards, folder, name)) return;
     set->map_count = recmap_shards_count(shards);
     set->maps = must_have(calloc(set->map_count, sizeof *set->maps));
@@ -32,25 +32,25 @@ static void map_set(mapped_set *set, const char *folder, const char *name) {
     recmap_shards_destroy(shards);
 }
 
-void mapped_set_close(mapped_set *set) {
+void mapped_set_close(struct mapped_set *set) {
     for (size_t i = 0; i < set->map_count; i++) map_destroy(set->maps[i]);
     free(set->maps);
     free(set->addresses);
 }
 
 /* The pieces of all shards, taken by the threads one after another. */
-typedef struct crc_pass {
-    mapped_set set;
+struct crc_pass {
+    struct mapped_set set;
     atomic_size_t next; /* piece */
     atomic_uint sum;    /* so that no CRC can be left out */
-} crc_pass;
+};
 
 static size_t piece_count(const struct file_map *map) {
     return (map->size + PIECE_SIZE - 1) / PIECE_SIZE;
 }
 
 static void *run_crc(void *context) {
-    crc_pass *pass = context;
+    struct crc_pass *pass = context;
     for (;;) {
         size_t piece = pass->next++, map = 0;
         while (map < pass->set.map_count && piece >= piece_count(pass->set.maps[map]))
@@ -63,7 +63,7 @@ static void *run_crc(void *context) {
 }
 
 void crc_all_bytes(const char *folder, const char *name, unsigned thread_count) {
-    crc_pass pass = {.next = 0};
+    struct crc_pass pass = {.next = 0};
     map_set(&pass.set, folder, name);
     for (size_t i = 0; i < pass.set.map_count; i++)
         map_advise(pass.set.maps[i], 0, pass.set.maps[i]->size, MAP_ADVICE_SEQUENTIAL);
@@ -88,7 +88,7 @@ static bool data_holds(const uint8_t *frame, uint64_t length) {
 }
 
 uint64_t crc_all_frames(const char *folder, const char *name) {
-    mapped_set set;
+    struct mapped_set set;
     uint64_t count = 0;
     map_set(&set, folder, name);
     for (size_t i = 0; i < set.map_count; i++) {
@@ -104,7 +104,7 @@ uint64_t crc_all_frames(const char *folder, const char *name) {
     return count;
 }
 
-static void add_address(mapped_set *set, uint64_t *capacity, const uint8_t *position) {
+static void add_address(struct mapped_set *set, uint64_t *capacity, const uint8_t *position) {
     if (set->record_count == *capacity) {
         *capacity = *capacity ? *capacity * 2 : 1 << 16;
         set->addresses = must_have(realloc(set->addresses, *capacity * sizeof *set->addresses));
@@ -112,7 +112,7 @@ static void add_address(mapped_set *set, uint64_t *capacity, const uint8_t *posi
     set->addresses[set->record_count++] = (uint64_t)(uintptr_t)position;
 }
 
-void mapped_set_open(mapped_set *set, const char *folder, const char *name) {
+void mapped_set_open(struct mapped_set *set, const char *folder, const char *name) {
     uint64_t capacity = 0;
     map_set(set, folder, name);
     for (size_t i = 0; i < set->map_count; i++) {
@@ -121,7 +121,7 @@ void mapped_set_open(mapped_set *set, const char *folder, const char *name) {
     }
 }
 
-uint64_t mapped_set_check(const mapped_set *set, const uint64_t *numbers, size_t count,
+uint64_t mapped_set_check(const struct mapped_set *set, const uint64_t *numbers, size_t count,
                           bool with_header) {
     uint64_t good = 0;
     for (size_t i = 0; i < count; i++) {

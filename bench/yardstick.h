@@ -17,19 +17,19 @@ void crc_all_bytes(const char *folder, const char *name, unsigned thread_count);
 uint64_t crc_all_frames(const char *folder, const char *name);
 
 /* A set whose shards are all mapped, and where each of its frames lies. */
-typedef struct mapped_set {
+struct mapped_set {
     struct file_map **maps;
     size_t map_count;
     uint64_t *addresses; /* of the frames */
     uint64_t record_count;
-} mapped_set;
+};
 
-void mapped_set_open(mapped_set *set, const char *folder, const char *name);
-void mapped_set_close(mapped_set *set);
+void mapped_set_open(struct mapped_set *set, const char *folder, const char *name);
+void mapped_set_close(struct mapped_set *set);
 
 /* Fetches the records of these numbers one by one and compares the data CRC of each, the header's
  * too if asked. Returns how many hold. */
-uint64_t mapped_set_check(const mapped_set *set, const uint64_t *numbers, size_t count,
+uint64_t mapped_set_check(const struct mapped_set *set, const uint64_t *numbers, size_t count,
                           bool with_header);
 
 #endif

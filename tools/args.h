@@ -24,7 +24,7 @@ enum { ARGS_END = -1, ARGS_STOP = -2 };
  */
 enum { ARGS_LONG = 256, ARGS_STORAGE = 997, ARGS_SHARDS = 998, ARGS_FRAMING = 999 };
 
-enum { ARGS_OPTIONS_MAX = 32 };
+enum { ARGS_OPTIONS_MAX = 20 };
 
 struct args {
     const struct command *command;

@@ -27,7 +27,7 @@ int take_unsigned(PyObject *object, void *number) {
     return 1;
 }
 
-int take_array_of(PyObject *object, array_view *array, size_t item_size, int flags) {
+int take_array_of(PyObject *object, struct array_view *array, size_t item_size, int flags) {
     if (PyObject_GetBuffer(object, &array->buffer, flags | PyBUF_C_CONTIGUOUS) < 0) {
         array->buffer.obj = NULL;
         return 0;
@@ -64,7 +64,7 @@ int take_bytes_array(PyObject *object, void *array) {
     return convert(object, array, 1, PyBUF_SIMPLE);
 }
 
-void array_release(array_view *array) {
+void array_release(struct array_view *array) {
     if (array->buffer.obj) PyBuffer_Release(&array->buffer);
     array->buffer.obj = NULL;
 }

@@ -11,11 +11,11 @@ int take_uint64(PyObject *object, void *uint64);
 int take_unsigned(PyObject *object, void *number);
 
 /* The memory of a contiguous array with items of eight bytes. Released by array_release. */
-typedef struct array_view {
+struct array_view {
     Py_buffer buffer; /* `obj` is NULL without an array */
     void *data;
     size_t count; /* items */
-} array_view;
+};
 
 #define ARRAY_VIEW_INIT                                                                            \
     { .buffer = {.obj = NULL}, .data = NULL, .count = 0 }
@@ -25,9 +25,9 @@ typedef struct array_view {
 int take_array(PyObject *object, void *array);
 int take_array_out(PyObject *object, void *array);
 int take_bytes_array(PyObject *object, void *array);
-int take_array_of(PyObject *object, array_view *array, size_t item_size, int flags);
+int take_array_of(PyObject *object, struct array_view *array, size_t item_size, int flags);
 
-void array_release(array_view *array);
+void array_release(struct array_view *array);
 
 /* Converts a path (str, bytes or os.PathLike) to a new bytes object, like PyUnicode_FSConverter.
  * ValueError if it is empty or contains a NUL. */

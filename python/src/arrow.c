@@ -27,7 +27,7 @@ static void release_shared(void *owner) {
 
 /* Makes the shared batch the owner of the columns' memory. If the object owned it, the reference
  * would be circular. */
-static void keep_records(shared_batch *shared, recmap_columns *columns) {
+static void keep_records(struct shared_batch *shared, recmap_columns *columns) {
     if (shared->is_exported) return;
     shared->is_exported = 1;
     shared->users++;
@@ -37,7 +37,7 @@ static void keep_records(shared_batch *shared, recmap_columns *columns) {
 /* column: an index; -1 for all columns as a struct, or for the records of an unparsed batch */
 static recmap_status export_batch(struct ArrowArray *array, struct ArrowSchema *schema,
                                   PyObject *object, long column, recmap_error *error) {
-    shared_batch *shared = ((batch_object *)object)->shared;
+    struct shared_batch *shared = ((struct batch_object *)object)->shared;
     if (!shared->parser) {
         Py_INCREF(object);
         return recmap_records_export_arrow(array, schema, recmap_batch_records(shared->batch),
@@ -102,15 +102,15 @@ struct ArrowArrayStream {
 #endif
 
 /* The state of a stream: the batch until it was read, and the last error. */
-typedef struct stream_state {
+struct stream_state {
     PyObject *batch;
     int is_over;
     recmap_error error;
-} stream_state;
+};
 
 static int stream_export(struct ArrowArrayStream *stream, struct ArrowArray *array,
                          struct ArrowSchema *schema) {
-    stream_state *state = stream->private_data;
+    struct stream_state *state = stream->private_data;
     PyGILState_STATE gil = PyGILState_Ensure();
     recmap_status status = export_batch(array, schema, state->batch, -1, &state->error);
     PyGILState_Release(gil);
@@ -122,7 +122,7 @@ static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *ou
 }
 
 static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *out) {
-    stream_state *state = stream->private_data;
+    struct stream_state *state = stream->private_data;
     *out = (struct ArrowArray){.release = NULL};
     if (state->is_over) return 0;
     state->is_over = 1;
@@ -130,11 +130,11 @@ static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *out) 
 }
 
 static const char *stream_error(struct ArrowArrayStream *stream) {
-    return ((stream_state *)stream->private_data)->error.message;
+    return ((struct stream_state *)stream->private_data)->error.message;
 }
 
 static void stream_release(struct ArrowArrayStream *stream) {
-    stream_state *state = stream->private_data;
+    struct stream_state *state = stream->private_data;
     release_object(state->batch);
     free(state);
     stream->release = NULL;
@@ -149,7 +149,7 @@ static void end_stream(PyObject *capsule) {
 /* _arrow_stream() -> stream capsule */
 PyObject *batch_arrow_stream(PyObject *batch, PyObject *unused) {
     (void)unused;
-    stream_state *state = calloc(1, sizeof *state);
+    struct stream_state *state = calloc(1, sizeof *state);
     struct ArrowArrayStream *stream = calloc(1, sizeof *stream);
     PyObject *capsule = state && stream ? PyCapsule_New(stream, "arrow_array_stream", end_stream)
                                         : NULL;
@@ -208,7 +208,7 @@ PyObject *batch_dlpack(PyObject *batch, PyObject *arguments) {
     int what, is_versioned;
     if (!PyArg_ParseTuple(arguments, "ninp:_dlpack", &column, &what, &level, &is_versioned))
         return NULL;
-    recmap_columns *columns = batch_columns((batch_object *)batch);
+    recmap_columns *columns = batch_columns((struct batch_object *)batch);
     if (!columns) return NULL;
     return (is_versioned ? versioned_capsule : tensor_capsule)(columns, (size_t)column,
                                                                (recmap_tensor)what, (size_t)level);

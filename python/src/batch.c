@@ -21,21 +21,21 @@ PyObject *batch_set_class(PyObject *module, PyObject *class) {
 
 /* ---- What the object and its exports share. */
 
-static shared_batch *shared_create(handle_object *handle, recmap_batch *batch,
-                                   recmap_parser *parser) {
-    shared_batch *made = malloc(sizeof *made);
+static struct shared_batch *shared_create(struct handle_object *handle, recmap_batch *batch,
+                                          recmap_parser *parser) {
+    struct shared_batch *made = malloc(sizeof *made);
     if (!made) {
         handle_give_batch(handle, batch);
         PyErr_NoMemory();
         return NULL;
     }
     handle_retain(handle);
-    *made = (shared_batch){.users = 1, .handle = handle, .batch = batch};
+    *made = (struct shared_batch){.users = 1, .handle = handle, .batch = batch};
     if (parser) made->parser = recmap_parser_retain(parser);
     return made;
 }
 
-void shared_batch_release(shared_batch *shared) {
+void shared_batch_release(struct shared_batch *shared) {
     if (--shared->users) return;
     handle_give_batch(shared->handle, shared->batch);
     handle_release(shared->handle);
@@ -46,7 +46,7 @@ void shared_batch_release(shared_batch *shared) {
 /* Only exported arrays still use the columns. Parsing no records into them releases the columns'
  * own hold on the memory, so that its owner, the shared batch, ends with the last export. If memory
  * is too short for that, the batch lives on until the process ends. */
-static void give_up_columns(const shared_batch *shared) {
+static void give_up_columns(const struct shared_batch *shared) {
     if (!shared->is_exported) return;
     recmap_columns *columns = recmap_batch_columns(shared->batch);
     recmap_status status =
@@ -54,12 +54,12 @@ static void give_up_columns(const shared_batch *shared) {
     (void)status;
 }
 
-PyObject *batch_wrap(handle_object *handle, recmap_batch *batch, recmap_parser *parser) {
-    shared_batch *shared = shared_create(handle, batch, parser);
+PyObject *batch_wrap(struct handle_object *handle, recmap_batch *batch, recmap_parser *parser) {
+    struct shared_batch *shared = shared_create(handle, batch, parser);
     if (!shared) return NULL;
     PyTypeObject *type = (PyTypeObject *)batch_class;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    batch_object *made = (batch_object *)allocate(type, 0);
+    struct batch_object *made = (struct batch_object *)allocate(type, 0);
     if (made) made->shared = shared;
     else shared_batch_release(shared);
     return (PyObject *)made;
@@ -94,7 +94,7 @@ static int check_signals(void *context) {
 
 /* Gathers or parses without the GIL. Another thread may close the data set meanwhile, so the handle
  * is retained; signals are answered through the batch's interrupt. */
-PyObject *batch_gather(handle_object *handle, const uint64_t *numbers, size_t count,
+PyObject *batch_gather(struct handle_object *handle, const uint64_t *numbers, size_t count,
                        recmap_parser *parser, recmap_parse_mode mode, unsigned thread_count) {
     recmap_batch *batch = handle_take_batch(handle);
     if (!batch) return NULL;
@@ -119,7 +119,7 @@ PyObject *batch_gather(handle_object *handle, const uint64_t *numbers, size_t co
     return made;
 }
 
-PyObject *batch_cut(handle_object *handle, const recmap_order *order, recmap_parser *parser,
+PyObject *batch_cut(struct handle_object *handle, const recmap_order *order, recmap_parser *parser,
                     uint64_t epoch, const uint64_t *positions, size_t count) {
     recmap_batch *batch = handle_take_batch(handle);
     if (!batch) return NULL;
@@ -141,7 +141,7 @@ PyObject *batch_cut(handle_object *handle, const recmap_order *order, recmap_par
     return made;
 }
 
-recmap_columns *batch_columns(batch_object *batch) {
+recmap_columns *batch_columns(struct batch_object *batch) {
     recmap_columns *columns = recmap_batch_columns(batch->shared->batch);
     if (!batch->shared->parser || !columns) {
         PyErr_SetString(PyExc_TypeError, "the batch was not parsed: it has no columns");
@@ -153,11 +153,11 @@ recmap_columns *batch_columns(batch_object *batch) {
 /* ---- The sequence. */
 
 static Py_ssize_t length(PyObject *object) {
-    return (Py_ssize_t)recmap_batch_count(((batch_object *)object)->shared->batch);
+    return (Py_ssize_t)recmap_batch_count(((struct batch_object *)object)->shared->batch);
 }
 
 static const recmap_record *records_of(PyObject *object) {
-    return recmap_batch_records(((batch_object *)object)->shared->batch);
+    return recmap_batch_records(((struct batch_object *)object)->shared->batch);
 }
 
 static PyObject *item(PyObject *object, Py_ssize_t index) {
@@ -210,7 +210,7 @@ static PyObject *subscript(PyObject *object, PyObject *key) {
 static PyObject *read_numbers(PyObject *object, PyObject *arguments) {
     const recmap_record *records = records_of(object);
     size_t count = (size_t)length(object);
-    array_view numbers = ARRAY_VIEW_INIT, sizes = ARRAY_VIEW_INIT;
+    struct array_view numbers = ARRAY_VIEW_INIT, sizes = ARRAY_VIEW_INIT;
     if (!PyArg_ParseTuple(arguments, "O&O&:_read_numbers", take_array_out, &numbers, take_array_out,
                           &sizes))
         return NULL;
@@ -232,7 +232,7 @@ static PyObject *get_bytes(PyObject *object, void *unused) {
 }
 
 static void dealloc(PyObject *object) {
-    shared_batch *shared = ((batch_object *)object)->shared;
+    struct shared_batch *shared = ((struct batch_object *)object)->shared;
     PyTypeObject *type = Py_TYPE(object);
     if (shared) {
         give_up_columns(shared);
@@ -278,7 +278,7 @@ static PyType_Slot slots[] = {
 
 PyType_Spec batch_spec = {
     .name = "recmap._recmap.RecordBatch",
-    .basicsize = sizeof(batch_object),
+    .basicsize = sizeof(struct batch_object),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = slots,
 };

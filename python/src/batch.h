@@ -8,37 +8,37 @@
 #include "handle.h"
 
 /* A batch shared by the object and its Arrow exports. The last user gives it back. */
-typedef struct shared_batch {
+struct shared_batch {
     Py_ssize_t users; /* guarded by the GIL */
-    handle_object *handle;
+    struct handle_object *handle;
     recmap_batch *batch;
     recmap_parser *parser; /* of its columns, or NULL */
     int is_exported;       /* whether the shared batch owns the columns */
-} shared_batch;
+};
 
-typedef struct batch_object {
+struct batch_object {
     PyObject_HEAD
-    shared_batch *shared;
-} batch_object;
+    struct shared_batch *shared;
+};
 
 /* Wraps `batch` in a RecordBatch, and takes ownership even if it fails. `parser` is that of its
  * columns, or NULL. */
-PyObject *batch_wrap(handle_object *handle, recmap_batch *batch, recmap_parser *parser);
+PyObject *batch_wrap(struct handle_object *handle, recmap_batch *batch, recmap_parser *parser);
 
 /* Reads the records `numbers`, which must be in range, and parses them if there is a parser.
  * `thread_count`: see recmap_batch_set_threads. */
-PyObject *batch_gather(handle_object *handle, const uint64_t *numbers, size_t count,
+PyObject *batch_gather(struct handle_object *handle, const uint64_t *numbers, size_t count,
                        recmap_parser *parser, recmap_parse_mode mode, unsigned thread_count);
 
 /* Reads the rows at some positions of an epoch; see recmap_dataset_rows. */
-PyObject *batch_cut(handle_object *handle, const recmap_order *order, recmap_parser *parser,
+PyObject *batch_cut(struct handle_object *handle, const recmap_order *order, recmap_parser *parser,
                     uint64_t epoch, const uint64_t *positions, size_t count);
 
 /* Releases one use. Needs the GIL. */
-void shared_batch_release(shared_batch *shared);
+void shared_batch_release(struct shared_batch *shared);
 
 /* The columns; NULL with TypeError if the batch was not parsed. */
-recmap_columns *batch_columns(batch_object *batch);
+recmap_columns *batch_columns(struct batch_object *batch);
 
 /* Methods of a batch that are defined in other files. */
 PyObject *batch_describe_columns(PyObject *batch, PyObject *unused);

@@ -8,7 +8,8 @@
 #include "row_order.h"
 
 static const recmap_pieces *pieces_of(PyObject *object) {
-    const recmap_pieces *pieces = recmap_batch_pieces(((batch_object *)object)->shared->batch);
+    const recmap_pieces *pieces =
+        recmap_batch_pieces(((struct batch_object *)object)->shared->batch);
     if (!pieces) PyErr_SetString(PyExc_TypeError, "the batch has records, not rows");
     return pieces;
 }
@@ -22,11 +23,11 @@ PyObject *batch_pieces(PyObject *object, PyObject *unused) {
 PyObject *batch_row_width(PyObject *object, PyObject *unused) {
     (void)unused;
     return PyLong_FromUnsignedLongLong(
-        recmap_batch_row_width(((batch_object *)object)->shared->batch));
+        recmap_batch_row_width(((struct batch_object *)object)->shared->batch));
 }
 
 static int check_width(PyObject *object, uint64_t width) {
-    uint64_t limit = recmap_batch_row_width(((batch_object *)object)->shared->batch);
+    uint64_t limit = recmap_batch_row_width(((struct batch_object *)object)->shared->batch);
     if (width <= limit) return 1;
     PyErr_Format(PyExc_ValueError, "the width is %llu, but rows have %llu elements",
                  (unsigned long long)width, (unsigned long long)limit);
@@ -37,7 +38,7 @@ static int check_width(PyObject *object, uint64_t width) {
 enum layout { LAYOUT_SEGMENTS, LAYOUT_POSITIONS, LAYOUT_POSITIONS_IN_RECORD, LAYOUT_MASK };
 
 /* Releases the GIL: arrays are as large as the batch. */
-static void read_layout(const array_view *out, const recmap_pieces *pieces, int kind,
+static void read_layout(const struct array_view *out, const recmap_pieces *pieces, int kind,
                         uint64_t width) {
     Py_BEGIN_ALLOW_THREADS
     switch (kind) {
@@ -61,7 +62,7 @@ PyObject *batch_read_layout(PyObject *object, PyObject *arguments) {
     if (!pieces ||
         !PyArg_ParseTuple(arguments, "OiO&:_read_layout", &array, &kind, take_uint64, &width))
         return NULL;
-    array_view out = ARRAY_VIEW_INIT;
+    struct array_view out = ARRAY_VIEW_INIT;
     size_t item_size = kind == LAYOUT_MASK ? 1 : sizeof(int32_t);
     if (!check_width(object, width) ||
         !take_array_of(array, &out, item_size, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS))

@@ -10,7 +10,7 @@ enum { DIMENSIONS_MAX = 32 };
 
 /* ---- Memory of the batch as a buffer with a shape. */
 
-typedef struct buffer_object {
+struct buffer_object {
     PyObject_HEAD
     PyObject *owner;
     const void *data;
@@ -18,10 +18,10 @@ typedef struct buffer_object {
     int dimension_count;
     Py_ssize_t item_size, size;
     Py_ssize_t shape[DIMENSIONS_MAX], strides[DIMENSIONS_MAX];
-} buffer_object;
+};
 
 static int get_buffer(PyObject *object, Py_buffer *view, int flags) {
-    buffer_object *self = (buffer_object *)object;
+    struct buffer_object *self = (struct buffer_object *)object;
     Py_INCREF(object);
     *view = (Py_buffer){
         .buf = (void *)self->data,
@@ -38,7 +38,7 @@ static int get_buffer(PyObject *object, Py_buffer *view, int flags) {
 
 static void buffer_dealloc(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
-    Py_DECREF(((buffer_object *)object)->owner);
+    Py_DECREF(((struct buffer_object *)object)->owner);
     PyObject_Free(object);
     Py_DECREF(type);
 }
@@ -52,7 +52,7 @@ static PyType_Slot buffer_slots[] = {
 
 PyType_Spec buffer_spec = {
     .name = "recmap._recmap.Buffer",
-    .basicsize = sizeof(buffer_object),
+    .basicsize = sizeof(struct buffer_object),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = buffer_slots,
 };
@@ -88,7 +88,7 @@ static PyObject *buffer_make(PyObject *owner, const void *data, recmap_element e
         return PyErr_Format(PyExc_ValueError,
                             "a column has %zu dimensions, but at most %d are supported",
                             dimension_count, DIMENSIONS_MAX);
-    buffer_object *made = PyObject_New(buffer_object, buffer_type);
+    struct buffer_object *made = PyObject_New(struct buffer_object, buffer_type);
     if (!made) return NULL;
     Py_INCREF(owner);
     made->owner = owner;
@@ -112,15 +112,15 @@ static PyObject *int64_buffer(PyObject *owner, const int64_t *data, uint64_t cou
 
 /* ---- Bytes as views. */
 
-typedef struct views_object {
+struct views_object {
     PyObject_HEAD
     PyObject *owner;
     const recmap_bytes *views;
     Py_ssize_t count;
-} views_object;
+};
 
 static PyObject *views_make(PyObject *owner, const recmap_bytes *views, Py_ssize_t count) {
-    views_object *made = PyObject_New(views_object, views_type);
+    struct views_object *made = PyObject_New(struct views_object, views_type);
     if (!made) return NULL;
     Py_INCREF(owner);
     made->owner = owner;
@@ -130,11 +130,11 @@ static PyObject *views_make(PyObject *owner, const recmap_bytes *views, Py_ssize
 }
 
 static Py_ssize_t views_length(PyObject *object) {
-    return ((views_object *)object)->count;
+    return ((struct views_object *)object)->count;
 }
 
 static PyObject *views_item(PyObject *object, Py_ssize_t index) {
-    views_object *self = (views_object *)object;
+    struct views_object *self = (struct views_object *)object;
     if (index < 0 || index >= self->count)
         return PyErr_Format(OutOfRangeError, "value %zd is out of range: there are %zd values",
                             index, self->count);
@@ -143,7 +143,7 @@ static PyObject *views_item(PyObject *object, Py_ssize_t index) {
 
 /* part(first, count): views of some of them */
 static PyObject *views_part(PyObject *object, PyObject *arguments) {
-    views_object *self = (views_object *)object;
+    struct views_object *self = (struct views_object *)object;
     Py_ssize_t first, count;
     if (!PyArg_ParseTuple(arguments, "nn:part", &first, &count)) return NULL;
     if (first < 0 || count < 0 || first > self->count || count > self->count - first)
@@ -156,7 +156,7 @@ static PyObject *views_part(PyObject *object, PyObject *arguments) {
 /* tolist() -> [bytes] */
 static PyObject *views_list(PyObject *object, PyObject *unused) {
     (void)unused;
-    views_object *self = (views_object *)object;
+    struct views_object *self = (struct views_object *)object;
     PyObject *list = PyList_New(self->count);
     for (Py_ssize_t i = 0; list && i < self->count; i++) {
         PyObject *value = PyBytes_FromStringAndSize((const char *)self->views[i].data,
@@ -169,7 +169,7 @@ static PyObject *views_list(PyObject *object, PyObject *unused) {
 
 static void views_dealloc(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
-    Py_DECREF(((views_object *)object)->owner);
+    Py_DECREF(((struct views_object *)object)->owner);
     PyObject_Free(object);
     Py_DECREF(type);
 }
@@ -192,7 +192,7 @@ static PyType_Slot views_slots[] = {
 
 PyType_Spec views_spec = {
     .name = "recmap._recmap.Views",
-    .basicsize = sizeof(views_object),
+    .basicsize = sizeof(struct views_object),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = views_slots,
 };
@@ -271,7 +271,7 @@ static PyObject *describe(PyObject *owner, const recmap_column *column) {
 /* _columns() -> [description of each column] */
 PyObject *batch_describe_columns(PyObject *batch, PyObject *unused) {
     (void)unused;
-    recmap_columns *columns = batch_columns((batch_object *)batch);
+    recmap_columns *columns = batch_columns((struct batch_object *)batch);
     if (!columns) return NULL;
     size_t count = recmap_columns_count(columns);
     PyObject *list = PyList_New((Py_ssize_t)count);
@@ -301,7 +301,7 @@ static int append_null_columns(PyObject *list, const recmap_columns *columns) {
 /* _null_columns() -> [index of a column in which every row is null]; [] if there are no rows */
 PyObject *batch_null_columns(PyObject *batch, PyObject *unused) {
     (void)unused;
-    recmap_columns *columns = batch_columns((batch_object *)batch);
+    recmap_columns *columns = batch_columns((struct batch_object *)batch);
     PyObject *list = columns ? PyList_New(0) : NULL;
     if (list && !append_null_columns(list, columns)) Py_CLEAR(list);
     return list;
@@ -310,7 +310,7 @@ PyObject *batch_null_columns(PyObject *batch, PyObject *unused) {
 /* _failures() -> [(row, number, offset or None, status, message)] */
 PyObject *batch_failures(PyObject *batch, PyObject *unused) {
     (void)unused;
-    recmap_columns *columns = batch_columns((batch_object *)batch);
+    recmap_columns *columns = batch_columns((struct batch_object *)batch);
     if (!columns) return NULL;
     size_t count = recmap_columns_failure_count(columns);
     PyObject *list = PyList_New((Py_ssize_t)count);

@@ -5,14 +5,14 @@
 #include "module.h"
 
 PyObject *counts_wrap(recmap_counts *counts) {
-    counts_object *object = PyObject_New(counts_object, counts_type);
+    struct counts_object *object = PyObject_New(struct counts_object, counts_type);
     if (object) object->counts = counts;
     else recmap_counts_release(counts);
     return (PyObject *)object;
 }
 
 static recmap_counts *counts_of(PyObject *object) {
-    return ((counts_object *)object)->counts;
+    return ((struct counts_object *)object)->counts;
 }
 
 int take_counts(PyObject *object, void *counts) {
@@ -43,7 +43,7 @@ static PyObject *make(PyObject *unused, PyObject *array) {
 
 /* run(out, first): as many counts as `out` has items, from record `first` on */
 static PyObject *run(PyObject *object, PyObject *arguments) {
-    array_view values = ARRAY_VIEW_INIT;
+    struct array_view values = ARRAY_VIEW_INIT;
     uint64_t first;
     if (!PyArg_ParseTuple(arguments, "O&O&:run", take_array_out, &values, take_uint64, &first))
         return NULL;
@@ -91,7 +91,7 @@ static PyType_Slot slots[] = {
 
 PyType_Spec counts_spec = {
     .name = "recmap._recmap.Counts",
-    .basicsize = sizeof(counts_object),
+    .basicsize = sizeof(struct counts_object),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = slots,
 };

@@ -4,10 +4,10 @@
 
 #include "python.h"
 
-typedef struct counts_object {
+struct counts_object {
     PyObject_HEAD
     recmap_counts *counts;
-} counts_object;
+};
 
 /* Takes over `counts`, also if it fails. */
 PyObject *counts_wrap(recmap_counts *counts);

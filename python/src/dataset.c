@@ -10,7 +10,7 @@
 #include "parser.h"
 #include "progress.h"
 
-handle_object *dataset_handle(dataset_object *dataset) {
+struct handle_object *dataset_handle(struct dataset_object *dataset) {
     if (!dataset->handle) PyErr_SetString(PyExc_ValueError, "the data set is closed");
     return dataset->handle;
 }
@@ -18,7 +18,7 @@ handle_object *dataset_handle(dataset_object *dataset) {
 /* ---- Items. */
 
 static PyObject *item(PyObject *object, Py_ssize_t index) {
-    dataset_object *self = (dataset_object *)object;
+    struct dataset_object *self = (struct dataset_object *)object;
     if (__builtin_expect(!dataset_handle(self), 0)) return NULL;
     if (index < 0 || (uint64_t)index >= self->count)
         return PyErr_Format(OutOfRangeError, "record %zd is out of range: there are %llu records",
@@ -29,7 +29,7 @@ static PyObject *item(PyObject *object, Py_ssize_t index) {
 }
 
 static Py_ssize_t length(PyObject *object) {
-    return (Py_ssize_t)((dataset_object *)object)->count;
+    return (Py_ssize_t)((struct dataset_object *)object)->count;
 }
 
 static PyObject *subscript(PyObject *object, PyObject *key) {
@@ -57,11 +57,11 @@ static PyObject *subscript(PyObject *object, PyObject *key) {
 
 /* _gather(numbers, threads) */
 static PyObject *gather(PyObject *object, PyObject *arguments) {
-    array_view numbers = ARRAY_VIEW_INIT;
+    struct array_view numbers = ARRAY_VIEW_INIT;
     unsigned threads;
     if (!PyArg_ParseTuple(arguments, "O&O&:_gather", take_array, &numbers, take_unsigned, &threads))
         return NULL;
-    handle_object *handle = dataset_handle((dataset_object *)object);
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     PyObject *batch = handle ? batch_gather(handle, numbers.data, numbers.count, NULL,
                                             RECMAP_PARSE_RAISE, threads)
                              : NULL;
@@ -71,7 +71,7 @@ static PyObject *gather(PyObject *object, PyObject *arguments) {
 
 /* _parse(parser, numbers, collect, threads) */
 static PyObject *parse(PyObject *object, PyObject *arguments) {
-    array_view numbers = ARRAY_VIEW_INIT;
+    struct array_view numbers = ARRAY_VIEW_INIT;
     recmap_parser *parser;
     int collect;
     unsigned threads;
@@ -79,7 +79,7 @@ static PyObject *parse(PyObject *object, PyObject *arguments) {
                           &collect, take_unsigned, &threads))
         return NULL;
     recmap_parse_mode mode = collect ? RECMAP_PARSE_COLLECT : RECMAP_PARSE_RAISE;
-    handle_object *handle = dataset_handle((dataset_object *)object);
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     PyObject *batch =
         handle ? batch_gather(handle, numbers.data, numbers.count, parser, mode, threads) : NULL;
     array_release(&numbers);
@@ -88,16 +88,16 @@ static PyObject *parse(PyObject *object, PyObject *arguments) {
 
 /* _rows(parser, order, epoch, positions) */
 static PyObject *rows(PyObject *object, PyObject *arguments) {
-    array_view positions = ARRAY_VIEW_INIT;
+    struct array_view positions = ARRAY_VIEW_INIT;
     recmap_parser *parser;
     PyObject *order;
     uint64_t epoch;
     if (!PyArg_ParseTuple(arguments, "O&O!O&O&:_rows", take_parser, &parser, order_type, &order,
                           take_uint64, &epoch, take_array, &positions))
         return NULL;
-    handle_object *handle = dataset_handle((dataset_object *)object);
-    PyObject *batch = handle ? batch_cut(handle, ((order_object *)order)->order, parser, epoch,
-                                         positions.data, positions.count)
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    PyObject *batch = handle ? batch_cut(handle, ((struct order_object *)order)->order, parser,
+                                         epoch, positions.data, positions.count)
                              : NULL;
     array_release(&positions);
     return batch;
@@ -106,7 +106,7 @@ static PyObject *rows(PyObject *object, PyObject *arguments) {
 static PyObject *find(PyObject *object, PyObject *arguments) {
     recmap_value id = {0};
     if (!PyArg_ParseTuple(arguments, "O&:_find", take_value, &id)) return NULL;
-    handle_object *handle = dataset_handle((dataset_object *)object);
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (!handle) return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
@@ -134,7 +134,7 @@ static PyObject *list_of(const uint64_t *numbers, size_t count) {
 static PyObject *find_all(PyObject *object, PyObject *arguments) {
     recmap_value id = {0};
     if (!PyArg_ParseTuple(arguments, "O&:_find_all", take_value, &id)) return NULL;
-    handle_object *handle = dataset_handle((dataset_object *)object);
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (!handle) return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
@@ -163,8 +163,8 @@ static PyObject *find_all(PyObject *object, PyObject *arguments) {
 
 /* _read_id_hashes(out): out is an array of uint64 with one item per record */
 static PyObject *read_id_hashes(PyObject *object, PyObject *arguments) {
-    handle_object *handle = dataset_handle((dataset_object *)object);
-    array_view hashes = ARRAY_VIEW_INIT;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    struct array_view hashes = ARRAY_VIEW_INIT;
     if (!handle || !PyArg_ParseTuple(arguments, "O&:_read_id_hashes", take_array_out, &hashes))
         return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -189,7 +189,7 @@ static const char *type_name(recmap_type type) {
 /* [(name, type, default or None)] of all columns of the index. */
 static PyObject *column_table(PyObject *object, PyObject *unused) {
     (void)unused;
-    handle_object *handle = dataset_handle((dataset_object *)object);
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (!handle) return NULL;
     size_t count = recmap_dataset_get_info(handle->dataset)->lifted_column_count;
     PyObject *table = PyList_New((Py_ssize_t)count);
@@ -210,7 +210,7 @@ static PyObject *column_table(PyObject *object, PyObject *unused) {
 /* [(name, dtype or None)] of all counted features of the index. */
 static PyObject *counted_table(PyObject *object, PyObject *unused) {
     (void)unused;
-    handle_object *handle = dataset_handle((dataset_object *)object);
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (!handle) return NULL;
     size_t count = recmap_dataset_get_info(handle->dataset)->counted_feature_count;
     PyObject *table = PyList_New((Py_ssize_t)count);
@@ -230,7 +230,7 @@ static PyObject *counted_table(PyObject *object, PyObject *unused) {
 
 /* _read_counts(name) -> Counts */
 static PyObject *read_counts(PyObject *object, PyObject *name) {
-    handle_object *handle = dataset_handle((dataset_object *)object);
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     const char *text = handle ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     if (!text) return NULL;
     recmap_counts *counts = NULL;
@@ -247,7 +247,7 @@ static PyObject *read_counts(PyObject *object, PyObject *name) {
 /* _read_numbers(column, first, out): out is int64 (8 bytes) or float32 (4 bytes), like the column.
  */
 static PyObject *read_numbers(PyObject *object, PyObject *arguments) {
-    handle_object *handle = dataset_handle((dataset_object *)object);
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     unsigned long column;
     unsigned long long first;
     PyObject *out;
@@ -257,7 +257,7 @@ static PyObject *read_numbers(PyObject *object, PyObject *arguments) {
     recmap_lifted_column info = {0};
     if (recmap_dataset_get_lifted_column(&info, handle->dataset, column, &error) != RECMAP_OK)
         return raise_error(&error);
-    array_view values = ARRAY_VIEW_INIT;
+    struct array_view values = ARRAY_VIEW_INIT;
     int is_float = info.type == RECMAP_TYPE_FLOAT;
     if (!take_array_of(out, &values, is_float ? sizeof(float) : sizeof(int64_t), PyBUF_WRITABLE))
         return NULL;
@@ -288,7 +288,7 @@ static PyObject *list_of_bytes(const recmap_value *values, size_t count) {
 
 /* _read_bytes(column, first, count) -> [bytes] */
 static PyObject *read_bytes(PyObject *object, PyObject *arguments) {
-    handle_object *handle = dataset_handle((dataset_object *)object);
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     unsigned long column;
     unsigned long long first;
     Py_ssize_t count;
@@ -313,7 +313,7 @@ static PyObject *read_bytes(PyObject *object, PyObject *arguments) {
 /* [(path, size, first record, records)] of all shards. */
 static PyObject *shard_table(PyObject *object, PyObject *unused) {
     (void)unused;
-    handle_object *handle = dataset_handle((dataset_object *)object);
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (!handle) return NULL;
     uint64_t count = recmap_dataset_get_info(handle->dataset)->shard_count;
     PyObject *table = PyList_New((Py_ssize_t)count);
@@ -345,7 +345,7 @@ static PyObject *take_text(recmap_text *text, recmap_status status, const recmap
 static PyObject *info_json(PyObject *object, PyObject *arguments) {
     int with_shards = 0;
     if (!PyArg_ParseTuple(arguments, "p:_info_json", &with_shards)) return NULL;
-    handle_object *handle = dataset_handle((dataset_object *)object);
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (!handle) return NULL;
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -360,7 +360,7 @@ static PyObject *info_json(PyObject *object, PyObject *arguments) {
 
 static PyObject *fingerprint(PyObject *object, PyObject *unused) {
     (void)unused;
-    handle_object *handle = dataset_handle((dataset_object *)object);
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (!handle) return NULL;
     const recmap_fingerprint *print = &recmap_dataset_get_info(handle->dataset)->fingerprint;
     return PyBytes_FromStringAndSize((const char *)print->bytes, sizeof print->bytes);
@@ -368,13 +368,13 @@ static PyObject *fingerprint(PyObject *object, PyObject *unused) {
 
 static PyObject *id_name(PyObject *object, PyObject *unused) {
     (void)unused;
-    handle_object *handle = dataset_handle((dataset_object *)object);
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     return handle ? Py_BuildValue("z", recmap_dataset_get_info(handle->dataset)->id_name) : NULL;
 }
 
 static PyObject *record_count(PyObject *object, PyObject *unused) {
     (void)unused;
-    handle_object *handle = dataset_handle((dataset_object *)object);
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     return handle ? PyLong_FromUnsignedLongLong(recmap_dataset_count(handle->dataset)) : NULL;
 }
 
@@ -382,12 +382,12 @@ static PyObject *record_count(PyObject *object, PyObject *unused) {
 
 /* _verify(index_only, threads, progress or None) -> JSON of the report */
 static PyObject *verify(PyObject *object, PyObject *arguments) {
-    progress_call progress = PROGRESS_CALL_INIT;
+    struct progress_call progress = PROGRESS_CALL_INIT;
     recmap_verify_options options = RECMAP_VERIFY_OPTIONS_INIT;
     if (!PyArg_ParseTuple(arguments, "pO&O:_verify", &options.index_only, take_unsigned,
                           &options.thread_count, &progress.callable))
         return NULL;
-    handle_object *handle = dataset_handle((dataset_object *)object);
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (!handle) return NULL;
     options.progress = progress_report;
     options.progress_context = &progress;
@@ -404,7 +404,7 @@ static PyObject *verify(PyObject *object, PyObject *arguments) {
     return take_text(&text, status, &error);
 }
 
-static recmap_status add_group(recmap_schema *schema, handle_object *handle,
+static recmap_status add_group(recmap_schema *schema, struct handle_object *handle,
                                const uint64_t *numbers, size_t count, recmap_error *error) {
     for (size_t i = 0; i < count; i++) {
         recmap_record record;
@@ -419,8 +419,8 @@ static recmap_status add_group(recmap_schema *schema, handle_object *handle,
 }
 
 /* Adds records in groups, and handles signals between them. CANCELLED if a handler raised. */
-static recmap_status add_records(recmap_schema *schema, handle_object *handle,
-                                 const array_view *numbers, recmap_error *error) {
+static recmap_status add_records(recmap_schema *schema, struct handle_object *handle,
+                                 const struct array_view *numbers, recmap_error *error) {
     enum { GROUP_SIZE = 256 };
     recmap_status status = RECMAP_OK;
     for (size_t first = 0; first < numbers->count && status == RECMAP_OK; first += GROUP_SIZE) {
@@ -436,8 +436,8 @@ static recmap_status add_records(recmap_schema *schema, handle_object *handle,
 
 /* _schema(numbers) -> (JSON, number of records that are neither Example nor SequenceExample) */
 static PyObject *schema(PyObject *object, PyObject *arguments) {
-    handle_object *handle = dataset_handle((dataset_object *)object);
-    array_view numbers = ARRAY_VIEW_INIT;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    struct array_view numbers = ARRAY_VIEW_INIT;
     if (!handle || !PyArg_ParseTuple(arguments, "O&:_schema", take_array, &numbers)) return NULL;
     recmap_schema *made = NULL;
     recmap_text text = RECMAP_TEXT_INIT;
@@ -456,34 +456,34 @@ static PyObject *schema(PyObject *object, PyObject *arguments) {
 
 /* ---- The object. */
 
-static void release_handle(dataset_object *self) {
-    handle_object *handle = self->handle;
+static void release_handle(struct dataset_object *self) {
+    struct handle_object *handle = self->handle;
     self->handle = NULL;
     handle_release(handle);
 }
 
 static PyObject *close_dataset(PyObject *object, PyObject *unused) {
     (void)unused;
-    release_handle((dataset_object *)object);
+    release_handle((struct dataset_object *)object);
     Py_RETURN_NONE;
 }
 
 static PyObject *get_handle(PyObject *object, void *unused) {
     (void)unused;
-    PyObject *handle = (PyObject *)dataset_handle((dataset_object *)object);
+    PyObject *handle = (PyObject *)dataset_handle((struct dataset_object *)object);
     Py_XINCREF(handle);
     return handle;
 }
 
 static PyObject *get_closed(PyObject *object, void *unused) {
     (void)unused;
-    return PyBool_FromLong(!((dataset_object *)object)->handle);
+    return PyBool_FromLong(!((struct dataset_object *)object)->handle);
 }
 
 /* (first, count, step, numbers or None) */
 static PyObject *get_range(PyObject *object, void *unused) {
     (void)unused;
-    dataset_object *self = (dataset_object *)object;
+    struct dataset_object *self = (struct dataset_object *)object;
     PyObject *numbers = self->numbers.buffer.obj ? self->numbers.buffer.obj : Py_None;
     return Py_BuildValue("(KKLO)", (unsigned long long)self->first, (unsigned long long)self->count,
                          (long long)self->step, numbers);
@@ -491,7 +491,7 @@ static PyObject *get_range(PyObject *object, void *unused) {
 
 /* Checks the selection once, so that reading items needs no check. IndexError if a record is out of
  * range. */
-static int check_numbers(const dataset_object *self) {
+static int check_numbers(const struct dataset_object *self) {
     uint64_t record_count = recmap_dataset_count(self->handle->dataset);
     const uint64_t *numbers = self->numbers.data;
     for (uint64_t i = 0; numbers && i < self->count; i++)
@@ -517,9 +517,9 @@ static PyObject *dataset_new(PyTypeObject *type, PyObject *arguments, PyObject *
                           take_uint64, &count, &step, &numbers))
         return NULL;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    dataset_object *self = (dataset_object *)allocate(type, 0);
+    struct dataset_object *self = (struct dataset_object *)allocate(type, 0);
     if (!self) return NULL;
-    self->handle = (handle_object *)handle;
+    self->handle = (struct handle_object *)handle;
     handle_retain(self->handle);
     self->first = first;
     self->count = count;
@@ -537,13 +537,13 @@ static PyObject *dataset_new(PyTypeObject *type, PyObject *arguments, PyObject *
 
 static int traverse(PyObject *object, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(object));
-    PyObject *handle = (PyObject *)((dataset_object *)object)->handle;
+    PyObject *handle = (PyObject *)((struct dataset_object *)object)->handle;
     Py_VISIT(handle);
     return 0;
 }
 
 static int clear(PyObject *object) {
-    release_handle((dataset_object *)object);
+    release_handle((struct dataset_object *)object);
     return 0;
 }
 
@@ -551,7 +551,7 @@ static void dealloc(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
     clear(object);
-    array_release(&((dataset_object *)object)->numbers);
+    array_release(&((struct dataset_object *)object)->numbers);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);
@@ -605,7 +605,7 @@ static PyType_Slot slots[] = {
 
 PyType_Spec dataset_spec = {
     .name = "recmap._recmap.Dataset",
-    .basicsize = sizeof(dataset_object),
+    .basicsize = sizeof(struct dataset_object),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
     .slots = slots,
 };

@@ -7,19 +7,19 @@
 #include "handle.h"
 
 /* Item i is record numbers[i], or first + i * step without numbers. */
-typedef struct dataset_object {
+struct dataset_object {
     PyObject_HEAD
-    handle_object *handle; /* NULL once closed */
+    struct handle_object *handle; /* NULL once closed */
     uint64_t count;
     uint64_t first;
     int64_t step;
-    array_view numbers;
-} dataset_object;
+    struct array_view numbers;
+};
 
 /* The handle, or NULL with ValueError if the data set is closed. The reference is borrowed: retain
  * it before releasing the GIL. Convert arguments first if that can run Python code (`__index__`,
  * `__bool__`), because that code could close the data set. */
-handle_object *dataset_handle(dataset_object *dataset);
+struct handle_object *dataset_handle(struct dataset_object *dataset);
 
 /* _find_many(ids, out, positions): writes the position of each id of a list to an array of int64;
  * -1 if it is absent. For a view by numbers, `positions` is an array of int64 with the position of

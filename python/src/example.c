@@ -7,13 +7,13 @@
 #include "errors.h"
 #include "module.h"
 
-typedef struct builder_object {
+struct builder_object {
     PyObject_HEAD
     recmap_example_builder *builder;
-} builder_object;
+};
 
 static recmap_example_builder *builder_of(PyObject *object) {
-    return ((builder_object *)object)->builder;
+    return ((struct builder_object *)object)->builder;
 }
 
 static PyObject *none_or_raise(recmap_status status, const recmap_error *error) {
@@ -25,7 +25,7 @@ static PyObject *builder_new(PyTypeObject *type, PyObject *arguments, PyObject *
     (void)arguments;
     (void)keywords;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    builder_object *self = (builder_object *)allocate(type, 0);
+    struct builder_object *self = (struct builder_object *)allocate(type, 0);
     if (!self || recmap_example_builder_create(&self->builder, NULL) == RECMAP_OK)
         return (PyObject *)self;
     Py_DECREF((PyObject *)self);
@@ -44,7 +44,7 @@ static PyObject *begin(PyObject *object, PyObject *is_sequence) {
 /* add_int64(name, array of int64) */
 static PyObject *add_int64(PyObject *object, PyObject *arguments) {
     const char *name;
-    array_view values = ARRAY_VIEW_INIT;
+    struct array_view values = ARRAY_VIEW_INIT;
     if (!PyArg_ParseTuple(arguments, "zO&:add_int64", &name, take_array, &values)) return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_example_builder_add_int64(builder_of(object), name, values.data,
@@ -57,7 +57,7 @@ static PyObject *add_int64(PyObject *object, PyObject *arguments) {
 static PyObject *add_float(PyObject *object, PyObject *arguments) {
     const char *name;
     PyObject *array;
-    array_view values = ARRAY_VIEW_INIT;
+    struct array_view values = ARRAY_VIEW_INIT;
     if (!PyArg_ParseTuple(arguments, "zO:add_float", &name, &array) ||
         !take_array_of(array, &values, sizeof(float), PyBUF_SIMPLE))
         return NULL;
@@ -69,13 +69,13 @@ static PyObject *add_float(PyObject *object, PyObject *arguments) {
 }
 
 /* Borrowed bytes of values; those of a str are UTF-8. */
-typedef struct bytes_list {
+struct bytes_list {
     recmap_bytes *values;
     Py_buffer *buffers; /* `obj` is NULL for a str, which owns its bytes */
     Py_ssize_t count;
-} bytes_list;
+};
 
-static void bytes_list_free(bytes_list *list) {
+static void bytes_list_free(struct bytes_list *list) {
     for (Py_ssize_t i = 0; i < list->count; i++)
         if (list->buffers[i].obj) PyBuffer_Release(&list->buffers[i]);
     free(list->values);
@@ -100,10 +100,10 @@ static int take_one(recmap_bytes *value, Py_buffer *buffer, PyObject *object) {
     return 1;
 }
 
-static int take_bytes_list(bytes_list *list, PyObject *objects) {
+static int take_bytes_list(struct bytes_list *list, PyObject *objects) {
     Py_ssize_t count = PyList_Size(objects);
-    *list = (bytes_list){.values = calloc((size_t)count + 1, sizeof *list->values),
-                         .buffers = calloc((size_t)count + 1, sizeof *list->buffers)};
+    *list = (struct bytes_list){.values = calloc((size_t)count + 1, sizeof *list->values),
+                                .buffers = calloc((size_t)count + 1, sizeof *list->buffers)};
     if (!list->values || !list->buffers) {
         PyErr_NoMemory();
         return 0;
@@ -120,7 +120,7 @@ static PyObject *add_bytes(PyObject *object, PyObject *arguments) {
     const char *name;
     PyObject *objects;
     if (!PyArg_ParseTuple(arguments, "zO!:add_bytes", &name, &PyList_Type, &objects)) return NULL;
-    bytes_list list;
+    struct bytes_list list;
     PyObject *result = NULL;
     if (take_bytes_list(&list, objects)) {
         recmap_error error = RECMAP_ERROR_INIT;
@@ -194,7 +194,7 @@ static PyType_Slot slots[] = {
 
 PyType_Spec example_builder_spec = {
     .name = "recmap._recmap.ExampleBuilder",
-    .basicsize = sizeof(builder_object),
+    .basicsize = sizeof(struct builder_object),
     .flags = Py_TPFLAGS_DEFAULT,
     .slots = slots,
 };

@@ -8,8 +8,8 @@
 enum { GROUP_SIZE = 256 };
 
 struct search {
-    handle_object *handle;
-    const dataset_object *dataset;
+    struct handle_object *handle;
+    const struct dataset_object *dataset;
     const int64_t *positions; /* of each record in the view, -1 if it is not in it; or NULL */
     bool is_whole;
     uint64_t *numbers; /* of the records with one id */
@@ -18,7 +18,7 @@ struct search {
 
 /* The first position of a record in the data set or view, or -1. */
 static int64_t position_of(const struct search *search, uint64_t number) {
-    const dataset_object *dataset = search->dataset;
+    const struct dataset_object *dataset = search->dataset;
     if (search->positions) return search->positions[number];
     int64_t distance = (int64_t)number - (int64_t)dataset->first;
     if (!dataset->count || distance % dataset->step) return -1;
@@ -75,7 +75,7 @@ static recmap_status find_group(int64_t *positions, struct search *search, const
 
 /* Finds ids in groups, and handles signals between them. False with an exception set. The values
  * borrow from the items of `ids`, so nothing else may change the list. */
-static int find_all_groups(struct search *search, PyObject *ids, const array_view *out) {
+static int find_all_groups(struct search *search, PyObject *ids, const struct array_view *out) {
     recmap_value values[GROUP_SIZE];
     for (size_t first = 0; first < out->count; first += GROUP_SIZE) {
         size_t left = out->count - first, count = left < GROUP_SIZE ? left : GROUP_SIZE;
@@ -94,8 +94,8 @@ static int find_all_groups(struct search *search, PyObject *ids, const array_vie
 }
 
 /* Checks the sizes of the arrays. False with ValueError. */
-static int check_sizes(const struct search *search, PyObject *ids, const array_view *out,
-                       const array_view *positions) {
+static int check_sizes(const struct search *search, PyObject *ids, const struct array_view *out,
+                       const struct array_view *positions) {
     uint64_t record_count = recmap_dataset_count(search->handle->dataset);
     int needs_positions = search->dataset->numbers.data != NULL;
     if ((size_t)PyList_Size(ids) == out->count && (!needs_positions || search->positions) &&
@@ -108,9 +108,9 @@ static int check_sizes(const struct search *search, PyObject *ids, const array_v
 /* The ids are looked up in groups, without the GIL in between. `table` maps record numbers to
  * positions in a view, if a list or mask selected its records. */
 PyObject *dataset_find_many(PyObject *object, PyObject *arguments) {
-    dataset_object *self = (dataset_object *)object;
+    struct dataset_object *self = (struct dataset_object *)object;
     PyObject *ids, *table;
-    array_view out = ARRAY_VIEW_INIT, positions = ARRAY_VIEW_INIT;
+    struct array_view out = ARRAY_VIEW_INIT, positions = ARRAY_VIEW_INIT;
     if (!PyArg_ParseTuple(arguments, "O!O&O:_find_many", &PyList_Type, &ids, take_array_out, &out,
                           &table))
         return NULL;

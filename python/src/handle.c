@@ -10,11 +10,11 @@
 #include "view.h"
 
 /* A record that pins its shard or a buffer. Exports the record's bytes, and releases the pin. */
-typedef struct record_object {
+struct record_object {
     PyObject_HEAD
-    handle_object *handle;
+    struct handle_object *handle;
     recmap_record record;
-} record_object;
+};
 
 /* ---- One record. Releasing and taking the GIL costs as much as looking up a record that is in
  * memory, so it should only be released for slow lookups, such as page faults and large records.
@@ -29,12 +29,12 @@ static uint64_t now_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void learn(handle_object *handle, uint64_t taken_ns) {
+static void learn(struct handle_object *handle, uint64_t taken_ns) {
     if (taken_ns > SLOW_NS) handle->waits = WAITS_AFTER_SLOW;
     else if (handle->waits) handle->waits--;
 }
 
-static recmap_status get_without_gil(handle_object *handle, uint64_t number,
+static recmap_status get_without_gil(struct handle_object *handle, uint64_t number,
                                      recmap_record *record) {
     recmap_status status;
     uint64_t taken_ns;
@@ -47,7 +47,7 @@ static recmap_status get_without_gil(handle_object *handle, uint64_t number,
     return status;
 }
 
-static recmap_status check(handle_object *handle, const recmap_peek *peek) {
+static recmap_status check(struct handle_object *handle, const recmap_peek *peek) {
     if (handle->lookups++ % TIMED_ONE_IN) return recmap_dataset_check(handle->dataset, peek, NULL);
     uint64_t start_ns = now_ns();
     recmap_status status = recmap_dataset_check(handle->dataset, peek, NULL);
@@ -55,7 +55,7 @@ static recmap_status check(handle_object *handle, const recmap_peek *peek) {
     return status;
 }
 
-static PyObject *raise_get(handle_object *handle, uint64_t number) {
+static PyObject *raise_get(struct handle_object *handle, uint64_t number) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_record record;
     recmap_status status;
@@ -70,8 +70,8 @@ static PyObject *raise_get(handle_object *handle, uint64_t number) {
         (unsigned long long)number);
 }
 
-static PyObject *view_pinned(handle_object *handle, recmap_record *record) {
-    record_object *keeper = PyObject_New(record_object, record_type);
+static PyObject *view_pinned(struct handle_object *handle, recmap_record *record) {
+    struct record_object *keeper = PyObject_New(struct record_object, record_type);
     if (!keeper) {
         recmap_record_release(record);
         return NULL;
@@ -85,21 +85,21 @@ static PyObject *view_pinned(handle_object *handle, recmap_record *record) {
 }
 
 /* Creates the memoryview first, while the prefetched bytes of the record arrive from memory. */
-static PyObject *view_peeked(handle_object *handle, const recmap_peek *peek) {
+static PyObject *view_peeked(struct handle_object *handle, const recmap_peek *peek) {
     PyObject *view = view_make((PyObject *)handle, peek->data, peek->size);
     if (!view || __builtin_expect(check(handle, peek) == RECMAP_OK, 1)) return view;
     Py_DECREF(view);
     return raise_get(handle, peek->number);
 }
 
-static PyObject *view_gotten(handle_object *handle, uint64_t number) {
+static PyObject *view_gotten(struct handle_object *handle, uint64_t number) {
     recmap_record record;
     if (get_without_gil(handle, number, &record) != RECMAP_OK) return raise_get(handle, number);
     if (record.pin) return view_pinned(handle, &record);
     return view_make((PyObject *)handle, record.data, record.size);
 }
 
-PyObject *handle_view(handle_object *handle, uint64_t number) {
+PyObject *handle_view(struct handle_object *handle, uint64_t number) {
     recmap_peek peek;
     handle_retain(handle); /* another thread can close the data set */
     PyObject *view = !handle->waits && recmap_dataset_peek(&peek, handle->dataset, number)
@@ -110,7 +110,7 @@ PyObject *handle_view(handle_object *handle, uint64_t number) {
 }
 
 static void record_dealloc(PyObject *object) {
-    record_object *record = (record_object *)object;
+    struct record_object *record = (struct record_object *)object;
     PyTypeObject *type = Py_TYPE(object);
     recmap_record_release(&record->record);
     handle_release(record->handle);
@@ -127,21 +127,21 @@ static PyType_Slot record_slots[] = {
 
 PyType_Spec record_spec = {
     .name = "recmap._recmap.Record",
-    .basicsize = sizeof(record_object),
+    .basicsize = sizeof(struct record_object),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = record_slots,
 };
 
 /* ---- Spare batches. */
 
-recmap_batch *handle_take_batch(handle_object *handle) {
+recmap_batch *handle_take_batch(struct handle_object *handle) {
     if (handle->spare_count) return handle->spares[--handle->spare_count];
     recmap_batch *batch = NULL;
     if (recmap_batch_create(&batch, NULL) != RECMAP_OK) PyErr_NoMemory();
     return batch;
 }
 
-void handle_give_batch(handle_object *handle, recmap_batch *batch) {
+void handle_give_batch(struct handle_object *handle, recmap_batch *batch) {
     if (!batch) return;
     recmap_batch_clear(batch);
     if (handle->spare_count < HANDLE_SPARES) handle->spares[handle->spare_count++] = batch;
@@ -150,7 +150,7 @@ void handle_give_batch(handle_object *handle, recmap_batch *batch) {
 
 /* ---- The object. */
 
-static int open_dataset(handle_object *handle, const char *path,
+static int open_dataset(struct handle_object *handle, const char *path,
                         const recmap_dataset_options *options) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
@@ -191,7 +191,7 @@ static PyObject *handle_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     options.check = header_only ? RECMAP_CHECK_HEADER : RECMAP_CHECK_DATA;
     options.index_check = check_index ? RECMAP_INDEX_CHECK_FULL : RECMAP_INDEX_CHECK_LAZY;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    handle_object *handle = (handle_object *)allocate(type, 0);
+    struct handle_object *handle = (struct handle_object *)allocate(type, 0);
     if (handle && open_dataset(handle, PyBytes_AsString(path), &options) < 0) {
         handle_release(handle);
         handle = NULL;
@@ -211,7 +211,7 @@ static int take_parts(recmap_dataset **datasets, PyObject *type, PyObject *parts
             PyErr_SetString(PyExc_TypeError, "a part is not a Handle");
             return -1;
         }
-        datasets[i] = ((handle_object *)part)->dataset;
+        datasets[i] = ((struct handle_object *)part)->dataset;
     }
     return 0;
 }
@@ -230,7 +230,7 @@ static PyObject *handle_concat(PyObject *type, PyObject *arguments) {
     free(datasets);
     if (!is_good) return NULL;
     allocfunc allocate = (allocfunc)PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc);
-    handle_object *handle = (handle_object *)allocate((PyTypeObject *)type, 0);
+    struct handle_object *handle = (struct handle_object *)allocate((PyTypeObject *)type, 0);
     if (!handle) {
         recmap_dataset_close(dataset);
         return NULL;
@@ -247,7 +247,7 @@ static PyMethodDef handle_methods[] = {
 };
 
 static void handle_dealloc(PyObject *object) {
-    handle_object *handle = (handle_object *)object;
+    struct handle_object *handle = (struct handle_object *)object;
     PyTypeObject *type = Py_TYPE(object);
     while (handle->spare_count) recmap_batch_destroy(handle->spares[--handle->spare_count]);
     recmap_dataset_close(handle->dataset);
@@ -268,7 +268,7 @@ static PyType_Slot handle_slots[] = {
 
 PyType_Spec handle_spec = {
     .name = "recmap._recmap.Handle",
-    .basicsize = sizeof(handle_object),
+    .basicsize = sizeof(struct handle_object),
     .flags = Py_TPFLAGS_DEFAULT,
     .slots = handle_slots,
 };

@@ -7,7 +7,7 @@
 
 enum { HANDLE_SPARES = 16 };
 
-typedef struct handle_object {
+struct handle_object {
     PyObject_HEAD
     recmap_dataset *dataset;
     PyObject *parts;                     /* the handles of a concatenation, or NULL */
@@ -15,22 +15,22 @@ typedef struct handle_object {
     unsigned waits;                      /* the number of next lookups that release the GIL */
     recmap_batch *spares[HANDLE_SPARES]; /* empty batches, to reuse their memory */
     unsigned spare_count;
-} handle_object;
+};
 
-static inline void handle_retain(handle_object *handle) {
+static inline void handle_retain(struct handle_object *handle) {
     Py_INCREF((PyObject *)handle);
 }
 
 /* NULL is allowed. */
-static inline void handle_release(handle_object *handle) {
+static inline void handle_release(struct handle_object *handle) {
     Py_XDECREF((PyObject *)handle);
 }
 
 /* A memoryview of the record `number`, which must be in range. */
-PyObject *handle_view(handle_object *handle, uint64_t number);
+PyObject *handle_view(struct handle_object *handle, uint64_t number);
 
 /* Takes an empty batch, spare or new (NULL with MemoryError), and gives a batch back. */
-recmap_batch *handle_take_batch(handle_object *handle);
-void handle_give_batch(handle_object *handle, recmap_batch *batch);
+recmap_batch *handle_take_batch(struct handle_object *handle);
+void handle_give_batch(struct handle_object *handle, recmap_batch *batch);
 
 #endif

@@ -9,7 +9,7 @@
 #include "storage.h"
 
 int take_lifts(PyObject *object, void *to) {
-    lift_list *list = to;
+    struct lift_list *list = to;
     if (!object) {
         lift_list_free(list);
         return 1;
@@ -35,9 +35,9 @@ int take_lifts(PyObject *object, void *to) {
     return Py_CLEANUP_SUPPORTED;
 }
 
-void lift_list_free(lift_list *list) {
+void lift_list_free(struct lift_list *list) {
     free(list->lifts);
-    *list = (lift_list){NULL, 0};
+    *list = (struct lift_list){NULL, 0};
 }
 
 static int take_counted_row(PyObject *row, recmap_counted_feature *feature) {
@@ -54,7 +54,7 @@ static int take_counted_row(PyObject *row, recmap_counted_feature *feature) {
 }
 
 int take_counted(PyObject *object, void *to) {
-    counted_list *list = to;
+    struct counted_list *list = to;
     if (!object) {
         counted_list_free(list);
         return 1;
@@ -79,9 +79,9 @@ int take_counted(PyObject *object, void *to) {
     return Py_CLEANUP_SUPPORTED;
 }
 
-void counted_list_free(counted_list *list) {
+void counted_list_free(struct counted_list *list) {
     free(list->features);
-    *list = (counted_list){NULL, 0};
+    *list = (struct counted_list){NULL, 0};
 }
 
 typedef recmap_status (*add_fn)(recmap_index_builder *builder, const char *path,
@@ -90,7 +90,7 @@ typedef recmap_status (*add_fn)(recmap_index_builder *builder, const char *path,
 /* Returns false with an exception set, or with `status` and `error` set. Other Python threads run
  * meanwhile, because adding an index may wait for another append to it. */
 static int add_paths(recmap_index_builder *builder, PyObject *paths, add_fn add,
-                     progress_call *progress, recmap_status *status, recmap_error *error) {
+                     struct progress_call *progress, recmap_status *status, recmap_error *error) {
     Py_ssize_t count = PySequence_Size(paths);
     if (count < 0) return 0;
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -120,7 +120,7 @@ static PyObject *summary_of(const recmap_index_summary *summary) {
 
 /* index_build after the conversion of its arguments. */
 static PyObject *build(const char *path, PyObject *indexes, PyObject *shards,
-                       recmap_index_options *options, progress_call *progress) {
+                       recmap_index_options *options, struct progress_call *progress) {
     options->progress = progress_report;
     options->progress_context = progress;
     recmap_index_builder *builder = NULL;
@@ -160,9 +160,9 @@ PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords)
     (void)module;
     PyObject *path = NULL, *indexes, *shards, *idx_folder = NULL;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
-    progress_call progress = PROGRESS_CALL_INIT;
-    lift_list lifts = {NULL, 0};
-    counted_list counted = {NULL, 0};
+    struct progress_call progress = PROGRESS_CALL_INIT;
+    struct lift_list lifts = {NULL, 0};
+    struct counted_list counted = {NULL, 0};
     int skips = 0, compression = 0;
     if (!PyArg_ParseTupleAndKeywords(
             arguments, keywords, "O&OOzO&O&pO&pOsiO&O&:index_build", names, take_path, &path,

@@ -5,24 +5,24 @@
 #include "python.h"
 
 /* Columns to lift. The strings belong to the Python values that they were read from. */
-typedef struct lift_list {
+struct lift_list {
     recmap_lift *lifts;
     size_t count;
-} lift_list;
+};
 
 /* Features whose elements are counted. The strings belong to the Python values. */
-typedef struct counted_list {
+struct counted_list {
     recmap_counted_feature *features;
     size_t count;
-} counted_list;
+};
 
 /* Converts a sequence of (name, dtype or None), for the format "O&". Freed by counted_list_free.
  * ValueError for an unknown dtype. */
 int take_counted(PyObject *list, void *features);
-void counted_list_free(counted_list *list);
+void counted_list_free(struct counted_list *list);
 
 /* Converts a sequence of (name, default or None), for the format "O&". Freed by lift_list_free. */
 int take_lifts(PyObject *list, void *lifts);
-void lift_list_free(lift_list *list);
+void lift_list_free(struct lift_list *list);
 
 #endif

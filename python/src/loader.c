@@ -42,7 +42,7 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     struct loader_object *self = (struct loader_object *)allocate(type, 0);
     if (!self) return NULL;
-    self->handle = (handle_object *)handle;
+    self->handle = (struct handle_object *)handle;
     handle_retain(self->handle);
     if (options.parser) self->parser = recmap_parser_retain(options.parser);
     self->lock = PyThread_allocate_lock();
@@ -51,7 +51,7 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     if (!self->lock) PyErr_NoMemory();
     else
         status = recmap_loader_create(&self->loader, self->handle->dataset,
-                                      ((order_object *)order)->order, &options, &error);
+                                      ((struct order_object *)order)->order, &options, &error);
     if (status != RECMAP_OK) raise_error(&error);
     if (self->loader) return (PyObject *)self;
     Py_DECREF((PyObject *)self);

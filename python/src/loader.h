@@ -25,7 +25,7 @@ struct step_object {
 struct loader_object {
     PyObject_HEAD
     recmap_loader *loader;
-    handle_object *handle;
+    struct handle_object *handle;
     recmap_parser *parser; /* or NULL */
     PyThread_type_lock lock;
     struct step_object *first, *newest; /* steps ahead, or NULL; the first is owned */

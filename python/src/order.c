@@ -10,14 +10,14 @@
 
 PyObject *order_wrap(recmap_status status, recmap_order *order, const recmap_error *error) {
     if (status != RECMAP_OK) return raise_error(error);
-    order_object *made = PyObject_New(order_object, order_type);
+    struct order_object *made = PyObject_New(struct order_object, order_type);
     if (made) made->order = order;
     else recmap_order_release(order);
     return (PyObject *)made;
 }
 
 static recmap_order *order_of(PyObject *object) {
-    return ((order_object *)object)->order;
+    return ((struct order_object *)object)->order;
 }
 
 /* ---- Kinds: static methods, each with the arguments of its C function. */
@@ -69,7 +69,7 @@ static PyObject *with_replacement(PyObject *unused, PyObject *arguments) {
 
 static PyObject *weighted(PyObject *unused, PyObject *arguments) {
     (void)unused;
-    array_view weights = ARRAY_VIEW_INIT;
+    struct array_view weights = ARRAY_VIEW_INIT;
     uint64_t seed, size;
     if (!PyArg_ParseTuple(arguments, "O&O&O&:weighted", take_array, &weights, take_uint64, &seed,
                           take_uint64, &size))
@@ -88,7 +88,7 @@ typedef recmap_status (*labels_fn)(recmap_order **order, const int64_t *labels, 
                                    uint64_t batch_size, uint64_t seed, recmap_error *error);
 
 static PyObject *of_labels(PyObject *arguments, labels_fn make) {
-    array_view labels = ARRAY_VIEW_INIT;
+    struct array_view labels = ARRAY_VIEW_INIT;
     uint64_t batch_size, seed;
     if (!PyArg_ParseTuple(arguments, "O&O&O&", take_array, &labels, take_uint64, &batch_size,
                           take_uint64, &seed))
@@ -117,7 +117,7 @@ static PyObject *stratified(PyObject *unused, PyObject *arguments) {
  * meanwhile, because their views are held. */
 static PyObject *bucketed(PyObject *unused, PyObject *arguments) {
     (void)unused;
-    array_view lengths = ARRAY_VIEW_INIT, bounds = ARRAY_VIEW_INIT;
+    struct array_view lengths = ARRAY_VIEW_INIT, bounds = ARRAY_VIEW_INIT;
     recmap_bucket_size size;
     uint64_t seed;
     if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&:bucketed", take_array, &lengths, take_array,
@@ -138,7 +138,7 @@ static PyObject *bucketed(PyObject *unused, PyObject *arguments) {
 
 struct mixture_arguments {
     PyObject *sources;
-    array_view positions, weights;
+    struct array_view positions, weights;
     recmap_mixture_options options;
 };
 
@@ -208,7 +208,7 @@ static PyObject *view_range(PyObject *object, PyObject *arguments) {
 }
 
 static PyObject *view_list(PyObject *object, PyObject *arguments) {
-    array_view numbers = ARRAY_VIEW_INIT;
+    struct array_view numbers = ARRAY_VIEW_INIT;
     if (!PyArg_ParseTuple(arguments, "O&:view_list", take_array, &numbers)) return NULL;
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -295,7 +295,7 @@ static int position_of_pieces(uint64_t *positions, const recmap_order *order, ui
 
 /* at(out, epoch, positions): arrays of uint64 of equal length; they can be the same array */
 static PyObject *at(PyObject *object, PyObject *arguments) {
-    array_view numbers = ARRAY_VIEW_INIT, positions = ARRAY_VIEW_INIT;
+    struct array_view numbers = ARRAY_VIEW_INIT, positions = ARRAY_VIEW_INIT;
     uint64_t epoch;
     if (!PyArg_ParseTuple(arguments, "O&O&O&:at", take_array_out, &numbers, take_uint64, &epoch,
                           take_array, &positions))
@@ -310,7 +310,7 @@ static PyObject *at(PyObject *object, PyObject *arguments) {
 
 /* run(out, epoch, first): consecutive positions, one per item of `out` */
 static PyObject *run(PyObject *object, PyObject *arguments) {
-    array_view numbers = ARRAY_VIEW_INIT;
+    struct array_view numbers = ARRAY_VIEW_INIT;
     uint64_t epoch, first;
     if (!PyArg_ParseTuple(arguments, "O&O&O&:run", take_array_out, &numbers, take_uint64, &epoch,
                           take_uint64, &first))
@@ -323,7 +323,7 @@ static PyObject *run(PyObject *object, PyObject *arguments) {
 
 /* position_of(out, epoch, numbers) */
 static PyObject *position_of(PyObject *object, PyObject *arguments) {
-    array_view positions = ARRAY_VIEW_INIT, numbers = ARRAY_VIEW_INIT;
+    struct array_view positions = ARRAY_VIEW_INIT, numbers = ARRAY_VIEW_INIT;
     uint64_t epoch;
     if (!PyArg_ParseTuple(arguments, "O&O&O&:position_of", take_array_out, &positions, take_uint64,
                           &epoch, take_array, &numbers))
@@ -468,7 +468,7 @@ static PyType_Slot slots[] = {
 
 PyType_Spec order_spec = {
     .name = "recmap._recmap.Order",
-    .basicsize = sizeof(order_object),
+    .basicsize = sizeof(struct order_object),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = slots,
 };

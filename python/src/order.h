@@ -4,10 +4,10 @@
 
 #include "python.h"
 
-typedef struct order_object {
+struct order_object {
     PyObject_HEAD
     recmap_order *order;
-} order_object;
+};
 
 /* A new object that takes over `order`; raises the error if the status is not OK. */
 PyObject *order_wrap(recmap_status status, recmap_order *order, const recmap_error *error);

@@ -8,12 +8,12 @@
 #include "module.h"
 
 /* Memory that is freed once the parser is created. */
-typedef struct scratch {
+struct scratch {
     void **pieces;
     size_t count;
-} scratch;
+};
 
-static void *scratch_take(scratch *memory, Py_ssize_t count, size_t size) {
+static void *scratch_take(struct scratch *memory, Py_ssize_t count, size_t size) {
     void **pieces = realloc(memory->pieces, (memory->count + 1) * sizeof *pieces);
     if (pieces) {
         memory->pieces = pieces;
@@ -24,7 +24,7 @@ static void *scratch_take(scratch *memory, Py_ssize_t count, size_t size) {
     return NULL;
 }
 
-static void scratch_free(scratch *memory) {
+static void scratch_free(struct scratch *memory) {
     for (size_t i = 0; i < memory->count; i++) free(memory->pieces[i]);
     free(memory->pieces);
 }
@@ -32,7 +32,8 @@ static void scratch_free(scratch *memory) {
 /* Each function reads one member of a feature, and returns 0 with an exception set if it fails.
  * Strings belong to the Python values, which the caller keeps alive. */
 
-static int read_numbers(const uint64_t **numbers, size_t *count, PyObject *tuple, scratch *memory) {
+static int read_numbers(const uint64_t **numbers, size_t *count, PyObject *tuple,
+                        struct scratch *memory) {
     Py_ssize_t size = PyTuple_Size(tuple);
     uint64_t *read = size < 0 ? NULL : scratch_take(memory, size, sizeof *read);
     if (!read) return 0;
@@ -69,7 +70,7 @@ static recmap_type list_type(recmap_element element) {
 
 /* Values of the feature's type. */
 static int read_values(const recmap_value **values, size_t *count, recmap_element element,
-                       PyObject *tuple, scratch *memory) {
+                       PyObject *tuple, struct scratch *memory) {
     Py_ssize_t size = PyTuple_Size(tuple);
     recmap_value *read = size < 0 ? NULL : scratch_take(memory, size, sizeof *read);
     if (!read) return 0;
@@ -81,7 +82,7 @@ static int read_values(const recmap_value **values, size_t *count, recmap_elemen
 }
 
 /* ((kind, key or None, length), ...) */
-static int read_partitions(recmap_feature *feature, PyObject *tuple, scratch *memory) {
+static int read_partitions(recmap_feature *feature, PyObject *tuple, struct scratch *memory) {
     Py_ssize_t size = PyTuple_Size(tuple);
     recmap_partition *read = size < 0 ? NULL : scratch_take(memory, size, sizeof *read);
     if (!read) return 0;
@@ -97,7 +98,7 @@ static int read_partitions(recmap_feature *feature, PyObject *tuple, scratch *me
     return 1;
 }
 
-static int read_index_keys(recmap_feature *feature, PyObject *tuple, scratch *memory) {
+static int read_index_keys(recmap_feature *feature, PyObject *tuple, struct scratch *memory) {
     Py_ssize_t size = PyTuple_Size(tuple);
     const char **keys = size < 0 ? NULL : scratch_take(memory, size, sizeof *keys);
     if (!keys) return 0;
@@ -112,7 +113,7 @@ static int read_index_keys(recmap_feature *feature, PyObject *tuple, scratch *me
 
 /* (name, key or None, kind, element, copy, shape, raw, defaults, unpadded, partitions, index keys,
  *  sizes, already sorted, raw resize, prepend, append, pad edge, max length, pad to) */
-static int read_feature(recmap_feature *feature, PyObject *row, scratch *memory) {
+static int read_feature(recmap_feature *feature, PyObject *row, struct scratch *memory) {
     int kind, copy;
     const char *element;
     PyObject *shape, *defaults, *partitions, *index_keys, *sizes, *prepend, *append;
@@ -139,7 +140,7 @@ static int read_feature(recmap_feature *feature, PyObject *row, scratch *memory)
            read_numbers(&feature->sizes, &feature->index_count, sizes, memory);
 }
 
-static recmap_feature *read_features(size_t *count, PyObject *rows, scratch *memory) {
+static recmap_feature *read_features(size_t *count, PyObject *rows, struct scratch *memory) {
     Py_ssize_t size = PyTuple_Size(rows);
     recmap_feature *features = size < 0 ? NULL : scratch_take(memory, size, sizeof *features);
     for (Py_ssize_t i = 0; features && i < size; i++)
@@ -148,7 +149,7 @@ static recmap_feature *read_features(size_t *count, PyObject *rows, scratch *mem
     return features;
 }
 
-static recmap_parser *make(PyObject *context, PyObject *lists, scratch *memory) {
+static recmap_parser *make(PyObject *context, PyObject *lists, struct scratch *memory) {
     size_t context_count, list_count = 0;
     recmap_feature *context_features = read_features(&context_count, context, memory);
     if (!context_features) return NULL;
@@ -170,12 +171,12 @@ static PyObject *parser_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     (void)keywords;
     PyObject *context, *lists;
     if (!PyArg_ParseTuple(arguments, "O!O:Parser", &PyTuple_Type, &context, &lists)) return NULL;
-    scratch memory = {NULL, 0};
+    struct scratch memory = {NULL, 0};
     recmap_parser *parser = make(context, lists, &memory);
     scratch_free(&memory);
     if (!parser) return NULL;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    parser_object *self = (parser_object *)allocate(type, 0);
+    struct parser_object *self = (struct parser_object *)allocate(type, 0);
     if (self) self->parser = parser;
     else recmap_parser_release(parser);
     return (PyObject *)self;
@@ -190,18 +191,18 @@ int take_parser(PyObject *object, void *parser) {
         PyErr_SetString(PyExc_TypeError, "a recmap._recmap.Parser is needed");
         return 0;
     }
-    *(recmap_parser **)parser = ((parser_object *)object)->parser;
+    *(recmap_parser **)parser = ((struct parser_object *)object)->parser;
     return 1;
 }
 
 static PyObject *context_count(PyObject *object, PyObject *unused) {
     (void)unused;
-    return PyLong_FromSize_t(recmap_parser_context_count(((parser_object *)object)->parser));
+    return PyLong_FromSize_t(recmap_parser_context_count(((struct parser_object *)object)->parser));
 }
 
 static void dealloc(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
-    recmap_parser_release(((parser_object *)object)->parser);
+    recmap_parser_release(((struct parser_object *)object)->parser);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);
@@ -222,7 +223,7 @@ static PyType_Slot slots[] = {
 
 PyType_Spec parser_spec = {
     .name = "recmap._recmap.Parser",
-    .basicsize = sizeof(parser_object),
+    .basicsize = sizeof(struct parser_object),
     .flags = Py_TPFLAGS_DEFAULT,
     .slots = slots,
 };

@@ -4,10 +4,10 @@
 
 #include "python.h"
 
-typedef struct parser_object {
+struct parser_object {
     PyObject_HEAD
     recmap_parser *parser;
-} parser_object;
+};
 
 /* Converts a Parser, or None (NULL), for the format "O&". The parser is borrowed. */
 int take_parser(PyObject *object, void *parser);

@@ -14,7 +14,7 @@ static int tell(PyObject *callable, const recmap_progress *progress) {
 }
 
 int progress_report(void *context, const recmap_progress *progress) {
-    progress_call *call = context;
+    struct progress_call *call = context;
     PyEval_RestoreThread(call->thread);
     int stops = tell(call->callable, progress);
     call->thread = PyEval_SaveThread();

@@ -7,10 +7,10 @@
 
 /* The operation runs between PyEval_SaveThread, whose result is `thread`, and PyEval_RestoreThread.
  */
-typedef struct progress_call {
+struct progress_call {
     PyObject *callable; /* called with (bytes done, bytes in total, records, path), or None */
     PyThreadState *thread;
-} progress_call;
+};
 
 #define PROGRESS_CALL_INIT                                                                         \
     { NULL, NULL }

@@ -6,7 +6,7 @@
 #include "order.h"
 
 static recmap_order *order_of(PyObject *object) {
-    return ((order_object *)object)->order;
+    return ((struct order_object *)object)->order;
 }
 
 /* chunked(counts, size, overlap, add, is_stored, is_padded, seed) */
@@ -81,7 +81,7 @@ PyObject *pieces_wrap(const recmap_pieces *pieces) {
 }
 
 PyObject *order_pieces(PyObject *object, PyObject *arguments) {
-    array_view positions = ARRAY_VIEW_INIT;
+    struct array_view positions = ARRAY_VIEW_INIT;
     uint64_t epoch;
     if (!PyArg_ParseTuple(arguments, "O&O&:pieces", take_uint64, &epoch, take_array, &positions))
         return NULL;

@@ -4,23 +4,23 @@
 #include "index.h"
 #include "module.h"
 
-typedef struct writer_object {
+struct writer_object {
     PyObject_HEAD
     recmap_writer *writer; /* NULL once closed */
     PyThread_type_lock lock;
-} writer_object;
+};
 
 /* Records of at least this size are written without the GIL. */
 enum { LARGE = 65536 };
 
-static void lock(writer_object *self) {
+static void lock(struct writer_object *self) {
     if (PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) return;
     Py_BEGIN_ALLOW_THREADS
     PyThread_acquire_lock(self->lock, WAIT_LOCK);
     Py_END_ALLOW_THREADS
 }
 
-static int open_writer(writer_object *self, PyObject *path, PyObject *index,
+static int open_writer(struct writer_object *self, PyObject *path, PyObject *index,
                        recmap_index_options *index_options) {
     recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
     if (index) options.index_path = PyBytes_AsString(index);
@@ -41,8 +41,8 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     (void)keywords;
     PyObject *path = NULL, *index_name, *index = NULL;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
-    lift_list lifts = {NULL, 0};
-    counted_list counted = {NULL, 0};
+    struct lift_list lifts = {NULL, 0};
+    struct counted_list counted = {NULL, 0};
     if (!PyArg_ParseTuple(arguments, "O&OzO&O&:Writer", take_path, &path, &index_name,
                           &options.id_feature, take_lifts, &lifts, take_counted, &counted))
         return NULL;
@@ -50,10 +50,10 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     options.lift_count = lifts.count;
     options.counted_features = counted.features;
     options.counted_feature_count = counted.count;
-    writer_object *self = NULL;
+    struct writer_object *self = NULL;
     if (index_name == Py_None || take_path(index_name, &index)) {
         allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-        self = (writer_object *)allocate(type, 0);
+        self = (struct writer_object *)allocate(type, 0);
         if (self && open_writer(self, path, index, &options) < 0) {
             Py_DECREF((PyObject *)self);
             self = NULL;
@@ -66,7 +66,8 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     return (PyObject *)self;
 }
 
-static recmap_status write_bytes(writer_object *self, const Py_buffer *bytes, recmap_error *error) {
+static recmap_status write_bytes(struct writer_object *self, const Py_buffer *bytes,
+                                 recmap_error *error) {
     if (bytes->len < LARGE)
         return recmap_writer_write(self->writer, bytes->buf, (size_t)bytes->len, error);
     recmap_status status;
@@ -77,7 +78,7 @@ static recmap_status write_bytes(writer_object *self, const Py_buffer *bytes, re
 }
 
 static PyObject *write_record(PyObject *object, PyObject *record) {
-    writer_object *self = (writer_object *)object;
+    struct writer_object *self = (struct writer_object *)object;
     Py_buffer bytes;
     if (PyObject_GetBuffer(record, &bytes, PyBUF_C_CONTIGUOUS) < 0) return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -95,7 +96,7 @@ static PyObject *write_record(PyObject *object, PyObject *record) {
 /* close(): gives the file its final name */
 static PyObject *close_writer(PyObject *object, PyObject *unused) {
     (void)unused;
-    writer_object *self = (writer_object *)object;
+    struct writer_object *self = (struct writer_object *)object;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = RECMAP_OK;
     lock(self);
@@ -112,7 +113,7 @@ static PyObject *close_writer(PyObject *object, PyObject *unused) {
 /* abandon(): removes the file */
 static PyObject *abandon(PyObject *object, PyObject *unused) {
     (void)unused;
-    writer_object *self = (writer_object *)object;
+    struct writer_object *self = (struct writer_object *)object;
     lock(self);
     recmap_writer_destroy(self->writer);
     self->writer = NULL;
@@ -121,7 +122,7 @@ static PyObject *abandon(PyObject *object, PyObject *unused) {
 }
 
 static void dealloc(PyObject *object) {
-    writer_object *self = (writer_object *)object;
+    struct writer_object *self = (struct writer_object *)object;
     PyTypeObject *type = Py_TYPE(object);
     recmap_writer_destroy(self->writer);
     if (self->lock) PyThread_free_lock(self->lock);
@@ -147,7 +148,7 @@ static PyType_Slot slots[] = {
 
 PyType_Spec writer_spec = {
     .name = "recmap._recmap.Writer",
-    .basicsize = sizeof(writer_object),
+    .basicsize = sizeof(struct writer_object),
     .flags = Py_TPFLAGS_DEFAULT,
     .slots = slots,
 };

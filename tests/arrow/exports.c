@@ -31,8 +31,8 @@ static void free_records(void *owner) {
     alive--;
 }
 
-static text_batch *make_records(void) {
-    text_batch *made = calloc(1, sizeof *made);
+static struct text_batch *make_records(void) {
+    struct text_batch *made = calloc(1, sizeof *made);
     if (!made) abort();
     alive++;
     batch_add(made,
@@ -114,7 +114,7 @@ static recmap_status make_parser(recmap_parser **parser, recmap_bytes_mode mode)
 int exports_batch(struct ArrowArray *array, struct ArrowSchema *schema, int copied) {
     recmap_parser *parser = NULL;
     recmap_columns *columns = NULL;
-    text_batch *records = make_records();
+    struct text_batch *records = make_records();
     recmap_status status = make_parser(&parser, copied ? RECMAP_BYTES_COPY : RECMAP_BYTES_VIEW);
     if (status == RECMAP_OK) status = recmap_columns_create(&columns, NULL);
     if (status == RECMAP_OK)
@@ -130,7 +130,7 @@ int exports_batch(struct ArrowArray *array, struct ArrowSchema *schema, int copi
 }
 
 int exports_records(struct ArrowArray *array, struct ArrowSchema *schema) {
-    text_batch *records = make_records();
+    struct text_batch *records = make_records();
     return recmap_records_export_arrow(array, schema, records->records, records->count, records,
                                        free_records, NULL);
 }

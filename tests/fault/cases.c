@@ -24,10 +24,10 @@ bool test_is_sanitized(void) {
 }
 
 /* What a child tells its parent. */
-typedef struct board {
+struct board {
     size_t current;
     size_t failed_count;
-} board;
+};
 
 static char message[2048];
 
@@ -55,8 +55,8 @@ void child_prepare(void) {
 }
 
 /* The cases of one child, from board->current on. */
-static void run_child(board *shared, const char *name, size_t count, size_t step, case_fn run,
-                      void *context) {
+static void run_child(struct board *shared, const char *name, size_t count, size_t step,
+                      case_fn run, void *context) {
     child_prepare();
     for (; shared->current < count; shared->current += step) {
         start_alarm();
@@ -88,10 +88,10 @@ static bool run_single(const char *name, size_t count, case_fn run, void *contex
 size_t cases_run(const char *name, size_t count, size_t step, case_fn run, void *context) {
     size_t failed;
     if (run_single(name, count, run, context, &failed)) return failed;
-    board *shared =
+    struct board *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     require(shared != MAP_FAILED, "a shared page");
-    *shared = (board){0, 0};
+    *shared = (struct board){0, 0};
     while (shared->current < count) {
         fflush(stdout);
         pid_t pid = fork();
@@ -138,12 +138,12 @@ static int count_descriptors(void) {
     return count;
 }
 
-holdings holdings_now(void) {
-    return (holdings){count_descriptors(), interpose_allocations(), interpose_maps()};
+struct holdings holdings_now(void) {
+    return (struct holdings){count_descriptors(), interpose_allocations(), interpose_maps()};
 }
 
-const char *holdings_check(const holdings *before) {
-    holdings now = holdings_now();
+const char *holdings_check(const struct holdings *before) {
+    struct holdings now = holdings_now();
     if (now.descriptors != before->descriptors)
         return case_says("%d descriptors leak", now.descriptors - before->descriptors);
     if (now.maps != before->maps) return case_says("%d maps leak", (int)(now.maps - before->maps));

@@ -28,13 +28,13 @@ child_end child_run(case_fn run, void *context, size_t number);
 void child_prepare(void);
 
 /* What a case holds before and after it: descriptors, allocations, maps. */
-typedef struct holdings {
+struct holdings {
     int descriptors;
     int64_t allocations, maps;
-} holdings;
-holdings holdings_now(void);
+};
+struct holdings holdings_now(void);
 /* NULL when nothing is held that was not `before`. */
-const char *holdings_check(const holdings *before);
+const char *holdings_check(const struct holdings *before);
 
 /* Whether the program was built with a sanitizer that has its own allocator. */
 bool test_is_sanitized(void);

@@ -67,7 +67,7 @@ void folder_remove(const char *folder) {
     remove_level(folder, 2);
 }
 
-bool file_bytes_load(file_bytes *file, const char *path) {
+bool file_bytes_load(struct file_bytes *file, const char *path) {
     FILE *stream = fopen(path, "rb");
     if (!stream) return false;
     struct stat st;
@@ -84,8 +84,8 @@ void file_bytes_save(const char *path, const void *bytes, size_t size) {
     require(stream && fwrite(bytes, 1, size, stream) == size && !fclose(stream), "write a file");
 }
 
-bool file_bytes_equal(const file_bytes *file, const char *path) {
-    file_bytes other;
+bool file_bytes_equal(const struct file_bytes *file, const char *path) {
+    struct file_bytes other;
     if (!file_bytes_load(&other, path)) return false;
     bool equal = other.size == file->size && !memcmp(other.bytes, file->bytes, file->size);
     free(other.bytes);
@@ -161,7 +161,7 @@ void shard_write(const char *path, uint64_t first, uint64_t count) {
 }
 
 void shard_compress(const char *path) {
-    file_bytes plain;
+    struct file_bytes plain;
     require(file_bytes_load(&plain, path), "read a shard");
     gzFile stream = gzopen(path, "wb1");
     require(stream && gzwrite(stream, plain.bytes, (unsigned)plain.size) == (int)plain.size &&
@@ -183,7 +183,7 @@ recmap_index_options fixture_options(void) {
     return options;
 }
 
-static recmap_status build(const fixture *fixture, bool append, size_t shard_count,
+static recmap_status build(const struct fixture *fixture, bool append, size_t shard_count,
                            unsigned thread_count, recmap_error *error) {
     recmap_index_builder *builder = NULL;
     recmap_index_options options = fixture_options();
@@ -198,15 +198,16 @@ static recmap_status build(const fixture *fixture, bool append, size_t shard_cou
     return status;
 }
 
-recmap_status fixture_append(const fixture *fixture, recmap_error *error) {
+recmap_status fixture_append(const struct fixture *fixture, recmap_error *error) {
     return build(fixture, true, FIXTURE_SHARDS, 1, error);
 }
 
-recmap_status fixture_rebuild(const fixture *fixture, unsigned thread_count, recmap_error *error) {
+recmap_status fixture_rebuild(const struct fixture *fixture, unsigned thread_count,
+                              recmap_error *error) {
     return build(fixture, false, FIXTURE_SHARDS, thread_count, error);
 }
 
-static void create(fixture *fixture, bool is_compressed) {
+static void create(struct fixture *fixture, bool is_compressed) {
     memset(fixture, 0, sizeof *fixture);
     folder_create(fixture->folder, sizeof fixture->folder);
     snprintf(fixture->index, sizeof fixture->index, "%s/set.rmx", fixture->folder);
@@ -225,15 +226,15 @@ static void create(fixture *fixture, bool is_compressed) {
             "old index");
 }
 
-void fixture_create(fixture *fixture) {
+void fixture_create(struct fixture *fixture) {
     create(fixture, false);
 }
 
-void fixture_create_compressed(fixture *fixture) {
+void fixture_create_compressed(struct fixture *fixture) {
     create(fixture, true);
 }
 
-void fixture_destroy(fixture *fixture) {
+void fixture_destroy(struct fixture *fixture) {
     folder_remove(fixture->folder);
     free(fixture->old_index.bytes);
     free(fixture->new_index.bytes);
@@ -243,7 +244,7 @@ static bool is_shard_name(const char *name) {
     return !strncmp(name, "part-", 5) && strlen(name) == 6;
 }
 
-void fixture_reset(const fixture *fixture) {
+void fixture_reset(const struct fixture *fixture) {
     DIR *stream = opendir(fixture->folder);
     require(stream != NULL, "read the folder");
     struct dirent *entry;
@@ -270,7 +271,7 @@ size_t count_temporaries(const char *folder) {
     return count;
 }
 
-const char *fixture_check(const fixture *fixture, bool may_be_old, bool may_be_new) {
+const char *fixture_check(const struct fixture *fixture, bool may_be_old, bool may_be_new) {
     bool is_old = file_bytes_equal(&fixture->old_index, fixture->index);
     bool is_new = !is_old && file_bytes_equal(&fixture->new_index, fixture->index);
     if (!is_old && !is_new) return "the index is neither the old one nor the new one";

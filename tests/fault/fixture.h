@@ -20,47 +20,48 @@ enum {
 };
 
 /* Whole files; abort on failure. `bytes` is malloc'ed. */
-typedef struct file_bytes {
+struct file_bytes {
     uint8_t *bytes;
     size_t size;
-} file_bytes;
+};
 
 /* False when there is no such file. */
-bool file_bytes_load(file_bytes *file, const char *path);
+bool file_bytes_load(struct file_bytes *file, const char *path);
 void file_bytes_save(const char *path, const void *bytes, size_t size);
-bool file_bytes_equal(const file_bytes *file, const char *path);
+bool file_bytes_equal(const struct file_bytes *file, const char *path);
 
-typedef struct fixture {
+struct fixture {
     char folder[128];
     char index[PATH_LIMIT];
     char shards[FIXTURE_SHARDS][PATH_LIMIT];
-    file_bytes old_index; /* of the first FIXTURE_OLD_SHARDS */
-    file_bytes new_index; /* of all */
-} fixture;
+    struct file_bytes old_index; /* of the first FIXTURE_OLD_SHARDS */
+    struct file_bytes new_index; /* of all */
+};
 
 /* Makes the folder with shards, and the old index in its place. Aborts on failure. */
-void fixture_create(fixture *fixture);
+void fixture_create(struct fixture *fixture);
 /* The same data set, its shards compressed by GZIP. */
-void fixture_create_compressed(fixture *fixture);
-void fixture_destroy(fixture *fixture);
+void fixture_create_compressed(struct fixture *fixture);
+void fixture_destroy(struct fixture *fixture);
 
 /* The options of both indexes: ids, two columns, one thread. */
 recmap_index_options fixture_options(void);
 
 /* Puts the old index back and removes what else is there. */
-void fixture_reset(const fixture *fixture);
+void fixture_reset(const struct fixture *fixture);
 
 /* NULL when the index is exactly the old one (or, where `may_be_new`, the new one; or, where
  * `may_be_old` is false, only that), and nothing else but the shards is in the folder; else what is
  * wrong. */
-const char *fixture_check(const fixture *fixture, bool may_be_old, bool may_be_new);
+const char *fixture_check(const struct fixture *fixture, bool may_be_old, bool may_be_new);
 
 /* Names in a folder that look temporary. */
 size_t count_temporaries(const char *folder);
 
 /* Builds the new index: by appending to the old one, or from all shards. */
-recmap_status fixture_append(const fixture *fixture, recmap_error *error);
-recmap_status fixture_rebuild(const fixture *fixture, unsigned thread_count, recmap_error *error);
+recmap_status fixture_append(const struct fixture *fixture, recmap_error *error);
+recmap_status fixture_rebuild(const struct fixture *fixture, unsigned thread_count,
+                              recmap_error *error);
 
 /* Record `number` of every data set of these tests: a tf.Example of {"id": "id-NUMBER", "label":
  * 3 * NUMBER - 7, "name": "n<NUMBER % 5>", "image": bytes}. Returns its size. */

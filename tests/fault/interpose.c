@@ -28,7 +28,7 @@ extern int __interceptor_posix_memalign(void **memory, size_t alignment, size_t 
     __attribute__((weak));
 extern void __interceptor_free(void *memory) __attribute__((weak));
 
-static call_plan plan;
+static struct call_plan plan;
 static atomic_bool is_active;
 static atomic_ulong call_count, hit_count;
 static atomic_int first_kind;
@@ -38,7 +38,7 @@ static _Atomic int64_t allocation_count, map_count;
 /* Volatile, as compilers know that malloc never looks at it. */
 static __thread volatile bool is_inside;
 
-void interpose_begin(const call_plan *new_plan) {
+void interpose_begin(const struct call_plan *new_plan) {
     plan = *new_plan;
     call_count = hit_count = 0;
     hit_kinds = 0;
@@ -120,7 +120,7 @@ static call_fault enter(call_kind kind, const void *caller) {
 }
 
 /* Shows a call that succeeded, or ends the process. */
-static void leave(call_fault fault, const call *call) {
+static void leave(call_fault fault, const struct call *call) {
     if (fault == FAULT_KILL_AFTER) kill(getpid(), SIGKILL);
     if (!is_active || is_inside || !plan.watch || !(plan.kinds & CALL_BIT(call->kind))) return;
     int saved = errno;
@@ -146,7 +146,7 @@ static int open_with(int folder, const char *path, int flags, mode_t mode, const
     call_fault fault = enter(CALL_OPEN, caller);
     if (fault == FAULT_ERRNO) return -1;
     int fd = real(folder, path, flags, mode);
-    call made = {.kind = CALL_OPEN, .fd = fd, .path = path, .creates = flags & O_CREAT};
+    struct call made = {.kind = CALL_OPEN, .fd = fd, .path = path, .creates = flags & O_CREAT};
     if (fd >= 0) leave(fault, &made);
     return fd;
 }
@@ -179,7 +179,7 @@ DIR *opendir(const char *path) {
     call_fault fault = enter(CALL_FOLDER, CALLER);
     if (fault == FAULT_ERRNO) return NULL;
     DIR *folder = real(path);
-    call made = {.kind = CALL_FOLDER, .fd = -1, .path = path};
+    struct call made = {.kind = CALL_FOLDER, .fd = -1, .path = path};
     if (folder) leave(fault, &made);
     return folder;
 }
@@ -204,7 +204,7 @@ static int stat_with(int folder, const char *path, struct stat *st, int flags, i
     call_fault fault = enter(CALL_STAT, caller);
     if (fault == FAULT_ERRNO) return -1;
     int result = real(folder, path, st, flags);
-    call made = {.kind = CALL_STAT, .fd = fd, .path = path};
+    struct call made = {.kind = CALL_STAT, .fd = fd, .path = path};
     if (!result) leave(fault, &made);
     return result;
 }
@@ -229,7 +229,7 @@ static ssize_t read_with(int fd, void *data, size_t size, off_t offset, const vo
     call_fault fault = enter(CALL_READ, caller);
     if (fault == FAULT_ERRNO) return -1;
     ssize_t n = real(fd, data, shortened(fault, size), offset);
-    call made = {.kind = CALL_READ, .fd = fd, .offset = (uint64_t)offset, .size = (size_t)n};
+    struct call made = {.kind = CALL_READ, .fd = fd, .offset = (uint64_t)offset, .size = (size_t)n};
     if (n >= 0) leave(fault, &made);
     return n;
 }
@@ -248,7 +248,7 @@ static ssize_t write_with(int fd, const void *data, size_t size, off_t offset, c
     call_fault fault = enter(CALL_WRITE, caller);
     if (fault == FAULT_ERRNO) return -1;
     ssize_t n = real(fd, data, shortened(fault, size), offset);
-    call made = {
+    struct call made = {
         .kind = CALL_WRITE, .fd = fd, .data = data, .offset = (uint64_t)offset, .size = (size_t)n};
     if (n >= 0) leave(fault, &made);
     return n;
@@ -294,7 +294,7 @@ static int resize_with(int fd, off_t size, const void *caller) {
     call_fault fault = enter(CALL_RESIZE, caller);
     if (fault == FAULT_ERRNO) return -1;
     int result = real(fd, size);
-    call made = {.kind = CALL_RESIZE, .fd = fd, .offset = (uint64_t)size};
+    struct call made = {.kind = CALL_RESIZE, .fd = fd, .offset = (uint64_t)size};
     if (!result) leave(fault, &made);
     return result;
 }
@@ -311,7 +311,7 @@ static int sync_with(int (*real)(int), int fd, const void *caller) {
     call_fault fault = enter(CALL_SYNC, caller);
     if (fault == FAULT_ERRNO) return -1;
     int result = real(fd);
-    call made = {.kind = CALL_SYNC, .fd = fd};
+    struct call made = {.kind = CALL_SYNC, .fd = fd};
     if (!result) leave(fault, &made);
     return result;
 }
@@ -334,7 +334,7 @@ int rename(const char *path, const char *new_path) {
     call_fault fault = enter(CALL_RENAME, CALLER);
     if (fault == FAULT_ERRNO) return -1;
     int result = real(path, new_path);
-    call made = {.kind = CALL_RENAME, .fd = -1, .path = path, .to = new_path};
+    struct call made = {.kind = CALL_RENAME, .fd = -1, .path = path, .to = new_path};
     if (!result) leave(fault, &made);
     return result;
 }
@@ -345,7 +345,7 @@ static int unlink_with(int folder, const char *path, int flags, const void *call
     call_fault fault = enter(CALL_UNLINK, caller);
     if (fault == FAULT_ERRNO) return -1;
     int result = real(folder, path, flags);
-    call made = {.kind = CALL_UNLINK, .fd = -1, .path = path};
+    struct call made = {.kind = CALL_UNLINK, .fd = -1, .path = path};
     if (!result) leave(fault, &made);
     return result;
 }
@@ -367,7 +367,7 @@ static void *map_with(void *address, size_t size, int protection, int flags, int
     call_fault fault = enter(CALL_MAP, caller);
     if (fault == FAULT_ERRNO) return MAP_FAILED;
     void *map = real(address, size, protection, flags, fd, offset);
-    call made = {.kind = CALL_MAP, .fd = fd, .offset = (uint64_t)offset, .size = size};
+    struct call made = {.kind = CALL_MAP, .fd = fd, .offset = (uint64_t)offset, .size = size};
     if (map != MAP_FAILED) {
         map_count++;
         leave(fault, &made);
@@ -397,7 +397,7 @@ int flock(int fd, int operation) {
     call_fault fault = enter(CALL_LOCK, CALLER);
     if (fault == FAULT_ERRNO) return -1;
     int result = real(fd, operation);
-    call made = {.kind = CALL_LOCK, .fd = fd};
+    struct call made = {.kind = CALL_LOCK, .fd = fd};
     if (!result) leave(fault, &made);
     return result;
 }
@@ -412,7 +412,7 @@ int close(int fd) {
         return -1;
     }
     int result = real(fd);
-    call made = {.kind = CALL_CLOSE, .fd = fd};
+    struct call made = {.kind = CALL_CLOSE, .fd = fd};
     if (!result) leave(fault, &made);
     return result;
 }

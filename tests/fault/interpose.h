@@ -30,7 +30,7 @@ typedef enum call_kind {
 #define CALL_ALL_FILES (CALL_BIT(CALL_ALLOCATE) - 1)
 
 /* An intercepted call, as the watcher sees it. */
-typedef struct call {
+struct call {
     call_kind kind;
     int fd;           /* of its file, or what open returned; else -1 */
     const char *path; /* or NULL */
@@ -39,7 +39,7 @@ typedef struct call {
     uint64_t offset;  /* where; the new size, of resize */
     size_t size;      /* bytes that were read or written */
     bool creates;     /* of open: O_CREAT */
-} call;
+};
 
 typedef enum call_fault {
     FAULT_NONE,        /* only counted */
@@ -50,19 +50,19 @@ typedef enum call_fault {
 } call_fault;
 
 /* EINTR that is sticky hits every other call, as a retry must come through some time. */
-typedef struct call_plan {
+struct call_plan {
     unsigned kinds; /* bits of the calls that count */
     uint64_t at;    /* the call that is hit, from 1 on; 0: none */
     bool is_sticky; /* and all after it */
     call_fault fault;
     int code;
     /* Called after every call that counts and succeeds; calls made in here do not count. */
-    void (*watch)(void *context, const call *made);
+    void (*watch)(void *context, const struct call *made);
     void *context;
-} call_plan;
+};
 
 /* From here on calls of every thread count. */
-void interpose_begin(const call_plan *plan);
+void interpose_begin(const struct call_plan *plan);
 /* Ends that; how many calls counted. */
 uint64_t interpose_end(void);
 /* Between these two, calls of this thread do not count. */

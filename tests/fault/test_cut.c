@@ -43,8 +43,8 @@ typedef enum cut_place {
 } cut_place;
 enum { POSITIONS = 5, ACCESSES = 2 };
 
-static fixture data;
-static file_bytes victim;
+static struct fixture data;
+static struct file_bytes victim;
 static struct stat victim_stat;
 
 static void restore_victim(void) {
@@ -66,14 +66,14 @@ static uint64_t choose_cut(cut_place place, const recmap_location *location) {
 }
 
 /* A cut that happens at a call: once the victim is mapped, or first read. */
-typedef struct cut_later {
+struct cut_later {
     call_kind kind;
     uint64_t size;
     bool is_done;
-} cut_later;
+};
 
-static void cut_victim(void *context, const call *call) {
-    cut_later *cut = context;
+static void cut_victim(void *context, const struct call *call) {
+    struct cut_later *cut = context;
     struct stat st, ours;
     if (cut->is_done || call->kind != cut->kind) return;
     if (fstat(call->fd, &st) || stat(data.shards[VICTIM], &ours) || st.st_ino != ours.st_ino)
@@ -115,11 +115,11 @@ static const char *check_each(recmap_dataset *dataset, const recmap_location *pl
     return NULL;
 }
 
-static const char *gather_while_cut(recmap_dataset *dataset, cut_later *cut) {
+static const char *gather_while_cut(recmap_dataset *dataset, struct cut_later *cut) {
     uint64_t numbers[FIXTURE_RECORDS];
     recmap_batch *batch;
     recmap_error error = RECMAP_ERROR_INIT;
-    call_plan plan = {.kinds = CALL_BIT(cut->kind), .watch = cut_victim, .context = cut};
+    struct call_plan plan = {.kinds = CALL_BIT(cut->kind), .watch = cut_victim, .context = cut};
     for (size_t i = 0; i < FIXTURE_RECORDS; i++) numbers[i] = (i * 77) % FIXTURE_RECORDS;
     require(recmap_batch_create(&batch, NULL) == RECMAP_OK, "a batch");
     interpose_begin(&plan);
@@ -149,7 +149,7 @@ static const char *cut_open(recmap_dataset *dataset, moment moment, uint64_t tar
     if (recmap_dataset_locate(places, dataset, 0, FIXTURE_RECORDS, &error) != RECMAP_OK)
         return "locate failed";
     uint64_t cut = choose_cut(place, &places[target]);
-    cut_later later = {access == RECMAP_ACCESS_MAP ? CALL_MAP : CALL_READ, cut, false};
+    struct cut_later later = {access == RECMAP_ACCESS_MAP ? CALL_MAP : CALL_READ, cut, false};
     const char *wrong = NULL;
     if (moment == IN_GATHER) {
         wrong = gather_while_cut(dataset, &later);
@@ -284,9 +284,9 @@ static const char *run_compressed_cut(void *context, size_t number) {
     options.guard = 1;
     number /= ACCESSES;
     compressed_moment moment = (compressed_moment)(number % COMPRESSED_MOMENTS);
-    cut_later cut = {options.access == RECMAP_ACCESS_MAP ? CALL_MAP : CALL_STAT,
-                     choose_compressed_cut(number / COMPRESSED_MOMENTS), false};
-    call_plan plan = {.kinds = CALL_BIT(cut.kind), .watch = cut_victim, .context = &cut};
+    struct cut_later cut = {options.access == RECMAP_ACCESS_MAP ? CALL_MAP : CALL_STAT,
+                            choose_compressed_cut(number / COMPRESSED_MOMENTS), false};
+    struct call_plan plan = {.kinds = CALL_BIT(cut.kind), .watch = cut_victim, .context = &cut};
     restore_victim();
     if (recmap_dataset_open(&dataset, data.index, &options, NULL) != RECMAP_OK) return "open";
     interpose_begin(&plan);
@@ -394,7 +394,7 @@ struct opening_harm {
     size_t due, seen;
 };
 
-static void harm_opening(void *context, const call *made) {
+static void harm_opening(void *context, const struct call *made) {
     struct opening_harm *opening = context;
     struct stat st, ours;
     if (opening->seen > opening->due || made->fd < 0) return;
@@ -410,10 +410,10 @@ static const char *run_opening_harm(void *context, size_t number) {
     struct opening_harm opening = {.harm = (enum harm)(number % HARMS),
                                    .random = test_seed() + number,
                                    .due = number / HARMS / 2 % OPENING_CALLS};
-    call_plan plan = {.kinds = CALL_BIT(CALL_OPEN) | CALL_BIT(CALL_STAT) | CALL_BIT(CALL_READ) |
-                               CALL_BIT(CALL_MAP),
-                      .watch = harm_opening,
-                      .context = &opening};
+    struct call_plan plan = {.kinds = CALL_BIT(CALL_OPEN) | CALL_BIT(CALL_STAT) |
+                                      CALL_BIT(CALL_READ) | CALL_BIT(CALL_MAP),
+                             .watch = harm_opening,
+                             .context = &opening};
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     recmap_dataset *dataset = NULL;
     recmap_error error = RECMAP_ERROR_INIT;

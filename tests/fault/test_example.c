@@ -22,23 +22,23 @@
 enum { LABELS = 300, STEPS = 40 };
 
 /* What the steps work on. Each step may be called again after it failed. */
-typedef struct session {
+struct session {
     recmap_example_builder *builder;
     recmap_schema *schema;
     recmap_text text;
     const uint8_t *data;
     size_t size;
     int64_t labels[LABELS];
-} session;
+};
 
-static recmap_status create(session *s, recmap_error *error) {
+static recmap_status create(struct session *s, recmap_error *error) {
     recmap_status status = RECMAP_OK;
     if (!s->builder) status = recmap_example_builder_create(&s->builder, error);
     if (status == RECMAP_OK) status = recmap_schema_create(&s->schema, error);
     return status;
 }
 
-static recmap_status add_lists(session *s, recmap_error *error) {
+static recmap_status add_lists(struct session *s, recmap_error *error) {
     static const char *const names[] = {"words", "frames", "words"};
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; status == RECMAP_OK && i < 3; i++) {
@@ -51,7 +51,7 @@ static recmap_status add_lists(session *s, recmap_error *error) {
 }
 
 /* Many features in no order, each replaced once; and feature lists. */
-static recmap_status build(session *s, recmap_error *error) {
+static recmap_status build(struct session *s, recmap_error *error) {
     static const float weights[] = {1, 2, 3};
     recmap_bytes image = {(const uint8_t *)s->labels, sizeof s->labels};
     recmap_status status = RECMAP_OK;
@@ -72,23 +72,23 @@ static recmap_status build(session *s, recmap_error *error) {
                : status;
 }
 
-static recmap_status write_json(session *s, recmap_error *error) {
+static recmap_status write_json(struct session *s, recmap_error *error) {
     recmap_record record = {s->data, s->size, 1, NULL};
     s->text.size = 0;
     return recmap_record_to_json(&s->text, &record, error);
 }
 
-static recmap_status add_to_schema(session *s, recmap_error *error) {
+static recmap_status add_to_schema(struct session *s, recmap_error *error) {
     return recmap_schema_add(s->schema, s->data, s->size, error);
 }
 
-static recmap_status read_json(session *s, recmap_error *error) {
+static recmap_status read_json(struct session *s, recmap_error *error) {
     return recmap_example_builder_read_json(&s->data, &s->size, s->builder, s->text.data,
                                             s->text.size, error);
 }
 
 /* What needs every kind of memory that reading has. */
-static recmap_status read_escapes(session *s, recmap_error *error) {
+static recmap_status read_escapes(struct session *s, recmap_error *error) {
     static const char text[] =
         "{\"features\":{\"feature\":{\"a\\u0062\":{\"bytesList\":{\"value\":[\"eA\\u003d=\"]}},"
         "\"a\\n\":{\"floatList\":{\"value\":[\"N\\u0061N\"]}}}}}";
@@ -96,18 +96,18 @@ static recmap_status read_escapes(session *s, recmap_error *error) {
                                             error);
 }
 
-static recmap_status read_base64(session *s, recmap_error *error) {
+static recmap_status read_base64(struct session *s, recmap_error *error) {
     static const char text[] = "{\"number\":1,\"base64\":\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"}";
     return recmap_example_builder_read_json(&s->data, &s->size, s->builder, text, sizeof text - 1,
                                             error);
 }
 
-static recmap_status describe(session *s, recmap_error *error) {
+static recmap_status describe(struct session *s, recmap_error *error) {
     s->text.size = 0;
     return recmap_schema_to_json(&s->text, s->schema, error);
 }
 
-typedef recmap_status (*step_fn)(session *session, recmap_error *error);
+typedef recmap_status (*step_fn)(struct session *session, recmap_error *error);
 
 /* read_escapes and read_base64 come first: the builder has no memory yet then. */
 static const step_fn steps[] = {create,        read_escapes, read_base64, build,
@@ -116,21 +116,21 @@ static const step_fn steps[] = {create,        read_escapes, read_base64, build,
 enum { STEP_COUNT = sizeof steps / sizeof *steps };
 
 /* What the run gave in the end: the record, and the schema. */
-typedef struct outcome {
+struct outcome {
     char *schema;
     size_t size;
     uint64_t sum;
-} outcome;
+};
 
-static outcome expected;
+static struct outcome expected;
 
-static outcome outcome_of(const session *s) {
-    outcome found = {.schema = s->text.data, .size = s->size};
+static struct outcome outcome_of(const struct session *s) {
+    struct outcome found = {.schema = s->text.data, .size = s->size};
     for (size_t i = 0; i < s->size; i++) found.sum = found.sum * 31 + s->data[i];
     return found;
 }
 
-static const char *check_step(size_t step, session *session, bool is_sticky) {
+static const char *check_step(size_t step, struct session *session, bool is_sticky) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = steps[step](session, &error);
     if (status == RECMAP_OK) return NULL;
@@ -142,19 +142,19 @@ static const char *check_step(size_t step, session *session, bool is_sticky) {
     return NULL;
 }
 
-static void begin(session *s) {
+static void begin(struct session *s) {
     memset(s, 0, sizeof *s);
     for (size_t i = 0; i < LABELS; i++) s->labels[i] = (int64_t)(i * i);
 }
 
-static void end(session *s) {
+static void end(struct session *s) {
     recmap_example_builder_destroy(s->builder);
     recmap_schema_destroy(s->schema);
     recmap_text_deinit(&s->text);
 }
 
 /* "" where the run had to stop for good. */
-static const char *run_steps(session *s, bool is_sticky) {
+static const char *run_steps(struct session *s, bool is_sticky) {
     const char *wrong = NULL;
     for (size_t i = 0; !wrong && i < STEP_COUNT; i++) wrong = check_step(i, s, is_sticky);
     return wrong;
@@ -164,20 +164,20 @@ static const char *run_steps(session *s, bool is_sticky) {
  * expected record and schema or a reported error, and nothing may leak. */
 static const char *run_case(void *context, size_t number) {
     bool is_sticky = number % 2;
-    call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE),
-                      .at = number / 2 + 1,
-                      .is_sticky = is_sticky,
-                      .fault = FAULT_ERRNO,
-                      .code = ENOMEM};
+    struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE),
+                             .at = number / 2 + 1,
+                             .is_sticky = is_sticky,
+                             .fault = FAULT_ERRNO,
+                             .code = ENOMEM};
     (void)context;
-    session s;
+    struct session s;
     begin(&s);
-    holdings before = holdings_now();
+    struct holdings before = holdings_now();
     interpose_begin(&plan);
     const char *wrong = run_steps(&s, is_sticky);
     interpose_end();
     if (!wrong) {
-        outcome found = outcome_of(&s);
+        struct outcome found = outcome_of(&s);
         if (found.size != expected.size || found.sum != expected.sum) wrong = "another record";
         else if (strcmp(found.schema, expected.schema) != 0) wrong = "another schema";
     } else if (!*wrong) {
@@ -194,8 +194,8 @@ static const char *run_case(void *context, size_t number) {
 
 static void test_memory(void **state) {
     (void)state;
-    call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
-    session s;
+    struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
+    struct session s;
     begin(&s);
     interpose_begin(&plan);
     const char *wrong = run_steps(&s, true);
@@ -210,8 +210,8 @@ static void test_memory(void **state) {
 /* Records of all sizes and orders, when the largest has been made before. */
 static void test_steady_state_allocates_nothing(void **state) {
     (void)state;
-    call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
-    session s;
+    struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
+    struct session s;
     begin(&s);
     assert_int_equal(create(&s, NULL), RECMAP_OK);
     assert_int_equal(build(&s, NULL), RECMAP_OK);

@@ -20,7 +20,7 @@
 
 enum { CHILDREN = 64, READERS = 3, FORKS = 20 };
 
-static fixture data;
+static struct fixture data;
 
 /* Ways to read. */
 static recmap_dataset_options ways[4] = {
@@ -113,21 +113,21 @@ static void test_parent_closes_first(void **state) {
 }
 
 /* Threads that read until they are told to stop. */
-typedef struct readers {
+struct readers {
     recmap_dataset *dataset;
     atomic_bool is_over;
     atomic_int failed_count;
-} readers;
+};
 
 static void *read_on(void *context) {
-    readers *at = context;
+    struct readers *at = context;
     for (uint64_t i = 0; !at->is_over; i++)
         if (get_many(at->dataset, 20, i)) at->failed_count++;
     return NULL;
 }
 
 static void *fork_on(void *context) {
-    readers *at = context;
+    struct readers *at = context;
     for (size_t i = 0; i < FORKS; i++) {
         pid_t child = fork();
         require(child >= 0, "fork");
@@ -143,7 +143,7 @@ static void *fork_on(void *context) {
 }
 
 static const char *fork_beside_readers(void *context, size_t number) {
-    readers at = {0};
+    struct readers at = {0};
     pthread_t threads[READERS], forker;
     (void)context;
     if (recmap_dataset_open(&at.dataset, data.index, &ways[number % 4], NULL) != RECMAP_OK)

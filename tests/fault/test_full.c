@@ -25,7 +25,7 @@
 
 enum { SIZES = 32, PAGE = 4096, SLACK = 64 << 10 };
 
-static fixture data;
+static struct fixture data;
 
 /* A file system of `size` bytes that only this process sees. */
 static bool mount_small(const char *folder, size_t size) {
@@ -85,14 +85,14 @@ static bool is_readable(const char *index, uint64_t record_count) {
     return holds;
 }
 
-typedef struct space {
+struct space {
     size_t least, most;
     bool writes; /* a writer, else a builder */
-} space;
+};
 
 /* Each case is a process of its own, since a mount namespace cannot be left. */
 static const char *fill(void *context, size_t number) {
-    const space *space = context;
+    const struct space *space = context;
     char folder[PATH_LIMIT], index[PATH_LIMIT + 8], shard[PATH_LIMIT + 8];
     size_t size = space->least + (space->most - space->least) * number / (SIZES - 1);
     snprintf(folder, sizeof folder, "%s/small", data.folder);
@@ -122,7 +122,7 @@ static bool can_mount(void) {
 }
 
 static void fill_all(const char *name, bool writes, size_t need) {
-    space space = {data.old_index.size / PAGE * PAGE + 2 * PAGE, need + SLACK, writes};
+    struct space space = {data.old_index.size / PAGE * PAGE + 2 * PAGE, need + SLACK, writes};
     size_t failed = 0;
     for (size_t i = 0; i < SIZES; i++) failed += child_run(fill, &space, i) != CHILD_PASSED;
     printf("%s: %d cases, %zu failed\n", name, SIZES, failed);

@@ -19,18 +19,18 @@
 #include "fault/interpose.h"
 
 /* What is done while calls fail. */
-typedef struct scenario {
+struct scenario {
     const char *name;
     bool append;
     recmap_dataset_options reading;
-} scenario;
+};
 
-typedef struct failing {
+struct failing {
     const char *name;
     call_fault fault;
     int code;
     unsigned kinds;
-} failing;
+};
 
 enum {
     OPENING = CALL_BIT(CALL_OPEN) | CALL_BIT(CALL_FOLDER),
@@ -39,7 +39,7 @@ enum {
     READING = CALL_BIT(CALL_STAT) | CALL_BIT(CALL_READ),
 };
 
-static const failing failings[] = {
+static const struct failing failings[] = {
     {"EIO", FAULT_ERRNO, EIO, OPENING | READING | WRITING},
     {"ENOSPC", FAULT_ERRNO, ENOSPC, WRITING},
     {"EINTR", FAULT_ERRNO, EINTR,
@@ -52,23 +52,23 @@ static const failing failings[] = {
 
 enum { FAILING_COUNT = sizeof failings / sizeof *failings };
 
-typedef struct io_case {
-    const scenario *scenario;
-    const failing *failing;
+struct io_case {
+    const struct scenario *scenario;
+    const struct failing *failing;
     bool is_sticky;
     uint64_t at;
-} io_case;
+};
 
-static fixture data;
-static io_case *cases;
+static struct fixture data;
+static struct io_case *cases;
 static size_t case_count;
 
-static bool is_invisible(const failing *failing) {
+static bool is_invisible(const struct failing *failing) {
     return failing->fault == FAULT_SHORT || failing->code == EINTR;
 }
 
 /* Whether an error says what happened. Where LMDB made the call it says EIO for a short one. */
-static const char *check_error(const io_case *io_case, const char *step,
+static const char *check_error(const struct io_case *io_case, const char *step,
                                const recmap_error *error) {
     int code = error->system_errno;
     bool tells = code == io_case->failing->code || (interpose_hit_lmdb() && code == EIO);
@@ -82,7 +82,7 @@ static const char *check_error(const io_case *io_case, const char *step,
 }
 
 /* A read may have failed and the outcome still be right, but no write. */
-static const char *check_build(const io_case *io_case, recmap_status status,
+static const char *check_build(const struct io_case *io_case, recmap_status status,
                                const recmap_error *error) {
     bool must_fail = (interpose_hit_kinds() & WRITING) && !is_invisible(io_case->failing);
     if (status == RECMAP_OK && must_fail) return "build: a write failed, and it said OK";
@@ -95,7 +95,7 @@ static const char *check_build(const io_case *io_case, recmap_status status,
     return fixture_check(&data, true, interpose_hit_kinds() & CALL_BIT(CALL_SYNC));
 }
 
-static const char *check_verify(const io_case *io_case, recmap_dataset *dataset,
+static const char *check_verify(const struct io_case *io_case, recmap_dataset *dataset,
                                 recmap_error *error) {
     recmap_report *report;
     recmap_verify_options options = RECMAP_VERIFY_OPTIONS_INIT;
@@ -114,7 +114,7 @@ static const char *check_verify(const io_case *io_case, recmap_dataset *dataset,
 }
 
 /* Opens and reads; a failing step ends it. */
-static const char *read_all(const io_case *io_case) {
+static const char *read_all(const struct io_case *io_case) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = NULL;
     if (recmap_dataset_open(&dataset, data.index, &io_case->scenario->reading, &error) != RECMAP_OK)
@@ -128,7 +128,7 @@ static const char *read_all(const io_case *io_case) {
     return wrong && error.status != RECMAP_OK ? check_error(io_case, wrong, &error) : wrong;
 }
 
-static const char *run_all(const io_case *io_case) {
+static const char *run_all(const struct io_case *io_case) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = io_case->scenario->append ? fixture_append(&data, &error)
                                                      : fixture_rebuild(&data, 1, &error);
@@ -142,14 +142,14 @@ static const char *run_all(const io_case *io_case) {
  * scenario. The error must be reported at the right place, and nothing may leak. */
 static const char *run_case(void *context, size_t number) {
     (void)context;
-    const io_case *at = &cases[number];
-    call_plan plan = {.kinds = at->failing->kinds,
-                      .at = at->at,
-                      .is_sticky = at->is_sticky,
-                      .fault = at->failing->fault,
-                      .code = at->failing->code};
+    const struct io_case *at = &cases[number];
+    struct call_plan plan = {.kinds = at->failing->kinds,
+                             .at = at->at,
+                             .is_sticky = at->is_sticky,
+                             .fault = at->failing->fault,
+                             .code = at->failing->code};
     fixture_reset(&data);
-    holdings before = holdings_now();
+    struct holdings before = holdings_now();
     interpose_begin(&plan);
     const char *wrong = run_all(at);
     interpose_end();
@@ -163,9 +163,9 @@ static const char *run_case(void *context, size_t number) {
                      (int)interpose_hit_kind(), interpose_hit_lmdb() ? ", LMDB" : "", text);
 }
 
-static uint64_t count_calls(const scenario *scenario, const failing *failing) {
-    io_case none = {scenario, failing, false, 0};
-    call_plan plan = {.kinds = failing->kinds};
+static uint64_t count_calls(const struct scenario *scenario, const struct failing *failing) {
+    struct io_case none = {scenario, failing, false, 0};
+    struct call_plan plan = {.kinds = failing->kinds};
     fixture_reset(&data);
     interpose_begin(&plan);
     const char *wrong = run_all(&none);
@@ -175,19 +175,19 @@ static uint64_t count_calls(const scenario *scenario, const failing *failing) {
     return count;
 }
 
-static void list_cases(const scenario *scenario) {
+static void list_cases(const struct scenario *scenario) {
     for (size_t f = 0; f < FAILING_COUNT; f++) {
         uint64_t count = count_calls(scenario, &failings[f]);
         cases = realloc(cases, (case_count + 2 * count) * sizeof *cases);
         require(cases != NULL, "memory");
         for (uint64_t at = 1; at <= count; at++)
             for (int sticky = 0; sticky < 2; sticky++)
-                cases[case_count++] = (io_case){scenario, &failings[f], sticky, at};
+                cases[case_count++] = (struct io_case){scenario, &failings[f], sticky, at};
     }
 }
 
 static void run_scenarios(const char *name) {
-    static scenario scenarios[] = {
+    static struct scenario scenarios[] = {
         {"append, map", true, RECMAP_DATASET_OPTIONS_INIT},
         {"rebuild, pread, index in memory", false, RECMAP_DATASET_OPTIONS_INIT},
     };

@@ -20,15 +20,15 @@
 #include "fault/fixture.h"
 #include "fault/interpose.h"
 
-static fixture data;
-static file_bytes first_shard;
+static struct fixture data;
+static struct file_bytes first_shard;
 
 /* A build, killed at a call. */
-typedef struct killing {
+struct killing {
     bool append;
     uint64_t at;
     call_fault when;
-} killing;
+};
 
 static const char *build(bool append, unsigned thread_count) {
     recmap_error error = RECMAP_ERROR_INIT;
@@ -38,8 +38,8 @@ static const char *build(bool append, unsigned thread_count) {
 }
 
 static const char *build_until_killed(void *context, size_t number) {
-    const killing *killing = context;
-    call_plan plan = {.kinds = CALL_ALL_FILES, .at = killing->at, .fault = killing->when};
+    const struct killing *killing = context;
+    struct call_plan plan = {.kinds = CALL_ALL_FILES, .at = killing->at, .fault = killing->when};
     (void)number;
     interpose_begin(&plan);
     const char *wrong = build(killing->append, 1);
@@ -67,7 +67,7 @@ static const char *check_after(bool append) {
 }
 
 static const char *kill_at_call(void *context, size_t number) {
-    killing killing = *(struct killing *)context;
+    struct killing killing = *(struct killing *)context;
     killing.at = number / 2 + 1;
     killing.when = number % 2 ? FAULT_KILL_AFTER : FAULT_KILL_BEFORE;
     fixture_reset(&data);
@@ -77,8 +77,8 @@ static const char *kill_at_call(void *context, size_t number) {
 }
 
 static void sweep(const char *name, bool append) {
-    killing none = {append, 0, FAULT_NONE};
-    call_plan plan = {.kinds = CALL_ALL_FILES};
+    struct killing none = {append, 0, FAULT_NONE};
+    struct call_plan plan = {.kinds = CALL_ALL_FILES};
     fixture_reset(&data);
     interpose_begin(&plan);
     assert_null(build(append, 1));
@@ -124,8 +124,8 @@ static const char *read_both(void) {
 }
 
 static const char *write_until_killed(void *context, size_t number) {
-    const killing *killing = context;
-    call_plan plan = {.kinds = CALL_ALL_FILES, .at = killing->at, .fault = killing->when};
+    const struct killing *killing = context;
+    struct call_plan plan = {.kinds = CALL_ALL_FILES, .at = killing->at, .fault = killing->when};
     (void)number;
     interpose_begin(&plan);
     const char *wrong = write_both();
@@ -134,8 +134,9 @@ static const char *write_until_killed(void *context, size_t number) {
 }
 
 static const char *kill_writer_at_call(void *context, size_t number) {
-    killing killing = {false, number / 2 + 1, number % 2 ? FAULT_KILL_AFTER : FAULT_KILL_BEFORE};
-    file_bytes shard;
+    struct killing killing = {false, number / 2 + 1,
+                              number % 2 ? FAULT_KILL_AFTER : FAULT_KILL_BEFORE};
+    struct file_bytes shard;
     (void)context;
     unlink(written);
     unlink(indexed);
@@ -156,7 +157,7 @@ static const char *kill_writer_at_call(void *context, size_t number) {
 
 static void test_every_call_of_a_writer(void **state) {
     (void)state;
-    call_plan plan = {.kinds = CALL_ALL_FILES};
+    struct call_plan plan = {.kinds = CALL_ALL_FILES};
     interpose_begin(&plan);
     assert_null(write_both());
     uint64_t count = interpose_end();

@@ -60,15 +60,15 @@ static const char *hold_many(recmap_dataset *dataset) {
     return wrong;
 }
 
-typedef struct reader {
+struct reader {
     recmap_dataset *dataset;
     uint64_t random;
     recmap_error error;
     const char *wrong;
-} reader;
+};
 
 static void *read_random(void *context) {
-    reader *at = context;
+    struct reader *at = context;
     at->error = (recmap_error)RECMAP_ERROR_INIT;
     for (int i = 0; !at->wrong && i < 500; i++) {
         recmap_record record;
@@ -84,11 +84,11 @@ static void *read_random(void *context) {
 }
 
 static const char *read_with_threads(recmap_dataset *dataset) {
-    static reader readers[THREADS];
+    static struct reader readers[THREADS];
     pthread_t threads[THREADS];
     const char *wrong = NULL;
     for (size_t i = 0; i < THREADS; i++) {
-        readers[i] = (reader){.dataset = dataset, .random = test_seed() + i};
+        readers[i] = (struct reader){.dataset = dataset, .random = test_seed() + i};
         require(!pthread_create(&threads[i], NULL, read_random, &readers[i]), "a thread");
     }
     for (size_t i = 0; i < THREADS; i++) {
@@ -120,22 +120,22 @@ static void limit_files(void) {
 
 /* The calls of mmap that fail, where maps are short. */
 static void shorten_maps(uint64_t after) {
-    call_plan plan = {.kinds = CALL_BIT(CALL_MAP),
-                      .at = after,
-                      .is_sticky = true,
-                      .fault = FAULT_ERRNO,
-                      .code = ENOMEM};
+    struct call_plan plan = {.kinds = CALL_BIT(CALL_MAP),
+                             .at = after,
+                             .is_sticky = true,
+                             .fault = FAULT_ERRNO,
+                             .code = ENOMEM};
     interpose_begin(&plan);
 }
 
-typedef struct limits {
+struct limits {
     const char *name;
     recmap_access access;
     unsigned shard_limit;
     uint64_t map_count; /* maps that succeed; 0: all */
-} limits;
+};
 
-static const limits combinations[] = {
+static const struct limits combinations[] = {
     {"map", RECMAP_ACCESS_MAP, 0, 0},
     {"pread", RECMAP_ACCESS_READ, 0, 0},
     {"4 maps", RECMAP_ACCESS_MAP, 4, 0},
@@ -150,7 +150,7 @@ static const limits combinations[] = {
 enum { COMBINATION_COUNT = sizeof combinations / sizeof *combinations };
 
 static const char *run_limits(void *context, size_t number) {
-    const limits *limits = &combinations[number];
+    const struct limits *limits = &combinations[number];
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     (void)context;
     options.access = limits->access;

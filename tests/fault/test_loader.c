@@ -19,18 +19,18 @@
 
 enum { BATCH = 7, TRIES = 4 };
 
-static fixture data;
+static struct fixture data;
 
 /* A walk through an epoch, in which calls may fail. */
-typedef struct walk {
+struct walk {
     recmap_dataset_options reading;
     recmap_status allowed; /* what may come of the calls that fail */
     bool is_sticky;
     bool is_over; /* a call failed for good */
-} walk;
+};
 
 /* Whether a call is to be made again. What may not come of it is in `wrong`. */
-static bool tries_again(walk *walk, recmap_status status, const recmap_error *error,
+static bool tries_again(struct walk *walk, recmap_status status, const recmap_error *error,
                         const char **wrong) {
     if (status == RECMAP_OK) return false;
     if (status != walk->allowed || error->status != status || !error->message[0])
@@ -61,7 +61,7 @@ static const char *check_batch(const recmap_batch *batch, const recmap_order *or
 }
 
 /* Half of the epoch, a checkpoint through bytes and JSON, the rest. */
-static const char *step(walk *walk, recmap_loader *loader, const recmap_order *order,
+static const char *step(struct walk *walk, recmap_loader *loader, const recmap_order *order,
                         uint64_t *position, recmap_batch **batch) {
     const char *wrong = NULL;
     CALL(walk, wrong, recmap_loader_next(batch, loader, &error));
@@ -73,7 +73,7 @@ static const char *step(walk *walk, recmap_loader *loader, const recmap_order *o
 
 /* Saves the loader's state and reads it back through bytes and through JSON. A call that fails is
  * repeated, and the state must still be that of the position. */
-static const char *check_point(walk *walk, recmap_loader *loader, uint64_t position) {
+static const char *check_point(struct walk *walk, recmap_loader *loader, uint64_t position) {
     const char *wrong = NULL;
     recmap_state *state = NULL, *from_bytes = NULL, *from_json = NULL;
     recmap_text bytes = RECMAP_TEXT_INIT, json = RECMAP_TEXT_INIT;
@@ -95,7 +95,7 @@ static const char *check_point(walk *walk, recmap_loader *loader, uint64_t posit
     return wrong;
 }
 
-static const char *walk_epoch(walk *walk, recmap_loader *loader, const recmap_order *order) {
+static const char *walk_epoch(struct walk *walk, recmap_loader *loader, const recmap_order *order) {
     recmap_batch *batch = NULL;
     const char *wrong = NULL;
     uint64_t position = 0;
@@ -108,7 +108,7 @@ static const char *walk_epoch(walk *walk, recmap_loader *loader, const recmap_or
     return wrong;
 }
 
-static const char *run_walk(walk *walk) {
+static const char *run_walk(struct walk *walk) {
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     recmap_dataset *dataset = NULL;
     recmap_order *order = NULL;
@@ -129,28 +129,28 @@ static const char *run_walk(walk *walk) {
 }
 
 /* One kind of fault, over all calls of a kind. */
-typedef struct sweep {
+struct sweep {
     recmap_access access;
     unsigned kinds;
     int code;
     recmap_status allowed;
-} sweep;
+};
 
-static walk walk_of(const sweep *sweep, bool is_sticky) {
-    walk made = {RECMAP_DATASET_OPTIONS_INIT, sweep->allowed, is_sticky, false};
+static struct walk walk_of(const struct sweep *sweep, bool is_sticky) {
+    struct walk made = {RECMAP_DATASET_OPTIONS_INIT, sweep->allowed, is_sticky, false};
     made.reading.access = sweep->access;
     return made;
 }
 
 static const char *run_case(void *context, size_t number) {
-    const sweep *sweep = context;
-    walk at = walk_of(sweep, number % 2);
-    call_plan plan = {.kinds = sweep->kinds,
-                      .at = number / 2 + 1,
-                      .is_sticky = number % 2,
-                      .fault = FAULT_ERRNO,
-                      .code = sweep->code};
-    holdings before = holdings_now();
+    const struct sweep *sweep = context;
+    struct walk at = walk_of(sweep, number % 2);
+    struct call_plan plan = {.kinds = sweep->kinds,
+                             .at = number / 2 + 1,
+                             .is_sticky = number % 2,
+                             .fault = FAULT_ERRNO,
+                             .code = sweep->code};
+    struct holdings before = holdings_now();
     interpose_begin(&plan);
     const char *wrong = run_walk(&at);
     interpose_end();
@@ -161,16 +161,16 @@ static const char *run_case(void *context, size_t number) {
     return case_says("call %zu%s: %s", number / 2 + 1, at.is_sticky ? " and all after" : "", text);
 }
 
-static void run_sweep(const char *name, sweep swept) {
+static void run_sweep(const char *name, struct sweep swept) {
     if (test_is_sanitized()) {
         print_message("skipped: a sanitizer bears no shortage of memory when a thread starts\n");
         skip();
     }
-    call_plan plan = {.kinds = swept.kinds};
+    struct call_plan plan = {.kinds = swept.kinds};
     uint64_t count = 0;
     /* Twice, as the first time what stays for good is allocated too. */
     for (int i = 0; i < 2; i++) {
-        walk at = walk_of(&swept, true);
+        struct walk at = walk_of(&swept, true);
         interpose_begin(&plan);
         const char *wrong = run_walk(&at);
         count = interpose_end();
@@ -184,16 +184,18 @@ static void run_sweep(const char *name, sweep swept) {
 static void test_memory(void **state) {
     (void)state;
     unsigned kinds = CALL_BIT(CALL_ALLOCATE);
-    run_sweep("loader, memory, map", (sweep){RECMAP_ACCESS_MAP, kinds, ENOMEM, RECMAP_NO_MEMORY});
+    run_sweep("loader, memory, map",
+              (struct sweep){RECMAP_ACCESS_MAP, kinds, ENOMEM, RECMAP_NO_MEMORY});
     run_sweep("loader, memory, pread",
-              (sweep){RECMAP_ACCESS_READ, kinds, ENOMEM, RECMAP_NO_MEMORY});
+              (struct sweep){RECMAP_ACCESS_READ, kinds, ENOMEM, RECMAP_NO_MEMORY});
     run_sweep("loader, memory, direct",
-              (sweep){RECMAP_ACCESS_DIRECT, kinds, ENOMEM, RECMAP_NO_MEMORY});
+              (struct sweep){RECMAP_ACCESS_DIRECT, kinds, ENOMEM, RECMAP_NO_MEMORY});
 }
 
 static void test_reads(void **state) {
     (void)state;
-    run_sweep("loader, reads", (sweep){RECMAP_ACCESS_READ, CALL_BIT(CALL_READ), EIO, RECMAP_IO});
+    run_sweep("loader, reads",
+              (struct sweep){RECMAP_ACCESS_READ, CALL_BIT(CALL_READ), EIO, RECMAP_IO});
 }
 
 static int enter(void **state) {

@@ -22,13 +22,13 @@
 #include "support/rounds.h"
 
 /* What the steps work on. */
-typedef struct session {
+struct session {
     recmap_dataset_options reading;
     recmap_dataset *dataset;
     const char *wrong; /* an answer that was given, and is not right */
-} session;
+};
 
-static fixture data;
+static struct fixture data;
 static char other[128];             /* a second folder */
 static char damaged[PATH_LIMIT];    /* a shard in it with one bad record, */
 static char skipped[PATH_LIMIT];    /* its index, */
@@ -42,11 +42,11 @@ static char by_idx[PATH_LIMIT];     /* and one that is made by a text index */
 
 enum { DAMAGED_RECORDS = 20, WRITTEN_RECORDS = 30 };
 
-static void expect(session *session, bool holds, const char *what) {
+static void expect(struct session *session, bool holds, const char *what) {
     if (!holds) session->wrong = what;
 }
 
-static recmap_status name_shards(session *session, recmap_error *error) {
+static recmap_status name_shards(struct session *session, recmap_error *error) {
     recmap_shards *shards = NULL;
     char pattern[PATH_LIMIT + 8], list[PATH_LIMIT + 8], path[PATH_LIMIT];
     snprintf(pattern, sizeof pattern, "%s/part-?", data.folder);
@@ -62,17 +62,17 @@ static recmap_status name_shards(session *session, recmap_error *error) {
     return status;
 }
 
-static recmap_status append(session *session, recmap_error *error) {
+static recmap_status append(struct session *session, recmap_error *error) {
     (void)session;
     return fixture_append(&data, error);
 }
 
-static recmap_status rebuild_with_threads(session *session, recmap_error *error) {
+static recmap_status rebuild_with_threads(struct session *session, recmap_error *error) {
     (void)session;
     return fixture_rebuild(&data, 2, error);
 }
 
-static recmap_status skip_damage(session *session, recmap_error *error) {
+static recmap_status skip_damage(struct session *session, recmap_error *error) {
     recmap_index_builder *builder = NULL;
     recmap_index_options options = fixture_options();
     options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
@@ -98,7 +98,7 @@ static recmap_status index_one(const char *path, const char *shard, recmap_index
     return status;
 }
 
-static recmap_status read_lines(session *session, recmap_error *error) {
+static recmap_status read_lines(struct session *session, recmap_error *error) {
     recmap_dataset *dataset = NULL;
     recmap_record record;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
@@ -117,7 +117,7 @@ static recmap_status read_lines(session *session, recmap_error *error) {
 }
 
 /* The last record lies after seek points. */
-static recmap_status read_compressed(session *session, recmap_error *error) {
+static recmap_status read_compressed(struct session *session, recmap_error *error) {
     recmap_dataset *dataset = NULL;
     recmap_record record;
     recmap_span_info spans;
@@ -140,14 +140,14 @@ static recmap_status read_compressed(session *session, recmap_error *error) {
     return status;
 }
 
-static recmap_status take_text_index(session *session, recmap_error *error) {
+static recmap_status take_text_index(struct session *session, recmap_error *error) {
     (void)session;
     recmap_index_options options = fixture_options();
     options.idx_folder = other;
     return index_one(by_idx, data.shards[0], options, error);
 }
 
-static recmap_status look_at_damage(session *session, recmap_error *error) {
+static recmap_status look_at_damage(struct session *session, recmap_error *error) {
     recmap_dataset *dataset = NULL;
     recmap_damage damage = {0};
     recmap_text text = RECMAP_TEXT_INIT;
@@ -161,7 +161,7 @@ static recmap_status look_at_damage(session *session, recmap_error *error) {
     return status;
 }
 
-static recmap_status write_shard(session *session, recmap_error *error) {
+static recmap_status write_shard(struct session *session, recmap_error *error) {
     uint8_t bytes[PAYLOAD_MAX];
     recmap_writer *writer = NULL;
     recmap_index_options index = fixture_options();
@@ -177,11 +177,11 @@ static recmap_status write_shard(session *session, recmap_error *error) {
     return status;
 }
 
-static recmap_status open_dataset(session *session, recmap_error *error) {
+static recmap_status open_dataset(struct session *session, recmap_error *error) {
     return recmap_dataset_open(&session->dataset, data.index, &session->reading, error);
 }
 
-static recmap_status get(session *session, recmap_error *error) {
+static recmap_status get(struct session *session, recmap_error *error) {
     recmap_record record, later;
     recmap_status status = recmap_dataset_get(&record, session->dataset, 3, error);
     if (status != RECMAP_OK) return status;
@@ -195,7 +195,7 @@ static recmap_status get(session *session, recmap_error *error) {
     return status;
 }
 
-static recmap_status gather(session *session, recmap_error *error) {
+static recmap_status gather(struct session *session, recmap_error *error) {
     static const uint64_t numbers[] = {170, 3, 99, 3, 0, 61, 60, 59, 120, 119};
     enum { COUNT = sizeof numbers / sizeof *numbers };
     recmap_batch *batch = NULL;
@@ -213,7 +213,7 @@ static recmap_status gather(session *session, recmap_error *error) {
     return status;
 }
 
-static recmap_status find(session *session, recmap_error *error) {
+static recmap_status find(struct session *session, recmap_error *error) {
     char text[32];
     recmap_value id = payload_id(text, 77);
     uint64_t number = 0, numbers[2];
@@ -227,7 +227,7 @@ static recmap_status find(session *session, recmap_error *error) {
     return status;
 }
 
-static recmap_status read_columns(session *session, recmap_error *error) {
+static recmap_status read_columns(struct session *session, recmap_error *error) {
     int64_t labels[4];
     recmap_value names[4];
     recmap_location places[4];
@@ -245,7 +245,7 @@ static recmap_status read_columns(session *session, recmap_error *error) {
     return status == RECMAP_OK ? recmap_dataset_locate(places, dataset, 58, 4, error) : status;
 }
 
-static recmap_status describe(session *session, recmap_error *error) {
+static recmap_status describe(struct session *session, recmap_error *error) {
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_shard_info shard;
     recmap_status status = recmap_dataset_info_to_json(&text, session->dataset, 1, error);
@@ -254,7 +254,7 @@ static recmap_status describe(session *session, recmap_error *error) {
     return status;
 }
 
-static recmap_status verify(session *session, recmap_error *error) {
+static recmap_status verify(struct session *session, recmap_error *error) {
     recmap_report *report = NULL;
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_verify_options options = RECMAP_VERIFY_OPTIONS_INIT;
@@ -271,7 +271,7 @@ static recmap_status verify(session *session, recmap_error *error) {
     return status;
 }
 
-static recmap_status learn_schema(session *session, recmap_error *error) {
+static recmap_status learn_schema(struct session *session, recmap_error *error) {
     recmap_schema *schema = NULL;
     recmap_record record = {0};
     recmap_text text = RECMAP_TEXT_INIT;
@@ -289,13 +289,13 @@ static recmap_status learn_schema(session *session, recmap_error *error) {
     return status;
 }
 
-typedef struct step {
+struct step {
     const char *name;
-    recmap_status (*run)(session *session, recmap_error *error);
+    recmap_status (*run)(struct session *session, recmap_error *error);
     bool needs_dataset;
-} step;
+};
 
-static const step steps[] = {
+static const struct step steps[] = {
     {"shards", name_shards, false},
     {"append", append, false},
     {"skip", skip_damage, false},
@@ -316,7 +316,7 @@ static const step steps[] = {
 
 enum { STEP_COUNT = sizeof steps / sizeof *steps };
 
-static const char *check_step(const step *step, session *session, bool is_sticky) {
+static const char *check_step(const struct step *step, struct session *session, bool is_sticky) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = step->run(session, &error);
     if (status == RECMAP_OK && error.status != RECMAP_OK)
@@ -332,7 +332,7 @@ static const char *check_step(const step *step, session *session, bool is_sticky
     return session->wrong;
 }
 
-static const char *run_steps(session *session, bool is_sticky) {
+static const char *run_steps(struct session *session, bool is_sticky) {
     const char *wrong = NULL;
     for (size_t i = 0; !wrong && i < STEP_COUNT; i++)
         if (!steps[i].needs_dataset || session->dataset)
@@ -342,10 +342,10 @@ static const char *run_steps(session *session, bool is_sticky) {
 }
 
 /* One way of reading, and the allocation that fails. */
-typedef struct sweep {
+struct sweep {
     recmap_dataset_options reading;
     uint64_t count;
-} sweep;
+};
 
 static void clear_other(void) {
     unlink(skipped);
@@ -360,17 +360,17 @@ static void clear_other(void) {
  * descriptors and temporary files must be as before, and a single failure must leave the data
  * usable. */
 static const char *run_case(void *context, size_t number) {
-    const sweep *sweep = context;
+    const struct sweep *sweep = context;
     bool is_sticky = number % 2;
-    session session = {.reading = sweep->reading};
-    call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE),
-                      .at = number / 2 + 1,
-                      .is_sticky = is_sticky,
-                      .fault = FAULT_ERRNO,
-                      .code = ENOMEM};
+    struct session session = {.reading = sweep->reading};
+    struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE),
+                             .at = number / 2 + 1,
+                             .is_sticky = is_sticky,
+                             .fault = FAULT_ERRNO,
+                             .code = ENOMEM};
     fixture_reset(&data);
     clear_other();
-    holdings before = holdings_now();
+    struct holdings before = holdings_now();
     interpose_begin(&plan);
     const char *wrong = run_steps(&session, is_sticky);
     interpose_end();
@@ -389,8 +389,8 @@ static uint64_t count_allocations(const recmap_dataset_options *reading) {
     uint64_t count = 0;
     /* Twice, as the first time what stays for good is allocated too. */
     for (int i = 0; i < 2; i++) {
-        session session = {.reading = *reading};
-        call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
+        struct session session = {.reading = *reading};
+        struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
         fixture_reset(&data);
         clear_other();
         interpose_begin(&plan);
@@ -410,7 +410,7 @@ static size_t step_between_cases(void) {
 }
 
 static void run_sweep(const char *name, const recmap_dataset_options *reading) {
-    sweep sweep = {*reading, count_allocations(reading)};
+    struct sweep sweep = {*reading, count_allocations(reading)};
     assert_int_equal(cases_run(name, 2 * sweep.count, step_between_cases(), run_case, &sweep), 0);
 }
 
@@ -438,13 +438,13 @@ static void test_mapped_few(void **state) {
 
 /* With threads the order of allocations is not always the same: any may fail. */
 static const char *run_threaded(void *context, size_t number) {
-    session session = {0};
-    static const step build = {"rebuild", rebuild_with_threads, false};
-    call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE),
-                      .at = number / 2 + 1,
-                      .is_sticky = number % 2,
-                      .fault = FAULT_ERRNO,
-                      .code = ENOMEM};
+    struct session session = {0};
+    static const struct step build = {"rebuild", rebuild_with_threads, false};
+    struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE),
+                             .at = number / 2 + 1,
+                             .is_sticky = number % 2,
+                             .fault = FAULT_ERRNO,
+                             .code = ENOMEM};
     (void)context;
     fixture_reset(&data);
     interpose_begin(&plan);
@@ -459,7 +459,7 @@ static void test_threads(void **state) {
         print_message("skipped: a sanitizer bears no shortage of memory when a thread starts\n");
         skip();
     }
-    call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
+    struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
     interpose_begin(&plan);
     assert_int_equal(fixture_rebuild(&data, 2, NULL), RECMAP_OK);
     uint64_t count = interpose_end();
@@ -470,7 +470,7 @@ static void test_threads(void **state) {
 /* OTHER/NAME.idx for a shard. */
 static void write_text_index(const char *shard) {
     char path[2 * PATH_LIMIT];
-    file_bytes bytes;
+    struct file_bytes bytes;
     snprintf(path, sizeof path, "%s%s.idx", other, strrchr(shard, '/'));
     require(file_bytes_load(&bytes, shard), "load a shard");
     FILE *text = fopen(path, "w");
@@ -485,11 +485,11 @@ static void write_text_index(const char *shard) {
 /* The same records over and over, some MiB. */
 static void write_compressed(void) {
     enum { SIZE = 9 << 18 };
-    buffer content = BUFFER_INIT, file = BUFFER_INIT;
+    struct buffer content = BUFFER_INIT, file = BUFFER_INIT;
     shard_write(compressed, 0, FIXTURE_RECORDS);
-    buffer once = file_read(compressed);
+    struct buffer once = file_read(compressed);
     while (content.size < SIZE) buffer_add(&content, once.data, once.size);
-    deflate_way way = {.level = 0, .memory = 8};
+    struct deflate_way way = {.level = 0, .memory = 8};
     add_deflated(&file, COMPRESSION_GZIP, &content, &way);
     file_write(compressed, file.data, file.size);
     buffer_free(&once);
@@ -515,7 +515,7 @@ static int enter(void **state) {
     snprintf(by_idx, sizeof by_idx, "%s/by-idx.rmx", other);
     write_text_index(data.shards[0]);
     shard_write(damaged, 0, DAMAGED_RECORDS);
-    file_bytes shard;
+    struct file_bytes shard;
     require(file_bytes_load(&shard, damaged), "load a shard");
     shard.bytes[shard.size / 2] ^= 0x10;
     file_bytes_save(damaged, shard.bytes, shard.size);

@@ -19,24 +19,24 @@
 
 enum { WAYS = 6, FLIPS_MAX = 8 };
 
-static fixture data;
-static file_bytes shards[FIXTURE_SHARDS];
+static struct fixture data;
+static struct file_bytes shards[FIXTURE_SHARDS];
 static struct stat stats[FIXTURE_SHARDS];
 
 /* What one way said of one record. */
-typedef struct answer {
+struct answer {
     recmap_status status;
     uint64_t record, offset;
     char path[16];
     uint64_t sum; /* of its bytes */
-} answer;
+};
 
 /* What it said of all: the record, then its id. */
-typedef struct answers {
+struct answers {
     recmap_status open_status;
-    answer gets[FIXTURE_RECORDS], gathers[FIXTURE_RECORDS], finds[FIXTURE_RECORDS];
-    answer labels[FIXTURE_RECORDS]; /* out of the index alone */
-} answers;
+    struct answer gets[FIXTURE_RECORDS], gathers[FIXTURE_RECORDS], finds[FIXTURE_RECORDS];
+    struct answer labels[FIXTURE_RECORDS]; /* out of the index alone */
+};
 
 static uint64_t sum_of(const recmap_record *record) {
     uint64_t sum = record->size;
@@ -44,8 +44,8 @@ static uint64_t sum_of(const recmap_record *record) {
     return sum;
 }
 
-static answer answer_of(recmap_status status, const recmap_error *error) {
-    answer made = {.status = status};
+static struct answer answer_of(recmap_status status, const recmap_error *error) {
+    struct answer made = {.status = status};
     if (status == RECMAP_OK) return made;
     made.record = error->record;
     made.offset = error->offset;
@@ -56,7 +56,7 @@ static answer answer_of(recmap_status status, const recmap_error *error) {
 
 /* Records the answer of each kind of query for every record: payload, gathered payload, id and
  * lifted column. Two data sets opened differently are then compared by these answers. */
-static void ask_all(answers *answers, recmap_dataset *dataset) {
+static void ask_all(struct answers *answers, recmap_dataset *dataset) {
     recmap_batch *batch;
     require(recmap_batch_create(&batch, NULL) == RECMAP_OK, "a batch");
     for (uint64_t number = 0; number < FIXTURE_RECORDS; number++) {
@@ -85,7 +85,7 @@ static void ask_all(answers *answers, recmap_dataset *dataset) {
     recmap_batch_destroy(batch);
 }
 
-static void read_in(answers *answers, size_t way) {
+static void read_in(struct answers *answers, size_t way) {
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset;
@@ -101,8 +101,8 @@ static void read_in(answers *answers, size_t way) {
     recmap_dataset_close(dataset);
 }
 
-static const char *compare(const answer *a, const answer *b, const char *what, size_t number,
-                           size_t way) {
+static const char *compare(const struct answer *a, const struct answer *b, const char *what,
+                           size_t number, size_t way) {
     if (a->status == b->status && a->sum == b->sum && a->record == b->record &&
         a->offset == b->offset && !strcmp(a->path, b->path))
         return NULL;
@@ -112,7 +112,7 @@ static const char *compare(const answer *a, const answer *b, const char *what, s
 }
 
 /* Right bytes, if any; and get and gather agree. */
-static const char *check_right(const answers *first) {
+static const char *check_right(const struct answers *first) {
     for (size_t i = 0; i < FIXTURE_RECORDS; i++) {
         uint8_t bytes[PAYLOAD_MAX];
         recmap_record expected = {bytes, payload_make(bytes, i), i, NULL};
@@ -127,7 +127,7 @@ static const char *check_right(const answers *first) {
 }
 
 static const char *compare_ways(void) {
-    static answers first, other;
+    static struct answers first, other;
     read_in(&first, 0);
     const char *wrong = first.open_status == RECMAP_OK ? check_right(&first) : NULL;
     for (size_t way = 1; !wrong && way < WAYS; way++) {
@@ -153,7 +153,7 @@ static void restore_shard(size_t i) {
 }
 
 /* Changes some bytes of a file; `keep_time` leaves it its time, so that nothing looks stale. */
-static void damage(const char *path, const file_bytes *file, const struct stat *keep_time,
+static void damage(const char *path, const struct file_bytes *file, const struct stat *keep_time,
                    uint64_t *random) {
     size_t flips = 1 + choose_below(random, FLIPS_MAX);
     uint8_t *bytes = malloc(file->size);

@@ -24,14 +24,14 @@ enum { RENAMED = 1, FIRST = RENAMED * FIXTURE_SHARD_RECORDS };
 /* What opening and reading under the name must come to. */
 typedef enum outcome { REFUSED, READ } outcome;
 
-typedef struct hostile {
+struct hostile {
     const char *name; /* %s stands for the folder's own name, %o for that of the other one; %F and
                          %O are their paths */
     outcome by_default;
     outcome with_absolute;
-} hostile;
+};
 
-static const hostile names[] = {
+static const struct hostile names[] = {
     {"part-1", READ, READ},
     {"hard", READ, READ},
     {"\xff\xfe-\xc0", READ, READ},
@@ -70,13 +70,13 @@ static const hostile names[] = {
 enum { NAME_COUNT = sizeof names / sizeof *names };
 
 /* Two names in an index that is opened with `shards`. */
-typedef struct moved {
+struct moved {
     const char *previous; /* of the shard before, or NULL: its own name, which is relative */
     const char *name;
     outcome outcome;
-} moved;
+};
 
-static const moved moved_names[] = {
+static const struct moved moved_names[] = {
     {NULL, "part-1", READ},
     {NULL, "/a/part-1", READ},
     {NULL, "s3://bucket/part-1", READ},
@@ -104,7 +104,7 @@ static const moved moved_names[] = {
 
 enum { MOVED_COUNT = sizeof moved_names / sizeof *moved_names };
 
-static fixture data;
+static struct fixture data;
 static char other[128];
 
 static const char *last_part(const char *path) {
@@ -216,7 +216,7 @@ static const char *read_named(recmap_dataset *dataset, outcome expected, recmap_
  * paths. Opening or reading must give the outcome listed for the name, and errors must be
  * printable. */
 static const char *run_name(void *context, size_t number) {
-    const hostile *hostile = &names[number / 4];
+    const struct hostile *hostile = &names[number / 4];
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = NULL;
@@ -249,7 +249,7 @@ static void test_hostile_names(void **state) {
     assert_int_equal(cases_run("names", NAME_COUNT * 4, 1, run_name, NULL), 0);
 }
 
-static const char *check_moved(const moved *moved, const recmap_dataset_options *options) {
+static const char *check_moved(const struct moved *moved, const recmap_dataset_options *options) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = NULL;
     recmap_status status = recmap_dataset_open(&dataset, data.index, options, &error);
@@ -269,7 +269,7 @@ static const char *check_moved(const moved *moved, const recmap_dataset_options 
 /* Each pair of names is tried with `shards` set to a folder, mapped and unmapped, and to a URL,
  * under which nothing is read. Permissions for absolute names must not matter. */
 static const char *run_moved(void *context, size_t number) {
-    const moved *moved = &moved_names[number / 6];
+    const struct moved *moved = &moved_names[number / 6];
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     size_t choice = number % 6 / 2;
     (void)context;

@@ -48,19 +48,19 @@
         .name = "h", .key = "g", .kind = VAR, .element = RECMAP_ELEMENT_BFLOAT16                   \
     }
 
-static text_batch batch;
+static struct text_batch batch;
 
 /* All kinds of a SequenceExample, both ways to export them, and what is found in the end. */
-typedef struct run {
+struct run {
     recmap_parser *parser;
     recmap_columns *columns;
     struct ArrowArray array;
     struct ArrowSchema schema, stream;
     DLManagedTensor *tensor;
     DLManagedTensorVersioned *versioned;
-} run;
+};
 
-static recmap_status create(run *r, recmap_error *error) {
+static recmap_status create(struct run *r, recmap_error *error) {
     const recmap_feature features[] = {KINDS};
     const recmap_feature lists[] = {
         {.name = "l", .kind = VAR, .element = STR},
@@ -69,33 +69,33 @@ static recmap_status create(run *r, recmap_error *error) {
                                          error);
 }
 
-static recmap_status make_columns(run *r, recmap_error *error) {
+static recmap_status make_columns(struct run *r, recmap_error *error) {
     return recmap_columns_create(&r->columns, error);
 }
 
-static recmap_status parse(run *r, recmap_error *error) {
+static recmap_status parse(struct run *r, recmap_error *error) {
     return recmap_parser_parse(r->columns, r->parser, batch.records, batch.count,
                                RECMAP_PARSE_COLLECT, error);
 }
 
-static recmap_status export_arrow(run *r, recmap_error *error) {
+static recmap_status export_arrow(struct run *r, recmap_error *error) {
     return recmap_columns_export_arrow(&r->array, &r->schema, r->columns, error);
 }
 
 /* While what was exported lives the next batch needs other memory. */
-static recmap_status parse_again(run *r, recmap_error *error) {
+static recmap_status parse_again(struct run *r, recmap_error *error) {
     return parse(r, error);
 }
 
-static recmap_status export_schema(run *r, recmap_error *error) {
+static recmap_status export_schema(struct run *r, recmap_error *error) {
     return recmap_parser_export_arrow_schema(&r->stream, r->parser, error);
 }
 
-static recmap_status export_tensor(run *r, recmap_error *error) {
+static recmap_status export_tensor(struct run *r, recmap_error *error) {
     return recmap_columns_export_dlpack(&r->tensor, r->columns, 0, RECMAP_TENSOR_VALUES, 0, error);
 }
 
-static recmap_status export_versioned(run *r, recmap_error *error) {
+static recmap_status export_versioned(struct run *r, recmap_error *error) {
     return recmap_columns_export_dlpack_versioned(&r->versioned, r->columns, 7,
                                                   RECMAP_TENSOR_INDICES, 0, error);
 }
@@ -107,7 +107,7 @@ static void release_records(void *owner) {
     records_released++;
 }
 
-static recmap_status export_records(run *r, recmap_error *error) {
+static recmap_status export_records(struct run *r, recmap_error *error) {
     struct ArrowArray array;
     struct ArrowSchema schema;
     int before = records_released;
@@ -124,13 +124,13 @@ static recmap_status export_records(run *r, recmap_error *error) {
 
 static const struct step {
     const char *name;
-    recmap_status (*run)(run *r, recmap_error *error);
+    recmap_status (*run)(struct run *r, recmap_error *error);
 } steps[] = {
     {"parser", create},        {"columns", make_columns},       {"parse", parse},
     {"arrow", export_arrow},   {"parse again", parse_again},    {"schema", export_schema},
     {"dlpack", export_tensor}, {"versioned", export_versioned}, {"records", export_records}};
 
-static void end_run(run *r) {
+static void end_run(struct run *r) {
     recmap_columns_destroy(r->columns);
     recmap_parser_release(r->parser);
     if (r->array.release) r->array.release(&r->array);
@@ -141,7 +141,7 @@ static void end_run(run *r) {
 }
 
 /* A step that may fail for want of memory; then, where the want was for once, it is done again. */
-static const char *take_step(const struct step *step, run *r, bool is_sticky) {
+static const char *take_step(const struct step *step, struct run *r, bool is_sticky) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = step->run(r, &error);
     if (status == RECMAP_OK) return NULL;
@@ -154,7 +154,7 @@ static const char *take_step(const struct step *step, run *r, bool is_sticky) {
     return case_says("%s fails again: %s", step->name, error.message);
 }
 
-static const char *check_values(const run *r) {
+static const char *check_values(const struct run *r) {
     const recmap_column *q = recmap_columns_find(r->columns, "q");
     const recmap_column *m = recmap_columns_find(r->columns, "m");
     if (recmap_columns_failure_count(r->columns) != 1) return "failures are missing";
@@ -163,15 +163,15 @@ static const char *check_values(const run *r) {
 }
 
 static const char *run_case(void *context, size_t number) {
-    run r = {0};
+    struct run r = {0};
     bool is_sticky = number % 2;
     (void)context;
-    holdings before = holdings_now();
-    call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE),
-                      .at = number / 2 + 1,
-                      .is_sticky = is_sticky,
-                      .fault = FAULT_ERRNO,
-                      .code = ENOMEM};
+    struct holdings before = holdings_now();
+    struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE),
+                             .at = number / 2 + 1,
+                             .is_sticky = is_sticky,
+                             .fault = FAULT_ERRNO,
+                             .code = ENOMEM};
     const char *wrong = NULL;
     interpose_begin(&plan);
     for (size_t i = 0; !wrong && i < COUNT(steps); i++) wrong = take_step(&steps[i], &r, is_sticky);
@@ -184,8 +184,8 @@ static const char *run_case(void *context, size_t number) {
 
 static void test_no_memory(void **state) {
     (void)state;
-    run r = {0};
-    call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
+    struct run r = {0};
+    struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
     interpose_begin(&plan);
     for (size_t i = 0; i < COUNT(steps); i++) assert_int_equal(steps[i].run(&r, NULL), RECMAP_OK);
     uint64_t count = interpose_end();
@@ -198,8 +198,8 @@ static void test_no_memory(void **state) {
 /* The first two batches make room; after that only exports allocate. */
 static void test_steady_state(void **state) {
     (void)state;
-    run r = {0};
-    call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
+    struct run r = {0};
+    struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
     assert_int_equal(create(&r, NULL), RECMAP_OK);
     assert_int_equal(make_columns(&r, NULL), RECMAP_OK);
     assert_int_equal(parse(&r, NULL), RECMAP_OK);

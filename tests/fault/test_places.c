@@ -23,7 +23,7 @@
 
 enum { NOBODY = 65534, OTHER_PATH_MAX = 2 * PATH_LIMIT };
 
-static fixture data;
+static struct fixture data;
 
 /* Names, sizes, owners and times of a folder's files, in one sum, and of the folder itself. */
 static uint64_t listing(const char *folder) {
@@ -46,14 +46,14 @@ static uint64_t listing(const char *folder) {
 
 /* A setting: what is made unusable for the user nobody, and what must come of it. errno 0: works.
  */
-typedef struct setting {
+struct setting {
     const char *name;
     mode_t folder_mode, index_mode, shard_mode; /* of shard 1 */
     bool read_only_mount, folder_is_nobodys, folder_is_sticky, stale_lock;
     int open_errno, get_errno, build_errno;
-} setting;
+};
 
-static const setting settings[] = {
+static const struct setting settings[] = {
     {"all allowed", 0777, 0666, 0644, false, false, false, false, 0, 0, 0},
     {"folder read-only", 0555, 0644, 0644, false, false, false, false, 0, 0, EACCES},
     {"folder of another", 0755, 0644, 0644, false, false, false, false, 0, 0, EACCES},
@@ -72,7 +72,7 @@ static const setting settings[] = {
 
 enum { SETTING_COUNT = sizeof settings / sizeof *settings };
 
-static bool prepare(const setting *setting) {
+static bool prepare(const struct setting *setting) {
     char lock[PATH_LIMIT + 8];
     fixture_reset(&data);
     unlink(data.index);
@@ -107,7 +107,7 @@ static const char *check_errno(const char *step, recmap_status status, const rec
 
 /* Opens, reads and rebuilds an index in the given setting. Each step must succeed or fail with
  * exactly the errno listed for it. */
-static const char *use(const setting *setting, recmap_access access) {
+static const char *use(const struct setting *setting, recmap_access access) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     recmap_dataset *dataset = NULL;
@@ -132,13 +132,13 @@ static const char *use(const setting *setting, recmap_access access) {
 
 /* In a separate child process, which drops its privileges. */
 static const char *use_as_nobody(void *context, size_t number) {
-    const setting *setting = context;
+    const struct setting *setting = context;
     require(!setgid(NOBODY) && !setuid(NOBODY), "setuid");
     return use(setting, number ? RECMAP_ACCESS_READ : RECMAP_ACCESS_MAP);
 }
 
 static const char *run_setting(void *context, size_t number) {
-    const setting *setting = &settings[number / 2];
+    const struct setting *setting = &settings[number / 2];
     (void)context;
     if (!prepare(setting)) return setting->read_only_mount ? NULL : "not prepared";
     uint64_t before = listing(data.folder);
@@ -174,7 +174,7 @@ static void path_in(char path[OTHER_PATH_MAX], const char *folder, const char *n
 
 static void copy_into(const char *folder, const char *path) {
     char to[OTHER_PATH_MAX];
-    file_bytes file;
+    struct file_bytes file;
     path_in(to, folder, strrchr(path, '/') + 1);
     require(file_bytes_load(&file, path), "load a file");
     file_bytes_save(to, file.bytes, file.size);
@@ -248,7 +248,7 @@ static const char *copy_shards_alone(const char *index) {
 /* Another shard under the name, of the same size. */
 static const char *swap_shard(const char *index) {
     char path[OTHER_PATH_MAX];
-    file_bytes file;
+    struct file_bytes file;
     copy_all();
     path_in(path, moved, "part-1");
     require(file_bytes_load(&file, path), "load a shard");

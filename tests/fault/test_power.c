@@ -25,16 +25,16 @@
 enum { EVENTS_MAX = 4096, PIECE_SIZE = 4096, INDEX_MAX = 1 << 20 };
 
 /* One thing that reached the kernel. */
-typedef struct event {
+struct event {
     call_kind kind;
     ino_t inode; /* of the file, or of the folder that was synced */
     uint64_t offset;
     size_t size;
     uint8_t *data;
-} event;
+};
 
-static fixture data;
-static event events[EVENTS_MAX];
+static struct fixture data;
+static struct event events[EVENTS_MAX];
 static size_t event_count;
 static ino_t new_inode; /* of the file that became the index */
 static ino_t folder_inode;
@@ -47,14 +47,14 @@ static ino_t inode_of(int fd) {
 
 /* Logs every call that changes the disk, with its data. The states after a power failure are put
  * together from this log. */
-static void record(void *context, const call *call) {
+static void record(void *context, const struct call *call) {
     (void)context;
     bool is_event = call->kind == CALL_WRITE || call->kind == CALL_RESIZE ||
                     call->kind == CALL_SYNC || call->kind == CALL_RENAME;
     if (!is_event) return;
     require(event_count < EVENTS_MAX, "room for events");
-    event *at = &events[event_count++];
-    *at = (event){.kind = call->kind, .offset = call->offset, .size = call->size};
+    struct event *at = &events[event_count++];
+    *at = (struct event){.kind = call->kind, .offset = call->offset, .size = call->size};
     if (call->kind == CALL_RENAME) {
         struct stat st;
         require(!strcmp(call->to, data.index) && !stat(call->to, &st), "the index was renamed");
@@ -71,12 +71,12 @@ static void record(void *context, const call *call) {
 /* What becomes of that which was not synced. */
 typedef enum loss { LOSS_ALL, LOSS_NONE, LOSS_ALL_BUT_NAME, LOSS_SOME, LOSS_DESPITE_SYNC } loss;
 
-typedef struct image {
+struct image {
     uint8_t bytes[INDEX_MAX];
     size_t size;
-} image;
+};
 
-static image disk;
+static struct image disk;
 
 static void image_resize(uint64_t size) {
     require(size <= INDEX_MAX, "room for the image");
@@ -84,7 +84,7 @@ static void image_resize(uint64_t size) {
     disk.size = size;
 }
 
-static void image_write(const event *event, size_t from, size_t size) {
+static void image_write(const struct event *event, size_t from, size_t size) {
     if (event->offset + from + size > disk.size) image_resize(event->offset + from + size);
     memcpy(disk.bytes + event->offset + from, event->data + from, size);
 }
@@ -108,7 +108,7 @@ static void make_image(size_t cut, loss loss, uint64_t *random) {
     size_t certain = loss == LOSS_DESPITE_SYNC ? 0 : synced_until(new_inode, cut);
     disk.size = 0;
     for (size_t i = 0; i < cut; i++) {
-        const event *at = &events[i];
+        const struct event *at = &events[i];
         if (at->inode != new_inode) continue;
         if (at->kind == CALL_RESIZE && (i < certain || survives(loss, random)))
             image_resize(at->offset);
@@ -188,7 +188,7 @@ static const char *lose_power(void *context, size_t number) {
 static void test_power_loss(void **state) {
     (void)state;
     size_t ways = SOME_FIRST + (test_is_long() ? 300 : 60);
-    call_plan plan = {.kinds = CALL_ALL_FILES, .watch = record};
+    struct call_plan plan = {.kinds = CALL_ALL_FILES, .watch = record};
     struct stat st;
     fixture_create(&data);
     require(!stat(data.folder, &st), "stat");

@@ -22,7 +22,7 @@
 #include "fault/interpose.h"
 #include "support/rounds.h"
 
-static fixture data;
+static struct fixture data;
 /* Said by one process to all. */
 static struct {
     volatile int is_over;
@@ -92,13 +92,13 @@ static void test_two_builders(void **state) {
 
 /* Between a builder's creating its temporary file and locking it, another one takes it for left
  * over by a dead builder: it holds the lock already, or has removed the file too. */
-typedef struct remover {
+struct remover {
     bool removes;
     int fd; /* once it has the lock; else -1 */
-} remover;
+};
 
-static void take_for_dead(void *context, const call *call) {
-    remover *at = context;
+static void take_for_dead(void *context, const struct call *call) {
+    struct remover *at = context;
     char path[PATH_LIMIT];
     if (at->fd >= 0 || call->kind != CALL_OPEN || !call->creates) return;
     snprintf(path, sizeof path, "%s", call->path);
@@ -108,8 +108,9 @@ static void take_for_dead(void *context, const call *call) {
 }
 
 static const char *build_taken_for_dead(void *context, size_t number) {
-    remover remover = {number, -1};
-    call_plan plan = {.kinds = CALL_BIT(CALL_OPEN), .watch = take_for_dead, .context = &remover};
+    struct remover remover = {number, -1};
+    struct call_plan plan = {
+        .kinds = CALL_BIT(CALL_OPEN), .watch = take_for_dead, .context = &remover};
     recmap_error error = RECMAP_ERROR_INIT;
     (void)context;
     fixture_reset(&data);
@@ -137,7 +138,7 @@ struct impostor {
     char path[PATH_LIMIT]; /* of the temporary file, once it exists */
 };
 
-static void take_name(void *context, const call *made) {
+static void take_name(void *context, const struct call *made) {
     struct impostor *impostor = context;
     char victim[PATH_LIMIT], away[PATH_LIMIT];
     if (impostor->path[0] || made->kind != CALL_OPEN || !made->creates) return;
@@ -152,9 +153,10 @@ static void take_name(void *context, const call *made) {
 
 static const char *build_with_impostor(void *context, size_t number) {
     struct impostor impostor = {.is_link = number != 0};
-    call_plan plan = {.kinds = CALL_BIT(CALL_OPEN), .watch = take_name, .context = &impostor};
+    struct call_plan plan = {
+        .kinds = CALL_BIT(CALL_OPEN), .watch = take_name, .context = &impostor};
     recmap_error error = RECMAP_ERROR_INIT;
-    file_bytes nothing = {(uint8_t *)"", 0};
+    struct file_bytes nothing = {(uint8_t *)"", 0};
     char victim[PATH_LIMIT];
     (void)context;
     fixture_reset(&data);
@@ -178,7 +180,7 @@ static void test_impostor(void **state) {
 
 /* The owner of an append's lock removes the lock file after another append has opened it and before
  * that one locks it. */
-static void remove_lock_file(void *context, const call *made) {
+static void remove_lock_file(void *context, const struct call *made) {
     bool *is_removed = context;
     const char *end = made->path ? strstr(made->path, ".rmx.lock") : NULL;
     if (*is_removed || made->kind != CALL_OPEN || made->fd < 0 || !end) return;
@@ -191,7 +193,7 @@ static void test_lock_file_is_removed(void **state) {
     (void)state;
     bool is_removed = false;
     char lock[PATH_LIMIT + 8];
-    call_plan plan = {
+    struct call_plan plan = {
         .kinds = CALL_BIT(CALL_OPEN), .watch = remove_lock_file, .context = &is_removed};
     recmap_index_builder *builder = NULL;
     recmap_index_options options = fixture_options();

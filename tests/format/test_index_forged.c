@@ -27,7 +27,7 @@
 enum { CASES = 400, CASES_LONG = 6000, SECONDS = 10, SECONDS_SANITIZED = 60 };
 
 /* Numbers at which sums wrap, counts change and tables end. */
-static uint64_t strange_number(uint64_t before, rng *random) {
+static uint64_t strange_number(uint64_t before, struct rng *random) {
     switch (rng_below(random, 8)) {
     case 0: return before + 1;
     case 1: return before - 1;
@@ -40,7 +40,7 @@ static uint64_t strange_number(uint64_t before, rng *random) {
     }
 }
 
-static void say_of_manifest(struct manifest *said, rng *random) {
+static void say_of_manifest(struct manifest *said, struct rng *random) {
     uint64_t *const numbers[] = {
         &said->record_count, &said->byte_count,   &said->id_count,
         &said->shard_count,  &said->damage_count, &said->damaged_byte_count,
@@ -49,7 +49,7 @@ static void say_of_manifest(struct manifest *said, rng *random) {
     *number = strange_number(*number, random);
 }
 
-static void say_of_column(struct manifest_column *said, rng *random) {
+static void say_of_column(struct manifest_column *said, struct rng *random) {
     static const char *const defaults[] = {"", "0", "-9223372036854775808", "1e99", "nan", "x"};
     if (rng_one_in(random, 3)) said->type = (recmap_type)rng_below(random, RECMAP_TYPE_BYTES + 1);
     if (rng_one_in(random, 3)) said->first_value = strange_number(said->first_value, random);
@@ -58,7 +58,7 @@ static void say_of_column(struct manifest_column *said, rng *random) {
     said->default_value = rng_one_in(random, 4) ? NULL : strdup(defaults[rng_below(random, 6)]);
 }
 
-static void say_of_shard(struct shard_entry *said, rng *random) {
+static void say_of_shard(struct shard_entry *said, struct rng *random) {
     static const char *const paths[] = {"s00000", "s00001", "s00002", "../s00000", "/dev/zero",
                                         ".",      "s",      "//",     "s00000/",   "sample.rmx"};
     uint64_t *const numbers[] = {&said->file_size, &said->size, &said->record_count,
@@ -74,14 +74,14 @@ static void say_of_shard(struct shard_entry *said, rng *random) {
     said->path = strdup(paths[rng_below(random, 10)]);
 }
 
-static void say_of_damage(struct damage_entry *said, rng *random) {
+static void say_of_damage(struct damage_entry *said, struct rng *random) {
     uint64_t *const numbers[] = {&said->shard, &said->offset, &said->length};
     uint64_t *number = numbers[rng_below(random, 3)];
     *number = strange_number(*number, random);
 }
 
 /* So that what was said is not refused for its sums alone. */
-static void add_up(forged *index) {
+static void add_up(struct forged *index) {
     struct manifest *said = &index->manifest;
     said->byte_count = said->record_count = said->damage_count = said->damaged_byte_count = 0;
     for (size_t i = 0; i < index->shard_count; i++) {
@@ -93,7 +93,7 @@ static void add_up(forged *index) {
         said->damaged_byte_count += index->damages[i].length;
 }
 
-static void say_something(forged *index, rng *random) {
+static void say_something(struct forged *index, struct rng *random) {
     switch (rng_below(random, 6)) {
     case 0: say_of_manifest(&index->manifest, random); break;
     case 1:
@@ -106,11 +106,11 @@ static void say_something(forged *index, rng *random) {
 }
 
 /* Values are large, heads and directories small: half of the changes hit the first bytes. */
-static void change_bytes(forged *index, rng *random) {
+static void change_bytes(struct forged *index, struct rng *random) {
     for (uint64_t left = 1 + rng_below(random, 3); left > 0; left--) {
-        forged_table *table = &index->tables[rng_below(random, STORE_TABLE_COUNT)];
+        struct forged_table *table = &index->tables[rng_below(random, STORE_TABLE_COUNT)];
         if (!table->count) continue;
-        forged_value *value = &table->values[rng_below(random, table->count)];
+        struct forged_value *value = &table->values[rng_below(random, table->count)];
         size_t reach = rng_one_in(random, 2) && value->size > 128 ? 128 : value->size;
         if (!reach) continue;
         uint8_t *at = &value->data[rng_below(random, reach)];
@@ -124,9 +124,9 @@ static void change_bytes(forged *index, rng *random) {
     }
 }
 
-static void move_value(forged *index, rng *random) {
+static void move_value(struct forged *index, struct rng *random) {
     store_table table = (store_table)rng_below(random, STORE_TABLE_COUNT);
-    forged_table *from = &index->tables[table];
+    struct forged_table *from = &index->tables[table];
     if (!from->count) return;
     struct store_key last = from->values[from->count - 1].key;
     switch (rng_below(random, 3)) {
@@ -139,8 +139,8 @@ static void move_value(forged *index, rng *random) {
 }
 
 static void forge(uint64_t seed, const char *path) {
-    rng random = {seed};
-    forged index = forged_read("sample.rmx");
+    struct rng random = {seed};
+    struct forged index = forged_read("sample.rmx");
     bool says = rng_one_in(&random, 2);
     if (says) say_something(&index, &random);
     forged_encode(&index);
@@ -172,7 +172,7 @@ static void touch(const void *data, size_t size) {
 }
 
 /* What comes is a payload of the sample: it parses, and has an id. Both ways give the same. */
-static void read_records(recmap_dataset *dataset, rng *random) {
+static void read_records(recmap_dataset *dataset, struct rng *random) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_batch *batch;
     uint64_t count = recmap_dataset_count(dataset);
@@ -285,7 +285,7 @@ static void append(const char *path) {
 
 /* 0: refused on opening; 2: opened. */
 static int use(const char *path, uint64_t seed) {
-    rng random = {seed + 1};
+    struct rng random = {seed + 1};
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     options.access = (recmap_access)rng_below(&random, 2);
@@ -332,7 +332,7 @@ static void test_forged(void **state) {
                                  : some_rounds(CASES),
              opened = 0, failed = 0;
     sample_build("sample.rmx");
-    buffer more = file_read("s00000");
+    struct buffer more = file_read("s00000");
     file_write("more", more.data, more.size);
     buffer_free(&more);
     assert_int_equal(use_in_child("sample.rmx", 0), 2);

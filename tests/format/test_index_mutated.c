@@ -78,7 +78,7 @@ static uint64_t digest_of(const recmap_record *record) {
 struct use {
     recmap_dataset *dataset;
     recmap_dataset_options options;
-    rng random;
+    struct rng random;
     uint64_t count; /* records that are read */
     uint64_t digests[RECORDS_MAX];
 };
@@ -95,12 +95,12 @@ static void check_place(struct use *use, const recmap_record *record) {
                 RECMAP_OK,
             "a record is in no shard");
     require(location.size == record->size, "the location has another size");
-    const sample_file *file = samples_find(shard.path);
+    const struct sample_file *file = samples_find(shard.path);
     if (!file) return;
     bool is_plain = !strcmp(shard.compression, "none");
     bool is_checked = !strcmp(shard.framing, "tfrecord") && use->options.check == RECMAP_CHECK_DATA;
     if (!is_plain && !is_checked) return;
-    const buffer *image = is_plain ? &file->bytes : &file->content;
+    const struct buffer *image = is_plain ? &file->bytes : &file->content;
     require(location.offset < image->size, "a record begins outside its shard");
     if (record->size)
         require(memmem(image->data + location.offset, image->size - location.offset, record->data,
@@ -400,7 +400,7 @@ static void use_once(struct use *use) {
 static void use_index(const char *path, uint64_t seed) {
     static struct use use;
     recmap_error error = RECMAP_ERROR_INIT;
-    use.random = (rng){seed + 1};
+    use.random = (struct rng){seed + 1};
     use.options = (recmap_dataset_options)RECMAP_DATASET_OPTIONS_INIT;
     use.options.check = rng_one_in(&use.random, 4) ? RECMAP_CHECK_HEADER : RECMAP_CHECK_DATA;
     use.options.extract = samples_extract;
@@ -434,7 +434,7 @@ static void forge(const char *path, uint64_t seed) {
     char in_memory[96];
     snprintf(in_memory, sizeof in_memory, "%s/forged.rmx", memory_folder);
     samples_mutate(in_memory, seed);
-    buffer bytes = file_read(in_memory);
+    struct buffer bytes = file_read(in_memory);
     file_write(path, bytes.data, bytes.size);
     buffer_free(&bytes);
 }

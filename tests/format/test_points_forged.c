@@ -38,20 +38,20 @@ enum {
     MEMORY_MAX = 512 << 20, /* above what there is at the start */
 };
 
-static buffer contents[SHARDS];
+static struct buffer contents[SHARDS];
 
 static int enter(void **state) {
     static const char *const names[SHARDS] = {"a.gz", "b.zlib"};
     if (folder_enter(state)) return -1;
-    rng random = {1};
+    struct rng random = {1};
     for (int s = 0; s < SHARDS; s++) {
-        buffer file = BUFFER_INIT;
+        struct buffer file = BUFFER_INIT;
         for (int i = 0; i < SHARD_RECORDS; i++) {
             uint8_t text[RECORD_SIZE];
             for (size_t k = 0; k < RECORD_SIZE; k++) text[k] = (uint8_t)rng_below(&random, 40);
             oracle_add_record(&contents[s], text, RECORD_SIZE);
         }
-        deflate_way way = {.level = 1, .memory = 8};
+        struct deflate_way way = {.level = 1, .memory = 8};
         add_deflated(&file, s ? COMPRESSION_ZLIB : COMPRESSION_GZIP, &contents[s], &way);
         file_write(names[s], file.data, file.size);
         buffer_free(&file);
@@ -141,7 +141,7 @@ static void limit_child(void) {
 
 static size_t outcomes[5];
 
-static void try_forged(const forged *index, const char *what, size_t at) {
+static void try_forged(const struct forged *index, const char *what, size_t at) {
     size_t turn = outcomes[2] + outcomes[3] + outcomes[4];
     forged_write(index, "forged.rmx");
     fflush(stdout);
@@ -160,7 +160,7 @@ static void try_forged(const forged *index, const char *what, size_t at) {
 
 static void test_unchanged(void **state) {
     (void)state;
-    forged index = forged_read("sample.rmx");
+    struct forged index = forged_read("sample.rmx");
     assert_int_equal(index.tables[STORE_POINTS].count, SHARDS);
     for (int s = 0; s < SHARDS; s++) assert_true(index.shards[s].point_count >= 2);
     memset(outcomes, 0, sizeof outcomes);
@@ -172,7 +172,7 @@ static void test_unchanged(void **state) {
 /* Every bit of every number, some of them in a short run. */
 static void test_every_bit(void **state) {
     (void)state;
-    forged index = forged_read("sample.rmx");
+    struct forged index = forged_read("sample.rmx");
     memset(outcomes, 0, sizeof outcomes);
     for (int s = 0; s < SHARDS; s++) {
         uint8_t *value = index.tables[STORE_POINTS].values[s].data;
@@ -190,7 +190,7 @@ static void test_every_bit(void **state) {
 static void test_strange_numbers(void **state) {
     (void)state;
     static const uint64_t strange[] = {0, 1, UINT64_MAX, (uint64_t)1 << 63, UINT32_MAX, 32769};
-    forged index = forged_read("sample.rmx");
+    struct forged index = forged_read("sample.rmx");
     uint8_t *value = index.tables[STORE_POINTS].values[0].data;
     for (size_t field = HEAD; field < HEAD + 2 * ENTRY; field += 8)
         for (size_t i = 0; i < sizeof strange / sizeof *strange; i++) {
@@ -208,10 +208,10 @@ static void test_strange_numbers(void **state) {
 
 static void test_windows(void **state) {
     (void)state;
-    rng random = {3};
-    forged index = forged_read("sample.rmx");
+    struct rng random = {3};
+    struct forged index = forged_read("sample.rmx");
     for (int s = 0; s < SHARDS; s++) {
-        const forged_value *value = &index.tables[STORE_POINTS].values[s];
+        const struct forged_value *value = &index.tables[STORE_POINTS].values[s];
         size_t head = HEAD + (size_t)index.shards[s].point_count * ENTRY;
         for (int i = 0; i < (is_long() ? 500 : 25); i++) {
             size_t at = head + (size_t)rng_below(&random, value->size - head);
@@ -229,7 +229,7 @@ static void test_counts(void **state) {
     (void)state;
     static const uint64_t strange[] = {0, 1, 4096, 4097, UINT64_MAX, (uint64_t)1 << 63};
     for (size_t i = 0; i < sizeof strange / sizeof *strange; i++) {
-        forged index = forged_read("sample.rmx");
+        struct forged index = forged_read("sample.rmx");
         index.shards[0].point_count = strange[i];
         forged_encode(&index);
         try_forged(&index, "count", i);
@@ -239,9 +239,9 @@ static void test_counts(void **state) {
         forged_free(&index);
     }
     for (size_t i = 0; i < 4; i++) {
-        forged index = forged_read("sample.rmx");
-        forged_table *table = &index.tables[STORE_POINTS];
-        forged_value first = table->values[0];
+        struct forged index = forged_read("sample.rmx");
+        struct forged_table *table = &index.tables[STORE_POINTS];
+        struct forged_value first = table->values[0];
         if (i == 0) forged_drop(&index, STORE_POINTS);
         if (i == 1) table->values[1].key.chunk++;
         if (i == 2)
@@ -261,7 +261,7 @@ static void test_counts(void **state) {
  * are not returned and take no memory. */
 static void test_endless_image(void **state) {
     (void)state;
-    forged index = forged_read("sample.rmx");
+    struct forged index = forged_read("sample.rmx");
     memset(outcomes, 0, sizeof outcomes);
     index.shards[SHARDS - 1].size = (uint64_t)1 << 61;
     index.shards[SHARDS - 1].point_count = 0;

@@ -6,92 +6,92 @@
 #include "helpers/store_breaks.h"
 #include "store/seal.h"
 
-static void exchange_transactions(store_file *file) {
+static void exchange_transactions(struct store_file *file) {
     uint8_t *newer = newer_meta(file), *older = older_meta(file);
     uint64_t number = get64(newer + META_TRANSACTION);
     put64(newer + META_TRANSACTION, get64(older + META_TRANSACTION));
     put64(older + META_TRANSACTION, number);
 }
 
-static void other_byte_order(store_file *file) {
+static void other_byte_order(struct store_file *file) {
     seal_of(file)[SEAL_BYTE_ORDER_AT] ^= 3;
 }
 
-static void resize(store_file *file, size_t size) {
+static void resize(struct store_file *file, size_t size) {
     file->bytes = realloc(file->bytes, size + 1);
     assert_non_null(file->bytes);
     if (size > file->size) memset(file->bytes + file->size, 0, size - file->size);
     file->size = size;
 }
 
-static void drop_seal(store_file *file) {
+static void drop_seal(struct store_file *file) {
     resize(file, file->size - SEAL_SIZE);
 }
 
-static void empty_file(store_file *file) {
+static void empty_file(struct store_file *file) {
     resize(file, 0);
 }
 
-static void one_byte(store_file *file) {
+static void one_byte(struct store_file *file) {
     resize(file, 1);
 }
 
-static void other_file(store_file *file) {
+static void other_file(struct store_file *file) {
     memset(file->bytes, 'x', file->size);
 }
 
-static void pointer_file(store_file *file) {
+static void pointer_file(struct store_file *file) {
     static const char pointer[] = "version https://git-lfs.github.com/spec/v1\noid sha256:0\n";
     resize(file, sizeof pointer - 1);
     memcpy(file->bytes, pointer, sizeof pointer - 1);
 }
 
-static void cut_page(store_file *file) {
+static void cut_page(struct store_file *file) {
     resize(file, 8192);
 }
 
-static void cut_byte(store_file *file) {
+static void cut_byte(struct store_file *file) {
     resize(file, file->size - 1);
 }
 
-static void add_byte(store_file *file) {
+static void add_byte(struct store_file *file) {
     resize(file, file->size + 1);
 }
 
 /* As LMDB 1.0 starts a file: a page header of 24 bytes. */
-static void lmdb_1_0(store_file *file) {
+static void lmdb_1_0(struct store_file *file) {
     memmove(file->bytes + 24, file->bytes + 16, 512);
     memset(file->bytes + 16, 0, 8);
     put32(file->bytes + 28, 2);
     drop_seal(file);
 }
 
-static void lmdb_swapped(store_file *file) {
+static void lmdb_swapped(struct store_file *file) {
     put32(file->bytes + META_MAGIC, __builtin_bswap32(get32(file->bytes + META_MAGIC)));
     put32(file->bytes + META_VERSION, __builtin_bswap32(get32(file->bytes + META_VERSION)));
     drop_seal(file);
 }
 
-static void cut_middle(store_file *file) {
+static void cut_middle(struct store_file *file) {
     memmove(seal_of(file) - 4096, seal_of(file), SEAL_SIZE);
     resize(file, file->size - 4096);
 }
 
-static void add_middle(store_file *file) {
+static void add_middle(struct store_file *file) {
     resize(file, file->size + 4096);
     memmove(seal_of(file), seal_of(file) - 4096, SEAL_SIZE);
 }
 
-static void flip_seal(store_file *file) {
+static void flip_seal(struct store_file *file) {
     seal_of(file)[40] ^= 1;
 }
 
 /* Times the page size it is the same, modulo 2^64. */
-static uint64_t wrapping_count(const store_file *file) {
+static uint64_t wrapping_count(const struct store_file *file) {
     return page_count_of(file) + ((uint64_t)1 << 52);
 }
 
-static const break_case cases[] = {
+static const struct break_case cases[] = {
     {.name = "seal_is_absent",
      .change_at_last = drop_seal,
      .message =

@@ -4,43 +4,43 @@
 
 #include "helpers/store_breaks.h"
 
-static uint8_t *ids_record(const store_file *file) {
+static uint8_t *ids_record(const struct store_file *file) {
     return record_of(file, STORE_IDS);
 }
 
-static uint8_t *offsets_record(const store_file *file) {
+static uint8_t *offsets_record(const struct store_file *file) {
     return record_of(file, STORE_OFFSETS);
 }
 
-static uint8_t *damage_record(const store_file *file) {
+static uint8_t *damage_record(const struct store_file *file) {
     return record_of(file, STORE_DAMAGE);
 }
 
-static uint8_t *ids_names_node(const store_file *file) {
+static uint8_t *ids_names_node(const struct store_file *file) {
     return names_node(file, STORE_IDS);
 }
 
-static uint8_t *ids_branch(const store_file *file) {
+static uint8_t *ids_branch(const struct store_file *file) {
     return root_of(file, STORE_IDS);
 }
 
-static uint8_t *ids_branch_third(const store_file *file) {
+static uint8_t *ids_branch_third(const struct store_file *file) {
     return node_of(ids_branch(file), 2);
 }
 
-static uint8_t *ids_leaf(const store_file *file) {
+static uint8_t *ids_leaf(const struct store_file *file) {
     return child_of(file, ids_branch(file), 1);
 }
 
-static uint8_t *ids_leaf_third(const store_file *file) {
+static uint8_t *ids_leaf_third(const struct store_file *file) {
     return node_of(ids_leaf(file), 2);
 }
 
-static uint8_t *shards_leaf(const store_file *file) {
+static uint8_t *shards_leaf(const struct store_file *file) {
     return root_of(file, STORE_SHARDS);
 }
 
-static uint8_t *offsets_second(const store_file *file) {
+static uint8_t *offsets_second(const struct store_file *file) {
     return node_of(root_of(file, STORE_OFFSETS), 1);
 }
 
@@ -52,106 +52,106 @@ static void exchange_first_two(uint8_t *page) {
     put16(nodes + 2, first);
 }
 
-static void swap_ids(store_file *file) {
+static void swap_ids(struct store_file *file) {
     exchange_first_two(ids_leaf(file));
 }
 
-static void repeat_id(store_file *file) {
+static void repeat_id(struct store_file *file) {
     memcpy(node_of(ids_leaf(file), 1) + NODE_KEY, node_of(ids_leaf(file), 0) + NODE_KEY,
            STORE_KEY_SIZE);
 }
 
-static void id_below_branch(store_file *file) {
+static void id_below_branch(struct store_file *file) {
     memset(node_of(ids_leaf(file), 0) + NODE_KEY, 0, STORE_KEY_SIZE);
 }
 
-static void branch_below_leaf(store_file *file) {
+static void branch_below_leaf(struct store_file *file) {
     memset(node_of(ids_branch(file), 1) + NODE_KEY, 0, STORE_KEY_SIZE);
 }
 
-static void key_of_first_child(store_file *file) {
+static void key_of_first_child(struct store_file *file) {
     exchange_first_two(ids_branch(file));
 }
 
-static void share_leaf(store_file *file) {
+static void share_leaf(struct store_file *file) {
     uint8_t *branch = ids_branch(file);
     memcpy(node_of(branch, 2), node_of(branch, 1), 6);
 }
 
-static void cycle(store_file *file) {
+static void cycle(struct store_file *file) {
     uint8_t *branch = ids_branch(file);
     put32(node_of(branch, 1), (uint32_t)page_number(branch));
 }
 
-static void share_root(store_file *file) {
+static void share_root(struct store_file *file) {
     memcpy(record_of(file, STORE_SHARDS), record_of(file, STORE_COLUMNS), 48);
 }
 
-static void share_value(store_file *file) {
+static void share_value(struct store_file *file) {
     uint8_t *leaf = root_of(file, STORE_OFFSETS);
     memcpy(node_of(leaf, 3) + NODE_LARGE_PAGE, node_of(leaf, 2) + NODE_LARGE_PAGE, 8);
 }
 
-static void value_over_tree(store_file *file) {
+static void value_over_tree(struct store_file *file) {
     put64(offsets_second(file) + NODE_LARGE_PAGE, page_number(ids_branch(file)));
 }
 
-static void value_over_meta(store_file *file) {
+static void value_over_meta(struct store_file *file) {
     put64(offsets_second(file) + NODE_LARGE_PAGE, 1);
 }
 
-static void overlapping_nodes(store_file *file) {
+static void overlapping_nodes(struct store_file *file) {
     uint8_t *nodes = shards_leaf(file) + PAGE_NODES;
     put16(nodes + 2, get16(nodes));
 }
 
-static void long_name(store_file *file) {
+static void long_name(struct store_file *file) {
     uint8_t *node = names_node(file, STORE_IDS);
     put16(node + NODE_KEY_SIZE, 51);
     put32(node, 0);
 }
 
-static void unknown_table(store_file *file) {
+static void unknown_table(struct store_file *file) {
     names_node(file, STORE_IDS)[NODE_KEY] = 'j';
 }
 
-static void drop_table(store_file *file) {
+static void drop_table(struct store_file *file) {
     uint8_t *page = names_page(file);
     put16(page + PAGE_LOWER, (uint16_t)(get16(page + PAGE_LOWER) - 2));
     put64(main_record(file) + RECORD_ENTRIES, STORE_TABLE_COUNT - 1);
 }
 
-static void depth_without_root(store_file *file) {
+static void depth_without_root(struct store_file *file) {
     put16(damage_record(file) + RECORD_DEPTH, 1);
 }
 
-static void empty_leaf(store_file *file) {
+static void empty_leaf(struct store_file *file) {
     put16(shards_leaf(file) + PAGE_LOWER, PAGE_NODES);
 }
 
-static void thin_branch(store_file *file) {
+static void thin_branch(struct store_file *file) {
     put16(ids_branch(file) + PAGE_LOWER, PAGE_NODES + 2);
 }
 
-static void nameless_table(store_file *file) {
+static void nameless_table(struct store_file *file) {
     uint8_t *node = names_node(file, STORE_IDS);
     put16(node + NODE_KEY_SIZE, 0);
     put32(node, get32(node) + 3);
 }
 
-static void swap_names(store_file *file) {
+static void swap_names(struct store_file *file) {
     exchange_first_two(names_page(file));
 }
 
 /* One key shorter by 2, its value longer by 2. */
-static void short_key(store_file *file) {
+static void short_key(struct store_file *file) {
     uint8_t *node = ids_leaf_third(file);
     put16(node + NODE_KEY_SIZE, STORE_KEY_SIZE - 2);
     put32(node, get32(node) + 2);
 }
 
 /* A value of 15 bytes, and the free space grown by what is missing: the node is the last one. */
-static void small_value(store_file *file) {
+static void small_value(struct store_file *file) {
     uint8_t *leaf = ids_leaf(file);
     unsigned last = (get16(leaf + PAGE_LOWER) - PAGE_NODES) / 2u - 1;
     uint8_t *node = node_of(leaf, last);
@@ -164,15 +164,15 @@ static void small_value(store_file *file) {
     put16(leaf + PAGE_NODES + 2 * last, start);
 }
 
-static uint64_t last_page(const store_file *file) {
+static uint64_t last_page(const struct store_file *file) {
     return page_count_of(file) - 1;
 }
 
-static uint64_t lower_upper(const store_file *file) {
+static uint64_t lower_upper(const struct store_file *file) {
     return get16(ids_leaf(file) + PAGE_UPPER) - 2u;
 }
 
-static const break_case cases[] = {
+static const struct break_case cases[] = {
     {.name = "main_flags",
      .field = {main_record, RECORD_FLAGS, 2, 4},
      .message = "table of tables has flags 0x4"},

@@ -10,7 +10,7 @@
 #include "helpers/plain_tar.h"
 
 /* Blocks that end with a mark are headers whose checksum is right, which chance never makes. */
-static void check_tar(const framing_check *how, const uint8_t *data, size_t size) {
+static void check_tar(const struct framing_check *how, const uint8_t *data, size_t size) {
     enum { BLOCK = 512, MARK = 0xc5 };
     uint8_t *archive = malloc(size + 1);
     if (!archive) return;
@@ -23,7 +23,7 @@ static void check_tar(const framing_check *how, const uint8_t *data, size_t size
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 5) return 0;
-    framing_check how = {
+    struct framing_check how = {
         .kind = data[0] % CHECK_KIND_COUNT,
         .thread_count = 1 + (data[1] >> 1) % 4,
         .skips = data[1] & 1,

@@ -18,7 +18,7 @@ static void check(bool holds) {
 }
 
 /* What zlib makes of a stream, member after member, as far as it goes. */
-static size_t inflate_by_zlib(uint8_t *out, compression kind, const buffer *stream) {
+static size_t inflate_by_zlib(uint8_t *out, compression kind, const struct buffer *stream) {
     z_stream zs = {0};
     check(inflateInit2(&zs, kind == COMPRESSION_GZIP ? 31 : 15) == Z_OK);
     zs.next_in = stream->data;
@@ -46,7 +46,7 @@ static void check_point(struct inflater *other, const struct seek_point *point, 
 /* As a file that is not in memory gives them. */
 static recmap_status read_bytes(void *context, void *data, size_t size, uint64_t offset,
                                 recmap_error *error) {
-    const buffer *stream = context;
+    const struct buffer *stream = context;
     (void)error;
     check(offset <= stream->size && size <= stream->size - offset);
     memcpy(data, stream->data + offset, size);
@@ -54,27 +54,27 @@ static recmap_status read_bytes(void *context, void *data, size_t size, uint64_t
 }
 
 /* A place that was kept. */
-typedef struct place {
+struct place {
     struct inflater *kept;
     size_t offset;
     uint64_t position;
-} place;
+};
 
 /* Seldom, but each byte near the end, which was read and may have to be given back. */
-static bool is_wanted(const place *last, const struct inflater *in, const buffer *stream,
-                      size_t turn) {
+static bool is_wanted(const struct place *last, const struct inflater *in,
+                      const struct buffer *stream, size_t turn) {
     uint64_t position = inflater_position(in);
     return !(turn & (turn - 1)) || (position != last->position && position + 24 >= stream->size);
 }
 
-static void keep_place(place *out, const struct inflater *in, size_t offset) {
+static void keep_place(struct place *out, const struct inflater *in, size_t offset) {
     inflater_destroy(out->kept);
-    *out = (place){inflater_copy(in, NULL), offset, inflater_position(in)};
+    *out = (struct place){inflater_copy(in, NULL), offset, inflater_position(in)};
     check(out->kept && inflater_offset(out->kept) == offset);
 }
 
 /* From a place on come the bytes, and the end, that came without it: twice, since it stays. */
-static void check_place(const place *place, const struct inflate_source *source,
+static void check_place(const struct place *place, const struct inflate_source *source,
                         inflate_verdict due, const uint8_t *bytes, size_t count) {
     static uint8_t out[OUT_MAX];
     for (int turn = 0; turn < 2; turn++) {
@@ -94,7 +94,7 @@ static void check_place(const place *place, const struct inflate_source *source,
 
 /* Inflates in steps and requests seek points on the way, then compares with zlib's result. Each
  * seek point, and one saved position, must reproduce the rest of the stream. */
-static void check_stream(compression kind, const buffer *stream, bool is_good, bool is_read,
+static void check_stream(compression kind, const struct buffer *stream, bool is_good, bool is_read,
                          size_t step) {
     static uint8_t due[OUT_MAX], out[OUT_MAX];
     size_t due_size = inflate_by_zlib(due, kind, stream), count = 0;
@@ -102,7 +102,7 @@ static void check_stream(compression kind, const buffer *stream, bool is_good, b
                                     .size = stream->size,
                                     .read = read_bytes,
                                     .context = (void *)stream};
-    place place = {0};
+    struct place place = {0};
     struct inflater *in = inflater_create(kind, &source), *other = inflater_create(kind, &source);
     check(in && other);
     inflate_verdict verdict = INFLATE_OK;
@@ -135,13 +135,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     compression kind = data[0] & 1 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
     bool is_read = data[0] & 128;
     size_t step = 1 + (size_t)(data[1] & 15) * 777;
-    buffer bytes = {(uint8_t *)data + 2, size - 2, 0}, stream = BUFFER_INIT;
+    struct buffer bytes = {(uint8_t *)data + 2, size - 2, 0}, stream = BUFFER_INIT;
     check_stream(kind, &bytes, false, is_read, step);
-    deflate_way way = {.level = data[0] >> 1 & 7,
-                       .memory = 1 + (data[1] >> 4) % 9,
-                       .strategy = data[0] >> 4 & 3,
-                       .flush = data[0] & 64 ? Z_FULL_FLUSH : 0,
-                       .every = 1 + (size_t)data[1]};
+    struct deflate_way way = {.level = data[0] >> 1 & 7,
+                              .memory = 1 + (data[1] >> 4) % 9,
+                              .strategy = data[0] >> 4 & 3,
+                              .flush = data[0] & 64 ? Z_FULL_FLUSH : 0,
+                              .every = 1 + (size_t)data[1]};
     add_deflated(&stream, kind, &bytes, &way);
     if (kind == COMPRESSION_GZIP) add_deflated(&stream, kind, &bytes, &way);
     check_stream(kind, &stream, true, is_read, step);

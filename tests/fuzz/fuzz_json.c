@@ -17,13 +17,13 @@ static void check(bool holds) {
     if (!holds) abort();
 }
 
-typedef struct bytes {
+struct bytes {
     uint8_t *data;
     size_t size;
-} bytes;
+};
 
 /* A copy, as the next record takes the builder's memory. */
-static bool read_json(bytes *record, const char *text, size_t size) {
+static bool read_json(struct bytes *record, const char *text, size_t size) {
     recmap_example_builder *builder;
     recmap_error error = RECMAP_ERROR_INIT;
     const uint8_t *data = NULL;
@@ -40,7 +40,7 @@ static bool read_json(bytes *record, const char *text, size_t size) {
     return status == RECMAP_OK;
 }
 
-static recmap_text write_json(const bytes *record) {
+static recmap_text write_json(const struct bytes *record) {
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_record view = {record->data, record->size, 0, NULL};
     check(recmap_record_to_json(&text, &view, NULL) == RECMAP_OK);
@@ -51,12 +51,12 @@ static bool is_base64(const recmap_text *json) {
     return json->size > 9 && !memcmp(json->data, "{\"number\"", 9);
 }
 
-static bool same(const bytes *a, const bytes *b) {
+static bool same(const struct bytes *a, const struct bytes *b) {
     return a->size == b->size && !memcmp(a->data, b->data, a->size);
 }
 
-static void check_canonical(const bytes *record) {
-    bytes expected;
+static void check_canonical(const struct bytes *record) {
+    struct bytes expected;
     if (find_departures(record->data, record->size)) return;
     if (!canonical(&expected.data, &expected.size, record->data, record->size)) return;
     check(same(record, &expected));
@@ -64,8 +64,8 @@ static void check_canonical(const bytes *record) {
 }
 
 /* A record to JSON and back twice. Returns whether it came back as it was the first time. */
-static bool round_trip(const bytes *record) {
-    bytes back = {0}, again = {0};
+static bool round_trip(const struct bytes *record) {
+    struct bytes back = {0}, again = {0};
     recmap_text json = write_json(record);
     check(read_json(&back, json.data, json.size));
     recmap_text second = write_json(&back);
@@ -83,7 +83,7 @@ static bool round_trip(const bytes *record) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    bytes record = {0}, input = {malloc(size + 1), size};
+    struct bytes record = {0}, input = {malloc(size + 1), size};
     check(input.data != NULL);
     if (size) memcpy(input.data, data, size);
     if (read_json(&record, (const char *)data, size)) {

@@ -8,7 +8,7 @@
 #include "unit/columns/parse_against.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    parse_tally tally = {0, 0, 0};
+    struct parse_tally tally = {0, 0, 0};
     for (unsigned leave_out = 0; leave_out < 2; leave_out++) {
         const char *difference = find_parse_difference(&tally, data, size, leave_out);
         if (!difference) continue;

@@ -11,12 +11,12 @@
 #include "support/oracle.h"
 
 /* What is still due of what the plain reader found. */
-typedef struct check {
-    oracle_file due;
+struct check {
+    struct oracle_file due;
     size_t record, damage;
     uint64_t size;
     bool has_ended;
-} check;
+};
 
 static void require(bool holds) {
     if (!holds) abort();
@@ -30,11 +30,11 @@ static recmap_status begin_shard(void *context, const char *path, recmap_error *
 }
 
 static recmap_status add_run(void *context, const struct record_run *run, recmap_error *error) {
-    check *at = context;
+    struct check *at = context;
     (void)error;
     for (size_t i = 0; i < run->count; i++, at->record++) {
         require(at->record < at->due.record_count);
-        const oracle_record *due = &at->due.records[at->record];
+        const struct oracle_record *due = &at->due.records[at->record];
         require(run->offsets[i] == due->offset && run->sizes[i] == due->size &&
                 run->checks[i] == due->check);
     }
@@ -43,16 +43,16 @@ static recmap_status add_run(void *context, const struct record_run *run, recmap
 
 static recmap_status add_damage(void *context, uint64_t offset, uint64_t length, const char *reason,
                                 recmap_error *error) {
-    check *at = context;
+    struct check *at = context;
     (void)error;
     require(at->damage < at->due.damage_count && reason[0]);
-    const oracle_damage *due = &at->due.damages[at->damage++];
+    const struct oracle_damage *due = &at->due.damages[at->damage++];
     require(offset == due->offset && length == due->length);
     return RECMAP_OK;
 }
 
 static recmap_status end_shard(void *context, const struct shard_end *end, recmap_error *error) {
-    check *at = context;
+    struct check *at = context;
     (void)error;
     at->has_ended = end->size == at->size;
     return RECMAP_OK;
@@ -63,7 +63,7 @@ static recmap_status end_shard(void *context, const struct shard_end *end, recma
 static void scan_file(const char *path, const uint8_t *data, size_t size, uint8_t mode,
                       uint8_t segment) {
     bool skips = mode & 1;
-    check at = {.due = oracle_read(data, size, !skips), .size = size};
+    struct check at = {.due = oracle_read(data, size, !skips), .size = size};
     recmap_error error = RECMAP_ERROR_INIT;
     struct extractor *nothing;
     if (extractor_create(&nothing, NULL, &error) != RECMAP_OK) abort();

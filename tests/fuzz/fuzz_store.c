@@ -34,7 +34,7 @@ static uint64_t read_store(const char *path, bool in_memory) {
     return sum;
 }
 
-static void read_twice(int fd, const store_file *file) {
+static void read_twice(int fd, const struct store_file *file) {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (ftruncate(fd, 0) || pwrite(fd, file->bytes, file->size, 0) != (ssize_t)file->size) abort();
@@ -42,8 +42,8 @@ static void read_twice(int fd, const store_file *file) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    store_file given = {(uint8_t *)data, size};
-    store_file file = file_copy(&given);
+    struct store_file given = {(uint8_t *)data, size};
+    struct store_file file = file_copy(&given);
     int fd = memfd_create("store", MFD_CLOEXEC);
     if (fd < 0) abort();
     read_twice(fd, &file);

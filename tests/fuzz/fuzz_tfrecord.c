@@ -10,7 +10,7 @@ static void require(bool holds) {
 }
 
 /* The frame at the beginning, in all ways of asking. */
-static void check_first(const uint8_t *data, size_t size, const oracle_file *due) {
+static void check_first(const uint8_t *data, size_t size, const struct oracle_file *due) {
     struct frame found;
     struct frame_fault fault = {""};
     frame_verdict verdict =
@@ -29,7 +29,7 @@ static void check_first(const uint8_t *data, size_t size, const oracle_file *due
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    oracle_file due = oracle_read(data, size, false);
+    struct oracle_file due = oracle_read(data, size, false);
     check_first(data, size, &due);
     /* Where damage comes first, the search ends where the plain reader's does, unless that stepped
      * over a record whose length holds. */
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require((found == FRAME_NOWHERE || found < size));
     if (due.record_count) require(found <= due.records[0].offset);
     if (found != FRAME_NOWHERE) {
-        oracle_file rest = oracle_read(data + found, size - found, true);
+        struct oracle_file rest = oracle_read(data + found, size - found, true);
         require(rest.record_count > 0 && rest.records[0].offset == 0);
         oracle_free(&rest);
     }

@@ -6,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct writer {
+struct writer {
     char *text;
     size_t size, capacity;
     const char *wrong;
-} writer;
+};
 
-static writer begin(void) {
+static struct writer begin(void) {
     static char texts[4][1 << 16];
     static unsigned turn;
-    return (writer){texts[turn++ % 4], 0, sizeof texts[0], NULL};
+    return (struct writer){texts[turn++ % 4], 0, sizeof texts[0], NULL};
 }
 
-static void put(writer *w, const char *format, ...) {
+static void put(struct writer *w, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     if (w->size < w->capacity)
@@ -26,13 +26,13 @@ static void put(writer *w, const char *format, ...) {
     va_end(arguments);
 }
 
-static const char *end(writer *w) {
+static const char *end(struct writer *w) {
     if (!w->wrong) return w->text;
     snprintf(w->text, w->capacity, "BROKEN: %s", w->wrong);
     return w->text;
 }
 
-static void require(writer *w, bool holds, const char *wrong) {
+static void require(struct writer *w, bool holds, const char *wrong) {
     if (!holds && !w->wrong) w->wrong = wrong;
 }
 
@@ -56,7 +56,7 @@ static long fixed_size_of(const char *format) {
     return strncmp(format, "+w:", 3) == 0 ? strtol(format + 3, NULL, 10) : -1;
 }
 
-static void put_metadata(writer *w, const char *metadata) {
+static void put_metadata(struct writer *w, const char *metadata) {
     int32_t count, size;
     if (!metadata) return;
     memcpy(&count, metadata, sizeof count);
@@ -70,7 +70,7 @@ static void put_metadata(writer *w, const char *metadata) {
 
 /* Writes a type as text and checks the schema's structure at the same time. The first violation
  * ends the text. */
-static void put_type(writer *w, const struct ArrowSchema *schema) {
+static void put_type(struct writer *w, const struct ArrowSchema *schema) {
     const struct primitive *primitive = primitive_of(schema->format);
     require(w, schema->release != NULL, "a schema was released");
     require(w, schema->n_children == 0 || schema->children, "children are NULL");
@@ -93,7 +93,7 @@ static void put_type(writer *w, const struct ArrowSchema *schema) {
 }
 
 const char *arrow_type_text(const struct ArrowSchema *schema) {
-    writer w = begin();
+    struct writer w = begin();
     put_type(&w, schema);
     return end(&w);
 }
@@ -106,13 +106,13 @@ static bool is_null(const struct ArrowArray *array, int64_t index) {
     return array->n_buffers && array->buffers[0] && !bit_at(array->buffers[0], index);
 }
 
-static void check_nulls(writer *w, const struct ArrowArray *array) {
+static void check_nulls(struct writer *w, const struct ArrowArray *array) {
     int64_t nulls = 0;
     for (int64_t i = 0; i < array->length; i++) nulls += is_null(array, i);
     require(w, nulls == array->null_count, "null_count does not fit");
 }
 
-static void check_offsets(writer *w, const struct ArrowArray *array, int64_t limit) {
+static void check_offsets(struct writer *w, const struct ArrowArray *array, int64_t limit) {
     const int64_t *offsets = array->buffers[1];
     require(w, offsets && (uintptr_t)offsets % 64 == 0, "offsets are not aligned");
     if (w->wrong) return;
@@ -123,7 +123,7 @@ static void check_offsets(writer *w, const struct ArrowArray *array, int64_t lim
 }
 
 /* A view: the size, then its bytes, or 4 of them and where all are. */
-static void check_views(writer *w, const struct ArrowArray *array) {
+static void check_views(struct writer *w, const struct ArrowArray *array) {
     require(w, array->n_buffers >= 3, "a view array has too few buffers");
     if (w->wrong) return;
     int64_t buffers = array->n_buffers - 3;
@@ -148,10 +148,10 @@ static void check_views(writer *w, const struct ArrowArray *array) {
     }
 }
 
-static void check_array(writer *w, const struct ArrowArray *array,
+static void check_array(struct writer *w, const struct ArrowArray *array,
                         const struct ArrowSchema *schema);
 
-static void check_children(writer *w, const struct ArrowArray *array,
+static void check_children(struct writer *w, const struct ArrowArray *array,
                            const struct ArrowSchema *schema, int64_t buffers) {
     require(w, array->n_buffers == buffers, "the number of buffers is wrong");
     require(w, array->n_children == schema->n_children, "children do not fit the schema");
@@ -159,7 +159,7 @@ static void check_children(writer *w, const struct ArrowArray *array,
         check_array(w, array->children[i], schema->children[i]);
 }
 
-static void check_primitive(writer *w, const struct ArrowArray *array, const char *format) {
+static void check_primitive(struct writer *w, const struct ArrowArray *array, const char *format) {
     bool is_view = strcmp(format, "vz") == 0, is_binary = strcmp(format, "Z") == 0;
     require(w, array->n_children == 0, "a primitive array with children");
     require(w, is_view || array->n_buffers == (is_binary ? 3 : 2),
@@ -173,7 +173,7 @@ static void check_primitive(writer *w, const struct ArrowArray *array, const cha
 }
 
 /* Checks an array against its schema: buffers, nulls, offsets and the lengths of its children. */
-static void check_array(writer *w, const struct ArrowArray *array,
+static void check_array(struct writer *w, const struct ArrowArray *array,
                         const struct ArrowSchema *schema) {
     const char *format = schema->format;
     long fixed = fixed_size_of(format);
@@ -198,7 +198,7 @@ static void check_array(writer *w, const struct ArrowArray *array,
     }
 }
 
-static void put_view(writer *w, const struct ArrowArray *array, int64_t index) {
+static void put_view(struct writer *w, const struct ArrowArray *array, int64_t index) {
     int32_t view[4];
     const uint8_t *at = (const uint8_t *)array->buffers[1] + 16 * index;
     memcpy(view, at, sizeof view);
@@ -207,7 +207,7 @@ static void put_view(writer *w, const struct ArrowArray *array, int64_t index) {
     put(w, "%.*s", view[0], (const char *)bytes);
 }
 
-static void put_number(writer *w, const void *values, int64_t i, char format) {
+static void put_number(struct writer *w, const void *values, int64_t i, char format) {
     switch (format) {
     case 'l': put(w, "%lld", (long long)((const int64_t *)values)[i]); break;
     case 'i': put(w, "%d", ((const int32_t *)values)[i]); break;
@@ -224,11 +224,11 @@ static void put_number(writer *w, const void *values, int64_t i, char format) {
     }
 }
 
-static void put_item(writer *w, const struct ArrowArray *array, const struct ArrowSchema *schema,
-                     int64_t index);
+static void put_item(struct writer *w, const struct ArrowArray *array,
+                     const struct ArrowSchema *schema, int64_t index);
 
-static void put_range(writer *w, const struct ArrowArray *array, const struct ArrowSchema *schema,
-                      int64_t from, int64_t to) {
+static void put_range(struct writer *w, const struct ArrowArray *array,
+                      const struct ArrowSchema *schema, int64_t from, int64_t to) {
     put(w, "[");
     for (int64_t i = from; i < to; i++) {
         if (i > from) put(w, ", ");
@@ -238,8 +238,8 @@ static void put_range(writer *w, const struct ArrowArray *array, const struct Ar
 }
 
 /* Writes one value as text, by the format of its schema. Nested values recurse. */
-static void put_item(writer *w, const struct ArrowArray *array, const struct ArrowSchema *schema,
-                     int64_t index) {
+static void put_item(struct writer *w, const struct ArrowArray *array,
+                     const struct ArrowSchema *schema, int64_t index) {
     const char *format = schema->format;
     long fixed = fixed_size_of(format);
     const int64_t *offsets = array->n_buffers > 1 ? array->buffers[1] : NULL;
@@ -267,7 +267,7 @@ static void put_item(writer *w, const struct ArrowArray *array, const struct Arr
 }
 
 const char *arrow_values_text(const struct ArrowArray *array, const struct ArrowSchema *schema) {
-    writer w = begin();
+    struct writer w = begin();
     check_array(&w, array, schema);
     put(&w, "[");
     for (int64_t i = 0; !w.wrong && i < array->length; i++) {

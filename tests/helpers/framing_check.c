@@ -22,11 +22,11 @@ static void require(bool holds, const char *what) {
 /* What the plain reader says of the bytes at `at`: a record, the end, or damage. */
 typedef enum answer { RECORD, END, DAMAGE } answer;
 
-typedef struct place {
+struct place {
     uint64_t offset, size, data_offset, data_size;
-} place;
+};
 
-static const char *name_of(char name[80], const framing_check *how) {
+static const char *name_of(char name[80], const struct framing_check *how) {
     static const char *const names[] = {"lines",       "ofrecord", "",   "own",
                                         "own-trailed", "own-ab",   "tar"};
     snprintf(name, 80, "fixed:%llu,%llu,%llu", (unsigned long long)how->header,
@@ -40,35 +40,36 @@ static uint64_t number_at(const uint8_t *data, int count) {
     return number;
 }
 
-static answer sized(place *out, const uint8_t *data, uint64_t at, uint64_t end, int head) {
+static answer sized(struct place *out, const uint8_t *data, uint64_t at, uint64_t end, int head) {
     if (at == end) return END;
     if (end - at < (uint64_t)head) return DAMAGE;
     uint64_t length = number_at(data + at, head);
     if (length > end - at - (uint64_t)head) return DAMAGE;
-    *out = (place){at, length + (uint64_t)head, (uint64_t)head, length};
+    *out = (struct place){at, length + (uint64_t)head, (uint64_t)head, length};
     return RECORD;
 }
 
-static answer until(place *out, const uint8_t *data, uint64_t at, uint64_t end, uint8_t byte) {
+static answer until(struct place *out, const uint8_t *data, uint64_t at, uint64_t end,
+                    uint8_t byte) {
     if (at == end) return END;
     uint64_t size = 0;
     while (at + size < end && data[at + size] != byte) size++;
     bool is_ended = at + size < end;
-    *out = (place){at, size + is_ended, 0, size};
+    *out = (struct place){at, size + is_ended, 0, size};
     return RECORD;
 }
 
-static answer sample(place *out, const uint8_t *data, uint64_t at, uint64_t end) {
+static answer sample(struct place *out, const uint8_t *data, uint64_t at, uint64_t end) {
     uint64_t size;
     plain_tar_answer said = plain_tar_sample(&size, data + at, end - at);
-    if (said == PLAIN_SAMPLE) *out = (place){at, size, 0, size};
+    if (said == PLAIN_SAMPLE) *out = (struct place){at, size, 0, size};
     return said == PLAIN_SAMPLE ? RECORD : said == PLAIN_END ? END : DAMAGE;
 }
 
 /* Reads the frame at `at` with the simplest code that follows the framing's definition. It shares
  * no code with the library, so that a mistake in one shows as a difference. */
-static answer plain(place *out, const framing_check *how, const uint8_t *data, uint64_t at,
-                    uint64_t end) {
+static answer plain(struct place *out, const struct framing_check *how, const uint8_t *data,
+                    uint64_t at, uint64_t end) {
     answer said = END;
     switch (how->kind) {
     case CHECK_LINES:
@@ -89,7 +90,7 @@ static answer plain(place *out, const framing_check *how, const uint8_t *data, u
     default:
         if (at == end) return END;
         if (end - at < how->record) return DAMAGE;
-        *out = (place){at, how->record, 0, how->record};
+        *out = (struct place){at, how->record, 0, how->record};
         return RECORD;
     }
 }
@@ -97,8 +98,8 @@ static answer plain(place *out, const framing_check *how, const uint8_t *data, u
 /* The framings of our own. */
 static recmap_frame_verdict own_parse(recmap_frame_place *frame, const uint8_t *bytes, size_t size,
                                       recmap_frame_fault *fault, void *context) {
-    framing_check how = {.kind = *(unsigned *)context};
-    place found;
+    struct framing_check how = {.kind = *(unsigned *)context};
+    struct place found;
     switch (plain(&found, &how, bytes, 0, size)) {
     case RECORD: break;
     case END: return RECMAP_FRAME_END;
@@ -132,16 +133,16 @@ static void register_own(void) {
 }
 
 /* The shard as the plain reader walks through it, while the scan says what it finds. */
-typedef struct walker_state {
-    const framing_check *how;
+struct walker_state {
+    const struct framing_check *how;
     const uint8_t *data;
     uint64_t size, end, at;
     size_t record_count;
     bool has_damage, has_ended;
-} walker_state;
+};
 
 /* Where the reader continues after damage at `at`. */
-static uint64_t after_damage(const walker_state *state) {
+static uint64_t after_damage(const struct walker_state *state) {
     if (state->how->kind != CHECK_OWN_FINDABLE) return state->end;
     uint64_t found = own_find(state->data, state->end, state->at + 1, state->end, NULL);
     return found == UINT64_MAX ? state->end : found;
@@ -155,10 +156,10 @@ static recmap_status begin_shard(void *context, const char *path, recmap_error *
 }
 
 static recmap_status add_run(void *context, const struct record_run *run, recmap_error *error) {
-    walker_state *state = context;
+    struct walker_state *state = context;
     (void)error;
     for (size_t i = 0; i < run->count; i++) {
-        place due;
+        struct place due;
         require(plain(&due, state->how, state->data, state->at, state->end) == RECORD,
                 "a record too many");
         require(run->offsets[i] == due.offset && run->sizes[i] == due.data_size,
@@ -174,8 +175,8 @@ static recmap_status add_run(void *context, const struct record_run *run, recmap
 
 static recmap_status add_damage(void *context, uint64_t offset, uint64_t length, const char *reason,
                                 recmap_error *error) {
-    walker_state *state = context;
-    place found;
+    struct walker_state *state = context;
+    struct place found;
     (void)error;
     require(reason[0] && !strchr(reason, '\n'), "damage without a reason of one line");
     require(state->at == offset, "damage elsewhere");
@@ -189,8 +190,8 @@ static recmap_status add_damage(void *context, uint64_t offset, uint64_t length,
 }
 
 static recmap_status end_shard(void *context, const struct shard_end *end, recmap_error *error) {
-    walker_state *state = context;
-    place found;
+    struct walker_state *state = context;
+    struct place found;
     (void)error;
     require(end->size == state->size, "another size");
     if (state->end)
@@ -202,8 +203,8 @@ static recmap_status end_shard(void *context, const struct shard_end *end, recma
 }
 
 /* Whether a build that does not skip must fail: there is damage. */
-static bool is_damaged(walker_state state) {
-    place found;
+static bool is_damaged(struct walker_state state) {
+    struct place found;
     if (!state.end) return state.has_damage;
     for (;;) switch (plain(&found, state.how, state.data, state.at, state.end)) {
         case RECORD: state.at += found.size; break;
@@ -214,8 +215,8 @@ static bool is_damaged(walker_state state) {
 
 /* Scans the file with the library and compares each run and each stretch of damage in the callbacks
  * with the plain reader. The final status must agree as well. */
-static void scan_file(walker_state *state, const struct framing *framing, const char *path) {
-    const framing_check *how = state->how;
+static void scan_file(struct walker_state *state, const struct framing *framing, const char *path) {
+    const struct framing_check *how = state->how;
     recmap_error error = RECMAP_ERROR_INIT;
     struct extractor *nothing;
     if (extractor_create(&nothing, NULL, &error) != RECMAP_OK) abort();
@@ -236,13 +237,13 @@ static void scan_file(walker_state *state, const struct framing *framing, const 
     extractor_destroy(nothing);
 }
 
-size_t framing_check_bytes(const framing_check *how, const uint8_t *data, size_t size) {
+size_t framing_check_bytes(const struct framing_check *how, const uint8_t *data, size_t size) {
     struct framing by;
     char name[80], path[64];
     register_own();
     require(framings_find(&by, name_of(name, how)), "no such framing");
     uint64_t header = by.file_header_size, footer = by.file_footer_size;
-    walker_state state = {.how = how, .data = data, .size = size, .at = header};
+    struct walker_state state = {.how = how, .data = data, .size = size, .at = header};
     state.end = size >= header && size - header >= footer ? size - footer : 0;
     if (!state.end) {
         state.has_damage = header + footer > size;

@@ -18,15 +18,15 @@ enum framing_check_kind {
     CHECK_KIND_COUNT,
 };
 
-typedef struct framing_check {
+struct framing_check {
     unsigned kind;
     uint64_t header, record, footer; /* of CHECK_FIXED */
     unsigned thread_count;
     uint64_t segment_size;
     bool skips;
-} framing_check;
+};
 
 /* Returns how many records there are. */
-size_t framing_check_bytes(const framing_check *how, const uint8_t *data, size_t size);
+size_t framing_check_bytes(const struct framing_check *how, const uint8_t *data, size_t size);
 
 #endif

@@ -11,7 +11,7 @@
 #include "support/build.h"
 
 /* Numbers at which sums wrap, counts change and tables end. */
-static uint64_t strange_number(uint64_t value, uint64_t record_count, rng *random) {
+static uint64_t strange_number(uint64_t value, uint64_t record_count, struct rng *random) {
     switch (rng_below(random, 9)) {
     case 0: return value + 1;
     case 1: return value - 1;
@@ -25,7 +25,7 @@ static uint64_t strange_number(uint64_t value, uint64_t record_count, rng *rando
     }
 }
 
-static void change_manifest(forged *index, rng *random) {
+static void change_manifest(struct forged *index, struct rng *random) {
     struct manifest *manifest = &index->manifest;
     uint64_t *const numbers[] = {
         &manifest->record_count, &manifest->byte_count,   &manifest->id_count,
@@ -35,7 +35,7 @@ static void change_manifest(forged *index, rng *random) {
     *number = strange_number(*number, manifest->record_count, random);
 }
 
-static void change_column(forged *index, rng *random) {
+static void change_column(struct forged *index, struct rng *random) {
     static const char *const defaults[] = {"", "0", "-9223372036854775808", "1e99", "nan", "x"};
     struct manifest *manifest = &index->manifest;
     if (!manifest->column_count) return;
@@ -48,7 +48,7 @@ static void change_column(forged *index, rng *random) {
     column->default_value = rng_one_in(random, 4) ? NULL : strdup(defaults[rng_below(random, 6)]);
 }
 
-static void change_counted(forged *index, rng *random) {
+static void change_counted(struct forged *index, struct rng *random) {
     static const char *const names[] = {"", "tokens", "raw", "other", "\xff"};
     struct manifest *manifest = &index->manifest;
     if (!manifest->counted_feature_count) return;
@@ -65,7 +65,7 @@ static void change_counted(forged *index, rng *random) {
     free(manifest->counted_features[manifest->counted_feature_count].name);
 }
 
-static void rename_shard(forged *index, struct shard_entry *shard, rng *random) {
+static void rename_shard(struct forged *index, struct shard_entry *shard, struct rng *random) {
     static const char *const names[] = {"../s", "/dev/zero",  ".",      "missing",       "//",
                                         "s00/", "forged.rmx", "a/../b", "/proc/self/mem"};
     enum { NAMES = sizeof names / sizeof *names };
@@ -82,7 +82,7 @@ static void rename_shard(forged *index, struct shard_entry *shard, rng *random) 
     shard->path = name;
 }
 
-static void reframe_shard(forged *index, struct shard_entry *shard, rng *random) {
+static void reframe_shard(struct forged *index, struct shard_entry *shard, struct rng *random) {
     static const char *const framings[] = {"tfrecord",    "ofrecord",       "lines",
                                            "tar",         "short",          "fixed:7,40,5",
                                            "fixed:0,1,0", "fixed:0,4096,0", "unknown"};
@@ -95,7 +95,7 @@ static void reframe_shard(forged *index, struct shard_entry *shard, rng *random)
     shard->framing = copy;
 }
 
-static void change_shard(forged *index, rng *random) {
+static void change_shard(struct forged *index, struct rng *random) {
     struct shard_entry *shard = &index->shards[rng_below(random, index->shard_count)];
     struct shard_entry *other = &index->shards[rng_below(random, index->shard_count)];
     uint64_t *const numbers[] = {
@@ -127,7 +127,7 @@ static void change_shard(forged *index, rng *random) {
     }
 }
 
-static void change_damage(forged *index, rng *random) {
+static void change_damage(struct forged *index, struct rng *random) {
     if (!index->damage_count) return;
     struct damage_entry *damage = &index->damages[rng_below(random, index->damage_count)];
     uint64_t *const numbers[] = {&damage->shard, &damage->offset, &damage->length};
@@ -137,7 +137,7 @@ static void change_damage(forged *index, rng *random) {
 }
 
 /* So that the changes are not refused for the sums alone. */
-static void add_up(forged *index) {
+static void add_up(struct forged *index) {
     struct manifest *manifest = &index->manifest;
     manifest->byte_count = manifest->record_count = 0;
     manifest->damage_count = manifest->damaged_byte_count = 0;
@@ -150,7 +150,7 @@ static void add_up(forged *index) {
         manifest->damaged_byte_count += index->damages[i].length;
 }
 
-static void change_messages(forged *index, rng *random) {
+static void change_messages(struct forged *index, struct rng *random) {
     switch (rng_below(random, 9)) {
     case 0: change_manifest(index, random); break;
     case 1: change_column(index, random); break;
@@ -169,7 +169,8 @@ static void swap(uint64_t *a, uint64_t *b) {
 
 /* Offsets that descend, repeat, leave their shard or point into the middle of frames; `frames` are
  * those that are right. */
-static void change_offsets(uint64_t *offsets, const uint64_t *frames, size_t count, rng *random) {
+static void change_offsets(uint64_t *offsets, const uint64_t *frames, size_t count,
+                           struct rng *random) {
     size_t first = (size_t)rng_below(random, count);
     size_t end = first + (size_t)rng_below(random, count - first) + 1;
     size_t other = (size_t)rng_below(random, count);
@@ -200,9 +201,9 @@ static void change_offsets(uint64_t *offsets, const uint64_t *frames, size_t cou
 
 /* Decodes the offset table, changes a few offsets or shard hints, and encodes it again. The result
  * is a well-formed table with wrong content, which random byte changes would rarely produce. */
-static void repack_offsets(forged *index, uint64_t record_count, rng *random) {
+static void repack_offsets(struct forged *index, uint64_t record_count, struct rng *random) {
     if (!index->tables[STORE_OFFSETS].count) return;
-    forged_value *value = &index->tables[STORE_OFFSETS].values[0];
+    struct forged_value *value = &index->tables[STORE_OFFSETS].values[0];
     struct offsets_chunk chunk;
     size_t count = (size_t)record_count;
     if (count < 2 || count > OFFSETS_CHUNK_RECORDS ||
@@ -229,8 +230,9 @@ static void repack_offsets(forged *index, uint64_t record_count, rng *random) {
 
 /* Decodes the id table, swaps or replaces a few hashes and numbers, and encodes it again. Order and
  * encoding may become wrong, as in a forged index. */
-static void repack_ids(forged *index, uint64_t id_count, uint64_t record_count, rng *random) {
-    forged_table *table = &index->tables[STORE_IDS];
+static void repack_ids(struct forged *index, uint64_t id_count, uint64_t record_count,
+                       struct rng *random) {
+    struct forged_table *table = &index->tables[STORE_IDS];
     unsigned number_size = ids_number_size(record_count);
     size_t count = (size_t)id_count;
     if (table->count < 2 || !count || table->values[0].size != ids_packed_size(count, number_size))
@@ -254,12 +256,12 @@ static void repack_ids(forged *index, uint64_t id_count, uint64_t record_count, 
 
 /* Decodes a chunk of element counts, changes a few or swaps them, and encodes it again. Counts
  * above the limit, and sums above it, are among the results. */
-static void repack_counts(forged *index, uint64_t record_count, rng *random) {
-    forged_table *table = &index->tables[STORE_COUNTS];
+static void repack_counts(struct forged *index, uint64_t record_count, struct rng *random) {
+    struct forged_table *table = &index->tables[STORE_COUNTS];
     size_t count = (size_t)record_count;
     struct count_chunk chunk;
     if (!table->count || !count || count > COUNT_CHUNK_RECORDS) return;
-    forged_value *value = &table->values[rng_below(random, table->count)];
+    struct forged_value *value = &table->values[rng_below(random, table->count)];
     if (!count_chunk_open(&chunk, value->data, value->size, count)) return;
     uint64_t *counts = must_realloc(NULL, count * sizeof *counts);
     for (size_t i = 0; i < count; i++) counts[i] = count_chunk_at(&chunk, i);
@@ -274,13 +276,13 @@ static void repack_counts(forged *index, uint64_t record_count, rng *random) {
     free(counts);
 }
 
-static void change_points(forged *index, rng *random) {
+static void change_points(struct forged *index, struct rng *random) {
     enum { HEAD = 8, ENTRY = 24 };
     static const int fields[] = {0, 8, 16, 20}, widths[] = {8, 8, 4, 4};
-    forged_table *table = &index->tables[STORE_POINTS];
+    struct forged_table *table = &index->tables[STORE_POINTS];
     if (!table->count) return;
-    forged_value *value = &table->values[rng_below(random, table->count)];
-    forged_value *other = &table->values[rng_below(random, table->count)];
+    struct forged_value *value = &table->values[rng_below(random, table->count)];
+    struct forged_value *other = &table->values[rng_below(random, table->count)];
     if (value->size < HEAD + ENTRY) return;
     size_t entries = load32(value->data);
     if (!entries || entries > (value->size - HEAD) / ENTRY) return;
@@ -297,7 +299,7 @@ static void change_points(forged *index, rng *random) {
         memcpy(next, kept, ENTRY);
         return;
     case 2: {
-        forged_value moved = *value;
+        struct forged_value moved = *value;
         value->data = other->data;
         value->size = other->size;
         other->data = moved.data;
@@ -314,10 +316,10 @@ static void change_points(forged *index, rng *random) {
 }
 
 /* Values are large, heads and directories small: half of the changes hit the first bytes. */
-static void change_bytes(forged *index, rng *random) {
-    forged_table *table = &index->tables[rng_below(random, STORE_TABLE_COUNT)];
+static void change_bytes(struct forged *index, struct rng *random) {
+    struct forged_table *table = &index->tables[rng_below(random, STORE_TABLE_COUNT)];
     if (!table->count) return;
-    forged_value *value = &table->values[rng_below(random, table->count)];
+    struct forged_value *value = &table->values[rng_below(random, table->count)];
     size_t reach = rng_one_in(random, 2) && value->size > 128 ? 128 : value->size;
     if (!reach) return;
     uint8_t *place = &value->data[rng_below(random, reach)];
@@ -330,9 +332,9 @@ static void change_bytes(forged *index, rng *random) {
     }
 }
 
-static void move_value(forged *index, rng *random) {
+static void move_value(struct forged *index, struct rng *random) {
     store_table table = (store_table)rng_below(random, STORE_TABLE_COUNT);
-    forged_table *values = &index->tables[table];
+    struct forged_table *values = &index->tables[table];
     if (!values->count || values->count == FORGED_VALUES_MAX) return;
     struct store_key last = values->values[values->count - 1].key;
     switch (rng_below(random, 3)) {
@@ -346,7 +348,7 @@ static void move_value(forged *index, rng *random) {
 
 /* Applies one to three random changes. Tables whose errors are hardest to detect (offsets, seek
  * points) are changed most often. */
-void mutate_index(forged *index, rng *random) {
+void mutate_index(struct forged *index, struct rng *random) {
     uint64_t record_count = index->manifest.record_count, id_count = index->manifest.id_count;
     bool has_messages = rng_one_in(random, 3);
     for (uint64_t left = has_messages ? 1 + rng_below(random, 2) : 0; left > 0; left--)

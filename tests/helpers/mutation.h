@@ -8,6 +8,6 @@
 #include "support/random.h"
 
 /* Makes one to three changes. The index must be as forged_read gave it. */
-void mutate_index(forged *index, rng *random);
+void mutate_index(struct forged *index, struct rng *random);
 
 #endif

@@ -32,7 +32,7 @@ static const char *const framings[SAMPLE_FRAMINGS] = {"tfrecord", "ofrecord",   
                                                       "tar",      "fixed:7,40,5", "short"};
 enum { TFRECORD, OFRECORD, LINES, TAR, FIXED, SHORT };
 
-static sample_file files[SAMPLE_KINDS * SAMPLE_FILES];
+static struct sample_file files[SAMPLE_KINDS * SAMPLE_FILES];
 
 /* A framing of the test's own: a byte that says how many follow. */
 static recmap_frame_verdict parse_short(recmap_frame_place *frame, const uint8_t *bytes,
@@ -70,19 +70,19 @@ recmap_status samples_extract(void *context, const recmap_record *record, recmap
     return RECMAP_OK;
 }
 
-static void add_text(buffer *record, size_t number, size_t size, rng *random) {
+static void add_text(struct buffer *record, size_t number, size_t size, struct rng *random) {
     char text[16];
     buffer_add(record, text, (size_t)snprintf(text, sizeof text, "id-%zu ", number));
     while (record->size < size) buffer_add_byte(record, (uint8_t)('a' + rng_below(random, 20)));
 }
 
 /* An Example, but for the framings whose records have one size or no line feeds. */
-static void add_payload(buffer *record, size_t framing, size_t number, rng *random) {
+static void add_payload(struct buffer *record, size_t framing, size_t number, struct rng *random) {
     size_t size = 40 + (size_t)rng_below(random, TEXT_SIZE - 120);
     if (framing == FIXED) add_text(record, number, FIXED_SIZE, random);
     if (framing == LINES) add_text(record, number, size, random);
     if (framing == FIXED || framing == LINES) return;
-    buffer features = BUFFER_INIT, text = BUFFER_INIT;
+    struct buffer features = BUFFER_INIT, text = BUFFER_INIT;
     char id[16];
     snprintf(id, sizeof id, "id-%zu", number);
     add_text(&text, number, size, random);
@@ -94,7 +94,7 @@ static void add_payload(buffer *record, size_t framing, size_t number, rng *rand
     buffer_free(&text);
 }
 
-static void add_member(buffer *shard, const buffer *record, size_t number) {
+static void add_member(struct buffer *shard, const struct buffer *record, size_t number) {
     static const uint8_t zeros[TAR_BLOCK];
     uint8_t header[TAR_BLOCK] = {0};
     snprintf((char *)header, 100, "%06zu.bin", number);
@@ -111,7 +111,8 @@ static void add_member(buffer *shard, const buffer *record, size_t number) {
     buffer_add(shard, zeros, (TAR_BLOCK - record->size % TAR_BLOCK) % TAR_BLOCK);
 }
 
-static void add_frame(buffer *shard, size_t framing, const buffer *record, size_t number) {
+static void add_frame(struct buffer *shard, size_t framing, const struct buffer *record,
+                      size_t number) {
     uint8_t length[8] = {(uint8_t)record->size, (uint8_t)(record->size >> 8)};
     if (framing == TFRECORD) {
         oracle_add_record(shard, record->data, record->size);
@@ -129,14 +130,14 @@ static void add_frame(buffer *shard, size_t framing, const buffer *record, size_
 
 /* Writes one sample file: framing, compression and content follow from `kind` and `number` alone.
  * TFRecord files contain some damage, so that resyncing is part of the samples. */
-static void write_file(sample_file *file, size_t kind, size_t number) {
+static void write_file(struct sample_file *file, size_t kind, size_t number) {
     size_t framing = kind % SAMPLE_FRAMINGS, compressed = kind / SAMPLE_FRAMINGS;
-    rng random = {kind * SAMPLE_FILES + number + 1};
+    struct rng random = {kind * SAMPLE_FILES + number + 1};
     snprintf(file->name, sizeof file->name, "s%02zu-%zu", kind, number);
     file->kind = kind;
     if (framing == FIXED) buffer_add(&file->content, "HEADER.", 7);
     for (size_t i = 0; i < SAMPLE_FILE_RECORDS; i++) {
-        buffer record = BUFFER_INIT;
+        struct buffer record = BUFFER_INIT;
         size_t id = number * SAMPLE_FILE_RECORDS + i;
         add_payload(&record, framing, id, &random);
         for (size_t k = 0; framing == TFRECORD && i % 12 == 6 && k < 20; k++)
@@ -146,14 +147,15 @@ static void write_file(sample_file *file, size_t kind, size_t number) {
     }
     if (framing == FIXED) buffer_add(&file->content, "FOOT.", 5);
     for (size_t i = 0; framing == TAR && i < 2 * TAR_BLOCK; i++) buffer_add_byte(&file->content, 0);
-    deflate_way way = {.level = 1, .memory = 1};
+    struct deflate_way way = {.level = 1, .memory = 1};
     if (!compressed) buffer_add(&file->bytes, file->content.data, file->content.size);
     else add_deflated(&file->bytes, (compression)compressed, &file->content, &way);
     file_write(file->name, file->bytes.data, file->bytes.size);
 }
 
 /* A point at the beginning of a deflate block. A scan puts points megabytes apart. */
-static void add_point(struct point_list *points, const sample_file *file, const z_stream *stream) {
+static void add_point(struct point_list *points, const struct sample_file *file,
+                      const z_stream *stream) {
     enum { UNUSED_BITS = 7, WINDOW = INFLATE_WINDOW_MAX };
     size_t offset = stream->total_out, window_size = offset < WINDOW ? offset : WINDOW;
     struct seek_point point = {.bit = 8 * (uint64_t)stream->total_in -
@@ -166,7 +168,7 @@ static void add_point(struct point_list *points, const sample_file *file, const 
 
 /* Lets zlib stop at each block boundary and takes a seek point there if the previous one is far
  * enough away. */
-static void find_points(struct point_list *points, const sample_file *file) {
+static void find_points(struct point_list *points, const struct sample_file *file) {
     enum { AT_BLOCK = 128, GZIP_BITS = 31, ZLIB_BITS = 15 };
     bool is_gzip = file->kind / SAMPLE_FRAMINGS == COMPRESSION_GZIP;
     z_stream stream = {.next_in = file->bytes.data, .avail_in = (uInt)file->bytes.size};
@@ -189,7 +191,7 @@ static void find_points(struct point_list *points, const sample_file *file) {
     free(out);
 }
 
-static void add_checks(struct point_list *points, const buffer *content) {
+static void add_checks(struct point_list *points, const struct buffer *content) {
     for (size_t i = 0; i <= points->count; i++) {
         size_t begin = i ? (size_t)points->at[i - 1].offset : 0;
         size_t end = i < points->count ? (size_t)points->at[i].offset : content->size;
@@ -201,8 +203,8 @@ static void add_checks(struct point_list *points, const buffer *content) {
 /* Replaces the index's seek points with those found by zlib. Small samples thus have several spans.
  * */
 static void add_points(const char *index_name, size_t kind) {
-    forged index = forged_read(index_name);
-    forged_table *table = &index.tables[STORE_POINTS];
+    struct forged index = forged_read(index_name);
+    struct forged_table *table = &index.tables[STORE_POINTS];
     while (table->count) forged_drop(&index, STORE_POINTS);
     for (size_t i = 0; i < index.shard_count; i++) {
         struct point_list points = {0};
@@ -229,7 +231,7 @@ static uint64_t count_of(size_t feature, uint64_t number) {
 
 /* Adds element counts to an index without any. */
 static void add_counts(const char *index_name) {
-    forged index = forged_read(index_name);
+    struct forged index = forged_read(index_name);
     struct manifest *manifest = &index.manifest;
     size_t record_count = (size_t)manifest->record_count;
     uint64_t *counts = must_realloc(NULL, record_count * sizeof *counts);
@@ -276,7 +278,7 @@ static void write_set(size_t kind) {
     char index_name[16];
     const char *names[SAMPLE_FILES];
     for (size_t i = 0; i < SAMPLE_FILES; i++) {
-        sample_file *file = &files[kind * SAMPLE_FILES + i];
+        struct sample_file *file = &files[kind * SAMPLE_FILES + i];
         write_file(file, kind, i);
         names[i] = file->name;
     }
@@ -323,23 +325,23 @@ void samples_free(void) {
     for (size_t i = 0; i < SAMPLE_KINDS * SAMPLE_FILES; i++) {
         buffer_free(&files[i].bytes);
         buffer_free(&files[i].content);
-        files[i] = (sample_file){.kind = 0};
+        files[i] = (struct sample_file){.kind = 0};
     }
 }
 
 void samples_mutate(const char *path, uint64_t seed) {
-    rng random = {seed * 0x9e3779b97f4a7c15u};
+    struct rng random = {seed * 0x9e3779b97f4a7c15u};
     char sample[16];
     /* The last set is as good as several others, and is chosen more often. */
     size_t set = (size_t)rng_below(&random, SAMPLE_SETS + 2);
-    forged index =
+    struct forged index =
         forged_read(samples_index_name(sample, set < SAMPLE_SETS ? set : SAMPLE_SETS - 1));
     mutate_index(&index, &random);
     forged_write(&index, path);
     forged_free(&index);
 }
 
-const sample_file *samples_find(const char *name) {
+const struct sample_file *samples_find(const char *name) {
     for (size_t i = 0; i < SAMPLE_KINDS * SAMPLE_FILES; i++)
         if (!strcmp(files[i].name, name)) return &files[i];
     return NULL;

@@ -22,12 +22,12 @@ enum {
 extern const recmap_counted_feature samples_counted[SAMPLE_COUNTED];
 
 /* A shard's file, and what it inflates to. */
-typedef struct sample_file {
+struct sample_file {
     char name[16];
     size_t kind;
-    buffer bytes;
-    buffer content;
-} sample_file;
+    struct buffer bytes;
+    struct buffer content;
+};
 
 /* Writes the shards and the indexes of all sets into the current folder. */
 void samples_write(void);
@@ -40,7 +40,7 @@ const char *samples_index_name(char *name, size_t set);
 void samples_mutate(const char *path, uint64_t seed);
 
 /* The file of that name, or NULL. */
-const sample_file *samples_find(const char *name);
+const struct sample_file *samples_find(const char *name);
 
 const char *samples_framing(size_t kind);
 

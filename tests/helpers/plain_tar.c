@@ -6,18 +6,18 @@
 
 enum { BLOCK = 512 };
 
-typedef struct text {
+struct text {
     uint8_t bytes[5000];
     size_t size;
-} text;
+};
 
-typedef struct entry {
+struct entry {
     uint64_t after; /* where the next one begins */
     bool is_file, is_cut;
-    text name;
-} entry;
+    struct text name;
+};
 
-static void set(text *text, const uint8_t *position, size_t size) {
+static void set(struct text *text, const uint8_t *position, size_t size) {
     text->size = size < sizeof text->bytes ? size : sizeof text->bytes;
     memcpy(text->bytes, position, text->size);
 }
@@ -70,7 +70,7 @@ void plain_tar_sum(uint8_t *header) {
 }
 
 /* Lines of `SIZE KEY=VALUE`. False: they are not, or speak of sparse files. */
-static bool read_pax(entry *entry, bool *is_named, int64_t *size, const uint8_t *data,
+static bool read_pax(struct entry *entry, bool *is_named, int64_t *size, const uint8_t *data,
                      uint64_t left) {
     bool names = false;
     while (left && data[0]) {
@@ -108,13 +108,13 @@ static bool read_pax(entry *entry, bool *is_named, int64_t *size, const uint8_t 
 }
 
 static bool read_global(const uint8_t *data, uint64_t left) {
-    static entry nothing;
+    static struct entry nothing;
     bool is_named = false;
     int64_t size = -1;
     return read_pax(&nothing, &is_named, &size, data, left) && !is_named && size < 0;
 }
 
-static void own_name(entry *entry, const uint8_t *header) {
+static void own_name(struct entry *entry, const uint8_t *header) {
     size_t prefix = field_size(header + 345, 155), name = field_size(header, 100);
     if (memcmp(header + 257, "ustar\0", 6)) prefix = 0;
     memcpy(entry->name.bytes, header + 345, prefix);
@@ -124,7 +124,7 @@ static void own_name(entry *entry, const uint8_t *header) {
 }
 
 /* The entry at data[at]; false: there is none. */
-static bool read_entry(entry *entry, const uint8_t *data, uint64_t at, uint64_t end) {
+static bool read_entry(struct entry *entry, const uint8_t *data, uint64_t at, uint64_t end) {
     bool is_named = false;
     int64_t said = -1;
     for (uint64_t first = at;;) {
@@ -167,7 +167,7 @@ static bool read_entry(entry *entry, const uint8_t *data, uint64_t at, uint64_t 
 
 /* By WebDataset's pattern ^((?:.*\/|)[^.]+)[.]([^\/]*)$, tried place by place; 0: it does not fit.
  */
-static size_t key_of(const entry *entry) {
+static size_t key_of(const struct entry *entry) {
     const uint8_t *name = entry->name.bytes;
     size_t size = entry->name.size, first = 0;
     if (!entry->is_file) return 0;
@@ -185,7 +185,7 @@ static size_t key_of(const entry *entry) {
 /* Collects consecutive members with the same key, as WebDataset does. Members without a key belong
  * to the current sample; a zero block ends the archive. */
 plain_tar_answer plain_tar_sample(uint64_t *size, const uint8_t *data, uint64_t end) {
-    static entry first, next;
+    static struct entry first, next;
     uint64_t at = 0;
     size_t key = 0;
     if (!end || (end >= BLOCK && is_zero(data, BLOCK)))

@@ -7,7 +7,7 @@
 
 static char folder[64];
 static char path[96];
-static store_file sample;
+static struct store_file sample;
 
 int store_breaks_enter(void **state) {
     (void)state;
@@ -26,8 +26,8 @@ int store_breaks_leave(void **state) {
     return rmdir(folder);
 }
 
-static void apply(const break_case *broken, store_file *file) {
-    const break_field *field = &broken->field;
+static void apply(const struct break_case *broken, struct store_file *file) {
+    const struct break_field *field = &broken->field;
     if (broken->change) broken->change(file);
     if (field->locate) {
         uint64_t value = broken->value_of ? broken->value_of(file) : field->value;
@@ -38,7 +38,7 @@ static void apply(const break_case *broken, store_file *file) {
     if (broken->change_at_last) broken->change_at_last(file);
 }
 
-static void refuse(const break_case *broken, bool in_memory) {
+static void refuse(const struct break_case *broken, bool in_memory) {
     struct store *opened = NULL;
     struct store_options options = {.in_memory = in_memory};
     recmap_error error = RECMAP_ERROR_INIT;
@@ -54,9 +54,9 @@ static void refuse(const break_case *broken, bool in_memory) {
 }
 
 static void breaks(void **state) {
-    const break_case *broken = *state;
+    const struct break_case *broken = *state;
     if (page_size_of(&sample) != 4096) skip();
-    store_file file = file_copy(&sample);
+    struct store_file file = file_copy(&sample);
     apply(broken, &file);
     file_save(path, file.bytes, file.size);
     file_free(&file);
@@ -64,6 +64,6 @@ static void breaks(void **state) {
     refuse(broken, true);
 }
 
-struct CMUnitTest store_break_test(const break_case *broken) {
+struct CMUnitTest store_break_test(const struct break_case *broken) {
     return (struct CMUnitTest){broken->name, breaks, NULL, NULL, (void *)broken};
 }

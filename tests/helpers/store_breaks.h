@@ -13,26 +13,26 @@
 #include "helpers/store_file.h"
 
 /* Sets `width` bytes to a value, `at` bytes after the located place. */
-typedef struct break_field {
-    uint8_t *(*locate)(const store_file *file);
+struct break_field {
+    uint8_t *(*locate)(const struct store_file *file);
     int at;
     int width;
     uint64_t value;
-} break_field;
+};
 
-typedef struct break_case {
+struct break_case {
     const char *name;
-    break_field field;
-    uint64_t (*value_of)(const store_file *file); /* or NULL: the value is that of `field` */
+    struct break_field field;
+    uint64_t (*value_of)(const struct store_file *file); /* or NULL: the value is that of `field` */
     /* Or a change; or one that comes after the hashes are made right again. */
-    void (*change)(store_file *file);
-    void (*change_at_last)(store_file *file);
+    void (*change)(struct store_file *file);
+    void (*change_at_last)(struct store_file *file);
     recmap_status status; /* CORRUPT where none is given */
     const char *message;
-} break_case;
+};
 
 /* The test of one break, between what sets all of them up and what ends them. */
-struct CMUnitTest store_break_test(const break_case *broken);
+struct CMUnitTest store_break_test(const struct break_case *broken);
 int store_breaks_enter(void **state);
 int store_breaks_leave(void **state);
 

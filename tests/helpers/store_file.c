@@ -61,11 +61,11 @@ void sample_write(const char *path) {
     store_writer_destroy(writer);
 }
 
-store_file file_load(const char *path) {
+struct store_file file_load(const char *path) {
     FILE *stream = fopen(path, "rb");
     require(stream != NULL, path);
     fseek(stream, 0, SEEK_END);
-    store_file file = {NULL, (size_t)ftell(stream)};
+    struct store_file file = {NULL, (size_t)ftell(stream)};
     file.bytes = malloc(file.size + 1);
     rewind(stream);
     require(file.bytes && fread(file.bytes, 1, file.size, stream) == file.size, path);
@@ -80,14 +80,14 @@ void file_save(const char *path, const void *bytes, size_t size) {
     require(fclose(stream) == 0, path);
 }
 
-store_file file_copy(const store_file *file) {
-    store_file copy = {malloc(file->size + 1), file->size};
+struct store_file file_copy(const struct store_file *file) {
+    struct store_file copy = {malloc(file->size + 1), file->size};
     require(copy.bytes != NULL, "memory");
     memcpy(copy.bytes, file->bytes, file->size);
     return copy;
 }
 
-void file_free(store_file *file) {
+void file_free(struct store_file *file) {
     free(file->bytes);
     file->bytes = NULL;
 }
@@ -122,19 +122,19 @@ void put64(uint8_t *position, uint64_t value) {
     memcpy(position, &value, sizeof value);
 }
 
-uint8_t *seal_of(const store_file *file) {
+uint8_t *seal_of(const struct store_file *file) {
     return file->bytes + file->size - SEAL_SIZE;
 }
 
-uint32_t page_size_of(const store_file *file) {
+uint32_t page_size_of(const struct store_file *file) {
     return load32(seal_of(file) + SEAL_PAGE_SIZE_AT);
 }
 
-uint64_t page_count_of(const store_file *file) {
+uint64_t page_count_of(const struct store_file *file) {
     return load64(seal_of(file) + SEAL_PAGE_COUNT_AT);
 }
 
-uint8_t *page_of(const store_file *file, uint64_t number) {
+uint8_t *page_of(const struct store_file *file, uint64_t number) {
     return file->bytes + number * page_size_of(file);
 }
 
@@ -142,23 +142,23 @@ uint64_t page_number(const uint8_t *page) {
     return get64(page);
 }
 
-static bool first_is_older(const store_file *file) {
+static bool first_is_older(const struct store_file *file) {
     return get64(page_of(file, 0) + META_TRANSACTION) < get64(page_of(file, 1) + META_TRANSACTION);
 }
 
-uint8_t *newer_meta(const store_file *file) {
+uint8_t *newer_meta(const struct store_file *file) {
     return page_of(file, first_is_older(file));
 }
 
-uint8_t *older_meta(const store_file *file) {
+uint8_t *older_meta(const struct store_file *file) {
     return page_of(file, !first_is_older(file));
 }
 
-uint8_t *main_record(const store_file *file) {
+uint8_t *main_record(const struct store_file *file) {
     return newer_meta(file) + META_MAIN;
 }
 
-uint8_t *names_page(const store_file *file) {
+uint8_t *names_page(const struct store_file *file) {
     return page_of(file, get64(main_record(file) + RECORD_ROOT));
 }
 
@@ -166,7 +166,7 @@ uint8_t *node_of(uint8_t *page, size_t i) {
     return page + get16(page + PAGE_NODES + 2 * i);
 }
 
-uint8_t *names_node(const store_file *file, store_table table) {
+uint8_t *names_node(const struct store_file *file, store_table table) {
     const char *name = store_table_name(table);
     for (size_t i = 0; i < STORE_TABLE_COUNT; i++) {
         uint8_t *node = node_of(names_page(file), i);
@@ -178,20 +178,20 @@ uint8_t *names_node(const store_file *file, store_table table) {
     return NULL;
 }
 
-uint8_t *record_of(const store_file *file, store_table table) {
+uint8_t *record_of(const struct store_file *file, store_table table) {
     return names_node(file, table) + NODE_KEY + strlen(store_table_name(table));
 }
 
-uint8_t *root_of(const store_file *file, store_table table) {
+uint8_t *root_of(const struct store_file *file, store_table table) {
     return page_of(file, get64(record_of(file, table) + RECORD_ROOT));
 }
 
-uint8_t *child_of(const store_file *file, uint8_t *branch, size_t i) {
+uint8_t *child_of(const struct store_file *file, uint8_t *branch, size_t i) {
     uint8_t *node = node_of(branch, i);
     return page_of(file, get32(node) | (uint64_t)get16(node + NODE_FLAGS) << 32);
 }
 
-static void fix_values(store_file *file) {
+static void fix_values(struct store_file *file) {
     uint32_t page_size = page_size_of(file);
     struct page_source source = {file->bytes, -1, file->size - SEAL_SIZE, "file"};
     struct page_listing listing;
@@ -208,7 +208,7 @@ static void fix_values(store_file *file) {
     page_listing_deinit(&listing);
 }
 
-void file_reseal(store_file *file) {
+void file_reseal(struct store_file *file) {
     if (file->size < SEAL_SIZE) return;
     uint8_t *seal = seal_of(file);
     fix_values(file);

@@ -45,10 +45,10 @@ enum {
     SEAL_FILE_SIZE_AT = 32,
 };
 
-typedef struct store_file {
+struct store_file {
     uint8_t *bytes;
     size_t size;
-} store_file;
+};
 
 /* The sample's values: how many a table has, and each one's key and bytes. `damage` is empty, `ids`
  * has branch pages, `offsets` and `columns` large values, the others small ones. */
@@ -62,26 +62,26 @@ size_t sample_value(uint8_t *bytes, store_table table, size_t i);
 void sample_write(const char *path);
 
 /* Whole files; abort on failure. */
-store_file file_load(const char *path);
+struct store_file file_load(const char *path);
 void file_save(const char *path, const void *bytes, size_t size);
-store_file file_copy(const store_file *file);
-void file_free(store_file *file);
+struct store_file file_copy(const struct store_file *file);
+void file_free(struct store_file *file);
 
 /* Parts of the file, which must be sound where they are looked for. */
-uint32_t page_size_of(const store_file *file);
-uint64_t page_count_of(const store_file *file);
-uint8_t *page_of(const store_file *file, uint64_t number);
-uint8_t *newer_meta(const store_file *file);
-uint8_t *older_meta(const store_file *file);
-uint8_t *main_record(const store_file *file);
-uint8_t *names_page(const store_file *file);                    /* the table of tables */
-uint8_t *names_node(const store_file *file, store_table table); /* the table's node there */
-uint8_t *record_of(const store_file *file, store_table table);  /* after its name */
-uint8_t *root_of(const store_file *file, store_table table);
+uint32_t page_size_of(const struct store_file *file);
+uint64_t page_count_of(const struct store_file *file);
+uint8_t *page_of(const struct store_file *file, uint64_t number);
+uint8_t *newer_meta(const struct store_file *file);
+uint8_t *older_meta(const struct store_file *file);
+uint8_t *main_record(const struct store_file *file);
+uint8_t *names_page(const struct store_file *file);                    /* the table of tables */
+uint8_t *names_node(const struct store_file *file, store_table table); /* the table's node there */
+uint8_t *record_of(const struct store_file *file, store_table table);  /* after its name */
+uint8_t *root_of(const struct store_file *file, store_table table);
 uint8_t *node_of(uint8_t *page, size_t i);
-uint8_t *child_of(const store_file *file, uint8_t *branch, size_t i);
+uint8_t *child_of(const struct store_file *file, uint8_t *branch, size_t i);
 uint64_t page_number(const uint8_t *page);
-uint8_t *seal_of(const store_file *file);
+uint8_t *seal_of(const struct store_file *file);
 
 /* Numbers as LMDB has them: in the machine's order. */
 void put16(uint8_t *position, uint16_t value);
@@ -93,7 +93,7 @@ uint64_t get64(const uint8_t *position);
 
 /* Makes every hash right again: of values (where the pages still say where they are), of the
  * content, of the seal itself, whose other fields stay as they are. */
-void file_reseal(store_file *file);
+void file_reseal(struct store_file *file);
 
 /* Random numbers from a seed, for mutations that can be repeated. */
 uint64_t random_next(uint64_t *state);

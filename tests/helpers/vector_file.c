@@ -12,14 +12,14 @@
 
 enum { ENTRIES_MAX = 24, LINE_MAX = 512, PATH_LIMIT = 4096 };
 
-typedef struct vector_entry {
+struct vector_entry {
     char *key;
     char *value;
-} vector_entry;
+};
 
 struct vector_case {
     char *title;
-    vector_entry entries[ENTRIES_MAX];
+    struct vector_entry entries[ENTRIES_MAX];
     size_t count;
 };
 
@@ -28,23 +28,23 @@ static void *checked(void *memory) {
     return memory;
 }
 
-static vector_entry *find_entry(const vector_case *vector, const char *key) {
+static struct vector_entry *find_entry(const struct vector_case *vector, const char *key) {
     for (size_t i = 0; i < vector->count; i++)
-        if (!strcmp(vector->entries[i].key, key)) return (vector_entry *)&vector->entries[i];
+        if (!strcmp(vector->entries[i].key, key)) return (struct vector_entry *)&vector->entries[i];
     return NULL;
 }
 
-static void add_case(vector_file *file, const char *title) {
+static void add_case(struct vector_file *file, const char *title) {
     file->cases = checked(realloc(file->cases, (file->count + 1) * sizeof *file->cases));
-    file->cases[file->count++] = (vector_case){.title = checked(strdup(title))};
+    file->cases[file->count++] = (struct vector_case){.title = checked(strdup(title))};
 }
 
-static void add_line(vector_case *vector, const char *key, const char *value) {
-    vector_entry *entry = find_entry(vector, key);
+static void add_line(struct vector_case *vector, const char *key, const char *value) {
+    struct vector_entry *entry = find_entry(vector, key);
     if (!entry) {
         assert_true(vector->count < ENTRIES_MAX);
         vector->entries[vector->count++] =
-            (vector_entry){checked(strdup(key)), checked(strdup(value))};
+            (struct vector_entry){checked(strdup(key)), checked(strdup(value))};
         return;
     }
     size_t size = strlen(entry->value);
@@ -55,12 +55,12 @@ static void add_line(vector_case *vector, const char *key, const char *value) {
 
 /* A `case` line begins a case; the `KEY VALUE` lines after it belong to it. Empty lines and those
  * that begin with # are skipped. */
-vector_file vectors_load(const char *name) {
+struct vector_file vectors_load(const char *name) {
     char line[LINE_MAX], path[PATH_LIMIT];
     snprintf(path, sizeof path, "%s/docs/vectors/%s", RECMAP_SOURCE_DIR, name);
     FILE *stream = fopen(path, "r");
     if (!stream) fail_msg("%s: %s", path, strerror(errno));
-    vector_file file = {0};
+    struct vector_file file = {0};
     while (fgets(line, sizeof line, stream)) {
         char *end = strchr(line, '\n');
         if (!end) fail_msg("%s: a line is too long", path);
@@ -80,7 +80,7 @@ vector_file vectors_load(const char *name) {
     return file;
 }
 
-void vectors_free(vector_file *file) {
+void vectors_free(struct vector_file *file) {
     for (size_t i = 0; i < file->count; i++) {
         for (size_t e = 0; e < file->cases[i].count; e++) {
             free(file->cases[i].entries[e].key);
@@ -89,30 +89,30 @@ void vectors_free(vector_file *file) {
         free(file->cases[i].title);
     }
     free(file->cases);
-    *file = (vector_file){0};
+    *file = (struct vector_file){0};
 }
 
-const vector_case *vectors_at(const vector_file *file, size_t i) {
+const struct vector_case *vectors_at(const struct vector_file *file, size_t i) {
     assert_true(i < file->count);
     return &file->cases[i];
 }
 
-const vector_case *vectors_find(const vector_file *file, const char *title) {
+const struct vector_case *vectors_find(const struct vector_file *file, const char *title) {
     for (size_t i = 0; i < file->count; i++)
         if (!strcmp(file->cases[i].title, title)) return &file->cases[i];
     return NULL;
 }
 
-const char *vector_title(const vector_case *vector) {
+const char *vector_title(const struct vector_case *vector) {
     return vector->title;
 }
 
-bool vector_has(const vector_case *vector, const char *key) {
+bool vector_has(const struct vector_case *vector, const char *key) {
     return find_entry(vector, key) != NULL;
 }
 
-const char *vector_text(const vector_case *vector, const char *key) {
-    const vector_entry *entry = find_entry(vector, key);
+const char *vector_text(const struct vector_case *vector, const char *key) {
+    const struct vector_entry *entry = find_entry(vector, key);
     if (!entry) fail_msg("case %s has no %s", vector->title, key);
     return entry->value;
 }
@@ -126,14 +126,14 @@ static uint64_t parse_number(const char **text) {
     return number;
 }
 
-uint64_t vector_number(const vector_case *vector, const char *key) {
+uint64_t vector_number(const struct vector_case *vector, const char *key) {
     const char *text = vector_text(vector, key);
     uint64_t number = parse_number(&text);
     assert_string_equal(text, "");
     return number;
 }
 
-uint64_t *vector_numbers(const vector_case *vector, const char *key, size_t *count) {
+uint64_t *vector_numbers(const struct vector_case *vector, const char *key, size_t *count) {
     const char *text = vector_text(vector, key);
     uint64_t *numbers = checked(malloc((strlen(text) + 1) * sizeof *numbers));
     for (*count = 0; *text; text += *text == ' ') numbers[(*count)++] = parse_number(&text);
@@ -154,14 +154,15 @@ size_t vector_parse_hex(uint8_t *bytes, const char **text) {
     return size;
 }
 
-uint8_t *vector_bytes(const vector_case *vector, const char *key, size_t *size) {
+uint8_t *vector_bytes(const struct vector_case *vector, const char *key, size_t *size) {
     const char *text = vector_text(vector, key);
     uint8_t *bytes = checked(malloc(strlen(text) + 1));
     for (*size = 0; *text; text += *text == ' ') *size += vector_parse_hex(bytes + *size, &text);
     return bytes;
 }
 
-void vector_expect(const vector_case *vector, const char *key, const void *bytes, size_t size) {
+void vector_expect(const struct vector_case *vector, const char *key, const void *bytes,
+                   size_t size) {
     size_t expected_size;
     uint8_t *expected = vector_bytes(vector, key, &expected_size);
     if (size != expected_size || (size && memcmp(bytes, expected, size)))

@@ -15,41 +15,41 @@ void *must_copy(const void *data, size_t size) {
     return copy;
 }
 
-static void reserve(buffer *buffer, size_t more) {
+static void reserve(struct buffer *buffer, size_t more) {
     if (buffer->size + more <= buffer->capacity) return;
     buffer->capacity = (buffer->size + more) * 2;
     buffer->data = must_realloc(buffer->data, buffer->capacity);
 }
 
-void buffer_add(buffer *buffer, const void *data, size_t size) {
+void buffer_add(struct buffer *buffer, const void *data, size_t size) {
     reserve(buffer, size);
     if (size) memcpy(buffer->data + buffer->size, data, size);
     buffer->size += size;
 }
 
-void buffer_add_byte(buffer *buffer, uint8_t byte) {
+void buffer_add_byte(struct buffer *buffer, uint8_t byte) {
     buffer_add(buffer, &byte, 1);
 }
 
-void buffer_add_random(buffer *buffer, size_t size, rng *random) {
+void buffer_add_random(struct buffer *buffer, size_t size, struct rng *random) {
     reserve(buffer, size);
     for (size_t i = 0; i < size; i++) buffer->data[buffer->size++] = (uint8_t)rng_next(random);
 }
 
-void buffer_insert(buffer *buffer, size_t at, const void *data, size_t size) {
+void buffer_insert(struct buffer *buffer, size_t at, const void *data, size_t size) {
     reserve(buffer, size);
     if (buffer->size > at) memmove(buffer->data + at + size, buffer->data + at, buffer->size - at);
     if (size) memcpy(buffer->data + at, data, size);
     buffer->size += size;
 }
 
-void buffer_remove(buffer *buffer, size_t at, size_t size) {
+void buffer_remove(struct buffer *buffer, size_t at, size_t size) {
     if (buffer->size > at + size)
         memmove(buffer->data + at, buffer->data + at + size, buffer->size - at - size);
     buffer->size -= size;
 }
 
-void buffer_free(buffer *out) {
+void buffer_free(struct buffer *out) {
     free(out->data);
-    *out = (buffer)BUFFER_INIT;
+    *out = (struct buffer)BUFFER_INIT;
 }

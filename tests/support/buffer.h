@@ -7,11 +7,11 @@
 
 #include "support/random.h"
 
-typedef struct buffer {
+struct buffer {
     uint8_t *data;
     size_t size;
     size_t capacity;
-} buffer;
+};
 
 #define BUFFER_INIT                                                                                \
     { NULL, 0, 0 }
@@ -20,11 +20,11 @@ typedef struct buffer {
 void *must_realloc(void *memory, size_t size);
 void *must_copy(const void *data, size_t size);
 
-void buffer_add(buffer *buffer, const void *data, size_t size);
-void buffer_add_byte(buffer *buffer, uint8_t byte);
-void buffer_add_random(buffer *buffer, size_t size, rng *random);
-void buffer_insert(buffer *buffer, size_t at, const void *data, size_t size);
-void buffer_remove(buffer *buffer, size_t at, size_t size);
-void buffer_free(buffer *buffer);
+void buffer_add(struct buffer *buffer, const void *data, size_t size);
+void buffer_add_byte(struct buffer *buffer, uint8_t byte);
+void buffer_add_random(struct buffer *buffer, size_t size, struct rng *random);
+void buffer_insert(struct buffer *buffer, size_t at, const void *data, size_t size);
+void buffer_remove(struct buffer *buffer, size_t at, size_t size);
+void buffer_free(struct buffer *buffer);
 
 #endif

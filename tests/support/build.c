@@ -44,7 +44,7 @@ recmap_index_summary index_build(const char *path, const recmap_index_options *o
 }
 
 recmap_index_summary index_bytes(const char *path, const recmap_index_options *options,
-                                 const char *shard, const buffer *bytes) {
+                                 const char *shard, const struct buffer *bytes) {
     file_write(shard, bytes->data, bytes->size);
     return index_build(path, options, &shard, 1);
 }

@@ -21,7 +21,7 @@ recmap_status index_try(const char *path, const recmap_index_options *options,
 
 /* One shard, given as its bytes, is written to `shard` and indexed. */
 recmap_index_summary index_bytes(const char *path, const recmap_index_options *options,
-                                 const char *shard, const buffer *bytes);
+                                 const char *shard, const struct buffer *bytes);
 
 recmap_dataset *dataset_open(const char *path, const recmap_dataset_options *options);
 

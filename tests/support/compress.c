@@ -1,15 +1,15 @@
 #include "support/compress.h"
 
-static void add_big_endian(buffer *buffer, uint32_t value) {
+static void add_big_endian(struct buffer *buffer, uint32_t value) {
     for (int shift = 24; shift >= 0; shift -= 8) buffer_add_byte(buffer, (uint8_t)(value >> shift));
 }
 
-static void add_little_endian(buffer *buffer, uint32_t value, int bytes) {
+static void add_little_endian(struct buffer *buffer, uint32_t value, int bytes) {
     for (int i = 0; i < bytes; i++) buffer_add_byte(buffer, (uint8_t)(value >> 8 * i));
 }
 
 /* Stored blocks of RFC 1951: the last one is marked. */
-static void add_blocks(buffer *buffer, const uint8_t *bytes, size_t size) {
+static void add_blocks(struct buffer *buffer, const uint8_t *bytes, size_t size) {
     do {
         uint32_t here = size < 0xffff ? (uint32_t)size : 0xffff;
         buffer_add_byte(buffer, here == size);
@@ -39,7 +39,7 @@ static uint32_t adler32_of(const uint8_t *bytes, size_t size) {
     return b << 16 | a;
 }
 
-void compress_gzip(buffer *buffer, const uint8_t *bytes, size_t size) {
+void compress_gzip(struct buffer *buffer, const uint8_t *bytes, size_t size) {
     static const uint8_t header[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255};
     buffer_add(buffer, header, sizeof header);
     add_blocks(buffer, bytes, size);
@@ -47,7 +47,7 @@ void compress_gzip(buffer *buffer, const uint8_t *bytes, size_t size) {
     add_little_endian(buffer, (uint32_t)size, 4);
 }
 
-void compress_zlib(buffer *buffer, const uint8_t *bytes, size_t size) {
+void compress_zlib(struct buffer *buffer, const uint8_t *bytes, size_t size) {
     buffer_add(buffer, "\x78\x9c", 2);
     add_blocks(buffer, bytes, size);
     add_big_endian(buffer, adler32_of(bytes, size));

@@ -5,7 +5,7 @@
 #include "support/buffer.h"
 
 /* Appends a member of a GZIP file, or a ZLIB stream, that inflates to `bytes`. */
-void compress_gzip(buffer *buffer, const uint8_t *bytes, size_t size);
-void compress_zlib(buffer *buffer, const uint8_t *bytes, size_t size);
+void compress_gzip(struct buffer *buffer, const uint8_t *bytes, size_t size);
+void compress_zlib(struct buffer *buffer, const uint8_t *bytes, size_t size);
 
 #endif

@@ -8,7 +8,7 @@ static void must(bool holds) {
     if (!holds) abort();
 }
 
-static void run(z_stream *stream, buffer *member, int flush) {
+static void run(z_stream *stream, struct buffer *member, int flush) {
     uint8_t out[4096];
     do {
         stream->next_out = out;
@@ -19,7 +19,8 @@ static void run(z_stream *stream, buffer *member, int flush) {
     } while (!stream->avail_out);
 }
 
-void add_deflated(buffer *member, compression kind, const buffer *content, const deflate_way *way) {
+void add_deflated(struct buffer *member, compression kind, const struct buffer *content,
+                  const struct deflate_way *way) {
     z_stream stream = {0};
     must(deflateInit2(&stream, way->level, Z_DEFLATED, kind == COMPRESSION_GZIP ? 31 : 15,
                       way->memory, way->strategy) == Z_OK);

@@ -5,15 +5,16 @@
 #include "format/compression.h"
 #include "support/buffer.h"
 
-typedef struct deflate_way {
+struct deflate_way {
     int level;
     int memory; /* 1 to 9: little makes small blocks */
     int strategy;
     int flush;    /* 0: none */
     size_t every; /* bytes between flushes */
-} deflate_way;
+};
 
 /* Appends one member, or one ZLIB stream. */
-void add_deflated(buffer *member, compression kind, const buffer *content, const deflate_way *way);
+void add_deflated(struct buffer *member, compression kind, const struct buffer *content,
+                  const struct deflate_way *way);
 
 #endif

@@ -48,8 +48,8 @@ void file_write(const char *path, const void *data, size_t size) {
     assert_int_equal(fclose(file), 0);
 }
 
-buffer file_read(const char *path) {
-    buffer read = BUFFER_INIT;
+struct buffer file_read(const char *path) {
+    struct buffer read = BUFFER_INIT;
     FILE *file = fopen(path, "rb");
     if (!file) fail_msg("cannot open %s", path);
     char block[1 << 16];
@@ -97,7 +97,7 @@ void file_alter(const char *path, uint64_t offset, const void *data, size_t size
 }
 
 void assert_same_file(const char *path, const char *other) {
-    buffer a = file_read(path), b = file_read(other);
+    struct buffer a = file_read(path), b = file_read(other);
     size_t at = 0;
     while (at < a.size && at < b.size && a.data[at] == b.data[at]) at++;
     if (a.size != b.size || at < a.size)

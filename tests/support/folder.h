@@ -16,7 +16,7 @@ int folder_enter_on_device(void **state);
 int folder_leave(void **state);
 
 void file_write(const char *path, const void *data, size_t size);
-buffer file_read(const char *path);
+struct buffer file_read(const char *path);
 bool file_exists(const char *path);
 
 /* The files in the folder that the test is in. */

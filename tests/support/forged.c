@@ -10,35 +10,35 @@
 
 #include "support/build.h"
 
-static forged_value copy_value(struct store_key key, const void *data, size_t size) {
-    forged_value copy = {key, must_realloc(NULL, size + 1), size};
+static struct forged_value copy_value(struct store_key key, const void *data, size_t size) {
+    struct forged_value copy = {key, must_realloc(NULL, size + 1), size};
     if (size) memcpy(copy.data, data, size);
     return copy;
 }
 
-static void decode(forged *index) {
-    const forged_value *described = &index->tables[STORE_MANIFEST].values[0];
+static void decode(struct forged *index) {
+    const struct forged_value *described = &index->tables[STORE_MANIFEST].values[0];
     assert_int_equal(manifest_decode(&index->manifest, described->data, described->size),
                      DECODE_OK);
     size_t shards = (size_t)index->manifest.shard_count;
     size_t damages = (size_t)index->manifest.damage_count;
     index->shards = must_realloc(NULL, (shards + 1) * sizeof *index->shards);
     index->damages = must_realloc(NULL, (damages + 1) * sizeof *index->damages);
-    const forged_value *shard_table = &index->tables[STORE_SHARDS].values[0];
+    const struct forged_value *shard_table = &index->tables[STORE_SHARDS].values[0];
     assert_int_equal(shards_decode(index->shards, &index->shard_count, shards, shard_table->data,
                                    shard_table->size),
                      DECODE_OK);
-    const forged_value *damage_table = &index->tables[STORE_DAMAGE].values[0];
+    const struct forged_value *damage_table = &index->tables[STORE_DAMAGE].values[0];
     if (!damages) return;
     assert_int_equal(damages_decode(index->damages, &index->damage_count, damages,
                                     damage_table->data, damage_table->size),
                      DECODE_OK);
 }
 
-forged forged_read(const char *path) {
+struct forged forged_read(const char *path) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct store *opened;
-    forged index = {.shards = NULL};
+    struct forged index = {.shards = NULL};
     ASSERT_OK(store_open(&opened, path, NULL, &error), &error);
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;
@@ -51,7 +51,7 @@ forged forged_read(const char *path) {
     return index;
 }
 
-void forged_free(forged *index) {
+void forged_free(struct forged *index) {
     for (size_t i = 0; i < index->shard_count; i++) shard_entry_deinit(&index->shards[i]);
     for (size_t i = 0; i < index->damage_count; i++) free(index->damages[i].reason);
     free(index->shards);
@@ -61,14 +61,14 @@ void forged_free(forged *index) {
         while (index->tables[table].count) forged_drop(index, (store_table)table);
 }
 
-static void replace(forged_table *table, uint8_t *data, size_t size) {
+static void replace(struct forged_table *table, uint8_t *data, size_t size) {
     assert_non_null(data);
     free(table->values[0].data);
     table->values[0].data = data;
     table->values[0].size = size;
 }
 
-void forged_encode(forged *index) {
+void forged_encode(struct forged *index) {
     size_t size;
     uint8_t *bytes = manifest_encode(&size, &index->manifest);
     replace(&index->tables[STORE_MANIFEST], bytes, size);
@@ -79,25 +79,25 @@ void forged_encode(forged *index) {
     replace(&index->tables[STORE_DAMAGE], bytes, size);
 }
 
-void forged_add(forged *index, store_table table, struct store_key key, const void *data,
+void forged_add(struct forged *index, store_table table, struct store_key key, const void *data,
                 size_t size) {
-    forged_table *to = &index->tables[table];
+    struct forged_table *to = &index->tables[table];
     assert_true(to->count < FORGED_VALUES_MAX);
     to->values[to->count++] = copy_value(key, data, size);
 }
 
-void forged_drop(forged *index, store_table table) {
-    forged_table *from = &index->tables[table];
+void forged_drop(struct forged *index, store_table table) {
+    struct forged_table *from = &index->tables[table];
     assert_true(from->count > 0);
     free(from->values[--from->count].data);
 }
 
-void forged_write(const forged *index, const char *path) {
+void forged_write(const struct forged *index, const char *path) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct store_writer *writer;
     ASSERT_OK(store_writer_create(&writer, path, &error), &error);
     for (int t = 0; t < STORE_TABLE_COUNT; t++) {
-        const forged_table *table = &index->tables[t];
+        const struct forged_table *table = &index->tables[t];
         for (size_t i = 0; i < table->count; i++)
             ASSERT_OK(store_writer_put(writer, (store_table)t, table->values[i].key,
                                        table->values[i].data, table->values[i].size, &error),

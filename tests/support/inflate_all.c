@@ -5,14 +5,14 @@
 
 static recmap_status read_buffer(void *context, void *data, size_t size, uint64_t offset,
                                  recmap_error *error) {
-    const buffer *stream = context;
+    const struct buffer *stream = context;
     (void)error;
     if (size > stream->size || offset > stream->size - size) abort();
     memcpy(data, stream->data + offset, size);
     return RECMAP_OK;
 }
 
-struct inflate_source make_source(const buffer *stream, bool reads) {
+struct inflate_source make_source(const struct buffer *stream, bool reads) {
     struct inflate_source source = {.size = stream->size};
     if (reads) {
         source.read = read_buffer;
@@ -23,8 +23,8 @@ struct inflate_source make_source(const buffer *stream, bool reads) {
     return source;
 }
 
-inflate_verdict inflate_all(buffer *out, uint64_t *bad_at, compression kind, const buffer *stream,
-                            bool reads) {
+inflate_verdict inflate_all(struct buffer *out, uint64_t *bad_at, compression kind,
+                            const struct buffer *stream, bool reads) {
     static uint8_t piece[100000];
     struct inflate_source source = make_source(stream, reads);
     struct inflater *in = inflater_create(kind, &source);

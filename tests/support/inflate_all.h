@@ -6,10 +6,10 @@
 #include "support/buffer.h"
 
 /* In memory, or as if it had to be read. */
-struct inflate_source make_source(const buffer *stream, bool reads);
+struct inflate_source make_source(const struct buffer *stream, bool reads);
 
 /* Replaces what is in `out`. A wrong checksum counts as bad. */
-inflate_verdict inflate_all(buffer *out, uint64_t *bad_at, compression kind, const buffer *stream,
-                            bool reads);
+inflate_verdict inflate_all(struct buffer *out, uint64_t *bad_at, compression kind,
+                            const struct buffer *stream, bool reads);
 
 #endif

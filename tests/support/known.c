@@ -25,7 +25,7 @@ static const recmap_counted_feature counted[] = {
     {"word", RECMAP_ELEMENT_UINT8},
 };
 
-recmap_index_options known_index_options(const known *set) {
+recmap_index_options known_index_options(const struct known *set) {
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.id_feature = "id";
     options.lifts = lifts;
@@ -36,13 +36,14 @@ recmap_index_options known_index_options(const known *set) {
     return options;
 }
 
-recmap_value known_id(const known *set, uint64_t id, char text[24]) {
+recmap_value known_id(const struct known *set, uint64_t id, char text[24]) {
     if (!set->has_text_ids) return int64_value((int64_t)id - 10);
     snprintf(text, 24, "image-%06u", (unsigned)id);
     return text_value(text);
 }
 
-static void choose_values(known_record *record, const known *set, bool is_late, rng *random) {
+static void choose_values(struct known_record *record, const struct known *set, bool is_late,
+                          struct rng *random) {
     static const int64_t labels[] = {0, 1, -1, 300, 70000, INT64_MIN, INT64_MAX};
     record->has_id = !rng_one_in(random, 10);
     record->id = rng_below(random, set->id_limit);
@@ -57,8 +58,9 @@ static void choose_values(known_record *record, const known *set, bool is_late, 
     record->late = (int64_t)rng_below(random, 10);
 }
 
-static void make_payload(known_record *record, const known *set, size_t filler, rng *random) {
-    buffer features = BUFFER_INIT, example = BUFFER_INIT, noise = BUFFER_INIT;
+static void make_payload(struct known_record *record, const struct known *set, size_t filler,
+                         struct rng *random) {
+    struct buffer features = BUFFER_INIT, example = BUFFER_INIT, noise = BUFFER_INIT;
     char text[24];
     recmap_value id = known_id(set, record->id, text);
     if (record->has_id && set->has_text_ids) features_add_text(&features, "id", text);
@@ -77,21 +79,22 @@ static void make_payload(known_record *record, const known *set, size_t filler, 
 }
 
 /* Bytes that are not a record, and in which no record begins. */
-static void add_damage(known *set, size_t shard, rng *random) {
-    buffer *bytes = &set->shards[shard];
+static void add_damage(struct known *set, size_t shard, struct rng *random) {
+    struct buffer *bytes = &set->shards[shard];
     set->damages = must_realloc(set->damages, (set->damage_count + 1) * sizeof *set->damages);
     size_t size = 1 + (size_t)rng_below(random, 40);
     /* Two adjacent stretches of damage count as one. */
-    const known_damage *last = set->damage_count ? &set->damages[set->damage_count - 1] : NULL;
+    const struct known_damage *last = set->damage_count ? &set->damages[set->damage_count - 1]
+                                                        : NULL;
     if (last && last->shard == shard && last->offset + last->length == bytes->size) return;
-    set->damages[set->damage_count++] = (known_damage){shard, bytes->size, size};
+    set->damages[set->damage_count++] = (struct known_damage){shard, bytes->size, size};
     while (size--) buffer_add_byte(bytes, 0xff);
 }
 
 /* Writes a shard as it is, or compressed, in one member or two. */
-static uint64_t write_shard(const char *name, const buffer *bytes, bool is_compressed,
-                            rng *random) {
-    buffer file = BUFFER_INIT;
+static uint64_t write_shard(const char *name, const struct buffer *bytes, bool is_compressed,
+                            struct rng *random) {
+    struct buffer file = BUFFER_INIT;
     size_t cut = (size_t)rng_below(random, bytes->size + 1);
     switch (is_compressed ? rng_below(random, 4) : 3) {
     case 0: compress_zlib(&file, bytes->data, bytes->size); break;
@@ -108,22 +111,22 @@ static uint64_t write_shard(const char *name, const buffer *bytes, bool is_compr
     return size;
 }
 
-known known_make(const known_options *options, rng *random) {
-    known set = {.count = options->record_count,
-                 .shard_count = options->shard_count,
-                 .has_text_ids = options->has_text_ids,
-                 .id_limit = options->record_count * 2 / 3 + 1};
+struct known known_make(const struct known_options *options, struct rng *random) {
+    struct known set = {.count = options->record_count,
+                        .shard_count = options->shard_count,
+                        .has_text_ids = options->has_text_ids,
+                        .id_limit = options->record_count * 2 / 3 + 1};
     set.records = must_realloc(NULL, set.count * sizeof *set.records);
     set.shards = must_realloc(NULL, set.shard_count * sizeof *set.shards);
-    for (size_t i = 0; i < set.shard_count; i++) set.shards[i] = (buffer)BUFFER_INIT;
+    for (size_t i = 0; i < set.shard_count; i++) set.shards[i] = (struct buffer)BUFFER_INIT;
     size_t shard = 0;
     for (size_t i = 0; i < set.count; i++) {
         /* Shards of all sizes, empty ones too. */
         while (shard + 1 < set.shard_count && rng_below(random, set.count) < set.shard_count)
             shard++;
         if (options->is_damaged && rng_one_in(random, 8)) add_damage(&set, shard, random);
-        known_record *record = &set.records[i];
-        *record = (known_record){.shard = shard, .offset = set.shards[shard].size};
+        struct known_record *record = &set.records[i];
+        *record = (struct known_record){.shard = shard, .offset = set.shards[shard].size};
         choose_values(record, &set, i > set.count / 2, random);
         make_payload(record, &set, (size_t)rng_below(random, options->record_size + 1), random);
         oracle_add_record(&set.shards[shard], record->data, record->size);
@@ -136,19 +139,19 @@ known known_make(const known_options *options, rng *random) {
     return set;
 }
 
-void known_free(known *set) {
+void known_free(struct known *set) {
     for (size_t i = 0; i < set->count; i++) free(set->records[i].data);
     for (size_t i = 0; i < set->shard_count; i++) buffer_free(&set->shards[i]);
     free(set->records);
     free(set->damages);
     free(set->shards);
     free(set->file_sizes);
-    *set = (known){0};
+    *set = (struct known){0};
 }
 
 /* Written so that it may be called from many threads: cmocka's assertions must not. */
-static void assert_is(const known *set, const recmap_record *record, uint64_t number) {
-    const known_record *due = &set->records[number];
+static void assert_is(const struct known *set, const recmap_record *record, uint64_t number) {
+    const struct known_record *due = &set->records[number];
     if (record->number == number && record->size == due->size &&
         !memcmp(record->data, due->data, due->size))
         return;
@@ -157,7 +160,7 @@ static void assert_is(const known *set, const recmap_record *record, uint64_t nu
     abort();
 }
 
-void known_assert_records(const known *set, recmap_dataset *dataset) {
+void known_assert_records(const struct known *set, recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
     if (recmap_dataset_count(dataset) != set->count) abort();
     for (uint64_t i = 0; i < set->count; i++) {
@@ -169,8 +172,8 @@ void known_assert_records(const known *set, recmap_dataset *dataset) {
     }
 }
 
-static void assert_range(const known *set, recmap_dataset *dataset, recmap_batch *batch,
-                         rng *random) {
+static void assert_range(const struct known *set, recmap_dataset *dataset, recmap_batch *batch,
+                         struct rng *random) {
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t first = rng_below(random, set->count + 1);
     size_t count = (size_t)rng_below(random, set->count - first + 1);
@@ -181,7 +184,7 @@ static void assert_range(const known *set, recmap_dataset *dataset, recmap_batch
 
 /* Gathers random numbers in most rounds and close ones in every third round. Each record is
  * compared with the known one. */
-void known_assert_batches(const known *set, recmap_dataset *dataset, rng *random) {
+void known_assert_batches(const struct known *set, recmap_dataset *dataset, struct rng *random) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_batch *batch;
     ASSERT_OK(recmap_batch_create(&batch, &error), &error);
@@ -233,12 +236,12 @@ static recmap_type type_of(recmap_dataset *dataset, size_t column) {
 
 /* Compares every lifted value with the known record. Records without a feature must have the
  * column's default. */
-void known_assert_columns(const known *set, recmap_dataset *dataset) {
+void known_assert_columns(const struct known *set, recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
     assert_names(dataset);
     assert_int_equal(type_of(dataset, 5), RECMAP_TYPE_FLOAT);
     for (uint64_t i = 0; i < set->count; i++) {
-        const known_record *due = &set->records[i];
+        const struct known_record *due = &set->records[i];
         int64_t length, label, late;
         float score, never;
         recmap_value word;
@@ -259,14 +262,14 @@ void known_assert_columns(const known *set, recmap_dataset *dataset) {
 
 /* Compares the element counts of all records: of a feature with one value, and of the bytes of a
  * word. */
-void known_assert_counts(const known *set, recmap_dataset *dataset) {
+void known_assert_counts(const struct known *set, recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_counts *labels, *words;
     ASSERT_OK(recmap_dataset_read_counts(&labels, dataset, "label", &error), &error);
     ASSERT_OK(recmap_dataset_read_counts(&words, dataset, "word", &error), &error);
     assert_int_equal(recmap_counts_record_count(labels), set->count);
     for (uint64_t i = 0; i < set->count; i++) {
-        const known_record *due = &set->records[i];
+        const struct known_record *due = &set->records[i];
         uint64_t label, word;
         ASSERT_OK(recmap_counts_run(&label, labels, i, 1, &error), &error);
         ASSERT_OK(recmap_counts_run(&word, words, i, 1, &error), &error);
@@ -279,7 +282,7 @@ void known_assert_counts(const known *set, recmap_dataset *dataset) {
 
 /* Compares the place of each record, each stretch of damage and each shard. Together these cover
  * every number in the offset table. */
-void known_assert_places(const known *set, recmap_dataset *dataset) {
+void known_assert_places(const struct known *set, recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_location *places = must_realloc(NULL, set->count * sizeof *places);
     ASSERT_OK(recmap_dataset_locate(places, dataset, 0, set->count, &error), &error);
@@ -311,7 +314,7 @@ void known_assert_places(const known *set, recmap_dataset *dataset) {
 }
 
 /* All records with the id `id`, the plain way. */
-static size_t find_plainly(const known *set, uint64_t id, uint64_t *numbers) {
+static size_t find_plainly(const struct known *set, uint64_t id, uint64_t *numbers) {
     size_t count = 0;
     for (size_t i = 0; i < set->count; i++)
         if (set->records[i].has_id && set->records[i].id == id) numbers[count++] = i;
@@ -320,7 +323,7 @@ static size_t find_plainly(const known *set, uint64_t id, uint64_t *numbers) {
 
 /* Looks up every id, and some that do not exist, in three ways: all records, only their count, and
  * the first one. The expected numbers are found by comparing all records. */
-void known_assert_ids(const known *set, recmap_dataset *dataset) {
+void known_assert_ids(const struct known *set, recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t *due = must_realloc(NULL, set->count * sizeof *due);
     uint64_t *found = must_realloc(NULL, set->count * sizeof *found);

@@ -7,7 +7,7 @@
 
 #include "support/buffer.h"
 
-typedef struct known_record {
+struct known_record {
     uint8_t *data;
     size_t size;
     size_t shard;
@@ -18,55 +18,55 @@ typedef struct known_record {
     float score;
     char word[16];
     int64_t late;
-} known_record;
+};
 
-typedef struct known_damage {
+struct known_damage {
     size_t shard;
     uint64_t offset, length;
-} known_damage;
+};
 
-typedef struct known {
-    known_record *records;
+struct known {
+    struct known_record *records;
     size_t count;
-    known_damage *damages;
+    struct known_damage *damages;
     size_t damage_count;
-    buffer
+    struct buffer
         *shards; /* what records lie in; where a shard is compressed, its file holds less or more */
     uint64_t *file_sizes;
     size_t shard_count;
     bool has_text_ids;
     uint64_t id_limit; /* ids are below */
-} known;
+};
 
-typedef struct known_options {
+struct known_options {
     size_t shard_count;
     size_t record_count;
     size_t record_size; /* at most, beside the features */
     bool is_damaged;
     bool has_text_ids;
     bool is_compressed; /* some shards are, by GZIP or ZLIB */
-} known_options;
+};
 
 /* Makes it and writes its shards under the names of shard_names. */
-known known_make(const known_options *options, rng *random);
-void known_free(known *set);
+struct known known_make(const struct known_options *options, struct rng *random);
+void known_free(struct known *set);
 
 /* The options with which it is indexed: ids of feature "id"; columns "label" (int64, default 5),
  * "score" (float, default -0.5), "word" (bytes, default "none"), "late" (int64 from some record on,
  * default 7), "never" (default 2.5). The values of "label" and the bytes of "word" are counted. */
-recmap_index_options known_index_options(const known *set);
+recmap_index_options known_index_options(const struct known *set);
 enum { KNOWN_COLUMNS = 5 };
 
 /* The id of a record as a value; `text` is where a text is put. */
-recmap_value known_id(const known *set, uint64_t id, char text[24]);
+recmap_value known_id(const struct known *set, uint64_t id, char text[24]);
 
 /* Asserts that the data set is this one: records one by one, in batches, in ranges; columns,
  * lengths, places, shards and damage. */
-void known_assert_records(const known *set, recmap_dataset *dataset);
-void known_assert_batches(const known *set, recmap_dataset *dataset, rng *random);
-void known_assert_counts(const known *set, recmap_dataset *dataset);
-void known_assert_columns(const known *set, recmap_dataset *dataset);
-void known_assert_places(const known *set, recmap_dataset *dataset);
-void known_assert_ids(const known *set, recmap_dataset *dataset);
+void known_assert_records(const struct known *set, recmap_dataset *dataset);
+void known_assert_batches(const struct known *set, recmap_dataset *dataset, struct rng *random);
+void known_assert_counts(const struct known *set, recmap_dataset *dataset);
+void known_assert_columns(const struct known *set, recmap_dataset *dataset);
+void known_assert_places(const struct known *set, recmap_dataset *dataset);
+void known_assert_ids(const struct known *set, recmap_dataset *dataset);
 
 #endif

@@ -5,7 +5,7 @@
 #include "support/oracle.h"
 
 /* A length for a header that lies: within the file, just outside it, or absurd. */
-static uint64_t lying_length(size_t size, rng *random) {
+static uint64_t lying_length(size_t size, struct rng *random) {
     static const uint64_t absurd[] = {
         UINT64_MAX, UINT64_MAX - 15, (uint64_t)1 << 63, INT64_MAX, UINT32_MAX, (uint64_t)1 << 31,
     };
@@ -16,12 +16,12 @@ static uint64_t lying_length(size_t size, rng *random) {
     }
 }
 
-static void add_payload(buffer *buffer, size_t size, int depth, rng *random);
+static void add_payload(struct buffer *buffer, size_t size, int depth, struct rng *random);
 
-static void add_stream(buffer *out, size_t size, int depth, rng *random) {
+static void add_stream(struct buffer *out, size_t size, int depth, struct rng *random) {
     size_t end = out->size + size;
     while (out->size < end) {
-        buffer payload = BUFFER_INIT;
+        struct buffer payload = BUFFER_INIT;
         size_t most = rng_one_in(random, 12) ? size : 60;
         add_payload(&payload, (size_t)rng_below(random, most), depth, random);
         oracle_add_record(out, payload.data, payload.size);
@@ -30,7 +30,7 @@ static void add_stream(buffer *out, size_t size, int depth, rng *random) {
 }
 
 /* Records whose length holds and whose data does not. */
-static void add_false_stream(buffer *buffer, size_t size, rng *random) {
+static void add_false_stream(struct buffer *buffer, size_t size, struct rng *random) {
     size_t end = buffer->size + size;
     while (buffer->size < end) {
         size_t length = (size_t)rng_below(random, 40);
@@ -39,7 +39,7 @@ static void add_false_stream(buffer *buffer, size_t size, rng *random) {
     }
 }
 
-static void add_payload(buffer *buffer, size_t size, int depth, rng *random) {
+static void add_payload(struct buffer *buffer, size_t size, int depth, struct rng *random) {
     size_t start = buffer->size;
     switch (depth ? rng_below(random, 6) : 0) {
     case 0: buffer_add_random(buffer, size, random); break;
@@ -56,16 +56,16 @@ static void add_payload(buffer *buffer, size_t size, int depth, rng *random) {
     }
 }
 
-void layout_add_records(buffer *buffer, size_t size, rng *random) {
+void layout_add_records(struct buffer *buffer, size_t size, struct rng *random) {
     add_stream(buffer, size, 2, random);
 }
 
-void layout_damage(buffer *file, rng *random) {
+void layout_damage(struct buffer *file, struct rng *random) {
     if (!file->size) return;
     size_t at = (size_t)rng_below(random, file->size);
     size_t most = rng_one_in(random, 4) ? file->size - at : 24;
     size_t size = (size_t)rng_below(random, most < file->size - at ? most : file->size - at);
-    buffer junk = BUFFER_INIT;
+    struct buffer junk = BUFFER_INIT;
     add_payload(&junk, (size_t)rng_below(random, 100), 2, random);
     switch (rng_below(random, 7)) {
     case 0: file->data[at] ^= (uint8_t)(1u << rng_below(random, 8)); break;
@@ -80,7 +80,7 @@ void layout_damage(buffer *file, rng *random) {
     buffer_free(&junk);
 }
 
-void layout_make(buffer *file, size_t size, rng *random) {
+void layout_make(struct buffer *file, size_t size, struct rng *random) {
     if (rng_one_in(random, 12)) {
         add_payload(file, size, 3, random);
         return;

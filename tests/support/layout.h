@@ -6,12 +6,12 @@
 #include "support/buffer.h"
 
 /* Appends about `size` bytes of sound records, whose payloads may be anything. */
-void layout_add_records(buffer *buffer, size_t size, rng *random);
+void layout_add_records(struct buffer *buffer, size_t size, struct rng *random);
 
 /* A whole file of about `size` bytes: sound, damaged, or no TFRecord at all. */
-void layout_make(buffer *file, size_t size, rng *random);
+void layout_make(struct buffer *file, size_t size, struct rng *random);
 
 /* Damages the file in one random way. */
-void layout_damage(buffer *file, rng *random);
+void layout_damage(struct buffer *file, struct rng *random);
 
 #endif

@@ -24,7 +24,7 @@ uint32_t oracle_masked_crc(const void *data, size_t size) {
     return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
-static void add_number(buffer *buffer, uint64_t value, int bytes) {
+static void add_number(struct buffer *buffer, uint64_t value, int bytes) {
     for (int i = 0; i < bytes; i++) buffer_add_byte(buffer, (uint8_t)(value >> 8 * i));
 }
 
@@ -34,12 +34,12 @@ static uint64_t number_at(const uint8_t *position, int bytes) {
     return value;
 }
 
-void oracle_add_header(buffer *buffer, uint64_t length) {
+void oracle_add_header(struct buffer *buffer, uint64_t length) {
     add_number(buffer, length, 8);
     add_number(buffer, oracle_masked_crc(buffer->data + buffer->size - 8, 8), 4);
 }
 
-void oracle_add_record(buffer *buffer, const void *data, size_t size) {
+void oracle_add_record(struct buffer *buffer, const void *data, size_t size) {
     oracle_add_header(buffer, size);
     buffer_add(buffer, data, size);
     add_number(buffer, oracle_masked_crc(data, size), 4);
@@ -61,20 +61,20 @@ static bool has_record(const uint8_t *bytes, size_t size, size_t at) {
     return number_at(bytes + at + 12 + length, 4) == oracle_masked_crc(bytes + at + 12, length);
 }
 
-static void note_record(oracle_file *file, const uint8_t *bytes, size_t at) {
+static void note_record(struct oracle_file *file, const uint8_t *bytes, size_t at) {
     uint64_t length = number_at(bytes + at, 8);
     if (!(file->record_count & (file->record_count + 1)))
         file->records =
             must_realloc(file->records, (file->record_count * 2 + 2) * sizeof *file->records);
     file->records[file->record_count++] =
-        (oracle_record){at, length, (uint32_t)number_at(bytes + at + 12 + length, 4)};
+        (struct oracle_record){at, length, (uint32_t)number_at(bytes + at + 12 + length, 4)};
 }
 
-static void note_damage(oracle_file *file, size_t at, size_t length) {
+static void note_damage(struct oracle_file *file, size_t at, size_t length) {
     if (!(file->damage_count & (file->damage_count + 1)))
         file->damages =
             must_realloc(file->damages, (file->damage_count * 2 + 2) * sizeof *file->damages);
-    file->damages[file->damage_count++] = (oracle_damage){at, length};
+    file->damages[file->damage_count++] = (struct oracle_damage){at, length};
 }
 
 /* Where reading continues after damage at `at`. */
@@ -88,8 +88,8 @@ static size_t after_damage(const uint8_t *bytes, size_t size, size_t at) {
     return next;
 }
 
-oracle_file oracle_read(const uint8_t *bytes, size_t size, bool stops) {
-    oracle_file file = {NULL, 0, NULL, 0};
+struct oracle_file oracle_read(const uint8_t *bytes, size_t size, bool stops) {
+    struct oracle_file file = {NULL, 0, NULL, 0};
     for (size_t at = 0; at < size;) {
         if (has_record(bytes, size, at)) {
             note_record(&file, bytes, at);
@@ -103,8 +103,8 @@ oracle_file oracle_read(const uint8_t *bytes, size_t size, bool stops) {
     return file;
 }
 
-void oracle_free(oracle_file *file) {
+void oracle_free(struct oracle_file *file) {
     free(file->records);
     free(file->damages);
-    *file = (oracle_file){NULL, 0, NULL, 0};
+    *file = (struct oracle_file){NULL, 0, NULL, 0};
 }

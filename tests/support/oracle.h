@@ -13,30 +13,30 @@
 uint32_t oracle_masked_crc(const void *data, size_t size);
 
 /* Appends a record, or only its header with a right CRC and whatever length. */
-void oracle_add_record(buffer *buffer, const void *data, size_t size);
-void oracle_add_header(buffer *buffer, uint64_t length);
+void oracle_add_record(struct buffer *buffer, const void *data, size_t size);
+void oracle_add_header(struct buffer *buffer, uint64_t length);
 
-typedef struct oracle_record {
+struct oracle_record {
     uint64_t offset; /* of the frame */
     uint64_t size;   /* of the payload, 12 bytes after the offset */
     uint32_t check;  /* as stored in the file */
-} oracle_record;
+};
 
-typedef struct oracle_damage {
+struct oracle_damage {
     uint64_t offset;
     uint64_t length;
-} oracle_damage;
+};
 
-typedef struct oracle_file {
-    oracle_record *records;
+struct oracle_file {
+    struct oracle_record *records;
     size_t record_count;
-    oracle_damage *damages;
+    struct oracle_damage *damages;
     size_t damage_count;
-} oracle_file;
+};
 
 /* All records and, between them, all damage. With `stops` it ends at the first damage, which is
  * then the only one and has no length. */
-oracle_file oracle_read(const uint8_t *bytes, size_t size, bool stops);
-void oracle_free(oracle_file *file);
+struct oracle_file oracle_read(const uint8_t *bytes, size_t size, bool stops);
+void oracle_free(struct oracle_file *file);
 
 #endif

@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct rng {
+struct rng {
     uint64_t state;
-} rng;
+};
 
-static inline uint64_t rng_next(rng *random) {
+static inline uint64_t rng_next(struct rng *random) {
     uint64_t z = random->state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
@@ -17,16 +17,16 @@ static inline uint64_t rng_next(rng *random) {
 }
 
 /* A number in [0, limit); 0 for a limit of 0. */
-static inline uint64_t rng_below(rng *random, uint64_t limit) {
+static inline uint64_t rng_below(struct rng *random, uint64_t limit) {
     return limit ? rng_next(random) % limit : 0;
 }
 
-static inline bool rng_one_in(rng *random, uint64_t n) {
+static inline bool rng_one_in(struct rng *random, uint64_t n) {
     return rng_below(random, n) == 0;
 }
 
 /* Small numbers most often, large ones now and then: up to 2^bits. */
-static inline uint64_t rng_skewed(rng *random, unsigned bits) {
+static inline uint64_t rng_skewed(struct rng *random, unsigned bits) {
     return rng_next(random) >> (64 - 1 - rng_below(random, bits));
 }
 

@@ -28,8 +28,8 @@ recmap_value sample_id(char text[24], uint64_t number) {
     return text_value(text);
 }
 
-static void add_record(buffer *shard, uint64_t number) {
-    buffer features = BUFFER_INIT, example = BUFFER_INIT;
+static void add_record(struct buffer *shard, uint64_t number) {
+    struct buffer features = BUFFER_INIT, example = BUFFER_INIT;
     char text[24];
     sample_id(text, number);
     features_add_text(&features, "id", text);
@@ -48,7 +48,7 @@ static void add_record(buffer *shard, uint64_t number) {
 void sample_build(const char *index_path) {
     const char *const *names = shard_names(SAMPLE_SHARDS);
     for (uint64_t s = 0; s < SAMPLE_SHARDS; s++) {
-        buffer shard = BUFFER_INIT;
+        struct buffer shard = BUFFER_INIT;
         for (uint64_t i = 0; i < SAMPLE_SHARD_RECORDS; i++) {
             if (i == 50 || i == 150)
                 for (int k = 0; k < SAMPLE_DAMAGE_SIZE; k++) buffer_add_byte(&shard, 0xff);

@@ -21,13 +21,13 @@
 #include "support/oracle.h"
 #include "support/rounds.h"
 
-typedef struct part {
+struct part {
     const char *index; /* or a shard */
     const char *shard;
-} part;
+};
 
 static recmap_status build_parts(const char *path, const recmap_index_options *options,
-                                 const part *parts, size_t count, recmap_error *error) {
+                                 const struct part *parts, size_t count, recmap_error *error) {
     recmap_index_builder *builder = NULL;
     recmap_status status = recmap_index_builder_create(&builder, path, options, error);
     for (size_t i = 0; i < count && status == RECMAP_OK; i++)
@@ -40,10 +40,10 @@ static recmap_status build_parts(const char *path, const recmap_index_options *o
 
 /* Appends shards [first, end) to the index, one or more at a time. */
 static void append(const char *path, const recmap_index_options *options, const char *const *names,
-                   size_t first, size_t end, rng *random) {
+                   size_t first, size_t end, struct rng *random) {
     recmap_error error = RECMAP_ERROR_INIT;
     while (first < end) {
-        part parts[64] = {{path, NULL}};
+        struct part parts[64] = {{path, NULL}};
         size_t count = 1 + (size_t)rng_below(random, end - first);
         for (size_t i = 0; i < count; i++) parts[1 + i].shard = names[first + i];
         ASSERT_OK(build_parts(path, options, parts, count + 1, &error), &error);
@@ -54,28 +54,28 @@ static void append(const char *path, const recmap_index_options *options, const 
 /* Indexes groups of shards, some of them in a folder of their own, and merges: now and then a shard
  * stays a shard. */
 static void merge(const char *path, const recmap_index_options *options, const char *const *names,
-                  size_t count, rng *random) {
+                  size_t count, struct rng *random) {
     recmap_error error = RECMAP_ERROR_INIT;
-    part parts[64];
+    struct part parts[64];
     char indexes[64][32];
     size_t part_count = 0;
     for (size_t first = 0; first < count; part_count++) {
         size_t group = 1 + (size_t)rng_below(random, count - first);
         if (rng_one_in(random, 4)) {
-            parts[part_count] = (part){NULL, names[first++]};
+            parts[part_count] = (struct part){NULL, names[first++]};
             continue;
         }
         snprintf(indexes[part_count], sizeof indexes[0], "%spart%zu.rmx",
                  rng_one_in(random, 2) ? "parts/" : "", part_count);
         index_build(indexes[part_count], options, names + first, group);
-        parts[part_count] = (part){indexes[part_count], NULL};
+        parts[part_count] = (struct part){indexes[part_count], NULL};
         first += group;
     }
     ASSERT_OK(build_parts(path, options, parts, part_count, &error), &error);
 }
 
 static void assert_same_by_all_ways(recmap_index_options *options, const char *const *names,
-                                    size_t count, rng *random) {
+                                    size_t count, struct rng *random) {
     mkdir("parts", 0777);
     options->thread_count = 1;
     index_build("once.rmx", options, names, count);
@@ -94,14 +94,14 @@ static void test_known_sets(void **state) {
     (void)state;
     unsigned rounds = is_long() ? 1500 : some_rounds(60);
     for (unsigned round = 0; round < rounds; round++) {
-        rng random = {5000 + round};
-        known_options made = {1 + (size_t)rng_below(&random, 9),
-                              (size_t)rng_below(&random, 400),
-                              60,
-                              rng_one_in(&random, 2),
-                              rng_one_in(&random, 2),
-                              rng_one_in(&random, 2)};
-        known set = known_make(&made, &random);
+        struct rng random = {5000 + round};
+        struct known_options made = {1 + (size_t)rng_below(&random, 9),
+                                     (size_t)rng_below(&random, 400),
+                                     60,
+                                     rng_one_in(&random, 2),
+                                     rng_one_in(&random, 2),
+                                     rng_one_in(&random, 2)};
+        struct known set = known_make(&made, &random);
         recmap_index_options options = known_index_options(&set);
         assert_same_by_all_ways(&options, shard_names(set.shard_count), set.shard_count, &random);
         known_free(&set);
@@ -113,10 +113,10 @@ static void test_damaged_shards(void **state) {
     (void)state;
     unsigned rounds = is_long() ? 1500 : some_rounds(60);
     for (unsigned round = 0; round < rounds; round++) {
-        rng random = {9000 + round};
+        struct rng random = {9000 + round};
         size_t count = 1 + (size_t)rng_below(&random, 5);
         for (size_t i = 0; i < count; i++) {
-            buffer bytes = BUFFER_INIT;
+            struct buffer bytes = BUFFER_INIT;
             layout_make(&bytes, (size_t)rng_below(&random, 5000), &random);
             file_write(shard_names(count)[i], bytes.data, bytes.size);
             buffer_free(&bytes);
@@ -156,7 +156,7 @@ static recmap_status extract_number(void *context, const recmap_record *record, 
 static void write_many(const char *const *names, size_t shard_count) {
     uint32_t number = 0;
     for (size_t s = 0; s < shard_count; s++) {
-        buffer shard = BUFFER_INIT;
+        struct buffer shard = BUFFER_INIT;
         for (uint32_t end = (uint32_t)(MANY * (s + 1) / shard_count); number < end; number++) {
             uint8_t payload[4] = {(uint8_t)number, (uint8_t)(number >> 8), (uint8_t)(number >> 16),
                                   (uint8_t)(number >> 24)};
@@ -191,7 +191,7 @@ static void check_many(void) {
     recmap_error error = RECMAP_ERROR_INIT;
     assert_int_equal(recmap_dataset_count(dataset), MANY);
     assert_int_equal(recmap_dataset_get_info(dataset)->id_count, MANY - MANY / 50);
-    rng random = {3};
+    struct rng random = {3};
     for (int i = 0; i < 5000; i++) {
         uint32_t number = (uint32_t)rng_below(&random, i % 2 ? MANY : MANY - IDS_REPEAT);
         recmap_record record;
@@ -223,7 +223,7 @@ static void test_many_records(void **state) {
     options.lifts = lifts;
     options.lift_count = 2;
     options.extract = extract_number;
-    rng random = {1};
+    struct rng random = {1};
     assert_same_by_all_ways(&options, names, 3, &random);
     check_many();
 }
@@ -231,8 +231,8 @@ static void test_many_records(void **state) {
 /* One shard of several real segments, full of records that look like streams. */
 static void test_large_shard(void **state) {
     (void)state;
-    rng random = {8};
-    buffer shard = BUFFER_INIT;
+    struct rng random = {8};
+    struct buffer shard = BUFFER_INIT;
     while (shard.size < 18 << 20) layout_add_records(&shard, 1 << 20, &random);
     for (int i = 0; i < 6; i++) layout_damage(&shard, &random);
     file_write("shard", shard.data, shard.size);
@@ -244,7 +244,7 @@ static void test_large_shard(void **state) {
     options.thread_count = 4;
     recmap_index_summary summary = index_build("four.rmx", &options, &name, 1);
     assert_same_file("one.rmx", "four.rmx");
-    oracle_file due = oracle_read(shard.data, shard.size, false);
+    struct oracle_file due = oracle_read(shard.data, shard.size, false);
     assert_int_equal(summary.record_count, due.record_count);
     assert_int_equal(summary.damage_count, due.damage_count);
     oracle_free(&due);
@@ -255,7 +255,7 @@ static void test_large_shard(void **state) {
 static void test_many_damages(void **state) {
     (void)state;
     enum { RECORDS = 700000, APART = 50 };
-    buffer shard = BUFFER_INIT;
+    struct buffer shard = BUFFER_INIT;
     for (int i = 0; i < RECORDS; i++) {
         oracle_add_record(&shard, "12345678", 8);
         if (i % APART == 0) shard.data[shard.size - 1] ^= 1;
@@ -265,7 +265,7 @@ static void test_many_damages(void **state) {
     const char *name = "shard";
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
-    rng random = {2};
+    struct rng random = {2};
     assert_same_by_all_ways(&options, &name, 1, &random);
     recmap_dataset *dataset = dataset_open("once.rmx", NULL);
     assert_int_equal(recmap_dataset_count(dataset), RECORDS - RECORDS / APART);
@@ -282,8 +282,8 @@ static void test_many_damages(void **state) {
     recmap_dataset_close(dataset);
 }
 
-static void add_example(buffer *shard, const char *name, int type) {
-    buffer features = BUFFER_INIT, example = BUFFER_INIT;
+static void add_example(struct buffer *shard, const char *name, int type) {
+    struct buffer features = BUFFER_INIT, example = BUFFER_INIT;
     if (type == RECMAP_TYPE_INT64) features_add_int64(&features, name, 3);
     if (type == RECMAP_TYPE_FLOAT) features_add_float(&features, name, 3);
     if (type == RECMAP_TYPE_BYTES) features_add_text(&features, name, "three");
@@ -295,7 +295,7 @@ static void add_example(buffer *shard, const char *name, int type) {
 /* A build of one column over examples of these types; -1 begins another shard. */
 static recmap_status try_types(const char *default_value, const int *types, size_t count,
                                unsigned threads, recmap_error *error) {
-    buffer shard = BUFFER_INIT;
+    struct buffer shard = BUFFER_INIT;
     size_t shards = 0;
     for (size_t i = 0; i <= count; i++) {
         if (i < count && types[i] >= 0) {
@@ -368,9 +368,9 @@ static void test_types_of_columns(void **state) {
 
 static void test_appending_keeps_numbers(void **state) {
     (void)state;
-    rng random = {4};
-    known_options made = {4, 100, 20, false, true, true};
-    known set = known_make(&made, &random);
+    struct rng random = {4};
+    struct known_options made = {4, 100, 20, false, true, true};
+    struct known set = known_make(&made, &random);
     recmap_index_options options = known_index_options(&set);
     index_build("set.rmx", &options, shard_names(4), 2);
     recmap_dataset *before = dataset_open("set.rmx", NULL);
@@ -391,7 +391,7 @@ static void test_appending_keeps_numbers(void **state) {
 
 static void make_shards(size_t count) {
     for (size_t i = 0; i < count; i++) {
-        buffer shard = BUFFER_INIT;
+        struct buffer shard = BUFFER_INIT;
         add_example(&shard, "x", RECMAP_TYPE_INT64);
         file_write(shard_names(8)[i], shard.data, shard.size);
         buffer_free(&shard);
@@ -400,7 +400,7 @@ static void make_shards(size_t count) {
 
 static void assert_mismatch(const recmap_index_options *options) {
     recmap_error error = RECMAP_ERROR_INIT;
-    part parts[] = {{"part.rmx", NULL}};
+    struct part parts[] = {{"part.rmx", NULL}};
     assert_int_equal(build_parts("all.rmx", options, parts, 1, &error), RECMAP_MISMATCH);
     assert_string_equal(error.path, "part.rmx");
     assert_true(error.advice[0]);
@@ -439,7 +439,8 @@ static void test_parts_that_do_not_fit(void **state) {
     assert_int_equal(folder_count(), files);
 }
 
-static void assert_twice(const part *parts, size_t count, const recmap_index_options *options) {
+static void assert_twice(const struct part *parts, size_t count,
+                         const recmap_index_options *options) {
     recmap_error error = RECMAP_ERROR_INIT;
     size_t files = folder_count();
     assert_int_equal(build_parts("all.rmx", options, parts, count, &error), RECMAP_INVALID);
@@ -454,10 +455,10 @@ static void test_shard_named_twice(void **state) {
     make_shards(3);
     assert_int_equal(symlink("s00000", "link"), 0);
     index_build("part.rmx", NULL, shard_names(2), 2);
-    assert_twice((part[]){{NULL, "s00000"}, {NULL, "s00001"}, {NULL, "s00000"}}, 3, NULL);
-    assert_twice((part[]){{NULL, "s00000"}, {NULL, "./s00000"}}, 2, NULL);
-    assert_twice((part[]){{NULL, "s00000"}, {NULL, "link"}}, 2, NULL);
-    assert_twice((part[]){{"part.rmx", NULL}, {NULL, "s00000"}}, 2, NULL);
+    assert_twice((struct part[]){{NULL, "s00000"}, {NULL, "s00001"}, {NULL, "s00000"}}, 3, NULL);
+    assert_twice((struct part[]){{NULL, "s00000"}, {NULL, "./s00000"}}, 2, NULL);
+    assert_twice((struct part[]){{NULL, "s00000"}, {NULL, "link"}}, 2, NULL);
+    assert_twice((struct part[]){{"part.rmx", NULL}, {NULL, "s00000"}}, 2, NULL);
 }
 
 static void assert_no_build(const char *shard, recmap_status due) {

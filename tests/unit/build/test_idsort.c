@@ -22,7 +22,7 @@ static int compare(const void *a, const void *b) {
 
 /* The sorter's output must equal qsort's. Few different hashes make many duplicates; many pairs
  * make it write several runs to disk. */
-static void check(size_t count, uint64_t hash_limit, rng *random) {
+static void check(size_t count, uint64_t hash_limit, struct rng *random) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct idsort *sorter;
     struct id_pair *pairs = must_realloc(NULL, count * sizeof *pairs);
@@ -52,7 +52,7 @@ static void check(size_t count, uint64_t hash_limit, rng *random) {
 
 static void test_few(void **state) {
     (void)state;
-    rng random = {1};
+    struct rng random = {1};
     for (int round = 0; round < 30; round++)
         check((size_t)rng_skewed(&random, 12), round % 3 ? (uint64_t)1 << 48 : 5, &random);
 }
@@ -60,7 +60,7 @@ static void test_few(void **state) {
 /* More than one buffer: runs are spilled and merged; nothing of it stays in the folder. */
 static void test_many(void **state) {
     (void)state;
-    rng random = {2};
+    struct rng random = {2};
     check((1 << 20) - 1, (uint64_t)1 << 48, &random);
     check(1 << 20, (uint64_t)1 << 48, &random);
     check((1 << 20) + 1, (uint64_t)1 << 48, &random);

@@ -19,7 +19,7 @@
 #include "support/oracle.h"
 
 static void write_shard(const char *name, uint8_t byte) {
-    buffer bytes = BUFFER_INIT;
+    struct buffer bytes = BUFFER_INIT;
     for (int i = 0; i < 100; i++) oracle_add_record(&bytes, &byte, 1);
     file_write(name, bytes.data, bytes.size);
     buffer_free(&bytes);
@@ -45,7 +45,7 @@ static void change_size(const char *path) {
 }
 
 static void change_inode(const char *path) {
-    buffer bytes = file_read(path);
+    struct buffer bytes = file_read(path);
     file_write("other", bytes.data, bytes.size);
     file_set_time("other", file_time(path));
     assert_int_equal(rename("other", path), 0);
@@ -59,24 +59,24 @@ enum { CHANGES = sizeof changes / sizeof *changes };
 /* A sink that changes the shard at a moment. */
 typedef enum moment { BEFORE_IT_IS_OPENED, WHILE_IT_IS_READ, MOMENTS } moment;
 
-typedef struct meddler {
+struct meddler {
     moment moment;
     change_fn change;
     size_t ended;        /* shards */
     size_t record_count; /* of the victim */
-} meddler;
+};
 
 static const char victim[] = "s00001";
 
 static recmap_status begin_shard(void *context, const char *path, recmap_error *error) {
-    meddler *who = context;
+    struct meddler *who = context;
     (void)error;
     if (who->moment == BEFORE_IT_IS_OPENED && !strcmp(path, victim)) who->change(victim);
     return RECMAP_OK;
 }
 
 static recmap_status add_run(void *context, const struct record_run *run, recmap_error *error) {
-    meddler *who = context;
+    struct meddler *who = context;
     (void)error;
     if (who->ended == 1) who->record_count += run->count;
     if (who->moment == WHILE_IT_IS_READ && who->ended == 1) who->change(victim);
@@ -96,11 +96,11 @@ static recmap_status add_damage(void *context, uint64_t offset, uint64_t length,
 static recmap_status end_shard(void *context, const struct shard_end *end, recmap_error *error) {
     (void)end;
     (void)error;
-    ((meddler *)context)->ended++;
+    ((struct meddler *)context)->ended++;
     return RECMAP_OK;
 }
 
-static recmap_status scan(meddler *who, unsigned thread_count, recmap_error *error) {
+static recmap_status scan(struct meddler *who, unsigned thread_count, recmap_error *error) {
     struct extractor *extractor;
     ASSERT_OK(extractor_create(&extractor, NULL, error), error);
     recmap_progress totals = {0};
@@ -131,7 +131,7 @@ static void test_shard_changes(void **state) {
         for (unsigned threads = 1; threads <= 3; threads += 2) {
             for (size_t s = 0; s < 3; s++) write_shard(shard_names(3)[s], (uint8_t)s);
             recmap_error error = RECMAP_ERROR_INIT;
-            meddler who = {.moment = (moment)(i / CHANGES), .change = changes[i % CHANGES]};
+            struct meddler who = {.moment = (moment)(i / CHANGES), .change = changes[i % CHANGES]};
             recmap_status status = scan(&who, threads, &error);
             if (who.change == change_nothing) {
                 ASSERT_OK(status, &error);
@@ -156,7 +156,7 @@ static void test_shard_is_replaced_before_it_is_read(void **state) {
     (void)state;
     for (size_t s = 0; s < 3; s++) write_shard(shard_names(3)[s], (uint8_t)s);
     recmap_error error = RECMAP_ERROR_INIT;
-    meddler who = {.moment = BEFORE_IT_IS_OPENED, .change = replace_by_others};
+    struct meddler who = {.moment = BEFORE_IT_IS_OPENED, .change = replace_by_others};
     assert_changed(scan(&who, 1, &error), &error);
     assert_int_equal(who.record_count, 0);
 }

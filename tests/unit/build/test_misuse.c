@@ -17,7 +17,7 @@
 #include "support/oracle.h"
 
 static void write_shard(const char *name, const char *payload) {
-    buffer bytes = BUFFER_INIT;
+    struct buffer bytes = BUFFER_INIT;
     oracle_add_record(&bytes, payload, strlen(payload));
     file_write(name, bytes.data, bytes.size);
     buffer_free(&bytes);
@@ -99,16 +99,16 @@ static void test_writer_onto_its_index(void **state) {
     assert_int_equal(folder_count(), 0);
 }
 
-typedef struct lie {
+struct lie {
     int id_type;
     int column_type;
     int status;
-} lie;
+};
 
 static recmap_status tell_lie(void *context, const recmap_record *record, recmap_value *id,
                               recmap_value *columns, size_t column_count, char *message,
                               size_t message_capacity) {
-    const lie *told = context;
+    const struct lie *told = context;
     (void)record;
     (void)message;
     (void)message_capacity;
@@ -119,7 +119,7 @@ static recmap_status tell_lie(void *context, const recmap_record *record, recmap
 
 static void test_callbacks_that_lie(void **state) {
     (void)state;
-    static const lie lies[] = {{77, 0, 0}, {0, 77, 0}, {0, 0, 99}, {2, 0, 0}};
+    static const struct lie lies[] = {{77, 0, 0}, {0, 77, 0}, {0, 0, 99}, {2, 0, 0}};
     const char *const names[] = {"shard"};
     recmap_lift lift = {"column", "0"};
     write_shard("shard", "a");

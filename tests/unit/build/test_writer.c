@@ -28,7 +28,7 @@ static recmap_writer *create(const char *path, const recmap_writer_options *opti
     return writer;
 }
 
-static void write_all(recmap_writer *writer, const known *set) {
+static void write_all(recmap_writer *writer, const struct known *set) {
     recmap_error error = RECMAP_ERROR_INIT;
     for (size_t i = 0; i < set->count; i++)
         ASSERT_OK(recmap_writer_write(writer, set->records[i].data, set->records[i].size, &error),
@@ -42,11 +42,11 @@ static void test_file_and_index(void **state) {
     (void)state;
     int rounds = is_long() ? 300 : 12;
     for (int round = 0; round < rounds; round++) {
-        rng random = {(uint64_t)round};
-        known_options made = {
+        struct rng random = {(uint64_t)round};
+        struct known_options made = {
             1, (size_t)rng_below(&random, 6000), round % 3 ? 20 : 3000, false, round % 2, false};
         if (round % 3 == 0) made.record_count %= 1000;
-        known set = known_make(&made, &random);
+        struct known set = known_make(&made, &random);
         recmap_index_options index = known_index_options(&set);
         recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
         options.index_path = "written.rmx";
@@ -68,8 +68,8 @@ static void test_large_records(void **state) {
     (void)state;
     static const size_t sizes[] = {
         0, 1, (1 << 20) - 12, (1 << 20) - 11, 1 << 20, (1 << 20) + 1, 3, 3 << 20, 0};
-    buffer due = BUFFER_INIT, payload = BUFFER_INIT;
-    rng random = {4};
+    struct buffer due = BUFFER_INIT, payload = BUFFER_INIT;
+    struct rng random = {4};
     buffer_add_random(&payload, 3 << 20, &random);
     recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
     options.index_path = "large.rmx";
@@ -98,7 +98,7 @@ static void test_nothing_before_closing(void **state) {
     file_write("x", "before", 6);
     recmap_writer *writer = create("x", &options);
     ASSERT_OK(recmap_writer_write(writer, "abc", 3, &error), &error);
-    buffer kept = file_read("x");
+    struct buffer kept = file_read("x");
     assert_memory_equal(kept.data, "before", 6);
     buffer_free(&kept);
     assert_false(file_exists("x.rmx"));
@@ -115,7 +115,7 @@ static void test_closing_twice(void **state) {
     assert_int_equal(recmap_writer_finish(writer, &error), RECMAP_INVALID);
     assert_int_equal(recmap_writer_write(writer, "a", 1, &error), RECMAP_INVALID);
     recmap_writer_destroy(writer);
-    buffer empty = file_read("x");
+    struct buffer empty = file_read("x");
     assert_int_equal(empty.size, 0);
     buffer_free(&empty);
     assert_int_equal(folder_count(), 1);
@@ -210,7 +210,7 @@ static void test_no_space(void **state) {
 }
 
 /* What a child does with its copy, up to more than any buffer holds: 0 if the library refused. */
-static int use_in_child(recmap_writer *writer, const known *set, bool writes) {
+static int use_in_child(recmap_writer *writer, const struct known *set, bool writes) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = RECMAP_OK;
     for (int i = 0; writes && i < 300000 && status == RECMAP_OK; i++)
@@ -224,9 +224,9 @@ static int use_in_child(recmap_writer *writer, const known *set, bool writes) {
  * are as if they had not. */
 static void test_fork(void **state) {
     (void)state;
-    rng random = {3};
-    known_options made = {1, 5000, 20, false, true, false};
-    known set = known_make(&made, &random);
+    struct rng random = {3};
+    struct known_options made = {1, 5000, 20, false, true, false};
+    struct known set = known_make(&made, &random);
     recmap_index_options index = known_index_options(&set);
     recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
     options.index_path = "written.rmx";

@@ -22,17 +22,17 @@ static void *must_have(void *memory) {
 /* ---- a walk over the entries ---- */
 
 /* What an entry of the map says; NULL pointers where it does not. */
-typedef struct walked_entry {
+struct walked_entry {
     struct wire name;
     struct wire value; /* the last of them */
-} walked_entry;
+};
 
 /* The fields of an entry; false where they are malformed. */
-static bool walk_entry(walked_entry *walked, struct wire entry) {
+static bool walk_entry(struct walked_entry *walked, struct wire entry) {
     struct wire_trace trace = {0};
     uint32_t tag;
     struct wire skipped;
-    *walked = (walked_entry){{entry.at, entry.at}, {NULL, NULL}};
+    *walked = (struct walked_entry){{entry.at, entry.at}, {NULL, NULL}};
     while (!wire_done(&entry)) {
         if (!wire_read_tag(&tag, &entry, &trace)) return false;
         struct wire *into = tag == 10 ? &walked->name : tag == 18 ? &walked->value : NULL;
@@ -46,7 +46,8 @@ static bool walk_entry(walked_entry *walked, struct wire entry) {
 
 /* ---- what to ask for ---- */
 
-static const asked_feature *find_asked(const asked_features *asked, const struct wire *name) {
+static const struct asked_feature *find_asked(const struct asked_features *asked,
+                                              const struct wire *name) {
     for (size_t i = 0; i < asked->count; i++)
         if (strlen(asked->features[i].name) == wire_left(name) &&
             memcmp(asked->features[i].name, name->at, wire_left(name)) == 0)
@@ -71,14 +72,14 @@ static recmap_type guess_kind(struct wire value) {
     return kind;
 }
 
-static void ask_for(asked_features *asked, struct wire entry, unsigned leave_out) {
-    walked_entry walked;
+static void ask_for(struct asked_features *asked, struct wire entry, unsigned leave_out) {
+    struct walked_entry walked;
     walk_entry(&walked, entry);
     size_t size = wire_left(&walked.name);
     if (!utf8_valid(walked.name.at, size) || memchr(walked.name.at, 0, size)) return;
     if (asked->count == ASKED_MAX) return;
     if (leave_out && (leave_out + size * 7 + (size ? *walked.name.at : 0u)) % 3 == 0) return;
-    asked_feature *feature = (asked_feature *)find_asked(asked, &walked.name);
+    struct asked_feature *feature = (struct asked_feature *)find_asked(asked, &walked.name);
     if (!feature) {
         feature = &asked->features[asked->count++];
         feature->name = must_have(malloc(size + 1));
@@ -104,13 +105,13 @@ static bool can_be_converted(const struct example_feature *feature) {
 }
 
 /* How many values there are is only known of a record that can be read. */
-static void ask_for_counts(asked_features *asked, const uint8_t *data, size_t size) {
+static void ask_for_counts(struct asked_features *asked, const uint8_t *data, size_t size) {
     struct example_features features = EXAMPLE_FEATURES_INIT;
     if (example_features_read(&features, data, size, NULL) == RECMAP_NO_MEMORY) abort();
     for (size_t i = 0; i < features.count; i++) {
         const struct example_entry *entry = &features.entries[i];
         struct wire name = {entry->name, entry->name + entry->name_size};
-        asked_feature *feature = (asked_feature *)find_asked(asked, &name);
+        struct asked_feature *feature = (struct asked_feature *)find_asked(asked, &name);
         if (!feature) continue;
         feature->kind = entry->feature.kind;
         feature->fixed = entry->feature.count;
@@ -121,7 +122,8 @@ static void ask_for_counts(asked_features *asked, const uint8_t *data, size_t si
 
 /* Reads the entries of the record and asks for each feature found, even if the record is damaged
  * further on. */
-void asked_infer(asked_features *asked, const uint8_t *data, size_t size, unsigned leave_out) {
+void asked_infer(struct asked_features *asked, const uint8_t *data, size_t size,
+                 unsigned leave_out) {
     struct wire_trace trace = {0};
     struct wire record = {data, data + size}, features, entry;
     uint32_t tag;
@@ -144,24 +146,24 @@ void asked_infer(asked_features *asked, const uint8_t *data, size_t size, unsign
     ask_for_counts(asked, data, size);
 }
 
-void asked_free(asked_features *asked) {
+void asked_free(struct asked_features *asked) {
     for (size_t i = 0; i < asked->count; i++) free(asked->features[i].name);
     asked->count = 0;
 }
 
 /* ---- the record without what is not looked into ---- */
 
-typedef struct bytes {
+struct bytes {
     uint8_t *data;
     size_t size;
-} bytes;
+};
 
-static void put(bytes *text, const void *data, size_t size) {
+static void put(struct bytes *text, const void *data, size_t size) {
     memcpy(text->data + text->size, data, size);
     text->size += size;
 }
 
-static void put_message(bytes *text, const bytes *inner) {
+static void put_message(struct bytes *text, const struct bytes *inner) {
     uint8_t head[11] = {10};
     size_t head_size = 1, left = inner->size;
     for (; left > 127; left >>= 7) head[head_size++] = (uint8_t)(left | 128);
@@ -171,11 +173,11 @@ static void put_message(bytes *text, const bytes *inner) {
 }
 
 /* Each value of an entry that nobody asks for becomes an empty one. */
-static void put_emptied(bytes *text, struct wire entry) {
+static void put_emptied(struct bytes *text, struct wire entry) {
     struct wire_trace trace = {0};
     uint32_t tag;
     struct wire skipped;
-    bytes inner = {must_have(malloc(wire_left(&entry) + 1)), 0};
+    struct bytes inner = {must_have(malloc(wire_left(&entry) + 1)), 0};
     while (!wire_done(&entry)) {
         const uint8_t *begin = entry.at;
         if (!wire_read_tag(&tag, &entry, &trace)) abort();
@@ -192,15 +194,16 @@ static void put_emptied(bytes *text, struct wire entry) {
 }
 
 /* False where fields are malformed at a level that everybody looks at. */
-static bool put_cleaned_features(bytes *text, struct wire features, const asked_features *asked) {
+static bool put_cleaned_features(struct bytes *text, struct wire features,
+                                 const struct asked_features *asked) {
     struct wire_trace trace = {0};
     uint32_t tag;
     struct wire entry;
-    bytes inner = {must_have(malloc(wire_left(&features) + 1)), 0};
+    struct bytes inner = {must_have(malloc(wire_left(&features) + 1)), 0};
     bool is_good = true;
     while (is_good && !wire_done(&features)) {
         const uint8_t *begin = features.at;
-        walked_entry walked;
+        struct walked_entry walked;
         is_good = wire_read_tag(&tag, &features, &trace) &&
                   (tag == 10 ? wire_read_bytes(&entry, &features, &trace)
                              : wire_skip(&features, tag, EXAMPLE_FEATURES_DEPTH, &trace));
@@ -217,11 +220,11 @@ static bool put_cleaned_features(bytes *text, struct wire features, const asked_
 /* Returns the record as the parser may see it: bytes that are not an Example stay so, unless the
  * fault lies in a value that is not asked for. Never longer than the record. The caller frees it.
  */
-static bytes clean(const uint8_t *data, size_t size, const asked_features *asked) {
+static struct bytes clean(const uint8_t *data, size_t size, const struct asked_features *asked) {
     struct wire_trace trace = {0};
     uint32_t tag;
     struct wire record = {data, data + size}, features;
-    bytes made = {must_have(malloc(size + 1)), 0};
+    struct bytes made = {must_have(malloc(size + 1)), 0};
     bool is_good = true;
     while (is_good && !wire_done(&record)) {
         const uint8_t *begin = record.at;
@@ -241,26 +244,26 @@ static bytes clean(const uint8_t *data, size_t size, const asked_features *asked
 
 /* ---- what a record must give ---- */
 
-typedef struct model_feature {
+struct model_feature {
     recmap_type kind; /* NONE: absent or unset */
     size_t count;
     recmap_value *values;
-} model_feature;
+};
 
-typedef struct model {
+struct model {
     bool accepted;
     bool from_theirs;
-    model_feature features[ASKED_MAX]; /* those asked for */
-} model;
+    struct model_feature features[ASKED_MAX]; /* those asked for */
+};
 
-static recmap_value *room_for(model_feature *feature, recmap_type kind, size_t count) {
+static recmap_value *room_for(struct model_feature *feature, recmap_type kind, size_t count) {
     feature->kind = kind;
     feature->count = count;
     feature->values = must_have(calloc(count + 1, sizeof *feature->values));
     return feature->values;
 }
 
-static void take_ours(model_feature *out, const struct example_feature *feature) {
+static void take_ours(struct model_feature *out, const struct example_feature *feature) {
     struct example_values values = example_values_begin(feature);
     recmap_value *value = room_for(out, feature->kind, feature->count);
     for (size_t i = 0; i < out->count; i++)
@@ -268,7 +271,7 @@ static void take_ours(model_feature *out, const struct example_feature *feature)
 }
 
 /* Copies a feature decoded by protobuf-c into the model. */
-static void take_theirs(model_feature *out, const Tensorflow__Feature *feature) {
+static void take_theirs(struct model_feature *out, const Tensorflow__Feature *feature) {
     switch (feature ? feature->kind_case : TENSORFLOW__FEATURE__KIND__NOT_SET) {
     case TENSORFLOW__FEATURE__KIND_INT64_LIST: {
         const Tensorflow__Int64List *list = feature->int64_list;
@@ -295,7 +298,7 @@ static void take_theirs(model_feature *out, const Tensorflow__Feature *feature) 
     }
 }
 
-static void model_from_theirs(model *model, const asked_features *asked,
+static void model_from_theirs(struct model *model, const struct asked_features *asked,
                               const Tensorflow__Example *theirs) {
     model->from_theirs = true;
     for (size_t i = 0; i < asked->count; i++) {
@@ -307,35 +310,36 @@ static void model_from_theirs(model *model, const asked_features *asked,
     }
 }
 
-static void model_from_ours(model *model, const asked_features *asked,
+static void model_from_ours(struct model *model, const struct asked_features *asked,
                             const struct example_features *features) {
     for (size_t i = 0; i < features->count; i++) {
         const struct example_entry *entry = &features->entries[i];
         struct wire name = {entry->name, entry->name + entry->name_size};
-        const asked_feature *feature = find_asked(asked, &name);
+        const struct asked_feature *feature = find_asked(asked, &name);
         if (feature) take_ours(&model->features[feature - asked->features], &entry->feature);
     }
 }
 
-static void model_free(model *model) {
+static void model_free(struct model *model) {
     for (size_t i = 0; i < ASKED_MAX; i++) free(model->features[i].values);
 }
 
 /* ---- the parser ---- */
 
-typedef struct checked_record {
-    bytes whole;   /* memory of exactly its size */
-    bytes cleaned; /* what the model's values point into, unless they point into `theirs` */
+struct checked_record {
+    struct bytes whole;   /* memory of exactly its size */
+    struct bytes cleaned; /* what the model's values point into, unless they point into `theirs` */
     Tensorflow__Example *theirs;
-    model model;
-} checked_record;
+    struct model model;
+};
 
 /* Says what the record must give; NULL, or in what even the readers of whole records differ. */
-static const char *checked_record_init(checked_record *record, const asked_features *asked,
-                                       const uint8_t *data, size_t size) {
-    *record = (checked_record){.whole = {copy_exact(data, size), size}};
+static const char *checked_record_init(struct checked_record *record,
+                                       const struct asked_features *asked, const uint8_t *data,
+                                       size_t size) {
+    *record = (struct checked_record){.whole = {copy_exact(data, size), size}};
     record->cleaned = clean(data, size, asked);
-    const bytes *cleaned = &record->cleaned;
+    const struct bytes *cleaned = &record->cleaned;
     const char *difference = find_difference(cleaned->data, cleaned->size);
     struct example_features features = EXAMPLE_FEATURES_INIT;
     recmap_status status = example_features_read(&features, cleaned->data, cleaned->size, NULL);
@@ -352,7 +356,7 @@ static const char *checked_record_init(checked_record *record, const asked_featu
     return difference;
 }
 
-static void checked_record_free(checked_record *record) {
+static void checked_record_free(struct checked_record *record) {
     model_free(&record->model);
     if (record->theirs) tensorflow__example__free_unpacked(record->theirs, NULL);
     free(record->whole.data);
@@ -361,10 +365,10 @@ static void checked_record_free(checked_record *record) {
 
 /* Two columns of each feature asked for at most: the second is FIXED_LEN. */
 struct parse_check {
-    asked_features asked;
+    struct asked_features asked;
     recmap_parser *parser;
     recmap_columns *columns;
-    checked_record between;
+    struct checked_record between;
 };
 
 static recmap_element element_of(recmap_type kind) {
@@ -385,14 +389,14 @@ static void column_name(char name[NAME_SIZE], char kind, size_t index) {
 
 /* Asks for each feature as a variable-length column, and as a fixed-length one if its length is
  * known. Some of the fixed columns copy or convert their values. */
-static recmap_parser *make_parser(const asked_features *asked) {
+static recmap_parser *make_parser(const struct asked_features *asked) {
     static char names[COLUMNS_MAX][NAME_SIZE];
     recmap_feature features[COLUMNS_MAX];
     recmap_parser *parser = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     size_t count = 0;
     for (size_t i = 0; i < asked->count; i++) {
-        const asked_feature *feature = &asked->features[i];
+        const struct asked_feature *feature = &asked->features[i];
         column_name(names[count], 'v', i);
         features[count] = (recmap_feature){.name = names[count],
                                            .key = feature->name,
@@ -417,8 +421,9 @@ static recmap_parser *make_parser(const asked_features *asked) {
     return parser;
 }
 
-parse_check *parse_check_create(const asked_features *asked, const uint8_t *data, size_t size) {
-    parse_check *check = must_have(calloc(1, sizeof *check));
+struct parse_check *parse_check_create(const struct asked_features *asked, const uint8_t *data,
+                                       size_t size) {
+    struct parse_check *check = must_have(calloc(1, sizeof *check));
     for (size_t i = 0; i < asked->count; i++) {
         check->asked.features[i] = asked->features[i];
         check->asked.features[i].name = must_have(strdup(asked->features[i].name));
@@ -430,7 +435,7 @@ parse_check *parse_check_create(const asked_features *asked, const uint8_t *data
     return check;
 }
 
-void parse_check_destroy(parse_check *check) {
+void parse_check_destroy(struct parse_check *check) {
     checked_record_free(&check->between);
     recmap_columns_destroy(check->columns);
     recmap_parser_release(check->parser);
@@ -441,9 +446,9 @@ void parse_check_destroy(parse_check *check) {
 /* ---- columns against the model ---- */
 
 /* Whether the record has what is asked for. */
-static bool fits(const asked_features *asked, const model *model) {
+static bool fits(const struct asked_features *asked, const struct model *model) {
     for (size_t i = 0; i < asked->count && model->accepted; i++) {
-        const model_feature *there = &model->features[i];
+        const struct model_feature *there = &model->features[i];
         recmap_type kind = asked->features[i].kind ? asked->features[i].kind : RECMAP_TYPE_INT64;
         if (there->kind != RECMAP_TYPE_NONE && there->kind != kind) return false;
         if (!asked->features[i].fixed) continue;
@@ -483,7 +488,7 @@ static bool is_valid(const recmap_column *column, size_t row) {
 }
 
 /* A row whose record could not be read: `there` is NULL. */
-static const char *compare_var(const recmap_column *column, const model_feature *there,
+static const char *compare_var(const recmap_column *column, const struct model_feature *there,
                                size_t row) {
     int64_t begin = column->offsets[0][row], end = column->offsets[0][row + 1];
     size_t count = there ? there->count : 0;
@@ -497,7 +502,7 @@ static const char *compare_var(const recmap_column *column, const model_feature 
     return NULL;
 }
 
-static const char *compare_fixed(const recmap_column *column, const model_feature *there,
+static const char *compare_fixed(const recmap_column *column, const struct model_feature *there,
                                  size_t count, size_t row) {
     static const recmap_value zero;
     if (is_valid(column, row) != (there != NULL)) return "FIXED_LEN: the validity is another";
@@ -507,12 +512,13 @@ static const char *compare_fixed(const recmap_column *column, const model_featur
     return NULL;
 }
 
-static const char *compare_row(const parse_check *check, const model *model, size_t row) {
+static const char *compare_row(const struct parse_check *check, const struct model *model,
+                               size_t row) {
     bool is_there = fits(&check->asked, model);
     const char *difference = NULL;
     char name[NAME_SIZE];
     for (size_t i = 0; i < check->asked.count && !difference; i++) {
-        const model_feature *there = is_there ? &model->features[i] : NULL;
+        const struct model_feature *there = is_there ? &model->features[i] : NULL;
         column_name(name, 'v', i);
         difference = compare_var(recmap_columns_find(check->columns, name), there, row);
         if (difference || !check->asked.features[i].fixed) continue;
@@ -537,9 +543,9 @@ static bool is_written_out(const char *name) {
 
 /* Checks the error's record number, the byte if the record is not an Example, and the name of the
  * feature if that is at fault. */
-static const char *check_error(const asked_features *asked, recmap_status status, uint64_t number,
-                               uint64_t wanted_number, uint64_t offset, const char *message,
-                               size_t size) {
+static const char *check_error(const struct asked_features *asked, recmap_status status,
+                               uint64_t number, uint64_t wanted_number, uint64_t offset,
+                               const char *message, size_t size) {
     if (number != wanted_number) return "the error has the number of another record";
     if (offset != RECMAP_NO_OFFSET && offset > size) return "the error lies outside the record";
     if (status == RECMAP_CORRUPT)
@@ -551,8 +557,8 @@ static const char *check_error(const asked_features *asked, recmap_status status
     return "the error does not name the feature";
 }
 
-static const char *check_failures(const parse_check *check, const checked_record *const *records,
-                                  size_t count) {
+static const char *check_failures(const struct parse_check *check,
+                                  const struct checked_record *const *records, size_t count) {
     size_t failed = 0;
     for (size_t row = 0; row < count; row++) {
         if (fits(&check->asked, &records[row]->model)) continue;
@@ -571,7 +577,7 @@ static const char *check_failures(const parse_check *check, const checked_record
 /* ---- all of it ---- */
 
 /* The record alone, where it is the error of the batch. */
-static const char *run_alone(parse_check *check, const checked_record *record) {
+static const char *run_alone(struct parse_check *check, const struct checked_record *record) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_record rows[] = {{record->whole.data, record->whole.size, FIRST_NUMBER, NULL}};
     recmap_status status =
@@ -588,8 +594,8 @@ static const char *run_alone(parse_check *check, const checked_record *record) {
 }
 
 /* Between others, none of which it may spoil. */
-static const char *run_between(parse_check *check, const checked_record *record) {
-    const checked_record *const all[] = {&check->between, record, &check->between, record};
+static const char *run_between(struct parse_check *check, const struct checked_record *record) {
+    const struct checked_record *const all[] = {&check->between, record, &check->between, record};
     enum { COUNT = sizeof all / sizeof *all };
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_record rows[COUNT];
@@ -604,9 +610,9 @@ static const char *run_between(parse_check *check, const checked_record *record)
     return difference;
 }
 
-const char *parse_check_run(parse_check *check, parse_tally *tally, const uint8_t *data,
-                            size_t size) {
-    checked_record record;
+const char *parse_check_run(struct parse_check *check, struct parse_tally *tally,
+                            const uint8_t *data, size_t size) {
+    struct checked_record record;
     const char *difference = checked_record_init(&record, &check->asked, data, size);
     if (!difference) difference = run_alone(check, &record);
     if (!difference) difference = run_between(check, &record);
@@ -619,15 +625,15 @@ const char *parse_check_run(parse_check *check, parse_tally *tally, const uint8_
 }
 
 /* One value more or less than there are: an error, and nothing written out of bounds. */
-static const char *check_counts(parse_tally *tally, asked_features *asked, const uint8_t *data,
-                                size_t size) {
+static const char *check_counts(struct parse_tally *tally, struct asked_features *asked,
+                                const uint8_t *data, size_t size) {
     const char *difference = NULL;
     for (size_t i = 0; i < asked->count && !difference; i++) {
         uint64_t fixed = asked->features[i].fixed;
         if (fixed < 2) continue;
         for (int more = -1; more <= 1 && !difference; more += 2) {
             asked->features[i].fixed = fixed + (uint64_t)more;
-            parse_check *check = parse_check_create(asked, data, size);
+            struct parse_check *check = parse_check_create(asked, data, size);
             difference = parse_check_run(check, tally, data, size);
             parse_check_destroy(check);
         }
@@ -637,12 +643,12 @@ static const char *check_counts(parse_tally *tally, asked_features *asked, const
     return difference;
 }
 
-const char *find_parse_difference(parse_tally *tally, const uint8_t *data, size_t size,
+const char *find_parse_difference(struct parse_tally *tally, const uint8_t *data, size_t size,
                                   unsigned leave_out) {
-    asked_features asked;
-    parse_tally unused = {0, 0, 0};
+    struct asked_features asked;
+    struct parse_tally unused = {0, 0, 0};
     asked_infer(&asked, data, size, leave_out);
-    parse_check *check = parse_check_create(&asked, data, size);
+    struct parse_check *check = parse_check_create(&asked, data, size);
     const char *difference = parse_check_run(check, tally, data, size);
     if (!difference) difference = check_counts(&unused, &asked, data, size);
     parse_check_destroy(check);

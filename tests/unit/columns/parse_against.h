@@ -10,43 +10,45 @@
 #include <recmap/record.h>
 
 /* A feature to ask for: as VAR_LEN, and with `fixed` above 0 as FIXED_LEN of so many values too. */
-typedef struct asked_feature {
+struct asked_feature {
     char *name;
     recmap_type kind;
     uint64_t fixed;
     bool is_converted; /* the FIXED_LEN: to int32, or to float64 */
-} asked_feature;
+};
 
 enum { ASKED_MAX = 48 };
-typedef struct asked_features {
-    asked_feature features[ASKED_MAX];
+struct asked_features {
+    struct asked_feature features[ASKED_MAX];
     size_t count;
-} asked_features;
+};
 
 /* What the entries of a record seem to hold, also where it is damaged. With `leave_out` above 0
  * some of the names are left out, others for each number. */
-void asked_infer(asked_features *asked, const uint8_t *data, size_t size, unsigned leave_out);
-void asked_free(asked_features *asked);
+void asked_infer(struct asked_features *asked, const uint8_t *data, size_t size,
+                 unsigned leave_out);
+void asked_free(struct asked_features *asked);
 
 /* A parser that asks for them, and the record that it parses among others in a batch. */
-typedef struct parse_check parse_check;
-parse_check *parse_check_create(const asked_features *asked, const uint8_t *data, size_t size);
-void parse_check_destroy(parse_check *check);
+struct parse_check;
+struct parse_check *parse_check_create(const struct asked_features *asked, const uint8_t *data,
+                                       size_t size);
+void parse_check_destroy(struct parse_check *check);
 
 /* What becomes of checked records. */
-typedef struct parse_tally {
+struct parse_tally {
     unsigned parsed;
     unsigned compared; /* parsed, and each value compared with protobuf-c's */
     unsigned refused;
-} parse_tally;
+};
 
 /* NULL when the record gives the columns that it must give, or an error that it must give and that
  * says where; and spoils nothing of the records beside it. Else what is wrong. */
-const char *parse_check_run(parse_check *check, parse_tally *tally, const uint8_t *data,
-                            size_t size);
+const char *parse_check_run(struct parse_check *check, struct parse_tally *tally,
+                            const uint8_t *data, size_t size);
 
 /* The same with a parser that asks for what the record itself seems to hold. */
-const char *find_parse_difference(parse_tally *tally, const uint8_t *data, size_t size,
+const char *find_parse_difference(struct parse_tally *tally, const uint8_t *data, size_t size,
                                   unsigned leave_out);
 
 #endif

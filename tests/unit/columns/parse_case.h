@@ -12,8 +12,8 @@
 #include "unit/columns/parse_specs.h"
 #include "unit/columns/parse_text.h"
 
-static parsing p;
-static text_batch batch;
+static struct parsing p;
+static struct text_batch batch;
 
 /* Parses records given as texts; `mode` is RAISE or COLLECT. */
 #define PARSE(features, mode, ...)                                                                 \
@@ -27,7 +27,7 @@ static inline recmap_status parse_record(const recmap_record *record) {
 static int end(void **state) {
     (void)state;
     parsing_end(&p);
-    p = (parsing){0};
+    p = (struct parsing){0};
     batch_free(&batch);
     return 0;
 }

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-static void put_int64_values(message *list, const char *text) {
-    message packed;
+static void put_int64_values(struct message *list, const char *text) {
+    struct message packed;
     packed.size = 0;
     while (*text) {
         char *end;
@@ -20,8 +20,8 @@ static void put_int64_values(message *list, const char *text) {
     if (packed.size) put_sub(list, 1, &packed);
 }
 
-static void put_float_values(message *list, const char *text) {
-    message packed;
+static void put_float_values(struct message *list, const char *text) {
+    struct message packed;
     packed.size = 0;
     while (*text) {
         char *end;
@@ -37,7 +37,7 @@ static void put_float_values(message *list, const char *text) {
 }
 
 /* "b:" is none, "b:," two empty ones. */
-static void put_bytes_values(message *list, const char *text) {
+static void put_bytes_values(struct message *list, const char *text) {
     if (!*text) return;
     for (;;) {
         size_t size = strcspn(text, ",");
@@ -48,8 +48,8 @@ static void put_bytes_values(message *list, const char *text) {
 }
 
 /* "i:1,2", "f:1", "b:x" or "?" as the message Feature. */
-static void put_feature(message *feature, const char *text) {
-    message list;
+static void put_feature(struct message *feature, const char *text) {
+    struct message list;
     list.size = 0;
     if (text[0] == '?') return;
     if (text[0] == 'i') put_int64_values(&list, text + 2);
@@ -60,16 +60,16 @@ static void put_feature(message *feature, const char *text) {
 }
 
 /* An entry of a map: `value` is its message. */
-static void put_map_entry(message *map, const char *name, const message *value) {
-    message entry;
+static void put_map_entry(struct message *map, const char *name, const struct message *value) {
+    struct message entry;
     entry.size = 0;
     put_bytes(&entry, 1, name, strlen(name));
     put_sub(&entry, 2, value);
     put_sub(map, 1, &entry);
 }
 
-static void put_steps(message *list, char *text) {
-    message step;
+static void put_steps(struct message *list, char *text) {
+    struct message step;
     while (*text == '[') {
         char *end = strchr(text, ']');
         if (!end) abort();
@@ -82,8 +82,8 @@ static void put_steps(message *list, char *text) {
 }
 
 /* All of "name=value name=value". */
-static void put_map(message *map, char *text, bool is_list) {
-    message value;
+static void put_map(struct message *map, char *text, bool is_list) {
+    struct message value;
     char *rest = text;
     while (rest && *rest) {
         char *word = rest;
@@ -99,9 +99,9 @@ static void put_map(message *map, char *text, bool is_list) {
     }
 }
 
-void put_record(message *m, const char *text, int is_sequence) {
+void put_record(struct message *m, const char *text, int is_sequence) {
     char copy[4096];
-    message map;
+    struct message map;
     if (strlen(text) >= sizeof copy) abort();
     snprintf(copy, sizeof copy, "%s", text);
     char *lists = strstr(copy, "| ");
@@ -119,12 +119,12 @@ void put_record(message *m, const char *text, int is_sequence) {
 
 /* Describing */
 
-typedef struct writer {
+struct writer {
     char *text;
     size_t size, capacity;
-} writer;
+};
 
-static void put(writer *w, const char *format, ...) {
+static void put(struct writer *w, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     if (w->size < w->capacity)
@@ -149,7 +149,7 @@ static double brain_value(uint16_t bits) {
     return (double)value;
 }
 
-static void put_bytes_value(writer *w, const recmap_column *column, uint64_t i) {
+static void put_bytes_value(struct writer *w, const recmap_column *column, uint64_t i) {
     if (column->views) {
         put(w, "%.*s", (int)column->views[i].size, (const char *)column->views[i].data);
         return;
@@ -159,7 +159,7 @@ static void put_bytes_value(writer *w, const recmap_column *column, uint64_t i) 
 }
 
 /* Writes one value as text, by the column's element type. */
-static void put_value(writer *w, const recmap_column *c, uint64_t i) {
+static void put_value(struct writer *w, const recmap_column *c, uint64_t i) {
     const void *v = c->values;
     switch (c->element) {
     case RECMAP_ELEMENT_INT64: put(w, "%lld", (long long)((const int64_t *)v)[i]); break;
@@ -181,7 +181,7 @@ static void put_value(writer *w, const recmap_column *c, uint64_t i) {
 }
 
 /* Values from `index` of dimension `dimension` on. */
-static void put_dense(writer *w, const recmap_column *c, size_t dimension, uint64_t index) {
+static void put_dense(struct writer *w, const recmap_column *c, size_t dimension, uint64_t index) {
     if (dimension == c->dimension_count) {
         put_value(w, c, index);
         return;
@@ -199,7 +199,7 @@ static bool is_valid(const recmap_column *c, uint64_t row) {
 }
 
 /* Item `index` of offsets level `level`; after the last level, it is an item of the values. */
-static void put_item(writer *w, const recmap_column *c, size_t level, uint64_t index) {
+static void put_item(struct writer *w, const recmap_column *c, size_t level, uint64_t index) {
     if (level == c->offsets_count) {
         put_dense(w, c, 1, index);
         return;
@@ -213,7 +213,8 @@ static void put_item(writer *w, const recmap_column *c, size_t level, uint64_t i
     put(w, "]");
 }
 
-static void put_numbers(writer *w, const char *what, const int64_t *numbers, uint64_t count) {
+static void put_numbers(struct writer *w, const char *what, const int64_t *numbers,
+                        uint64_t count) {
     put(w, " %s [", what);
     for (uint64_t i = 0; i < count; i++) put(w, i ? ", %lld" : "%lld", (long long)numbers[i]);
     put(w, "]");
@@ -274,7 +275,7 @@ static const char *check_column(const recmap_column *c) {
     return wrong ? wrong : check_levels(c);
 }
 
-static void put_column(writer *w, const recmap_column *c) {
+static void put_column(struct writer *w, const recmap_column *c) {
     put(w, "[");
     for (uint64_t row = 0; row < c->row_count; row++) {
         put(w, "%s%s", row ? ", " : "", is_valid(c, row) ? "" : "~");
@@ -292,7 +293,7 @@ static void put_column(writer *w, const recmap_column *c) {
 const char *describe_column(const recmap_column *column) {
     static char texts[4][1 << 16];
     static unsigned turn;
-    writer w = {texts[turn++ % 4], 0, sizeof texts[0]};
+    struct writer w = {texts[turn++ % 4], 0, sizeof texts[0]};
     const char *wrong = check_column(column);
     w.text[0] = 0;
     if (wrong) put(&w, "BROKEN: %s", wrong);
@@ -300,8 +301,8 @@ const char *describe_column(const recmap_column *column) {
     return w.text;
 }
 
-void batch_add(text_batch *batch, const char *text, int is_sequence) {
-    message m;
+void batch_add(struct text_batch *batch, const char *text, int is_sequence) {
+    struct message m;
     m.size = 0;
     put_record(&m, text, is_sequence);
     if (batch->count == BATCH_MAX) abort();
@@ -310,14 +311,15 @@ void batch_add(text_batch *batch, const char *text, int is_sequence) {
     record->number = 1000 + batch->count++;
 }
 
-void batch_free(text_batch *batch) {
+void batch_free(struct text_batch *batch) {
     for (size_t i = 0; i < batch->count; i++) free((void *)(uintptr_t)batch->records[i].data);
     batch->count = 0;
 }
 
 /* The batch of the texts through the parser, which is there. */
-static recmap_status parse_batch(parsing *p, recmap_parse_mode mode, const char *const *texts,
-                                 text_batch *batch, int is_sequence) {
+static recmap_status parse_batch(struct parsing *p, recmap_parse_mode mode,
+                                 const char *const *texts, struct text_batch *batch,
+                                 int is_sequence) {
     batch->count = 0;
     for (; *texts; texts++) batch_add(batch, *texts, is_sequence);
     assert_int_equal(recmap_columns_create(&p->columns, NULL), RECMAP_OK);
@@ -325,19 +327,21 @@ static recmap_status parse_batch(parsing *p, recmap_parse_mode mode, const char 
                                &p->error);
 }
 
-recmap_status parse_texts(parsing *p, const recmap_feature *features, size_t count,
-                          recmap_parse_mode mode, const char *const *texts, text_batch *batch) {
-    *p = (parsing){.error = RECMAP_ERROR_INIT};
+recmap_status parse_texts(struct parsing *p, const recmap_feature *features, size_t count,
+                          recmap_parse_mode mode, const char *const *texts,
+                          struct text_batch *batch) {
+    *p = (struct parsing){.error = RECMAP_ERROR_INIT};
     recmap_status status = recmap_parser_create(&p->parser, features, count, &p->error);
     if (status != RECMAP_OK) print_message("%s\n", p->error.message);
     assert_int_equal(status, RECMAP_OK);
     return parse_batch(p, mode, texts, batch, 0);
 }
 
-recmap_status parse_sequences(parsing *p, const recmap_feature *context, size_t context_count,
-                              const recmap_feature *lists, size_t list_count,
-                              recmap_parse_mode mode, const char *const *texts, text_batch *batch) {
-    *p = (parsing){.error = RECMAP_ERROR_INIT};
+recmap_status parse_sequences(struct parsing *p, const recmap_feature *context,
+                              size_t context_count, const recmap_feature *lists, size_t list_count,
+                              recmap_parse_mode mode, const char *const *texts,
+                              struct text_batch *batch) {
+    *p = (struct parsing){.error = RECMAP_ERROR_INIT};
     recmap_status status = recmap_parser_create_sequence(&p->parser, context, context_count, lists,
                                                          list_count, &p->error);
     if (status != RECMAP_OK) print_message("%s\n", p->error.message);
@@ -345,12 +349,12 @@ recmap_status parse_sequences(parsing *p, const recmap_feature *context, size_t 
     return parse_batch(p, mode, texts, batch, 1);
 }
 
-void parsing_end(parsing *p) {
+void parsing_end(struct parsing *p) {
     recmap_columns_destroy(p->columns);
     recmap_parser_release(p->parser);
 }
 
-void expect_column(const parsing *p, const char *name, const char *expected) {
+void expect_column(const struct parsing *p, const char *name, const char *expected) {
     const recmap_column *column = recmap_columns_find(p->columns, name);
     assert_non_null(column);
     assert_string_equal(describe_column(column), expected);

@@ -18,7 +18,7 @@
 #include "unit/example/build.h"
 
 /* Appends the bytes of the record; `is_sequence` for a SequenceExample. */
-void put_record(message *m, const char *text, int is_sequence);
+void put_record(struct message *m, const char *text, int is_sequence);
 
 /* Describes a column, when all that Arrow's layout promises holds of it; else says "BROKEN: ...".
  * The text lives until the next call but three. */
@@ -27,31 +27,33 @@ const char *describe_column(const recmap_column *column);
 enum { BATCH_MAX = 300 };
 
 /* Records made of texts, each in memory of exactly its size. */
-typedef struct text_batch {
+struct text_batch {
     recmap_record records[BATCH_MAX];
     size_t count;
-} text_batch;
+};
 
-void batch_add(text_batch *batch, const char *text, int is_sequence);
-void batch_free(text_batch *batch);
+void batch_add(struct text_batch *batch, const char *text, int is_sequence);
+void batch_free(struct text_batch *batch);
 
 /* A parser and columns that end with it. */
-typedef struct parsing {
+struct parsing {
     recmap_parser *parser;
     recmap_columns *columns;
     recmap_error error;
-} parsing;
+};
 
 /* Parses records given as texts, the last NULL; `features` are those of an Example. Fails the test
  * if it cannot continue. Returns the status of the parse. */
-recmap_status parse_texts(parsing *p, const recmap_feature *features, size_t count,
-                          recmap_parse_mode mode, const char *const *texts, text_batch *batch);
-recmap_status parse_sequences(parsing *p, const recmap_feature *context, size_t context_count,
-                              const recmap_feature *lists, size_t list_count,
-                              recmap_parse_mode mode, const char *const *texts, text_batch *batch);
-void parsing_end(parsing *p);
+recmap_status parse_texts(struct parsing *p, const recmap_feature *features, size_t count,
+                          recmap_parse_mode mode, const char *const *texts,
+                          struct text_batch *batch);
+recmap_status parse_sequences(struct parsing *p, const recmap_feature *context,
+                              size_t context_count, const recmap_feature *lists, size_t list_count,
+                              recmap_parse_mode mode, const char *const *texts,
+                              struct text_batch *batch);
+void parsing_end(struct parsing *p);
 
 /* Fails the test unless the column is there and as described. */
-void expect_column(const parsing *p, const char *name, const char *expected);
+void expect_column(const struct parsing *p, const char *name, const char *expected);
 
 #endif

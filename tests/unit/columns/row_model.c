@@ -7,11 +7,11 @@
 #include "plan/convert.h"
 
 /* The elements that a feature becomes; the caller frees them. */
-typedef struct elements {
+struct elements {
     uint8_t *bytes;
     size_t count;
     bool is_good;
-} elements;
+};
 
 static const struct example_entry *find_entry(const struct example_features *features,
                                               const char *name) {
@@ -34,12 +34,13 @@ static bool convert_one(uint8_t *position, const struct slot *slot, const recmap
 
 /* Converts all values of a feature one at a time, or the bytes of a raw one. The result is marked
  * bad as soon as one value does not fit. */
-static elements convert_all(const struct slot *slot, const struct example_feature *feature) {
+static struct elements convert_all(const struct slot *slot, const struct example_feature *feature) {
     size_t size = recmap_element_size(slot->element);
-    elements made = {NULL, feature->count, true};
+    struct elements made = {NULL, feature->count, true};
     recmap_value value, first = example_feature_first(feature);
     if (slot->raw) {
-        if (feature->count != 1 || first.as.bytes.size % size) return (elements){NULL, 0, false};
+        if (feature->count != 1 || first.as.bytes.size % size)
+            return (struct elements){NULL, 0, false};
         made.count = first.as.bytes.size / size;
     }
     made.bytes = malloc(made.count * size + 1);
@@ -87,7 +88,7 @@ row_verdict row_check(const struct sink *held, const struct slot *slot,
         return ROW_DIFFERS;
     }
     if (entry->feature.kind != slot->list) return ROW_IS_A_FAULT;
-    elements made = convert_all(slot, &entry->feature);
+    struct elements made = convert_all(slot, &entry->feature);
     row_verdict verdict = ROW_AS_EXPECTED;
     if (!made.is_good ||
         (slot->count ? made.count != slot->count : made.count % slot->multiple != 0))

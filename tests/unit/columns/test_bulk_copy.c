@@ -30,7 +30,7 @@ static void check(const uint8_t *bytes, size_t from, size_t to, size_t size) {
 static void test_every_size_and_place(void **state) {
     (void)state;
     static uint8_t bytes[LIMIT + GUARD];
-    random_state random = {1};
+    struct random_state random = {1};
     for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)random_next(&random);
     for (size_t size = 0; size <= 700; size++)
         for (size_t to = 0; to < GUARD; to += 1 + random_below(&random, 5))

@@ -83,15 +83,15 @@ static recmap_status parse(recmap_row *row, const recmap_record *record, void *c
     return status;
 }
 
-typedef struct parsing {
+struct parsing {
     recmap_parser *parser;
     recmap_columns *columns;
     recmap_error error;
     int calls;
-} parsing;
+};
 
 static int begin(void **state) {
-    parsing *made = calloc(1, sizeof *made);
+    struct parsing *made = calloc(1, sizeof *made);
     made->error = (recmap_error)RECMAP_ERROR_INIT;
     *state = made;
     return recmap_parser_create_custom(&made->parser, features, COLUMNS, parse, &made->calls,
@@ -100,14 +100,14 @@ static int begin(void **state) {
 }
 
 static int end(void **state) {
-    parsing *ended = *state;
+    struct parsing *ended = *state;
     recmap_columns_destroy(ended->columns);
     recmap_parser_release(ended->parser);
     free(ended);
     return 0;
 }
 
-static recmap_status run(parsing *parsing, const char *const *texts, size_t count,
+static recmap_status run(struct parsing *parsing, const char *const *texts, size_t count,
                          recmap_parse_mode mode) {
     recmap_record records[16];
     assert_true(count <= 16);
@@ -119,7 +119,7 @@ static recmap_status run(parsing *parsing, const char *const *texts, size_t coun
 }
 
 static void test_columns(void **state) {
-    parsing *with = *state;
+    struct parsing *with = *state;
     /* The second sets things again: the last counts. The third leaves out what may be. */
     const char *const texts[] = {"iAsBw2p2", "iBiCw1w2p1p2", "iDxx", "iEw0p0"};
     assert_int_equal(run(with, texts, 4, RECMAP_PARSE_RAISE), RECMAP_OK);
@@ -147,7 +147,7 @@ static void test_columns(void **state) {
 /* Each text is a program of letters for the parser's function, which sets one column wrongly. The
  * parse must report the listed message. */
 static void test_what_is_set_wrongly(void **state) {
-    parsing *with = *state;
+    struct parsing *with = *state;
     static const struct {
         const char *text;
         const char *message;
@@ -176,7 +176,7 @@ static void test_what_is_set_wrongly(void **state) {
 
 /* Bytes from anywhere are buffers of their own in Arrow, with nothing that lies between them. */
 static void test_bytes_from_anywhere(void **state) {
-    parsing *with = *state;
+    struct parsing *with = *state;
     const char *const texts[] = {"iAaA", "iBw1", "iCaA"};
     far_text = malloc(FAR_SIZE);
     assert_non_null(far_text);
@@ -202,7 +202,7 @@ static void test_bytes_from_anywhere(void **state) {
 
 /* A row that fails after it has set values keeps none of them. */
 static void test_failures_are_collected(void **state) {
-    parsing *with = *state;
+    struct parsing *with = *state;
     const char *const texts[] = {"iAw2p1", "iBw2p1sCfA", "iCw1p2"};
     assert_int_equal(run(with, texts, 3, RECMAP_PARSE_COLLECT), RECMAP_OK);
     assert_int_equal(recmap_columns_failure_count(with->columns), 1);
@@ -220,7 +220,7 @@ static void test_failures_are_collected(void **state) {
 
 /* A row that is taken back is null once, whatever was noted of it before. */
 static void test_a_row_is_null_once(void **state) {
-    parsing *with = *state;
+    struct parsing *with = *state;
     const recmap_feature wanted[] = {features[WORDS], features[ID]};
     const char *const texts[] = {"xx", "xx", "xx"};
     recmap_parser *parser = with->parser;

@@ -280,12 +280,12 @@ static void test_sparse_order(void **state) {
 }
 
 /* Many values in one row, against a sort of the C library. */
-typedef struct point {
+struct point {
     int64_t x, value;
-} point;
+};
 
 static int compare_points(const void *left, const void *right) {
-    const point *a = left, *b = right;
+    const struct point *a = left, *b = right;
     if (a->x != b->x) return a->x < b->x ? -1 : 1;
     return a->value < b->value ? -1 : a->value > b->value;
 }
@@ -301,14 +301,14 @@ static void test_sparse_order_of_many(void **state) {
     assert_int_equal(PARSE(features, RAISE, ""), RECMAP_OK);
     for (size_t count = 0; count <= LIMIT; count += count < 40 ? 1 : 47) {
         int64_t values[LIMIT], x[LIMIT];
-        point points[LIMIT];
-        message map, whole;
+        struct point points[LIMIT];
+        struct message map, whole;
         map.size = whole.size = 0;
         for (size_t i = 0; i < count; i++) {
             random = random * UINT64_C(6364136223846793005) + 1;
             values[i] = (int64_t)i;
             x[i] = (int64_t)(random >> 33) % 50;
-            points[i] = (point){x[i], values[i]};
+            points[i] = (struct point){x[i], values[i]};
         }
         put_int64s(&map, "v", values, count);
         put_int64s(&map, "x", x, count);
@@ -370,7 +370,7 @@ static void test_lists_in_pieces(void **state) {
     assert_int_equal(parse_sequences(&p, NULL, 0, lists, COUNT(lists), RECMAP_PARSE_RAISE,
                                      TEXTS("| a=[i:1,2]"), &batch),
                      RECMAP_OK);
-    message m;
+    struct message m;
     m.size = 0;
     put_record(&m, "x=i:1 | a=[i:9,9][i:9,9] b=[b:AB][b:CD]", 1);
     put_record(&m, "y=i:1 | a=[i:3,4][i:5,6][i:7,-8] other=[f:1]", 1);
@@ -389,11 +389,11 @@ static void test_many_rows(void **state) {
                                                  {RECMAP_PARTITION_ROW_LENGTHS, "n", 0})};
     assert_int_equal(PARSE(features, RAISE, ""), RECMAP_OK);
     batch_free(&batch);
-    static message records[RECORDS];
+    static struct message records[RECORDS];
     recmap_record given[RECORDS];
     int64_t values[LIMIT * 3], lengths[LIMIT];
     for (size_t i = 0; i < RECORDS; i++) {
-        message map;
+        struct message map;
         size_t count = i % 5 ? i * 12 : 0, value_count = 0;
         map.size = records[i].size = 0;
         for (size_t j = 0; j < count; j++) {
@@ -425,7 +425,7 @@ static void test_many_rows(void **state) {
 
 /* A record with one map of lists, in hex, which is not a SequenceExample. */
 static void expect_no_sequence(const char *hex, const char *message_text) {
-    message m;
+    struct message m;
     m.size = 0;
     put_hex(&m, hex);
     uint8_t *copy = copy_exact(m.data, m.size);
@@ -446,7 +446,7 @@ static void test_messages_that_are_not_sequences(void **state) {
                        "not a tf.SequenceExample: feature list 'a': length reaches past the end");
     expect_no_sequence("12050a030a01ff",
                        "not a tf.SequenceExample: feature list name is not UTF-8");
-    message m;
+    struct message m;
     m.size = 0;
     put_hex(&m, "12090a070a016212020a05"); /* the same in list 'b' */
     const recmap_record record = {.data = m.data, .size = m.size};
@@ -456,7 +456,7 @@ static void test_messages_that_are_not_sequences(void **state) {
 
 /* Groups that nest in a step lie one level deeper than those in a feature of the context. */
 static recmap_status parse_groups(size_t depth, bool is_step) {
-    message feature, list, entry, map, m;
+    struct message feature, list, entry, map, m;
     feature.size = list.size = entry.size = map.size = m.size = 0;
     for (size_t i = 0; i < depth; i++) put_tag(&feature, 9, WIRE_GROUP);
     for (size_t i = 0; i < depth; i++) put_tag(&feature, 9, WIRE_GROUP_END);

@@ -33,19 +33,20 @@ static void fail_with(const char *difference, const uint8_t *data, size_t size) 
     fail_msg("%s", difference);
 }
 
-static void check(parse_tally *tally, const uint8_t *data, size_t size, unsigned leave_out) {
+static void check(struct parse_tally *tally, const uint8_t *data, size_t size, unsigned leave_out) {
     const char *difference = find_parse_difference(tally, data, size, leave_out);
     if (difference) fail_with(difference, data, size);
 }
 
 /* Asked for all that it holds, and for some of it. */
-static void check_both(parse_tally *tally, const uint8_t *data, size_t size, unsigned number) {
+static void check_both(struct parse_tally *tally, const uint8_t *data, size_t size,
+                       unsigned number) {
     check(tally, data, size, 0);
     check(tally, data, size, 1 + number % 3);
 }
 
-static void check_hex(parse_tally *tally, const char *hex) {
-    static message m;
+static void check_hex(struct parse_tally *tally, const char *hex) {
+    static struct message m;
     m.size = 0;
     put_hex(&m, hex);
     check_both(tally, m.data, m.size, 0);
@@ -53,7 +54,7 @@ static void check_hex(parse_tally *tally, const char *hex) {
 
 static void test_own_cases(void **state) {
     (void)state;
-    parse_tally tally = {0, 0, 0};
+    struct parse_tally tally = {0, 0, 0};
     for (size_t i = 0; i < sizeof wire_cases / sizeof *wire_cases; i++)
         check_hex(&tally, wire_cases[i].hex);
     assert_true(tally.parsed > 40 && tally.refused > 20);
@@ -63,7 +64,7 @@ static void test_own_cases(void **state) {
 static void test_given_cases(void **state) {
     (void)state;
     size_t size;
-    parse_tally tally = {0, 0, 0};
+    struct parse_tally tally = {0, 0, 0};
     char *table = (char *)data_read("verdicts/example_wire_cases.tsv", &size);
     if (!table) {
         print_message("skipped: no folder of test data\n");
@@ -78,7 +79,7 @@ static void test_given_cases(void **state) {
     free(table);
 }
 
-static void check_file(parse_tally *tally, record_file *file) {
+static void check_file(struct parse_tally *tally, struct record_file *file) {
     const uint8_t *data;
     size_t size;
     for (unsigned i = 0; record_file_next(&data, &size, file); i++) check(tally, data, size, i % 4);
@@ -87,8 +88,8 @@ static void check_file(parse_tally *tally, record_file *file) {
 
 static void test_digits(void **state) {
     (void)state;
-    record_file file;
-    parse_tally tally = {0, 0, 0};
+    struct record_file file;
+    struct parse_tally tally = {0, 0, 0};
     for (unsigned shard = 0; shard < 4; shard++) {
         record_file_open_digits(&file, shard);
         check_file(&tally, &file);
@@ -97,7 +98,7 @@ static void test_digits(void **state) {
 }
 
 /* Calls `visit` for each file of the folder of test data; false without one. */
-typedef void visit_file(void *context, record_file *file);
+typedef void visit_file(void *context, struct record_file *file);
 
 static bool visit_files(visit_file *visit, void *context) {
     size_t size;
@@ -105,7 +106,7 @@ static bool visit_files(visit_file *visit, void *context) {
     if (!list) return false;
     char *rest = list, *line = strsep(&rest, "\n");
     while ((line = strsep(&rest, "\n")) && *line) {
-        record_file file;
+        struct record_file file;
         snprintf(path, sizeof path, "tfrecord/%s", strsep(&line, "\t"));
         if (!record_file_open(&file, path)) fail_msg("%s is missing", path);
         visit(context, &file);
@@ -114,13 +115,13 @@ static bool visit_files(visit_file *visit, void *context) {
     return true;
 }
 
-static void visit_whole(void *context, record_file *file) {
+static void visit_whole(void *context, struct record_file *file) {
     check_file(context, file);
 }
 
 static void test_real_files(void **state) {
     (void)state;
-    parse_tally tally = {0, 0, 0};
+    struct parse_tally tally = {0, 0, 0};
     if (!visit_files(visit_whole, &tally)) {
         print_message("skipped: no folder of test data\n");
         skip();
@@ -134,9 +135,10 @@ static unsigned rounds(void) {
     return is_long() ? 300000 : some_rounds(6000);
 }
 
-static void check_random(const oddness *odd, uint64_t seed, unsigned damages, parse_tally *tally) {
-    static message m;
-    random_state random = {seed};
+static void check_random(const struct oddness *odd, uint64_t seed, unsigned damages,
+                         struct parse_tally *tally) {
+    static struct message m;
+    struct random_state random = {seed};
     for (unsigned i = 0; i < rounds(); i++) {
         random_example(&m, &random, odd);
         for (unsigned k = 0; k < damages; k++) random_damage(&m, &random);
@@ -146,8 +148,8 @@ static void check_random(const oddness *odd, uint64_t seed, unsigned damages, pa
 
 static void test_random_examples(void **state) {
     (void)state;
-    static const oddness none = {0, 0, 0, 0}, odd = {20, 5, 100, 5};
-    parse_tally tally = {0, 0, 0};
+    static const struct oddness none = {0, 0, 0, 0}, odd = {20, 5, 100, 5};
+    struct parse_tally tally = {0, 0, 0};
     check_random(&none, 1, 0, &tally);
     assert_int_equal(tally.refused, 0);
     assert_int_equal(tally.compared, tally.parsed);
@@ -157,8 +159,8 @@ static void test_random_examples(void **state) {
 
 static void test_damaged_examples(void **state) {
     (void)state;
-    static const oddness odd = {10, 2, 50, 0};
-    parse_tally tally = {0, 0, 0};
+    static const struct oddness odd = {10, 2, 50, 0};
+    struct parse_tally tally = {0, 0, 0};
     check_random(&odd, 3, 1, &tally);
     check_random(&odd, 4, 2, &tally);
     assert_true(tally.refused > rounds() / 10 && tally.compared > rounds() / 10);
@@ -167,10 +169,10 @@ static void test_damaged_examples(void **state) {
 /* Lists of more values than are converted at once, of mixed lengths. */
 static void test_long_lists(void **state) {
     (void)state;
-    static message features, example;
+    static struct message features, example;
     int64_t values[2000];
-    random_state random = {7};
-    parse_tally tally = {0, 0, 0};
+    struct random_state random = {7};
+    struct parse_tally tally = {0, 0, 0};
     for (unsigned i = 0; i < rounds() / 10; i++) {
         size_t count = (size_t)random_below(&random, 2000);
         unsigned shift = 34 + (unsigned)random_below(&random, 24);
@@ -187,19 +189,19 @@ static void test_long_lists(void **state) {
 
 /* ---- every truncation, every bit ---- */
 
-static void check_mutation(parse_check *checker, parse_tally *tally, const uint8_t *data,
-                           size_t size) {
+static void check_mutation(struct parse_check *checker, struct parse_tally *tally,
+                           const uint8_t *data, size_t size) {
     const char *difference = parse_check_run(checker, tally, data, size);
     if (difference) fail_with(difference, data, size);
 }
 
 /* Asked for what the undamaged record holds. */
-static void check_mutations(parse_tally *tally, const uint8_t *data, size_t size,
+static void check_mutations(struct parse_tally *tally, const uint8_t *data, size_t size,
                             unsigned leave_out) {
-    asked_features asked;
+    struct asked_features asked;
     uint8_t *changed = copy_exact(data, size);
     asked_infer(&asked, data, size, leave_out);
-    parse_check *checker = parse_check_create(&asked, data, size);
+    struct parse_check *checker = parse_check_create(&asked, data, size);
     for (size_t cut = 0; cut < size; cut++) check_mutation(checker, tally, data, cut);
     for (size_t bit = 0; bit < size * 8; bit++) {
         changed[bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -213,9 +215,9 @@ static void check_mutations(parse_tally *tally, const uint8_t *data, size_t size
 
 static void test_mutated_digits(void **state) {
     (void)state;
-    parse_tally tally = {0, 0, 0};
+    struct parse_tally tally = {0, 0, 0};
     for (unsigned shard = 0; shard < 4; shard++) {
-        record_file file;
+        struct record_file file;
         const uint8_t *data;
         size_t size;
         record_file_open_digits(&file, shard);
@@ -229,10 +231,10 @@ static void test_mutated_digits(void **state) {
 
 static void test_mutated_made_ones(void **state) {
     (void)state;
-    static const oddness plain = {0, 0, 0, 0}, odd = {10, 2, 50, 0};
-    static message m;
-    random_state random = {5};
-    parse_tally tally = {0, 0, 0};
+    static const struct oddness plain = {0, 0, 0, 0}, odd = {10, 2, 50, 0};
+    static struct message m;
+    struct random_state random = {5};
+    struct parse_tally tally = {0, 0, 0};
     for (unsigned i = 0; i < (is_long() ? 400u : some_rounds(40)); i++) {
         random_example(&m, &random, i % 2 ? &odd : &plain);
         if (m.size > 400) m.size = 0;
@@ -242,13 +244,13 @@ static void test_mutated_made_ones(void **state) {
 }
 
 /* Short records from the beginning of each file. */
-typedef struct mutation_run {
-    parse_tally tally;
+struct mutation_run {
+    struct parse_tally tally;
     unsigned count;
-} mutation_run;
+};
 
-static void visit_mutated(void *context, record_file *file) {
-    mutation_run *run = context;
+static void visit_mutated(void *context, struct record_file *file) {
+    struct mutation_run *run = context;
     const size_t most_size = is_long() ? 1200 : 400;
     const unsigned most = is_long() ? 20 : some_rounds(5);
     const uint8_t *data;
@@ -265,7 +267,7 @@ static void visit_mutated(void *context, record_file *file) {
 
 static void test_mutated_real_ones(void **state) {
     (void)state;
-    mutation_run run = {{0, 0, 0}, 0};
+    struct mutation_run run = {{0, 0, 0}, 0};
     if (!visit_files(visit_mutated, &run)) {
         print_message("skipped: no folder of test data\n");
         skip();
@@ -278,13 +280,13 @@ static void test_mutated_real_ones(void **state) {
 /* ---- entries added, left out and exchanged ---- */
 
 enum { ENTRIES_MAX = 40 };
-typedef struct entries {
+struct entries {
     struct wire all[ENTRIES_MAX]; /* with their tags and lengths */
     size_t count;
-} entries;
+};
 
 /* The entries of a record that is one message Features. */
-static void find_entries(entries *list, const uint8_t *data, size_t size) {
+static void find_entries(struct entries *list, const uint8_t *data, size_t size) {
     struct wire_trace trace = {0};
     struct wire record = {data, data + size}, features, entry;
     uint32_t tag;
@@ -299,9 +301,9 @@ static void find_entries(entries *list, const uint8_t *data, size_t size) {
     }
 }
 
-static void check_entries(parse_check *checker, parse_tally *tally, const struct wire *list,
-                          size_t count) {
-    static message features, example;
+static void check_entries(struct parse_check *checker, struct parse_tally *tally,
+                          const struct wire *list, size_t count) {
+    static struct message features, example;
     features.size = example.size = 0;
     for (size_t i = 0; i < count; i++) put_raw(&features, list[i].at, wire_left(&list[i]));
     put_sub(&example, 1, &features);
@@ -311,8 +313,8 @@ static void check_entries(parse_check *checker, parse_tally *tally, const struct
 }
 
 /* Each with one entry more, left out or in another place; `others` are entries to add. */
-static void check_edits(parse_check *checker, parse_tally *tally, const entries *own,
-                        const entries *others) {
+static void check_edits(struct parse_check *checker, struct parse_tally *tally,
+                        const struct entries *own, const struct entries *others) {
     struct wire list[ENTRIES_MAX + 1];
     memcpy(list, own->all, sizeof own->all);
     for (size_t i = 0; i < others->count; i++) {
@@ -335,14 +337,14 @@ static void check_edits(parse_check *checker, parse_tally *tally, const entries 
     }
 }
 
-static void check_edited(parse_tally *tally, const uint8_t *data, size_t size, const uint8_t *other,
-                         size_t other_size, unsigned leave_out) {
-    asked_features asked;
-    entries own, others;
+static void check_edited(struct parse_tally *tally, const uint8_t *data, size_t size,
+                         const uint8_t *other, size_t other_size, unsigned leave_out) {
+    struct asked_features asked;
+    struct entries own, others;
     find_entries(&own, data, size);
     find_entries(&others, other, other_size);
     asked_infer(&asked, data, size, leave_out);
-    parse_check *checker = parse_check_create(&asked, data, size);
+    struct parse_check *checker = parse_check_create(&asked, data, size);
     check_edits(checker, tally, &own, &own);
     check_edits(checker, tally, &own, &others);
     parse_check_destroy(checker);
@@ -351,10 +353,10 @@ static void check_edited(parse_tally *tally, const uint8_t *data, size_t size, c
 
 static void test_edited_made_ones(void **state) {
     (void)state;
-    static const oddness plain = {0, 0, 0, 0}, odd = {10, 2, 50, 0};
-    static message m, other;
-    random_state random = {6};
-    parse_tally tally = {0, 0, 0};
+    static const struct oddness plain = {0, 0, 0, 0}, odd = {10, 2, 50, 0};
+    static struct message m, other;
+    struct random_state random = {6};
+    struct parse_tally tally = {0, 0, 0};
     for (unsigned i = 0; i < rounds(); i++) {
         random_example(&m, &random, i % 4 ? &plain : &odd);
         random_example(&other, &random, i % 5 ? &plain : &odd);
@@ -364,7 +366,7 @@ static void test_edited_made_ones(void **state) {
 }
 
 /* Neighbours in one file. */
-static void visit_edited(void *context, record_file *file) {
+static void visit_edited(void *context, struct record_file *file) {
     const uint8_t *data, *other;
     size_t size, other_size;
     for (unsigned i = 0; i < (is_long() ? 50u : some_rounds(5)); i++) {
@@ -378,8 +380,8 @@ static void visit_edited(void *context, record_file *file) {
 
 static void test_edited_real_ones(void **state) {
     (void)state;
-    record_file file;
-    parse_tally tally = {0, 0, 0};
+    struct record_file file;
+    struct parse_tally tally = {0, 0, 0};
     for (unsigned shard = 0; shard < 4; shard++) {
         record_file_open_digits(&file, shard);
         visit_edited(&tally, &file);
@@ -400,7 +402,7 @@ static void test_unpacked_floats_beyond_the_shape(void **state) {
                                            .element = RECMAP_ELEMENT_FLOAT32,
                                            .shape = shape,
                                            .dimension_count = 1};
-    static message list, features, example;
+    static struct message list, features, example;
     recmap_parser *parser;
     recmap_columns *columns;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -433,7 +435,7 @@ static void test_unpacked_floats_beyond_the_shape(void **state) {
 /* The same verdicts and values with each way to decode runs of varints. */
 static void test_each_way_of_varints(void **state) {
     (void)state;
-    static const oddness odd = {10, 2, 50, 2};
+    static const struct oddness odd = {10, 2, 50, 2};
     static varints_function *const ways[] = {
         varints_portable,
 #ifdef VARINTS_X86
@@ -442,7 +444,7 @@ static void test_each_way_of_varints(void **state) {
 #endif
     };
     for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
-        parse_tally tally = {0, 0, 0};
+        struct parse_tally tally = {0, 0, 0};
         if (!varints_force(ways[way])) continue;
         check_random(&odd, 10 + way, 0, &tally);
     }

@@ -139,7 +139,7 @@ static void test_21_concatenated(void **state) {
     const recmap_feature features[] = {
         {.name = "a", .kind = FIXED, .element = F32, SHAPE(1, 2, 1)},
         {.name = "b", .kind = FIXED, .element = STR, SHAPE(1, 1, 1, 1)}};
-    message both[2];
+    struct message both[2];
     both[0].size = both[1].size = 0;
     put_record(&both[0], "a=f:10,10", 0);
     put_record(&both[0], "a=f:1,1 b=b:b0_str", 0);

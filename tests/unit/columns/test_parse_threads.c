@@ -18,8 +18,8 @@
 
 enum { THREADS = 4, ROUNDS = 300, PLACES = 8 };
 
-static parsing p;
-static text_batch batch;
+static struct parsing p;
+static struct text_batch batch;
 static atomic_int released;
 /* Where exports wait to be let go by whoever comes along. */
 static _Atomic(DLManagedTensorVersioned *) places[PLACES];

@@ -25,19 +25,19 @@ typedef Tensorflow__Feature feature;
 enum { ASKED_MAX = 32, NAME_LIMIT = 80 };
 
 /* A VAR_LEN of the context, or of the feature lists. */
-typedef struct asked {
+struct asked {
     char name[NAME_LIMIT];
     int kind; /* of protobuf-c */
     bool is_list;
-} asked;
+};
 
-typedef struct checker {
-    asked asked[ASKED_MAX];
+struct checker {
+    struct asked asked[ASKED_MAX];
     size_t context_count;
     size_t count;
     recmap_parser *parser;
     recmap_columns *columns;
-} checker;
+};
 
 static recmap_element element_of(int kind) {
     switch (kind) {
@@ -51,16 +51,16 @@ static int kind_of(const feature *f) {
     return f ? (int)f->kind_case : TENSORFLOW__FEATURE__KIND__NOT_SET;
 }
 
-static void ask_for(checker *c, const char *name, int kind, bool is_list) {
+static void ask_for(struct checker *c, const char *name, int kind, bool is_list) {
     if (c->count == ASKED_MAX || strlen(name) >= NAME_LIMIT) return;
-    asked *added = &c->asked[c->count++];
+    struct asked *added = &c->asked[c->count++];
     snprintf(added->name, sizeof added->name, "%s", name);
     added->kind = kind ? kind : TENSORFLOW__FEATURE__KIND_INT64_LIST;
     added->is_list = is_list;
 }
 
 /* What a record holds; names are there once. */
-static void ask_for_all(checker *c, const sequence *record) {
+static void ask_for_all(struct checker *c, const sequence *record) {
     for (size_t i = 0; record->context && i < record->context->n_feature; i++)
         ask_for(c, record->context->feature[i]->key, kind_of(record->context->feature[i]->value),
                 false);
@@ -74,7 +74,7 @@ static void ask_for_all(checker *c, const sequence *record) {
     }
 }
 
-static void checker_open(checker *c, const sequence *record) {
+static void checker_open(struct checker *c, const sequence *record) {
     recmap_feature features[ASKED_MAX];
     recmap_error error = RECMAP_ERROR_INIT;
     c->count = 0;
@@ -90,7 +90,7 @@ static void checker_open(checker *c, const sequence *record) {
     assert_int_equal(recmap_columns_create(&c->columns, &error), RECMAP_OK);
 }
 
-static void checker_close(checker *c) {
+static void checker_close(struct checker *c) {
     recmap_columns_destroy(c->columns);
     recmap_parser_release(c->parser);
 }
@@ -130,7 +130,7 @@ static bool fits(const feature *f, int kind) {
 }
 
 /* Returns whether the record has the features asked for; false for NULL. */
-static bool record_fits(const checker *c, const sequence *record) {
+static bool record_fits(const struct checker *c, const sequence *record) {
     for (size_t i = 0; i < c->count && record; i++) {
         const Tensorflow__FeatureList *list = NULL;
         if (!c->asked[i].is_list) {
@@ -182,7 +182,7 @@ static void check_list(const recmap_column *column, const sequence *record, cons
 }
 
 /* A row that is a failure has nothing in it: `record` is NULL. */
-static void check_row(const checker *c, const sequence *record, size_t row) {
+static void check_row(const struct checker *c, const sequence *record, size_t row) {
     for (size_t i = 0; i < c->count; i++) {
         const recmap_column *column = recmap_columns_get(c->columns, i);
         if (c->asked[i].is_list) {
@@ -198,8 +198,8 @@ static void check_row(const checker *c, const sequence *record, size_t row) {
 enum { ROWS = 3, FIRST_NUMBER = 500 };
 
 /* `data` between two times `other`. Returns whether it has what is asked for. */
-static bool check_batch(const checker *c, const uint8_t *data, size_t size, const uint8_t *other,
-                        size_t other_size) {
+static bool check_batch(const struct checker *c, const uint8_t *data, size_t size,
+                        const uint8_t *other, size_t other_size) {
     recmap_error error = RECMAP_ERROR_INIT;
     uint8_t *copies[ROWS];
     recmap_record records[ROWS];
@@ -235,7 +235,7 @@ static bool check_batch(const checker *c, const uint8_t *data, size_t size, cons
 /* With all its truncations if asked; those that are records must be some, and some not. */
 static void check_record(const uint8_t *data, size_t size, const uint8_t *other, size_t other_size,
                          bool with_cuts) {
-    checker c;
+    struct checker c;
     sequence *record = tensorflow__sequence_example__unpack(NULL, size, data);
     assert_non_null(record);
     checker_open(&c, record);
@@ -251,8 +251,8 @@ static void check_record(const uint8_t *data, size_t size, const uint8_t *other,
 
 static void test_made_ones(void **state) {
     (void)state;
-    static message one, other;
-    random_state random = {1};
+    static struct message one, other;
+    struct random_state random = {1};
     unsigned rounds = getenv("RECMAP_TEST_LONG") ? 100000 : 3000;
     for (unsigned i = 0; i < rounds; i++) {
         random_sequence(&one, &random);
@@ -264,7 +264,7 @@ static void test_made_ones(void **state) {
 /* ---- real ones ---- */
 
 static void check_file(const char *path, unsigned *count) {
-    record_file file;
+    struct record_file file;
     const uint8_t *data, *other;
     size_t size, other_size;
     if (!record_file_open(&file, path)) fail_msg("%s is missing", path);

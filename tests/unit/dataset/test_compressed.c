@@ -21,21 +21,21 @@
 enum { MB = 1 << 20 };
 
 /* A shard as it is before it is compressed, and the file. */
-typedef struct packed_shard {
-    buffer content, file;
-    oracle_file due;
-} packed_shard;
+struct packed_shard {
+    struct buffer content, file;
+    struct oracle_file due;
+};
 
 /* Frames of text, noise and runs, made once: shards are drawn from them. */
 enum { POOL = 200 };
-static buffer pool[POOL];
+static struct buffer pool[POOL];
 
 static int make_pool(void **state) {
     (void)state;
-    rng random = {2};
+    struct rng random = {2};
     for (size_t i = 0; i < POOL; i++) {
         size_t size = rng_below(&random, 30000);
-        buffer payload = BUFFER_INIT;
+        struct buffer payload = BUFFER_INIT;
         if (i % 3 == 0) buffer_add_random(&payload, size, &random);
         while (payload.size < size)
             buffer_add_byte(&payload, (uint8_t)(i % 3 == 1 ? ' ' + rng_below(&random, 9) : i));
@@ -51,22 +51,22 @@ static int free_pool(void **state) {
     return 0;
 }
 
-static void add_record(packed_shard *shard, rng *random) {
-    const buffer *drawn = &pool[rng_below(random, POOL)];
+static void add_record(struct packed_shard *shard, struct rng *random) {
+    const struct buffer *drawn = &pool[rng_below(random, POOL)];
     size_t count = shard->due.record_count++;
     shard->due.records = must_realloc(shard->due.records, (count + 1) * sizeof *shard->due.records);
-    shard->due.records[count] = (oracle_record){shard->content.size, drawn->size - 16, 0};
+    shard->due.records[count] = (struct oracle_record){shard->content.size, drawn->size - 16, 0};
     buffer_add(&shard->content, drawn->data, drawn->size);
 }
 
-static packed_shard make_shard(const char *path, compression kind, size_t size, size_t members,
-                               rng *random) {
-    packed_shard made = {BUFFER_INIT, BUFFER_INIT, {0}};
+static struct packed_shard make_shard(const char *path, compression kind, size_t size,
+                                      size_t members, struct rng *random) {
+    struct packed_shard made = {BUFFER_INIT, BUFFER_INIT, {0}};
     while (made.content.size < size) add_record(&made, random);
-    deflate_way way = {.level = 1 + (int)rng_below(random, 6), .memory = 8};
+    struct deflate_way way = {.level = 1 + (int)rng_below(random, 6), .memory = 8};
     for (size_t m = 0, done = 0; m < members; m++) {
         size_t end = m + 1 == members ? made.content.size : made.content.size / members * (m + 1);
-        buffer part = {made.content.data + done, end - done, 0};
+        struct buffer part = {made.content.data + done, end - done, 0};
         add_deflated(&made.file, kind, &part, &way);
         done = end;
     }
@@ -74,19 +74,20 @@ static packed_shard make_shard(const char *path, compression kind, size_t size, 
     return made;
 }
 
-static void free_shard(packed_shard *shard) {
+static void free_shard(struct packed_shard *shard) {
     buffer_free(&shard->content);
     buffer_free(&shard->file);
     oracle_free(&shard->due);
 }
 
-static void assert_record(const recmap_record *record, const packed_shard *shard, size_t i) {
+static void assert_record(const recmap_record *record, const struct packed_shard *shard, size_t i) {
     assert_int_equal(record->size, shard->due.records[i].size);
     assert_memory_equal(record->data, shard->content.data + shard->due.records[i].offset + 12,
                         record->size);
 }
 
-static void read_in_random_order(const packed_shard *shard, recmap_access access, rng *random) {
+static void read_in_random_order(const struct packed_shard *shard, recmap_access access,
+                                 struct rng *random) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     options.access = access;
@@ -123,17 +124,18 @@ static void read_in_random_order(const packed_shard *shard, recmap_access access
  * record is read in random order and compared. */
 static void test_random_order(void **state) {
     (void)state;
-    rng random = {3};
+    struct rng random = {3};
     const char *name = "a.tfrecord.gz";
     for (int round = 0; round < 8; round++) {
         compression kind = round % 2 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
         static const size_t sizes[] = {0, 100, 3 * MB, 16 * MB};
         static const size_t members[] = {1, 3, 40};
-        packed_shard shard = make_shard(name, kind, sizes[round % 4], members[round % 3], &random);
+        struct packed_shard shard =
+            make_shard(name, kind, sizes[round % 4], members[round % 3], &random);
         recmap_index_summary summary = index_build("a.rmx", NULL, &name, 1);
         assert_int_equal(summary.record_count, shard.due.record_count);
         if (shard.due.record_count) {
-            buffer index = file_read("a.rmx");
+            struct buffer index = file_read("a.rmx");
             assert_true(index.size < 100000 + shard.file.size / 50);
             buffer_free(&index);
             read_in_random_order(&shard, RECMAP_ACCESS_MAP, &random);
@@ -146,11 +148,11 @@ static void test_random_order(void **state) {
 /* An index that was appended to or merged is that of one build, points and all. */
 static void test_parts_make_the_whole(void **state) {
     (void)state;
-    rng random = {4};
+    struct rng random = {4};
     const char *names[] = {"a.gz", "b.gz"};
     recmap_error error = RECMAP_ERROR_INIT;
     for (int i = 0; i < 2; i++) {
-        packed_shard shard = make_shard(names[i], COMPRESSION_GZIP, 12 * MB, 2, &random);
+        struct packed_shard shard = make_shard(names[i], COMPRESSION_GZIP, 12 * MB, 2, &random);
         free_shard(&shard);
     }
     index_build("whole.rmx", NULL, names, 2);
@@ -174,10 +176,10 @@ static void test_parts_make_the_whole(void **state) {
 /* Damage after indexing: only records of the span that is hit are lost, and verify names them. */
 static void test_damage_when_read(void **state) {
     (void)state;
-    rng random = {5};
+    struct rng random = {5};
     const char *name = "a.gz";
     recmap_error error = RECMAP_ERROR_INIT;
-    packed_shard shard = make_shard(name, COMPRESSION_GZIP, 20 * MB, 1, &random);
+    struct packed_shard shard = make_shard(name, COMPRESSION_GZIP, 20 * MB, 1, &random);
     index_build("a.rmx", NULL, &name, 1);
     uint8_t junk[64];
     memset(junk, 0xff, sizeof junk);
@@ -228,7 +230,7 @@ static uint64_t count_lost(bool *is_lost, recmap_dataset *dataset) {
 }
 
 /* Every lost record is touched by a stretch of the list, which is in order. */
-static void assert_listed(const recmap_report *report, const packed_shard *shard,
+static void assert_listed(const recmap_report *report, const struct packed_shard *shard,
                           const bool *is_lost) {
     size_t count = recmap_report_damage_count(report), next = 0;
     for (size_t i = 1; i < count; i++)
@@ -249,13 +251,14 @@ static void assert_listed(const recmap_report *report, const packed_shard *shard
  * counts as good what can be read, no less and no more, and lists where the rest was. */
 static void test_verify_counts_what_can_be_read(void **state) {
     (void)state;
-    rng random = {15};
+    struct rng random = {15};
     const char *name = "a.gz";
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t lost_in_all = 0;
     for (unsigned round = 0; round < 16; round++) {
         compression kind = round % 4 == 3 ? COMPRESSION_ZLIB : COMPRESSION_GZIP;
-        packed_shard shard = make_shard(name, kind, 10 * MB, round % 4 == 1 ? 7 : 1, &random);
+        struct packed_shard shard =
+            make_shard(name, kind, 10 * MB, round % 4 == 1 ? 7 : 1, &random);
         index_build("a.rmx", NULL, &name, 1);
         uint8_t junk[64];
         memset(junk, round % 2 ? 0xff : (int)rng_below(&random, 256), sizeof junk);
@@ -287,13 +290,13 @@ static void test_verify_counts_what_can_be_read(void **state) {
  * span are lost and listed, also beside a wrong checksum. */
 static void test_last_member_zeroed(void **state) {
     (void)state;
-    rng random = {16};
+    struct rng random = {16};
     const char *name = "a.gz";
-    packed_shard shard = make_shard(name, COMPRESSION_GZIP, MB / 4, 1, &random);
+    struct packed_shard shard = make_shard(name, COMPRESSION_GZIP, MB / 4, 1, &random);
     size_t begin = shard.content.size, member = shard.file.size;
     while (shard.content.size < begin + MB / 4) add_record(&shard, &random);
-    deflate_way way = {.level = 6, .memory = 8};
-    buffer part = {shard.content.data + begin, shard.content.size - begin, 0};
+    struct deflate_way way = {.level = 6, .memory = 8};
+    struct buffer part = {shard.content.data + begin, shard.content.size - begin, 0};
     add_deflated(&shard.file, COMPRESSION_GZIP, &part, &way);
     file_write(name, shard.file.data, shard.file.size);
     index_build("a.rmx", NULL, &name, 1);
@@ -321,11 +324,11 @@ static void test_last_member_zeroed(void **state) {
 static void test_good_frame_of_another_length(void **state) {
     (void)state;
     static const uint8_t zeros[120];
-    deflate_way stored = {.level = 0, .memory = 8};
+    struct deflate_way stored = {.level = 0, .memory = 8};
     const char *name = "a.gz";
-    buffer files[2] = {BUFFER_INIT, BUFFER_INIT};
+    struct buffer files[2] = {BUFFER_INIT, BUFFER_INIT};
     for (int swapped = 0; swapped < 2; swapped++) {
-        buffer content = BUFFER_INIT;
+        struct buffer content = BUFFER_INIT;
         for (int i = 0; i < 40; i++)
             oracle_add_record(&content, zeros, (i ^ swapped) % 2 ? 120 : 100);
         add_deflated(&files[swapped], COMPRESSION_GZIP, &content, &stored);
@@ -347,13 +350,13 @@ static void test_good_frame_of_another_length(void **state) {
 /* Damage before indexing: records before the damage and in members after it are numbered. */
 static void test_damage_when_indexed(void **state) {
     (void)state;
-    rng random = {6};
+    struct rng random = {6};
     const char *name = "a.gz";
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_options skips = RECMAP_INDEX_OPTIONS_INIT;
     skips.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
     for (int round = 0; round < 6; round++) {
-        packed_shard shard = make_shard(name, COMPRESSION_GZIP, 12 * MB, 4, &random);
+        struct packed_shard shard = make_shard(name, COMPRESSION_GZIP, 12 * MB, 4, &random);
         uint64_t at = shard.file.size / 8 * (uint64_t)(1 + round);
         uint8_t junk[64];
         memset(junk, 0xff, sizeof junk);
@@ -393,13 +396,13 @@ static void test_damage_when_indexed(void **state) {
  */
 static void test_wrong_sum(void **state) {
     (void)state;
-    rng random = {16};
+    struct rng random = {16};
     const char *name = "a.gz";
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_options skips = RECMAP_INDEX_OPTIONS_INIT;
     skips.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
     for (size_t members = 1; members < 4; members += 2) {
-        packed_shard shard = make_shard(name, COMPRESSION_GZIP, 3 * MB, members, &random);
+        struct packed_shard shard = make_shard(name, COMPRESSION_GZIP, 3 * MB, members, &random);
         shard.file.data[shard.file.size - 8] ^= 1;
         file_write(name, shard.file.data, shard.file.size);
         assert_int_equal(index_try("a.rmx", NULL, &name, 1, &error), RECMAP_CORRUPT);
@@ -432,14 +435,14 @@ static void test_wrong_sum(void **state) {
  * nothing but records of the file. */
 static void test_small_damage(void **state) {
     (void)state;
-    rng random = {7};
+    struct rng random = {7};
     const char *name = "a.gz";
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_options skips = RECMAP_INDEX_OPTIONS_INIT;
     skips.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
-    packed_shard shard = make_shard(name, COMPRESSION_GZIP, 60000, 3, &random);
+    struct packed_shard shard = make_shard(name, COMPRESSION_GZIP, 60000, 3, &random);
     for (size_t round = 0; round < 300; round++) {
-        buffer file = {must_copy(shard.file.data, shard.file.size), shard.file.size, 0};
+        struct buffer file = {must_copy(shard.file.data, shard.file.size), shard.file.size, 0};
         if (round % 2) file.size = (size_t)(20 + rng_below(&random, file.size - 20));
         else
             file.data[20 + rng_below(&random, file.size - 20)] ^=
@@ -469,9 +472,9 @@ static void test_small_damage(void **state) {
  * the guard, or read. */
 static void test_cut_while_open(void **state) {
     (void)state;
-    rng random = {13};
+    struct rng random = {13};
     const char *name = "a.gz";
-    packed_shard shard = make_shard(name, COMPRESSION_GZIP, 6 * MB, 2, &random);
+    struct packed_shard shard = make_shard(name, COMPRESSION_GZIP, 6 * MB, 2, &random);
     index_build("a.rmx", NULL, &name, 1);
     for (size_t i = 0; i < 16; i++) {
         static const size_t cuts[] = {0, 1, 4095, 4096, 4097, 100000};
@@ -509,13 +512,13 @@ static void test_cut_while_open(void **state) {
  * A seek point that is due there is followed by no bytes. */
 static void test_nothing_after_the_last_block(void **state) {
     (void)state;
-    rng random = {11};
+    struct rng random = {11};
     const char *name = "a.gz";
     for (int round = 0; round < 8; round++) {
-        packed_shard shard = {BUFFER_INIT, BUFFER_INIT, {0}};
-        buffer nothing = BUFFER_INIT;
+        struct packed_shard shard = {BUFFER_INIT, BUFFER_INIT, {0}};
+        struct buffer nothing = BUFFER_INIT;
         while (shard.content.size < (size_t)(1 + round) * MB) add_record(&shard, &random);
-        deflate_way way = {.level = round % 3, .memory = 8};
+        struct deflate_way way = {.level = round % 3, .memory = 8};
         if (round % 2) way.flush = Z_SYNC_FLUSH;
         add_deflated(&shard.file, COMPRESSION_GZIP, &shard.content, &way);
         if (!way.flush) add_deflated(&shard.file, COMPRESSION_GZIP, &nothing, &way);
@@ -526,16 +529,16 @@ static void test_nothing_after_the_last_block(void **state) {
     }
 }
 
-typedef struct reader {
+struct reader {
     recmap_dataset *dataset;
-    const packed_shard *shard;
+    const struct packed_shard *shard;
     uint64_t seed;
     bool failed;
-} reader;
+};
 
 static void *read_some(void *context) {
-    reader *at = context;
-    rng random = {at->seed};
+    struct reader *at = context;
+    struct rng random = {at->seed};
     for (int i = 0; i < 2000 && !at->failed; i++) {
         size_t number = (size_t)rng_below(&random, at->shard->due.record_count);
         recmap_record record;
@@ -554,15 +557,15 @@ static void *read_some(void *context) {
 static void test_threads_share_spans(void **state) {
     (void)state;
     enum { THREADS = 4 };
-    rng random = {10};
+    struct rng random = {10};
     const char *name = "a.gz";
-    packed_shard shard = make_shard(name, COMPRESSION_GZIP, 12 * MB, 1, &random);
+    struct packed_shard shard = make_shard(name, COMPRESSION_GZIP, 12 * MB, 1, &random);
     index_build("a.rmx", NULL, &name, 1);
     recmap_dataset *dataset = dataset_open("a.rmx", NULL);
     pthread_t threads[THREADS];
-    reader readers[THREADS];
+    struct reader readers[THREADS];
     for (size_t i = 0; i < THREADS; i++) {
-        readers[i] = (reader){dataset, &shard, i, false};
+        readers[i] = (struct reader){dataset, &shard, i, false};
         assert_int_equal(pthread_create(&threads[i], NULL, read_some, &readers[i]), 0);
     }
     for (size_t i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);

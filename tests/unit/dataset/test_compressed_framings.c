@@ -36,13 +36,13 @@ static const char *const kinds[] = {"lines", "fixed:7,40,5", "ofrecord", "short"
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* Records, what they are before compression, and the members. */
-typedef struct shard {
-    buffer records[RECORDS];
-    buffer content, file;
+struct shard {
+    struct buffer records[RECORDS];
+    struct buffer content, file;
     size_t member_end[MEMBERS]; /* in the file */
-} shard;
+};
 
-static void frame_record(buffer *out, const buffer *record, size_t kind) {
+static void frame_record(struct buffer *out, const struct buffer *record, size_t kind) {
     uint8_t length[8] = {(uint8_t)record->size};
     if (kind == 2) buffer_add(out, length, 8);
     if (kind == 3) buffer_add(out, length, 1);
@@ -52,12 +52,12 @@ static void frame_record(buffer *out, const buffer *record, size_t kind) {
 
 /* Writes RECORDS records in the given framing, then compresses them as MEMBERS members of about
  * equal size. The end of each member is kept for the tests that damage one. */
-static shard *make_shard(size_t kind, compression by, rng *random) {
-    shard *made = calloc(1, sizeof *made);
+static struct shard *make_shard(size_t kind, compression by, struct rng *random) {
+    struct shard *made = calloc(1, sizeof *made);
     if (!made) abort();
     if (kind == 1) buffer_add(&made->content, "HEADER.", HEADER);
     for (size_t i = 0; i < RECORDS; i++) {
-        buffer *record = &made->records[i];
+        struct buffer *record = &made->records[i];
         char text[24];
         snprintf(text, sizeof text, "%06zu ", i);
         buffer_add(record, text, 7);
@@ -66,12 +66,12 @@ static shard *make_shard(size_t kind, compression by, rng *random) {
         frame_record(&made->content, record, kind);
     }
     if (kind == 1) buffer_add(&made->content, "FOOT.", FOOTER);
-    deflate_way way = {.level = 6, .memory = 8};
+    struct deflate_way way = {.level = 6, .memory = 8};
     for (size_t m = 0, done = 0; m < MEMBERS; m++) {
         size_t end = by == COMPRESSION_ZLIB || m + 1 == MEMBERS
                          ? made->content.size
                          : made->content.size / MEMBERS * (m + 1);
-        buffer part = {made->content.data + done, end - done, 0};
+        struct buffer part = {made->content.data + done, end - done, 0};
         if (end > done) add_deflated(&made->file, by, &part, &way);
         made->member_end[m] = made->file.size;
         done = end;
@@ -79,7 +79,7 @@ static shard *make_shard(size_t kind, compression by, rng *random) {
     return made;
 }
 
-static void free_shard(shard *shard) {
+static void free_shard(struct shard *shard) {
     for (size_t i = 0; i < RECORDS; i++) buffer_free(&shard->records[i]);
     buffer_free(&shard->content);
     buffer_free(&shard->file);
@@ -121,7 +121,7 @@ static uint64_t count_findings(recmap_dataset *dataset) {
 }
 
 /* Whatever is numbered is a record of the shard, in its order; returns how many are. */
-static size_t check_records(const shard *due, bool *has) {
+static size_t check_records(const struct shard *due, bool *has) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = dataset_open("a.rmx", NULL);
     size_t count = (size_t)recmap_dataset_count(dataset), at = 0;
@@ -154,11 +154,11 @@ static void build(size_t kind, compression by, recmap_on_corrupt on_corrupt) {
 
 static void test_whole(void **state) {
     (void)state;
-    rng random = {1};
+    struct rng random = {1};
     bool has[RECORDS];
     for (size_t kind = 0; kind < KINDS; kind++) {
         for (compression by = COMPRESSION_GZIP; by <= COMPRESSION_ZLIB; by++) {
-            shard *made = make_shard(kind, by, &random);
+            struct shard *made = make_shard(kind, by, &random);
             file_write(name, made->file.data, made->file.size);
             build(kind, by, RECMAP_ON_CORRUPT_RAISE);
             assert_int_equal(check_records(made, has), RECORDS);
@@ -170,13 +170,13 @@ static void test_whole(void **state) {
 /* A member with a wrong checksum is lost, and so is everything after it. */
 static void test_wrong_sum(void **state) {
     (void)state;
-    rng random = {2};
+    struct rng random = {2};
     bool has[RECORDS];
     for (size_t round = 0; round < KINDS * MEMBERS; round++) {
         size_t kind = round % KINDS, m = round / KINDS;
         const char *path = name;
         recmap_error error = RECMAP_ERROR_INIT;
-        shard *made = make_shard(kind, COMPRESSION_GZIP, &random);
+        struct shard *made = make_shard(kind, COMPRESSION_GZIP, &random);
         file_write(name, made->file.data, made->file.size);
         build(kind, COMPRESSION_GZIP, RECMAP_ON_CORRUPT_RAISE);
         uint8_t *sum = made->file.data + made->member_end[m] - 8;
@@ -206,13 +206,13 @@ static void test_wrong_sum(void **state) {
  * the last member may look like a cut.) */
 static void test_damage_anywhere(void **state) {
     (void)state;
-    rng random = {3};
+    struct rng random = {3};
     bool has[RECORDS];
     size_t found = 0, rounds = is_long() ? 8000 : 800;
     for (size_t round = 0; round < rounds; round++) {
         size_t kind = round % KINDS;
         compression by = round / KINDS % 4 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
-        shard *made = make_shard(kind, by, &random);
+        struct shard *made = make_shard(kind, by, &random);
         bool cuts = by == COMPRESSION_ZLIB || rng_one_in(&random, 3);
         size_t most = cuts ? made->file.size : made->member_end[MEMBERS - 2];
         size_t at = 16 + (size_t)rng_below(&random, most - 16);
@@ -229,12 +229,12 @@ static void test_damage_anywhere(void **state) {
 /* A tail that never reached the device: the member inflates on to anything, up to the end. */
 static void test_zeros_at_the_end(void **state) {
     (void)state;
-    rng random = {4};
+    struct rng random = {4};
     bool has[RECORDS];
     size_t found = 0;
     for (size_t round = 0; round < 100 * KINDS; round++) {
         size_t kind = round % KINDS;
-        shard *made = make_shard(kind, COMPRESSION_GZIP, &random);
+        struct shard *made = make_shard(kind, COMPRESSION_GZIP, &random);
         size_t at = 16 + (size_t)rng_below(&random, made->file.size - 32);
         memset(made->file.data + at, 0, made->file.size - at);
         file_write(name, made->file.data, made->file.size);
@@ -248,11 +248,11 @@ static void test_zeros_at_the_end(void **state) {
 /* Damage afterwards may give records another length: they are bad ones, which a loader can skip. */
 static void test_damage_when_read(void **state) {
     (void)state;
-    rng random = {5};
+    struct rng random = {5};
     size_t bad = 0;
     for (size_t round = 0; round < 20 * KINDS; round++) {
         size_t kind = round % KINDS;
-        shard *made = make_shard(kind, COMPRESSION_GZIP, &random);
+        struct shard *made = make_shard(kind, COMPRESSION_GZIP, &random);
         file_write(name, made->file.data, made->file.size);
         build(kind, COMPRESSION_GZIP, RECMAP_ON_CORRUPT_RAISE);
         size_t at = 16 + (size_t)rng_below(&random, made->file.size - 16);

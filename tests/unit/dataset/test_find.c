@@ -38,7 +38,7 @@ static recmap_status extract(void *context, const recmap_record *record, recmap_
 }
 
 static void index_lines(const char *const *lines, size_t count) {
-    buffer shard = BUFFER_INIT;
+    struct buffer shard = BUFFER_INIT;
     for (size_t i = 0; i < count; i++) oracle_add_record(&shard, lines[i], strlen(lines[i]));
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.id_feature = "line";
@@ -111,7 +111,7 @@ static void test_what_cannot_be_found(void **state) {
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     options.extract = extract;
     assert_cannot_find(&options, &odd, "BYTES or INT64");
-    buffer shard = BUFFER_INIT;
+    struct buffer shard = BUFFER_INIT;
     oracle_add_record(&shard, "a:1", 3);
     index_bytes("set.rmx", NULL, "shard", &shard);
     assert_cannot_find(&options, &a, "has no ids");
@@ -151,7 +151,7 @@ static void test_not_found_names_id(void **state) {
 static void test_one_id_for_all(void **state) {
     (void)state;
     enum { MANY = 140000 };
-    buffer shard = BUFFER_INIT;
+    struct buffer shard = BUFFER_INIT;
     for (int i = 0; i < MANY; i++) oracle_add_record(&shard, i % 10000 ? "same:" : "rare:", 5);
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.id_feature = "line";

@@ -31,13 +31,13 @@ static void append(char *text, const char *format, ...) {
 
 /* Appends "name=k:" and `count` values below `limit`. */
 static void put_values(char *text, const char *name, char kind, size_t count, uint64_t limit,
-                       rng *random) {
+                       struct rng *random) {
     append(text, "%s%s=%c:", *text ? " " : "", name, kind);
     for (size_t i = 0; i < count; i++)
         append(text, "%s%llu", i ? "," : "", (unsigned long long)rng_below(random, limit));
 }
 
-static void put_lists(char *text, rng *random) {
+static void put_lists(char *text, struct rng *random) {
     append(text, " | words=");
     for (size_t i = rng_below(random, 4); i > 0; i--) {
         append(text, "%s", rng_one_in(random, 4) ? "[b:]" : "[b:some,words]");
@@ -49,7 +49,7 @@ static void put_lists(char *text, rng *random) {
 }
 
 /* A record of random features; `is_bad`: one that does not fit them. */
-static void random_record(message *m, rng *random, bool is_bad) {
+static void random_record(struct message *m, struct rng *random, bool is_bad) {
     char text[TEXT_SIZE] = "";
     size_t count = rng_below(random, 5), first = rng_below(random, count + 1);
     put_values(text, "b", 'i', 1, is_bad && rng_one_in(random, 2) ? 100000 : 256, random);
@@ -66,8 +66,8 @@ static void random_record(message *m, rng *random, bool is_bad) {
     if (is_bad && rng_one_in(random, 3)) m->size -= 1 + rng_below(random, 5);
 }
 
-static recmap_dataset *make_set(rng *random, bool is_damaged) {
-    static message m;
+static recmap_dataset *make_set(struct rng *random, bool is_damaged) {
+    static struct message m;
     recmap_writer *writer;
     ASSERT_OK(recmap_writer_create(&writer, "s00000", NULL, NULL), NULL);
     for (size_t i = 0; i < RECORDS; i++) {
@@ -206,12 +206,12 @@ static void check_call(struct result *expected, struct result *actual, const str
     }
 }
 
-static void choose_numbers(struct call *call, rng *random) {
+static void choose_numbers(struct call *call, struct rng *random) {
     call->count = rng_one_in(random, 4) ? rng_below(random, 6) : rng_below(random, RECORDS + 1);
     for (size_t i = 0; i < call->count; i++) call->numbers[i] = rng_below(random, RECORDS);
 }
 
-static void check_many(struct call *call, rng *random) {
+static void check_many(struct call *call, struct rng *random) {
     struct result expected, actual;
     ASSERT_OK(recmap_batch_create(&expected.batch, NULL), NULL);
     ASSERT_OK(recmap_batch_create(&actual.batch, NULL), NULL);
@@ -225,7 +225,7 @@ static void check_many(struct call *call, rng *random) {
 }
 
 static void check_kinds(bool is_damaged) {
-    rng random = {is_damaged ? 11 : 10};
+    struct rng random = {is_damaged ? 11 : 10};
     static struct call call;
     for (int round = 0; round < 3; round++) {
         call.dataset = make_set(&random, is_damaged);
@@ -254,7 +254,7 @@ static void test_records_that_do_not_fit(void **state) {
 
 static void test_damaged_record(void **state) {
     (void)state;
-    rng random = {12};
+    struct rng random = {12};
     static struct call call;
     uint8_t byte = 0xee;
     struct result expected, actual;
@@ -286,7 +286,7 @@ static int stop(void *context) {
 static void test_interrupt(void **state) {
     (void)state;
     enum { CALLS = 3000000 }; /* long enough that the calling thread asks meanwhile */
-    rng random = {13};
+    struct rng random = {13};
     static struct call call;
     int calls = 0;
     struct result result;

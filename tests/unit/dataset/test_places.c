@@ -19,13 +19,13 @@
 
 enum { RECORDS = 600, ASKED = RECORDS / 2, SIZE_MAX_OF_RECORD = 3000 };
 
-static buffer contents;
+static struct buffer contents;
 static uint64_t frames[RECORDS + 1]; /* where the frames of the shard begin */
 static uint64_t chosen[ASKED];       /* the frame that record 2 * i is said to be */
 
 static int enter(void **state) {
     if (folder_enter_on_device(state)) return -1;
-    rng random = {1};
+    struct rng random = {1};
     for (size_t i = 0; i < RECORDS; i++) {
         uint8_t data[SIZE_MAX_OF_RECORD];
         size_t size = (size_t)rng_below(&random, i % 10 ? 40 : SIZE_MAX_OF_RECORD);
@@ -46,7 +46,7 @@ static int leave(void **state) {
 /* Writes an index that places each even record at a frame drawn at random. The record after it
  * begins where that frame ends, so only the odd records contradict the index itself. */
 static void forge(uint64_t seed) {
-    rng random = {seed};
+    struct rng random = {seed};
     uint64_t offsets[RECORDS];
     uint32_t shards[RECORDS] = {0};
     for (size_t i = 0; i < ASKED; i++) {
@@ -54,7 +54,7 @@ static void forge(uint64_t seed) {
         offsets[2 * i] = frames[chosen[i]];
         offsets[2 * i + 1] = frames[chosen[i] + 1];
     }
-    forged index = forged_read("sample.rmx");
+    struct forged index = forged_read("sample.rmx");
     uint8_t *packed = must_realloc(NULL, offsets_capacity(RECORDS));
     size_t size = offsets_pack(packed, offsets, shards, RECORDS);
     forged_drop(&index, STORE_OFFSETS);

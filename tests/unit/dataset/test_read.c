@@ -14,12 +14,12 @@
 #include "support/known.h"
 #include "support/oracle.h"
 
-static void index_known(const known *set) {
+static void index_known(const struct known *set) {
     recmap_index_options options = known_index_options(set);
     index_build("set.rmx", &options, shard_names(set->shard_count), set->shard_count);
 }
 
-static void assert_all(const known *set, recmap_dataset *dataset, rng *random) {
+static void assert_all(const struct known *set, recmap_dataset *dataset, struct rng *random) {
     known_assert_records(set, dataset);
     known_assert_batches(set, dataset, random);
     known_assert_columns(set, dataset);
@@ -29,7 +29,7 @@ static void assert_all(const known *set, recmap_dataset *dataset, rng *random) {
 }
 
 /* Every access, every check, every cap on open shards. */
-static void assert_all_ways(const known *set, rng *random) {
+static void assert_all_ways(const struct known *set, struct rng *random) {
     for (int way = 0; way < 16; way++) {
         recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
         options.access = way & 1 ? RECMAP_ACCESS_READ : RECMAP_ACCESS_MAP;
@@ -47,14 +47,14 @@ static void test_known_sets(void **state) {
     (void)state;
     int rounds = is_long() ? 1000 : 40;
     for (int round = 0; round < rounds; round++) {
-        rng random = {(uint64_t)round};
-        known_options options = {1 + (size_t)rng_below(&random, 7),
-                                 (size_t)rng_below(&random, 300),
-                                 (size_t)rng_skewed(&random, 13),
-                                 rng_one_in(&random, 2),
-                                 rng_one_in(&random, 2),
-                                 rng_one_in(&random, 2)};
-        known set = known_make(&options, &random);
+        struct rng random = {(uint64_t)round};
+        struct known_options options = {1 + (size_t)rng_below(&random, 7),
+                                        (size_t)rng_below(&random, 300),
+                                        (size_t)rng_skewed(&random, 13),
+                                        rng_one_in(&random, 2),
+                                        rng_one_in(&random, 2),
+                                        rng_one_in(&random, 2)};
+        struct known set = known_make(&options, &random);
         index_known(&set);
         assert_all_ways(&set, &random);
         known_free(&set);
@@ -64,9 +64,9 @@ static void test_known_sets(void **state) {
 /* Views out of a shard stay as they are while others push it out of the cache. */
 static void test_views_stay_while_pinned(void **state) {
     (void)state;
-    rng random = {77};
-    known_options made = {7, 200, 300, false, false, true};
-    known set = known_make(&made, &random);
+    struct rng random = {77};
+    struct known_options made = {7, 200, 300, false, false, true};
+    struct known set = known_make(&made, &random);
     index_known(&set);
     for (int access = 0; access < 2; access++) {
         recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
@@ -79,7 +79,7 @@ static void test_views_stay_while_pinned(void **state) {
             size_t slot = (size_t)rng_below(&random, 40);
             if (round >= 40) {
                 size_t check = (size_t)rng_below(&random, 40);
-                const known_record *due = &set.records[held[check].number];
+                const struct known_record *due = &set.records[held[check].number];
                 assert_int_equal(held[check].size, due->size);
                 assert_memory_equal(held[check].data, due->data, due->size);
                 recmap_record_release(&held[slot]);
@@ -109,7 +109,7 @@ static void assert_refused(recmap_status status, const recmap_error *error) {
  * stay unchanged. */
 static void test_out_of_range(void **state) {
     (void)state;
-    buffer shard = BUFFER_INIT;
+    struct buffer shard = BUFFER_INIT;
     for (int i = 0; i < 10; i++) oracle_add_record(&shard, "0123456789", (size_t)i);
     index_bytes("set.rmx", NULL, "shard", &shard);
     recmap_dataset *dataset = dataset_open("set.rmx", NULL);
@@ -174,7 +174,7 @@ static void test_empty_sets(void **state) {
 /* A record of no bytes is a record: it has data, and can be released. */
 static void test_empty_records(void **state) {
     (void)state;
-    buffer shard = BUFFER_INIT;
+    struct buffer shard = BUFFER_INIT;
     for (int i = 0; i < 1000; i++) oracle_add_record(&shard, NULL, 0);
     index_bytes("set.rmx", NULL, "shard", &shard);
     for (int access = 0; access < 2; access++) {
@@ -206,7 +206,7 @@ static void test_interrupted(void **state) {
     (void)state;
     enum { COUNT = 10240 };
     static uint64_t numbers[COUNT];
-    buffer shard = BUFFER_INIT;
+    struct buffer shard = BUFFER_INIT;
     for (int i = 0; i < 100; i++) oracle_add_record(&shard, "0123456789", (size_t)i % 10);
     for (size_t i = 0; i < COUNT; i++) numbers[i] = i % 100;
     index_bytes("set.rmx", NULL, "shard", &shard);

@@ -15,24 +15,24 @@
 #include "support/folder.h"
 #include "support/oracle.h"
 
-typedef struct row {
+struct row {
     char file[512];
     char compression[16];
     unsigned long long file_bytes, stream_bytes, records, least, most;
-} row;
+};
 
 /* The columns of the manifest that are of interest. */
-static bool read_row(row *read, const char *line) {
+static bool read_row(struct row *read, const char *line) {
     return sscanf(line, "%511[^\t]\t%*[^\t]\t%*[^\t]\t%15[^\t]\t%llu\t%llu\t%llu\t%llu\t%llu",
                   read->file, read->compression, &read->file_bytes, &read->stream_bytes,
                   &read->records, &read->least, &read->most) == 7;
 }
 
 /* The content of all streams of a GZIP or ZLIB file, concatenated. */
-static buffer inflate_by_zlib(const buffer *file) {
+static struct buffer inflate_by_zlib(const struct buffer *file) {
     enum { EITHER = 32 }; /* what zlib tells GZIP from ZLIB by */
     static uint8_t block[1 << 16];
-    buffer content = BUFFER_INIT;
+    struct buffer content = BUFFER_INIT;
     z_stream stream = {.next_in = file->data, .avail_in = (uInt)file->size};
     while (stream.avail_in) {
         int verdict = inflateInit2(&stream, MAX_WBITS + EITHER);
@@ -49,12 +49,12 @@ static buffer inflate_by_zlib(const buffer *file) {
 }
 
 /* Every record is what a plain reader finds in `bytes`, in file order and in any other. */
-static void assert_records(recmap_dataset *dataset, const buffer *bytes) {
+static void assert_records(recmap_dataset *dataset, const struct buffer *bytes) {
     recmap_error error = RECMAP_ERROR_INIT;
-    oracle_file due = oracle_read(bytes->data, bytes->size, false);
+    struct oracle_file due = oracle_read(bytes->data, bytes->size, false);
     assert_int_equal(due.damage_count, 0);
     assert_int_equal(due.record_count, recmap_dataset_count(dataset));
-    rng random = {due.record_count};
+    struct rng random = {due.record_count};
     for (size_t n = 0; n < 2 * due.record_count; n++) {
         size_t i = n < due.record_count ? n : (size_t)rng_below(&random, due.record_count);
         recmap_record record;
@@ -67,15 +67,15 @@ static void assert_records(recmap_dataset *dataset, const buffer *bytes) {
 }
 
 static void assert_file(recmap_dataset *dataset, const char *path, bool is_compressed) {
-    buffer file = file_read(path);
-    buffer content = is_compressed ? inflate_by_zlib(&file) : (buffer)BUFFER_INIT;
+    struct buffer file = file_read(path);
+    struct buffer content = is_compressed ? inflate_by_zlib(&file) : (struct buffer)BUFFER_INIT;
     assert_records(dataset, is_compressed ? &content : &file);
     buffer_free(&content);
     buffer_free(&file);
 }
 
 /* The smallest, the largest and the total size of the records must be those in the manifest. */
-static void assert_sizes(recmap_dataset *dataset, const row *about) {
+static void assert_sizes(recmap_dataset *dataset, const struct row *about) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_batch *batch;
     size_t count = (size_t)about->records;
@@ -97,7 +97,7 @@ static void assert_sizes(recmap_dataset *dataset, const row *about) {
 }
 
 /* Opens one real file mapped and unmapped, and compares count and sizes with the manifest. */
-static void check_file(const row *about, const char *path) {
+static void check_file(const struct row *about, const char *path) {
     recmap_index_summary summary = index_build("set.rmx", NULL, &path, 1);
     assert_int_equal(summary.record_count, about->records);
     assert_int_equal(summary.damage_count, 0);
@@ -134,7 +134,7 @@ static void test_files_of_manifest(void **state) {
     assert_non_null(file);
     size_t files = 0, compressed_files = 0;
     while (fgets(line, sizeof line, file)) {
-        row about;
+        struct row about;
         if (!read_row(&about, line)) continue;
         snprintf(path, sizeof path, "%.300s/tfrecord/%s", folder, about.file);
         check_file(&about, path);

@@ -18,7 +18,7 @@ enum { SHARDS = 8 };
 static int enter(void **state) {
     if (folder_enter(state)) return -1;
     for (uint8_t i = 0; i < SHARDS; i++) {
-        buffer bytes = BUFFER_INIT;
+        struct buffer bytes = BUFFER_INIT;
         oracle_add_record(&bytes, &i, 1);
         file_write(shard_names(SHARDS)[i], bytes.data, bytes.size);
         buffer_free(&bytes);
@@ -87,14 +87,14 @@ static void test_oldest_closes(void **state) {
 }
 
 /* What should be open, the shard used last first. */
-typedef struct model {
+struct model {
     size_t shards[SHARDS];
     size_t count;
     size_t limit;
-} model;
+};
 
 /* Moves the shard to the front; false when it was not open. */
-static bool model_use(model *cache, size_t shard) {
+static bool model_use(struct model *cache, size_t shard) {
     size_t at = 0;
     while (at < cache->count && cache->shards[at] != shard) at++;
     bool was_open = at < cache->count;
@@ -107,11 +107,11 @@ static bool model_use(model *cache, size_t shard) {
 
 static void test_as_a_list_does(void **state) {
     (void)state;
-    rng random = {11};
+    struct rng random = {11};
     for (unsigned limit = 1; limit <= SHARDS; limit++) {
         bool gathers = rng_one_in(&random, 2);
         recmap_dataset *dataset = open_limited((int)rng_below(&random, 2), limit);
-        model cache = {.limit = limit};
+        struct model cache = {.limit = limit};
         for (int i = 0; i < 300; i++) {
             size_t shard = (size_t)rng_below(&random, SHARDS);
             bool was_open = model_use(&cache, shard);

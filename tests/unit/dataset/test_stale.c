@@ -21,7 +21,7 @@ enum { RECORDS = 100, SHARDS = 3 };
 
 /* Shards of 100 records of 50 bytes, each byte telling record and generation. */
 static void write_shard(const char *name, int generation) {
-    buffer bytes = BUFFER_INIT;
+    struct buffer bytes = BUFFER_INIT;
     for (int i = 0; i < RECORDS; i++) {
         uint8_t payload[50];
         memset(payload, i + generation, sizeof payload);
@@ -99,7 +99,7 @@ static void assert_verify_names_shard(uint64_t good_count, const char *reason) {
 
 static void test_other_size(void **state) {
     (void)state;
-    buffer bytes = file_read("s00001");
+    struct buffer bytes = file_read("s00001");
     oracle_add_record(&bytes, "more", 4);
     file_write("s00001", bytes.data, bytes.size);
     assert_refused(RECMAP_STALE, "it has 6620 bytes, it had 6600");
@@ -169,7 +169,7 @@ static void test_other_content_at_the_same_time(void **state) {
     recmap_record_release(&record);
     recmap_dataset_close(dataset);
     write_shard("other", 1);
-    buffer other = file_read("other");
+    struct buffer other = file_read("other");
     file_alter("s00001", 50 * FRAME, other.data + 50 * FRAME, FRAME);
     assert_verify_names_shard(200, "not those that were indexed");
     buffer_free(&other);
@@ -178,7 +178,7 @@ static void test_other_content_at_the_same_time(void **state) {
 /* A record of another length where one was: stale, not damaged. */
 static void test_other_boundaries_at_the_same_time(void **state) {
     (void)state;
-    buffer bytes = BUFFER_INIT;
+    struct buffer bytes = BUFFER_INIT;
     uint8_t payload[2 * 50 + 16] = {0};
     for (int i = 0; i < RECORDS / 2; i++) oracle_add_record(&bytes, payload, sizeof payload);
     assert_int_equal(bytes.size, RECORDS * FRAME);
@@ -282,7 +282,7 @@ static void test_cut_while_open(void **state) {
  * the CRC of the record. */
 static void test_altered_compressed_shard(void **state) {
     (void)state;
-    buffer bytes = file_read("s00001"), file = BUFFER_INIT;
+    struct buffer bytes = file_read("s00001"), file = BUFFER_INIT;
     compress_gzip(&file, bytes.data, bytes.size);
     file_write("s00001", file.data, file.size);
     index_build("set.rmx", NULL, shard_names(SHARDS), SHARDS);

@@ -20,41 +20,41 @@
 
 enum { THREADS = 8, CHILDREN = 8 };
 
-typedef struct job {
-    const known *set;
+struct job {
+    const struct known *set;
     recmap_dataset *dataset;
     uint64_t seed;
-} job;
+};
 
 static recmap_status stop(recmap_status status) {
     if (status != RECMAP_OK) abort();
     return status;
 }
 
-static void get_one(const job *job, rng *random) {
+static void get_one(const struct job *job, struct rng *random) {
     uint64_t number = rng_below(random, job->set->count);
-    const known_record *due = &job->set->records[number];
+    const struct known_record *due = &job->set->records[number];
     recmap_record record;
     stop(recmap_dataset_get(&record, job->dataset, number, NULL));
     if (record.size != due->size || memcmp(record.data, due->data, due->size)) abort();
     recmap_record_release(&record);
 }
 
-static void gather_some(const job *job, recmap_batch *batch, rng *random) {
+static void gather_some(const struct job *job, recmap_batch *batch, struct rng *random) {
     uint64_t numbers[50];
     for (size_t i = 0; i < 50; i++) numbers[i] = rng_below(random, job->set->count);
     stop(recmap_dataset_gather(batch, job->dataset, numbers, 50, NULL));
     for (size_t i = 0; i < 50; i++) {
         const recmap_record *record = &recmap_batch_records(batch)[i];
-        const known_record *due = &job->set->records[numbers[i]];
+        const struct known_record *due = &job->set->records[numbers[i]];
         if (record->size != due->size || memcmp(record->data, due->data, due->size)) abort();
     }
     if (rng_one_in(random, 3)) recmap_batch_clear(batch);
 }
 
-static void find_one(const job *job, rng *random) {
+static void find_one(const struct job *job, struct rng *random) {
     uint64_t number = rng_below(random, job->set->count), found[400];
-    const known_record *due = &job->set->records[number];
+    const struct known_record *due = &job->set->records[number];
     char text[24];
     recmap_value id = known_id(job->set, due->id, text);
     size_t count;
@@ -64,22 +64,22 @@ static void find_one(const job *job, rng *random) {
     if (!is_there) abort();
 }
 
-static void read_columns(const job *job, rng *random) {
+static void read_columns(const struct job *job, struct rng *random) {
     uint64_t first = rng_below(random, job->set->count);
     int64_t length, label;
     recmap_value word;
     stop(recmap_dataset_read_int64(&length, job->dataset, 0, first, 1, NULL));
     stop(recmap_dataset_read_int64(&label, job->dataset, 1, first, 1, NULL));
     stop(recmap_dataset_read_bytes(&word, job->dataset, 3, first, 1, NULL));
-    const known_record *due = &job->set->records[first];
+    const struct known_record *due = &job->set->records[first];
     if ((size_t)length != due->size || label != (due->has_label ? due->label : 5)) abort();
 }
 
 /* A thread that makes random queries of every kind. All threads share one data set, so a thread
  * sanitizer sees every pair of queries. */
 static void *work(void *context) {
-    const job *at = context;
-    rng random = {at->seed};
+    const struct job *at = context;
+    struct rng random = {at->seed};
     recmap_batch *batch;
     stop(recmap_batch_create(&batch, NULL));
     for (int round = 0; round < (is_long() ? 20000 : 400); round++) {
@@ -99,20 +99,20 @@ static void *work(void *context) {
     return NULL;
 }
 
-static void run_threads(const known *set, recmap_dataset *dataset) {
+static void run_threads(const struct known *set, recmap_dataset *dataset) {
     pthread_t threads[THREADS];
-    job jobs[THREADS];
+    struct job jobs[THREADS];
     for (size_t i = 0; i < THREADS; i++) {
-        jobs[i] = (job){set, dataset, i + THREADS};
+        jobs[i] = (struct job){set, dataset, i + THREADS};
         assert_int_equal(pthread_create(&threads[i], NULL, work, &jobs[i]), 0);
     }
     for (size_t i = 0; i < THREADS; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
 }
 
-static known make_set(void) {
-    rng random = {6};
-    known_options made = {6, 300, 300, true, true, true};
-    known set = known_make(&made, &random);
+static struct known make_set(void) {
+    struct rng random = {6};
+    struct known_options made = {6, 300, 300, true, true, true};
+    struct known set = known_make(&made, &random);
     recmap_index_options options = known_index_options(&set);
     index_build("set.rmx", &options, shard_names(6), 6);
     return set;
@@ -120,7 +120,7 @@ static known make_set(void) {
 
 static void test_threads(void **state) {
     (void)state;
-    known set = make_set();
+    struct known set = make_set();
     for (int access = 0; access < 2; access++)
         for (unsigned limit = 0; limit < 3; limit++) {
             recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
@@ -141,7 +141,7 @@ static void *release(void *record) {
 
 static void test_release_by_another_thread(void **state) {
     (void)state;
-    known set = make_set();
+    struct known set = make_set();
     for (int access = 0; access < 2; access++) {
         recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
         options.access = (recmap_access)access;
@@ -160,14 +160,14 @@ static void test_release_by_another_thread(void **state) {
 }
 
 static void *fork_children(void *context) {
-    job *at = context;
+    struct job *at = context;
     pid_t children[CHILDREN];
     for (int i = 0; i < CHILDREN; i++) {
         children[i] = fork();
         if (children[i] < 0) abort();
         if (children[i]) continue;
         alarm(60);
-        job mine = {at->set, at->dataset, (uint64_t)i + 1};
+        struct job mine = {at->set, at->dataset, (uint64_t)i + 1};
         work(&mine);
         recmap_dataset_close(at->dataset);
         _exit(0);
@@ -185,14 +185,14 @@ static void *fork_children(void *context) {
 static void test_fork(void **state) {
     (void)state;
     if (has_thread_sanitizer) skip();
-    known set = make_set();
+    struct known set = make_set();
     for (int access = 0; access < 2; access++)
         for (unsigned limit = 0; limit < 2; limit++) {
             recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
             options.access = (recmap_access)access;
             options.shard_limit = limit;
             recmap_dataset *dataset = dataset_open("set.rmx", &options);
-            job forking = {&set, dataset, 0};
+            struct job forking = {&set, dataset, 0};
             if (has_address_sanitizer) {
                 fork_children(&forking);
             } else {
@@ -208,12 +208,12 @@ static void test_fork(void **state) {
 
 /* Data sets come and go in several threads at once. */
 static void *open_and_close(void *context) {
-    const known *set = context;
+    const struct known *set = context;
     for (int i = 0; i < 20; i++) {
         recmap_dataset *dataset;
         stop(recmap_dataset_open(&dataset, "set.rmx", NULL, NULL));
-        job at = {set, dataset, (uint64_t)i};
-        rng random = {(uint64_t)i};
+        struct job at = {set, dataset, (uint64_t)i};
+        struct rng random = {(uint64_t)i};
         for (int round = 0; round < 20; round++) get_one(&at, &random);
         recmap_dataset_close(dataset);
     }
@@ -222,7 +222,7 @@ static void *open_and_close(void *context) {
 
 static void test_opening_in_threads(void **state) {
     (void)state;
-    known set = make_set();
+    struct known set = make_set();
     pthread_t threads[THREADS];
     for (size_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, open_and_close, &set), 0);

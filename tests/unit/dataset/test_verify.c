@@ -25,10 +25,10 @@ static recmap_report *verify(recmap_dataset *dataset, unsigned threads) {
     return report;
 }
 
-static known make_set(bool is_damaged, uint64_t seed) {
-    rng random = {seed};
-    known_options made = {4, 150, 80, is_damaged, true, false};
-    known set = known_make(&made, &random);
+static struct known make_set(bool is_damaged, uint64_t seed) {
+    struct rng random = {seed};
+    struct known_options made = {4, 150, 80, is_damaged, true, false};
+    struct known set = known_make(&made, &random);
     recmap_index_options options = known_index_options(&set);
     index_build("set.rmx", &options, shard_names(4), 4);
     return set;
@@ -37,7 +37,7 @@ static known make_set(bool is_damaged, uint64_t seed) {
 static void test_sound_set(void **state) {
     (void)state;
     for (int damaged = 0; damaged < 2; damaged++) {
-        known set = make_set(damaged, 1);
+        struct known set = make_set(damaged, 1);
         recmap_dataset *dataset = dataset_open("set.rmx", NULL);
         recmap_report *report = verify(dataset, 1 + (unsigned)damaged * 3);
         assert_int_equal(recmap_report_damage_count(report), 0);
@@ -51,15 +51,15 @@ static void test_sound_set(void **state) {
 /* One byte of one record is flipped: that record is the finding, whichever byte it is. */
 static void test_flipped_byte(void **state) {
     (void)state;
-    known set = make_set(true, 2);
-    rng random = {9};
+    struct known set = make_set(true, 2);
+    struct rng random = {9};
     recmap_dataset *dataset = dataset_open("set.rmx", NULL);
     int rounds = is_long() ? 3000 : 200;
     for (int round = 0; round < rounds; round++) {
         size_t number = (size_t)rng_below(&random, set.count);
-        const known_record *record = &set.records[number];
+        const struct known_record *record = &set.records[number];
         uint64_t at = record->offset + rng_below(&random, record->size + 16);
-        buffer *shard = &set.shards[record->shard];
+        struct buffer *shard = &set.shards[record->shard];
         uint8_t broken = shard->data[at] ^ (uint8_t)(1 + rng_below(&random, 255));
         file_alter(shard_names(4)[record->shard], at, &broken, 1);
         recmap_report *report = verify(dataset, 1 + (unsigned)round % 4);
@@ -81,10 +81,10 @@ static void test_flipped_byte(void **state) {
 /* Damage in several shards comes in file order. */
 static void test_order_of_findings(void **state) {
     (void)state;
-    known set = make_set(false, 3);
+    struct known set = make_set(false, 3);
     size_t broken[] = {3, 40, 41, 90, 149};
     for (size_t i = 0; i < 5; i++) {
-        const known_record *record = &set.records[broken[i]];
+        const struct known_record *record = &set.records[broken[i]];
         uint8_t byte = set.shards[record->shard].data[record->offset + 13] ^ 1;
         file_alter(shard_names(4)[record->shard], record->offset + 13, &byte, 1);
     }
@@ -109,7 +109,7 @@ static void test_order_of_findings(void **state) {
 /* The index alone: shards may be gone. */
 static void test_index_only(void **state) {
     (void)state;
-    known set = make_set(false, 4);
+    struct known set = make_set(false, 4);
     for (size_t i = 0; i < 4; i++) assert_int_equal(remove(shard_names(4)[i]), 0);
     recmap_dataset *dataset = dataset_open("set.rmx", NULL);
     recmap_verify_options options = RECMAP_VERIFY_OPTIONS_INIT;
@@ -137,7 +137,7 @@ static int cancel(void *context, const recmap_progress *progress) {
 
 static void test_cancel(void **state) {
     (void)state;
-    known set = make_set(false, 5);
+    struct known set = make_set(false, 5);
     assert_int_equal(remove("s00000"), 0);
     recmap_dataset *dataset = dataset_open("set.rmx", NULL);
     recmap_verify_options options = RECMAP_VERIFY_OPTIONS_INIT;
@@ -165,7 +165,7 @@ static void assert_has(const char *text, const char *format, ...) {
  * */
 static void test_info_as_json(void **state) {
     (void)state;
-    known set = make_set(true, 6);
+    struct known set = make_set(true, 6);
     recmap_dataset *dataset = dataset_open("set.rmx", NULL);
     const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
     recmap_error error = RECMAP_ERROR_INIT;
@@ -181,7 +181,7 @@ static void test_info_as_json(void **state) {
     assert_has(text.data, "\"records\":150,");
     assert_has(text.data, "\"shards\":4,");
     assert_has(text.data, "\"bytes\":%" PRIu64 ",", bytes);
-    buffer index = file_read("set.rmx");
+    struct buffer index = file_read("set.rmx");
     assert_has(text.data, "\"index_bytes\":%zu,", index.size);
     buffer_free(&index);
     assert_has(text.data, "\"damaged_bytes\":%" PRIu64, info->damaged_byte_count);
@@ -205,7 +205,7 @@ static void test_info_as_json(void **state) {
 static void test_names_in_json(void **state) {
     (void)state;
     const char *name = "a\"b\\c\nd\x80\xfe";
-    buffer shard = BUFFER_INIT;
+    struct buffer shard = BUFFER_INIT;
     oracle_add_record(&shard, "x", 1);
     index_bytes("set.rmx", NULL, name, &shard);
     recmap_dataset *dataset = dataset_open("set.rmx", NULL);
@@ -224,7 +224,7 @@ static void test_names_in_json(void **state) {
 /* The fingerprint knows bytes, not names, places or times. */
 static void test_fingerprint(void **state) {
     (void)state;
-    known set = make_set(false, 7);
+    struct known set = make_set(false, 7);
     recmap_dataset *dataset = dataset_open("set.rmx", NULL);
     recmap_fingerprint before = recmap_dataset_get_info(dataset)->fingerprint;
     recmap_dataset_close(dataset);

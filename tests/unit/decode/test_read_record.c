@@ -22,22 +22,22 @@
 enum { ROWS = 24, WAYS_MAX = 3, SLOTS_MAX = 24 };
 
 /* A way of reading records, which goes through all rows of a batch. */
-typedef struct way {
+struct way {
     read_fast_function *fast; /* NULL: slow alone */
     struct read_scratch *scratch;
     struct sink sinks[SLOTS_MAX];
     unsigned taken_fast;
-} way;
+};
 
-typedef struct fixture {
+struct fixture {
     recmap_parser *parser;
-    way ways[WAYS_MAX];
+    struct way ways[WAYS_MAX];
     size_t way_count;
     size_t row;
     uint8_t *records[ROWS];
-} fixture;
+};
 
-static void begin_batch(fixture *f) {
+static void begin_batch(struct fixture *f) {
     const struct slot_set *set = &f->parser->features;
     for (size_t w = 0; w < f->way_count; w++)
         for (size_t i = 0; i < set->count; i++)
@@ -45,8 +45,8 @@ static void begin_batch(fixture *f) {
     f->row = 0;
 }
 
-static void add_way(fixture *f, read_fast_function *fast) {
-    way *added = &f->ways[f->way_count++];
+static void add_way(struct fixture *f, read_fast_function *fast) {
+    struct way *added = &f->ways[f->way_count++];
     added->fast = fast;
     added->scratch = read_scratch_create();
     assert_non_null(added->scratch);
@@ -56,7 +56,7 @@ static void add_way(fixture *f, read_fast_function *fast) {
 /* Whether parsers are made for SequenceExamples, with the features as those of the context. */
 static bool in_sequences;
 
-static void begin(fixture *f, const recmap_feature *features, size_t count) {
+static void begin(struct fixture *f, const recmap_feature *features, size_t count) {
     recmap_error error = RECMAP_ERROR_INIT;
     memset(f, 0, sizeof *f);
     recmap_status status =
@@ -72,7 +72,7 @@ static void begin(fixture *f, const recmap_feature *features, size_t count) {
     begin_batch(f);
 }
 
-static void end_batch(fixture *f) {
+static void end_batch(struct fixture *f) {
     const struct slot_set *set = &f->parser->features;
     for (size_t w = 1; w < f->way_count; w++)
         for (size_t i = 0; i < set->count; i++)
@@ -81,7 +81,7 @@ static void end_batch(fixture *f) {
     for (size_t i = 0; i < f->row; i++) free(f->records[i]);
 }
 
-static void end(fixture *f) {
+static void end(struct fixture *f) {
     end_batch(f);
     for (size_t w = 0; w < f->way_count; w++) {
         for (size_t i = 0; i < f->parser->features.count; i++) sink_deinit(&f->ways[w].sinks[i]);
@@ -91,7 +91,7 @@ static void end(fixture *f) {
 }
 
 /* As read_record does it. */
-static bool read_row(way *used, const recmap_parser *plan, const uint8_t *data, size_t size,
+static bool read_row(struct way *used, const recmap_parser *plan, const uint8_t *data, size_t size,
                      size_t row, struct read_fault *fault) {
     if (used->fast && used->fast(used->sinks, used->scratch, plan, data, size, row)) {
         used->taken_fast++;
@@ -136,8 +136,9 @@ static bool fault_is_unasked(const struct example_names *names, const uint8_t *d
 
 /* Whether the record's features are those that the row of the sinks holds; that it is refused where
  * it must be. */
-static void check_against_model(const fixture *f, const way *used, const uint8_t *data, size_t size,
-                                bool taken, const struct read_fault *fault) {
+static void check_against_model(const struct fixture *f, const struct way *used,
+                                const uint8_t *data, size_t size, bool taken,
+                                const struct read_fault *fault) {
     const struct slot_set *set = &f->parser->features;
     struct example_features features = EXAMPLE_FEATURES_INIT;
     bool is_fault = false;
@@ -165,7 +166,7 @@ static void check_against_model(const fixture *f, const way *used, const uint8_t
 }
 
 /* Reads one record into the next row in all ways. Returns whether it was taken. */
-static bool read_next(fixture *f, const uint8_t *bytes, size_t size) {
+static bool read_next(struct fixture *f, const uint8_t *bytes, size_t size) {
     struct read_fault faults[WAYS_MAX];
     bool taken[WAYS_MAX] = {0};
     if (f->row == ROWS) {
@@ -200,7 +201,7 @@ static recmap_feature scalar(const char *name, recmap_element element) {
 }
 
 /* The names of all wire cases, each as a list of the same kind. */
-static void begin_wire(fixture *f, recmap_element element) {
+static void begin_wire(struct fixture *f, recmap_element element) {
     static const char *const names[] = {"k", "j", "a", "b", "age", "key", "value", "", "zipcode"};
     recmap_feature features[sizeof names / sizeof *names];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -218,8 +219,8 @@ static const recmap_element list_elements[] = {RECMAP_ELEMENT_INT64, RECMAP_ELEM
 
 /* Bytes that libprotobuf refuses are not an Example; others must be read as the simple reading
  * does, which is compared with libprotobuf's verdicts elsewhere. */
-static void read_wire_case(fixture *f, const char *hex, bool is_refused) {
-    message m;
+static void read_wire_case(struct fixture *f, const char *hex, bool is_refused) {
+    struct message m;
     m.size = 0;
     put_hex(&m, hex);
     bool taken = read_next(f, m.data, m.size);
@@ -229,7 +230,7 @@ static void read_wire_case(fixture *f, const char *hex, bool is_refused) {
 static void test_wire_cases(void **state) {
     (void)state;
     for (size_t e = 0; e < 3; e++) {
-        fixture f;
+        struct fixture f;
         begin_wire(&f, list_elements[e]);
         for (size_t i = 0; i < sizeof wire_cases / sizeof *wire_cases; i++)
             read_wire_case(&f, wire_cases[i].hex, strcmp(wire_cases[i].expected, "REJECT") == 0);
@@ -241,7 +242,7 @@ static void test_given_wire_cases(void **state) {
     (void)state;
     for (size_t e = 0; e < 3; e++) {
         size_t size;
-        fixture f;
+        struct fixture f;
         unsigned count = 0;
         char *table = (char *)data_read("verdicts/example_wire_cases.tsv", &size);
         if (!table) {
@@ -265,7 +266,7 @@ static void test_given_wire_cases(void **state) {
 }
 
 /* Features of the names that random Examples have, of all kinds of slots. */
-static size_t random_features(recmap_feature *features, random_state *random) {
+static size_t random_features(recmap_feature *features, struct random_state *random) {
     static const char *const names[] = {
         "a", "b", "age", "image/encoded", "\xc3\xa9", "\xf0\x9f\x98\x80 eight and more", "label"};
     static const uint64_t shapes[][1] = {{2}, {3}, {1}};
@@ -319,15 +320,15 @@ static unsigned rounds(unsigned few) {
 /* Examples in every shape that the wire allows, and damaged ones. */
 static void test_random_examples(void **state) {
     (void)state;
-    static const oddness odd[] = {
+    static const struct oddness odd[] = {
         {0, 0, 0, 0}, {30, 0, 0, 0}, {0, 30, 30, 0}, {20, 20, 20, 5}, {0, 0, 0, 20}};
-    random_state random = {5};
+    struct random_state random = {5};
     for (unsigned round = 0; round < rounds(200); round++) {
         recmap_feature features[8];
-        fixture f;
+        struct fixture f;
         begin(&f, features, random_features(features, &random));
         for (unsigned i = 0; i < 100; i++) {
-            message m;
+            struct message m;
             random_example(&m, &random, &odd[random_below(&random, 5)]);
             read_next(&f, m.data, m.size);
             if (random_below(&random, 3)) continue;
@@ -339,14 +340,14 @@ static void test_random_examples(void **state) {
 }
 
 /* A feature as a writer makes it. */
-typedef struct column {
+struct column {
     const char *name;
     unsigned list; /* its field in a Feature */
     unsigned count_most;
-} column;
+};
 
 /* Keys of all sizes around the limits of heads, hashes and templates, and some that look alike. */
-static const column columns[] = {
+static const struct column columns[] = {
     {"", 3, 1},
     {"a", 3, 1},
     {"id", 1, 1},
@@ -377,8 +378,9 @@ static const column columns[] = {
 };
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns, ASKED_COUNT = COLUMN_COUNT - 4 };
 
-static void put_values(message *list, const column *column, random_state *random, unsigned count) {
-    message packed;
+static void put_values(struct message *list, const struct column *column,
+                       struct random_state *random, unsigned count) {
+    struct message packed;
     packed.size = 0;
     for (unsigned i = 0; i < count; i++) {
         uint64_t value = random_next(random) >> random_below(random, 64);
@@ -397,16 +399,17 @@ static void put_values(message *list, const column *column, random_state *random
 
 /* What writers make, all features or, in one record of `odd`, with a feature that is missing,
  * unset, empty, of another kind, twice there or in more than one piece. */
-static void put_columns(message *m, random_state *random, const unsigned *order, unsigned odd) {
-    message features;
+static void put_columns(struct message *m, struct random_state *random, const unsigned *order,
+                        unsigned odd) {
+    struct message features;
     features.size = 0;
     bool is_odd = odd && random_below(random, odd) == 0;
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        column of = columns[order[i]];
+        struct column of = columns[order[i]];
         unsigned count = of.count_most > 4 ? (unsigned)random_below(random, of.count_most + 1)
                                            : of.count_most;
         unsigned what = is_odd ? (unsigned)random_below(random, 40) : 40;
-        message list;
+        struct message list;
         list.size = 0;
         if (what == 0) continue;
         if (what == 1) of.list = 1 + (unsigned)random_below(random, 3);
@@ -415,12 +418,12 @@ static void put_columns(message *m, random_state *random, const unsigned *order,
         if (what == 3) put_values(&list, &of, random, count);
         if (what == 4) put_hex(&list, "1005");
         if (what == 5) {
-            message first = list;
+            struct message first = list;
             if (random_below(random, 2)) put_hex(&first, "0d00");
             put_entry(&features, of.name, of.list, &first);
         }
         if (what == 6) {
-            message entry;
+            struct message entry;
             entry.size = 0;
             put_bytes(&entry, 1, of.name, strlen(of.name));
             put_hex(&entry, "1200");
@@ -433,7 +436,7 @@ static void put_columns(message *m, random_state *random, const unsigned *order,
     put_sub(m, 1, &features);
 }
 
-static void shuffle(unsigned *order, random_state *random) {
+static void shuffle(unsigned *order, struct random_state *random) {
     for (unsigned i = 0; i < COLUMN_COUNT; i++) {
         unsigned other = (unsigned)random_below(random, i + 1);
         order[i] = order[other];
@@ -441,7 +444,7 @@ static void shuffle(unsigned *order, random_state *random) {
     }
 }
 
-static recmap_feature feature_of(const column *column) {
+static recmap_feature feature_of(const struct column *column) {
     recmap_feature made = var_len(column->name, column->list == 1   ? RECMAP_ELEMENT_BYTES
                                                 : column->list == 2 ? RECMAP_ELEMENT_FLOAT32
                                                                     : RECMAP_ELEMENT_INT64);
@@ -458,7 +461,7 @@ static recmap_feature feature_of(const column *column) {
     return made;
 }
 
-static void begin_columns(fixture *f, random_state *random) {
+static void begin_columns(struct fixture *f, struct random_state *random) {
     recmap_feature features[ASKED_COUNT + 1];
     for (size_t i = 0; i < ASKED_COUNT; i++) {
         features[i] = feature_of(&columns[i]);
@@ -476,11 +479,11 @@ static void begin_columns(fixture *f, random_state *random) {
 
 static void test_what_writers_make(void **state) {
     (void)state;
-    random_state random = {9};
+    struct random_state random = {9};
     for (unsigned round = 0; round < rounds(60); round++) {
         unsigned order[COLUMN_COUNT], odd = round % 3 == 0 ? 0 : 4, how = round % 4;
-        fixture f;
-        message m;
+        struct fixture f;
+        struct message m;
         begin_columns(&f, &random);
         shuffle(order, &random);
         for (unsigned i = 0; i < 200; i++) {
@@ -502,11 +505,11 @@ static void test_what_writers_make(void **state) {
 /* Every record cut short anywhere, and with any bit flipped. */
 static void test_damaged_everywhere(void **state) {
     (void)state;
-    random_state random = {10};
+    struct random_state random = {10};
     for (unsigned round = 0; round < rounds(2); round++) {
         unsigned order[COLUMN_COUNT];
-        fixture f;
-        message m;
+        struct fixture f;
+        struct message m;
         begin_columns(&f, &random);
         shuffle(order, &random);
         put_columns(&m, &random, order, 0);
@@ -534,12 +537,12 @@ static void test_runs(void **state) {
         RECMAP_ELEMENT_UINT16, RECMAP_ELEMENT_UINT8,  RECMAP_ELEMENT_BOOL};
     static const uint64_t three[] = {3};
     static const int64_t limits[] = {2, 3, 128, 129, 300, 70000};
-    random_state random = {14};
+    struct random_state random = {14};
     for (size_t e = 0; e < sizeof elements / sizeof *elements; e++) {
         recmap_feature features[] = {var_len("any", elements[e]), scalar("three", elements[e]),
                                      scalar("one", elements[e]), var_len("pairs", elements[e]),
                                      var_len("long", elements[e])};
-        fixture f;
+        struct fixture f;
         features[1].shape = three;
         features[1].dimension_count = 1;
         features[3].kind = RECMAP_FEATURE_FIXED_LEN_SEQUENCE;
@@ -548,7 +551,7 @@ static void test_runs(void **state) {
         features[3].dimension_count = 1;
         begin(&f, features, 5);
         for (unsigned i = 0; i < rounds(500); i++) {
-            message m, map;
+            struct message m, map;
             int64_t limit = limits[random_below(&random, 6)], values[LONG];
             for (size_t k = 0; k < LONG; k++)
                 values[k] = (int64_t)random_below(&random, (uint64_t)limit);
@@ -569,11 +572,11 @@ static void test_runs(void **state) {
 /* Features that end anywhere in their last entries, in a record that ends there too. */
 static void test_features_cut_short(void **state) {
     (void)state;
-    random_state random = {12};
+    struct random_state random = {12};
     for (unsigned round = 0; round < rounds(60); round++) {
         unsigned order[COLUMN_COUNT];
-        fixture f;
-        message m, cut;
+        struct fixture f;
+        struct message m, cut;
         begin_columns(&f, &random);
         shuffle(order, &random);
         for (size_t less = 0; less < 40; less++) {
@@ -598,10 +601,10 @@ static void test_features_cut_short(void **state) {
 /* The context of SequenceExamples, with and without feature lists after it. */
 static void test_contexts(void **state) {
     (void)state;
-    random_state random = {13};
+    struct random_state random = {13};
     unsigned order[COLUMN_COUNT];
-    message m;
-    fixture f;
+    struct message m;
+    struct fixture f;
     in_sequences = true;
     begin_columns(&f, &random);
     in_sequences = false;
@@ -634,12 +637,12 @@ static void test_contexts(void **state) {
 /* Nothing asked for: anything goes that is an Example but for values. */
 static void test_nothing_asked(void **state) {
     (void)state;
-    random_state random = {11};
-    fixture f;
+    struct random_state random = {11};
+    struct fixture f;
     begin(&f, NULL, 0);
     for (unsigned i = 0; i < 2000; i++) {
-        message m;
-        random_example(&m, &random, &(oddness){5, 5, 5, 5});
+        struct message m;
+        random_example(&m, &random, &(struct oddness){5, 5, 5, 5});
         read_next(&f, m.data, m.size);
     }
     assert_true(read_next(&f, NULL, 0));
@@ -649,8 +652,8 @@ static void test_nothing_asked(void **state) {
 /* More entries than are kept in mind, wanted ones among them. */
 static void test_many_entries(void **state) {
     (void)state;
-    static message m, features;
-    fixture f;
+    static struct message m, features;
+    struct fixture f;
     recmap_feature wanted[] = {scalar("n 77", RECMAP_ELEMENT_INT64),
                                var_len("n 2000", RECMAP_ELEMENT_INT64)};
     begin(&f, wanted, 2);
@@ -677,7 +680,7 @@ static void expect_fault(const recmap_feature *feature, const char *hex, recmap_
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_parser *parser = NULL;
     recmap_columns *made = NULL;
-    message m;
+    struct message m;
     m.size = 0;
     put_hex(&m, hex);
     assert_int_equal(recmap_parser_create(&parser, feature, 1, &error), RECMAP_OK);

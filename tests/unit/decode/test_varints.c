@@ -83,7 +83,7 @@ static void check(const uint8_t *data, size_t size) {
 
 typedef enum mix { ONE_BYTE, TWO_BYTES, TOKENS, NEGATIVES, ANY_LENGTH, UP_TO_FOUR, MIX_COUNT } mix;
 
-static uint64_t mixed_value(mix m, random_state *random) {
+static uint64_t mixed_value(mix m, struct random_state *random) {
     uint64_t word = random_next(random);
     switch (m) {
     case ONE_BYTE: return word & 0x7f;
@@ -96,7 +96,7 @@ static uint64_t mixed_value(mix m, random_state *random) {
 }
 
 /* `size` bytes of varints, some of them with bytes that add nothing; the last is whole. */
-static void put_run(message *m, mix kind, size_t size, random_state *random) {
+static void put_run(struct message *m, mix kind, size_t size, struct random_state *random) {
     m->size = 0;
     while (m->size < size) {
         put_varint(m, mixed_value(kind, random));
@@ -114,8 +114,8 @@ static unsigned rounds(void) {
 
 static void test_runs_of_every_size(void **state) {
     (void)state;
-    random_state random = {1};
-    static message m;
+    struct random_state random = {1};
+    static struct message m;
     for (size_t size = 0; size <= 300; size++)
         for (int kind = 0; kind < MIX_COUNT; kind++)
             for (unsigned i = 0; i < rounds(); i++) {
@@ -126,8 +126,8 @@ static void test_runs_of_every_size(void **state) {
 
 static void test_damaged_runs(void **state) {
     (void)state;
-    random_state random = {2};
-    static message m;
+    struct random_state random = {2};
+    static struct message m;
     for (unsigned i = 0; i < 3000 * rounds(); i++) {
         put_run(&m, (mix)random_below(&random, MIX_COUNT), random_below(&random, 301), &random);
         random_damage(&m, &random);
@@ -168,8 +168,8 @@ static void test_long_varints_everywhere(void **state) {
 
 static void test_truncations(void **state) {
     (void)state;
-    random_state random = {3};
-    static message m;
+    struct random_state random = {3};
+    static struct message m;
     for (int kind = 0; kind < MIX_COUNT; kind++) {
         put_run(&m, (mix)kind, 200, &random);
         for (size_t size = 0; size <= 200; size++) check(m.data, size);

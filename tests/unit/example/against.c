@@ -25,14 +25,14 @@ typedef enum level {
     LEVEL_NONE,
 } level;
 
-typedef struct span {
+struct span {
     const uint8_t *data;
     size_t size;
-} span;
+};
 
 /* Takes a varint off the front. False when there is none. `overlong` is added to when it has more
  * bytes than it needs. */
-static bool take_varint(uint64_t *value, span *s, unsigned *overlong) {
+static bool take_varint(uint64_t *value, struct span *s, unsigned *overlong) {
     *value = 0;
     for (unsigned i = 0; i < 10 && i < s->size; i++) {
         uint8_t byte = s->data[i];
@@ -46,9 +46,9 @@ static bool take_varint(uint64_t *value, span *s, unsigned *overlong) {
     return false;
 }
 
-static bool take(span *out, span *s, uint64_t size) {
+static bool take(struct span *out, struct span *s, uint64_t size) {
     if (size > s->size) return false;
-    *out = (span){s->data, (size_t)size};
+    *out = (struct span){s->data, (size_t)size};
     s->data += size;
     s->size -= (size_t)size;
     return true;
@@ -77,15 +77,15 @@ static bool fits_type(level outer, unsigned type) {
            (outer == LEVEL_INT64S && type == 0);
 }
 
-static unsigned check_name(span name) {
+static unsigned check_name(struct span name) {
     bool plain = utf8_valid(name.data, name.size) && !memchr(name.data, 0, name.size);
     return plain ? 0 : DEPARTS_NAME;
 }
 
 /* Takes one field off the front; returns false if the bytes are not a field. */
-static bool take_field(unsigned *flags, unsigned *seen, span *s, level outer) {
+static bool take_field(unsigned *flags, unsigned *seen, struct span *s, level outer) {
     uint64_t tag, value;
-    span inner;
+    struct span inner;
     if (!take_varint(&tag, s, flags)) return false;
     if (tag > UINT32_MAX) *flags |= DEPARTS_LENGTH;
     tag = (uint32_t)tag;
@@ -117,7 +117,7 @@ static bool take_field(unsigned *flags, unsigned *seen, span *s, level outer) {
 }
 
 static unsigned find_below(level outer, const uint8_t *data, size_t size) {
-    span s = {data, size};
+    struct span s = {data, size};
     unsigned found = 0, seen = 0;
     while (s.size > 0)
         if (!take_field(&found, &seen, &s, outer)) break;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void put_raw(message *m, const void *data, size_t size) {
+void put_raw(struct message *m, const void *data, size_t size) {
     if (!bytes_fit(m->size, size, sizeof m->data)) abort();
     if (size) memcpy(m->data + m->size, data, size);
     m->size += size;
@@ -14,14 +14,14 @@ static unsigned hex_digit(char c) {
     return c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a' + 10);
 }
 
-void put_hex(message *m, const char *hex) {
+void put_hex(struct message *m, const char *hex) {
     for (; hex[0] && hex[1]; hex += 2) {
         uint8_t byte = (uint8_t)(hex_digit(hex[0]) << 4 | hex_digit(hex[1]));
         put_raw(m, &byte, 1);
     }
 }
 
-void put_varint(message *m, uint64_t value) {
+void put_varint(struct message *m, uint64_t value) {
     do {
         uint8_t byte = (uint8_t)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
         put_raw(m, &byte, 1);
@@ -29,22 +29,23 @@ void put_varint(message *m, uint64_t value) {
     } while (value);
 }
 
-void put_tag(message *m, uint32_t field, wire_type type) {
+void put_tag(struct message *m, uint32_t field, wire_type type) {
     put_varint(m, field << 3 | (uint32_t)type);
 }
 
-void put_bytes(message *m, uint32_t field, const void *data, size_t size) {
+void put_bytes(struct message *m, uint32_t field, const void *data, size_t size) {
     put_tag(m, field, WIRE_BYTES);
     put_varint(m, size);
     put_raw(m, data, size);
 }
 
-void put_sub(message *m, uint32_t field, const message *sub) {
+void put_sub(struct message *m, uint32_t field, const struct message *sub) {
     put_bytes(m, field, sub->data, sub->size);
 }
 
-void put_entry(message *features, const char *name, uint32_t kind, const message *list) {
-    message feature, entry;
+void put_entry(struct message *features, const char *name, uint32_t kind,
+               const struct message *list) {
+    struct message feature, entry;
     feature.size = entry.size = 0;
     put_sub(&feature, kind, list);
     put_bytes(&entry, 1, name, strlen(name));
@@ -52,8 +53,8 @@ void put_entry(message *features, const char *name, uint32_t kind, const message
     put_sub(features, 1, &entry);
 }
 
-void put_int64s(message *features, const char *name, const int64_t *values, size_t count) {
-    message packed, list;
+void put_int64s(struct message *features, const char *name, const int64_t *values, size_t count) {
+    struct message packed, list;
     packed.size = list.size = 0;
     for (size_t i = 0; i < count; i++) put_varint(&packed, (uint64_t)values[i]);
     put_sub(&list, 1, &packed);

@@ -9,24 +9,25 @@
 
 enum { MESSAGE_CAPACITY = 1 << 16 };
 
-typedef struct message {
+struct message {
     uint8_t data[MESSAGE_CAPACITY];
     size_t size;
-} message;
+};
 
 /* All append. What does not fit ends the test program. */
-void put_raw(message *m, const void *data, size_t size);
-void put_hex(message *m, const char *hex);
-void put_varint(message *m, uint64_t value);
-void put_tag(message *m, uint32_t field, wire_type type);
-void put_bytes(message *m, uint32_t field, const void *data, size_t size);
-void put_sub(message *m, uint32_t field, const message *sub);
+void put_raw(struct message *m, const void *data, size_t size);
+void put_hex(struct message *m, const char *hex);
+void put_varint(struct message *m, uint64_t value);
+void put_tag(struct message *m, uint32_t field, wire_type type);
+void put_bytes(struct message *m, uint32_t field, const void *data, size_t size);
+void put_sub(struct message *m, uint32_t field, const struct message *sub);
 
 /* A whole entry of Features: field 1 with `name` and a feature of one list (kind: its field). */
-void put_entry(message *features, const char *name, uint32_t kind, const message *list);
+void put_entry(struct message *features, const char *name, uint32_t kind,
+               const struct message *list);
 
 /* The same with packed int64 values. */
-void put_int64s(message *features, const char *name, const int64_t *values, size_t count);
+void put_int64s(struct message *features, const char *name, const int64_t *values, size_t count);
 
 /* Memory of exactly `size` bytes (1 for 0), so that a sanitizer sees every overrun; the caller
  * frees it. */

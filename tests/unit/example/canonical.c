@@ -6,25 +6,25 @@
 #include "example.pb-c.h"
 
 /* An entry of either map: what its messages begin with. */
-typedef struct keyed {
+struct keyed {
     ProtobufCMessage base;
     char *key;
     ProtobufCMessage *value;
-} keyed;
+};
 
-static bool is_later(const keyed *entry, keyed *const *entries, size_t count) {
+static bool is_later(const struct keyed *entry, struct keyed *const *entries, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (!strcmp(entries[i]->key, entry->key)) return true;
     return false;
 }
 
 static int compare(const void *left, const void *right) {
-    return strcmp((*(keyed *const *)left)->key, (*(keyed *const *)right)->key);
+    return strcmp((*(struct keyed *const *)left)->key, (*(struct keyed *const *)right)->key);
 }
 
 /* The entries that count, sorted: `sorted` has room for all. False when one has no name. */
-static bool sort_map(keyed **sorted, size_t *sorted_count, keyed **entries, size_t count,
-                     ProtobufCMessage *nothing) {
+static bool sort_map(struct keyed **sorted, size_t *sorted_count, struct keyed **entries,
+                     size_t count, ProtobufCMessage *nothing) {
     *sorted_count = 0;
     for (size_t i = 0; i < count; i++) {
         if (!entries[i]->key || !entries[i]->key[0]) return false;
@@ -33,11 +33,11 @@ static bool sort_map(keyed **sorted, size_t *sorted_count, keyed **entries, size
         if (!entries[i]->value) entries[i]->value = nothing;
         ++*sorted_count;
     }
-    qsort(sorted, *sorted_count, sizeof(keyed *), compare);
+    qsort(sorted, *sorted_count, sizeof(struct keyed *), compare);
     return true;
 }
 
-static void forget(keyed **entries, size_t count, const ProtobufCMessage *nothing) {
+static void forget(struct keyed **entries, size_t count, const ProtobufCMessage *nothing) {
     for (size_t i = 0; i < count; i++)
         if (entries[i]->value == nothing) entries[i]->value = NULL;
 }
@@ -48,29 +48,30 @@ static void *room(size_t count) {
     return made;
 }
 
-typedef struct maps {
+struct maps {
     Tensorflow__Features context;
     Tensorflow__FeatureLists lists;
     Tensorflow__Feature no_feature;
     Tensorflow__FeatureList no_list;
-} maps;
+};
 
 /* Takes the maps of `message` in order; it is left as it was when they are put back. */
-static bool sort_maps(Tensorflow__SequenceExample *message, maps *m) {
+static bool sort_maps(Tensorflow__SequenceExample *message, struct maps *m) {
     bool is_good = true;
-    *m = (maps){TENSORFLOW__FEATURES__INIT, TENSORFLOW__FEATURE_LISTS__INIT,
-                TENSORFLOW__FEATURE__INIT, TENSORFLOW__FEATURE_LIST__INIT};
+    *m = (struct maps){TENSORFLOW__FEATURES__INIT, TENSORFLOW__FEATURE_LISTS__INIT,
+                       TENSORFLOW__FEATURE__INIT, TENSORFLOW__FEATURE_LIST__INIT};
     if (message->context) {
         Tensorflow__Features *from = message->context;
         m->context.feature = room(from->n_feature);
-        is_good &= sort_map((keyed **)m->context.feature, &m->context.n_feature,
-                            (keyed **)from->feature, from->n_feature, &m->no_feature.base);
+        is_good &= sort_map((struct keyed **)m->context.feature, &m->context.n_feature,
+                            (struct keyed **)from->feature, from->n_feature, &m->no_feature.base);
     }
     if (message->feature_lists) {
         Tensorflow__FeatureLists *from = message->feature_lists;
         m->lists.feature_list = room(from->n_feature_list);
-        is_good &= sort_map((keyed **)m->lists.feature_list, &m->lists.n_feature_list,
-                            (keyed **)from->feature_list, from->n_feature_list, &m->no_list.base);
+        is_good &= sort_map((struct keyed **)m->lists.feature_list, &m->lists.n_feature_list,
+                            (struct keyed **)from->feature_list, from->n_feature_list,
+                            &m->no_list.base);
     }
     return is_good;
 }
@@ -79,7 +80,7 @@ static bool sort_maps(Tensorflow__SequenceExample *message, maps *m) {
  * content thus have the same bytes. */
 bool canonical(uint8_t **out, size_t *out_size, const uint8_t *data, size_t size) {
     Tensorflow__SequenceExample *message = tensorflow__sequence_example__unpack(NULL, size, data);
-    maps m;
+    struct maps m;
     if (!message) return false;
     bool is_good = sort_maps(message, &m);
     if (is_good) {
@@ -94,10 +95,10 @@ bool canonical(uint8_t **out, size_t *out_size, const uint8_t *data, size_t size
     free(m.context.feature);
     free(m.lists.feature_list);
     if (message->context)
-        forget((keyed **)message->context->feature, message->context->n_feature,
+        forget((struct keyed **)message->context->feature, message->context->n_feature,
                &m.no_feature.base);
     if (message->feature_lists)
-        forget((keyed **)message->feature_lists->feature_list,
+        forget((struct keyed **)message->feature_lists->feature_list,
                message->feature_lists->n_feature_list, &m.no_list.base);
     tensorflow__sequence_example__free_unpacked(message, NULL);
     return is_good;

@@ -3,13 +3,13 @@
 #ifndef RECMAP_TESTS_UNIT_EXAMPLE_CASES_H
 #define RECMAP_TESTS_UNIT_EXAMPLE_CASES_H
 
-typedef struct wire_case {
+struct wire_case {
     const char *what;
     const char *hex;
     const char *expected;
-} wire_case;
+};
 
-static const wire_case wire_cases[] = {
+static const struct wire_case wire_cases[] = {
     {"an empty record", "", "{}"},
     {"an empty features message", "0a00", "{features { }}"},
     {"an unset feature", "0a070a050a016b1200", "{features { feature { key: \"k\" value { } } }}"},

@@ -54,25 +54,25 @@ static uint8_t *inflate_all(size_t *size, const uint8_t *packed, size_t packed_s
 }
 
 /* Takes the bytes; false without any. */
-static bool open_bytes(record_file *file, uint8_t *bytes, size_t size) {
+static bool open_bytes(struct record_file *file, uint8_t *bytes, size_t size) {
     if (!bytes) return false;
     unsigned format = 0;
     if (size > 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) format = ISAL_GZIP;
     if (size > 2 && bytes[0] == 0x78 && (bytes[0] << 8 | bytes[1]) % 31 == 0) format = ISAL_ZLIB;
-    *file = (record_file){bytes, size, 0};
+    *file = (struct record_file){bytes, size, 0};
     if (!format) return true;
     file->bytes = inflate_all(&file->size, bytes, size, format);
     free(bytes);
     return true;
 }
 
-bool record_file_open(record_file *file, const char *name) {
+bool record_file_open(struct record_file *file, const char *name) {
     size_t size = 0;
     uint8_t *bytes = data_read(name, &size);
     return open_bytes(file, bytes, size);
 }
 
-void record_file_open_digits(record_file *file, unsigned shard) {
+void record_file_open_digits(struct record_file *file, unsigned shard) {
     char path[4096];
     size_t size = 0;
     snprintf(path, sizeof path, "%s/data/digits/digits-%05u-of-00004.tfrecord", RECMAP_SOURCE_DIR,
@@ -81,11 +81,11 @@ void record_file_open_digits(record_file *file, unsigned shard) {
     if (!open_bytes(file, bytes, size)) abort();
 }
 
-void record_file_close(record_file *file) {
+void record_file_close(struct record_file *file) {
     free(file->bytes);
 }
 
-bool record_file_next(const uint8_t **data, size_t *size, record_file *file) {
+bool record_file_next(const uint8_t **data, size_t *size, struct record_file *file) {
     if (!bytes_fit(file->at, 16, file->size)) return false;
     uint64_t length = load64(file->bytes + file->at);
     if (!bytes_fit(file->at + 16, length, file->size)) abort();

@@ -12,20 +12,20 @@
 uint8_t *data_read(const char *name, size_t *size);
 
 /* A file of TFRecords in memory, unpacked if it is gzip or zlib. */
-typedef struct record_file {
+struct record_file {
     uint8_t *bytes;
     size_t size;
     size_t at; /* of the next record */
-} record_file;
+};
 
 /* False when the file is not there. A file that cannot be unpacked ends the program. */
-bool record_file_open(record_file *file, const char *name);
+bool record_file_open(struct record_file *file, const char *name);
 
 /* One of the four shards of the digits in this repository; they are always there. */
-void record_file_open_digits(record_file *file, unsigned shard);
-void record_file_close(record_file *file);
+void record_file_open_digits(struct record_file *file, unsigned shard);
+void record_file_close(struct record_file *file);
 
 /* The next record, without a look at its CRCs. False at the end. */
-bool record_file_next(const uint8_t **data, size_t *size, record_file *file);
+bool record_file_next(const uint8_t **data, size_t *size, struct record_file *file);
 
 #endif

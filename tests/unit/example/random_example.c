@@ -2,37 +2,37 @@
 
 #include <string.h>
 
-uint64_t random_next(random_state *random) {
+uint64_t random_next(struct random_state *random) {
     uint64_t z = random->state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
 }
 
-uint64_t random_below(random_state *random, uint64_t limit) {
+uint64_t random_below(struct random_state *random, uint64_t limit) {
     return random_next(random) % limit;
 }
 
-typedef struct maker {
-    random_state *random;
-    const oddness *odd;
-} maker;
+struct maker {
+    struct random_state *random;
+    const struct oddness *odd;
+};
 
-static bool happens(const maker *make, unsigned in_1000) {
+static bool happens(const struct maker *make, unsigned in_1000) {
     return random_below(make->random, 1000) < in_1000;
 }
 
-static uint64_t below(const maker *make, uint64_t limit) {
+static uint64_t below(const struct maker *make, uint64_t limit) {
     return random_below(make->random, limit);
 }
 
 /* Of any length in bits. */
-static uint64_t any_number(const maker *make) {
+static uint64_t any_number(const struct maker *make) {
     return random_next(make->random) >> below(make, 64);
 }
 
 /* A varint, perhaps with bytes that add nothing, perhaps with too many of them. */
-static void put_number(message *m, const maker *make, uint64_t value) {
+static void put_number(struct message *m, const struct maker *make, uint64_t value) {
     put_varint(m, value);
     if (!happens(make, make->odd->padding)) return;
     m->data[m->size - 1] |= 0x80;
@@ -40,11 +40,12 @@ static void put_number(message *m, const maker *make, uint64_t value) {
     put_hex(m, "00");
 }
 
-static void put_random_tag(message *m, const maker *make, uint32_t field, unsigned type) {
+static void put_random_tag(struct message *m, const struct maker *make, uint32_t field,
+                           unsigned type) {
     put_number(m, make, (uint64_t)field << 3 | type);
 }
 
-static void put_random_bytes(message *m, const maker *make, uint64_t size) {
+static void put_random_bytes(struct message *m, const struct maker *make, uint64_t size) {
     for (; size > 0; size--) {
         uint8_t byte = (uint8_t)random_next(make->random);
         put_raw(m, &byte, 1);
@@ -52,7 +53,8 @@ static void put_random_bytes(message *m, const maker *make, uint64_t size) {
 }
 
 /* A length-delimited field; the length may be wrong. */
-static void put_field(message *m, const maker *make, uint32_t field, const message *sub) {
+static void put_field(struct message *m, const struct maker *make, uint32_t field,
+                      const struct message *sub) {
     uint64_t size = sub->size;
     if (happens(make, make->odd->wrong))
         size = below(make, 2) ? size + below(make, 3) : any_number(make);
@@ -62,7 +64,7 @@ static void put_field(message *m, const maker *make, uint32_t field, const messa
 }
 
 /* The field numbers of known fields come up too, with every wire type. */
-static void put_unknown(message *m, const maker *make, unsigned depth) {
+static void put_unknown(struct message *m, const struct maker *make, unsigned depth) {
     static const uint32_t fields[] = {1, 2, 3, 4, 5, 15, 16, 2047, (1u << 29) - 1};
     static const unsigned types[] = {0, 1, 2, 5, 0, 1, 2, 5, 3};
     uint32_t field = fields[below(make, 9)];
@@ -89,12 +91,12 @@ static void put_unknown(message *m, const maker *make, unsigned depth) {
     }
 }
 
-static void maybe_unknown(message *m, const maker *make) {
+static void maybe_unknown(struct message *m, const struct maker *make) {
     if (happens(make, make->odd->unknown)) put_unknown(m, make, 0);
 }
 
-static void put_packed(message *list, const maker *make, unsigned kind) {
-    message packed;
+static void put_packed(struct message *list, const struct maker *make, unsigned kind) {
+    struct message packed;
     packed.size = 0;
     uint64_t count = below(make, 6) ? below(make, 4) : below(make, 60);
     for (; count > 0; count--) {
@@ -106,11 +108,11 @@ static void put_packed(message *list, const maker *make, unsigned kind) {
 }
 
 /* Writes the values of one list, packed or one by one, mixed with unknown fields. */
-static void put_list(message *list, const maker *make, unsigned kind) {
+static void put_list(struct message *list, const struct maker *make, unsigned kind) {
     uint64_t count = below(make, 4);
     maybe_unknown(list, make);
     for (; count > 0; count--) {
-        message bytes;
+        struct message bytes;
         bytes.size = 0;
         if (kind == 1) {
             put_random_bytes(&bytes, make, below(make, 8) ? below(make, 12) : 200);
@@ -128,12 +130,12 @@ static void put_list(message *list, const maker *make, unsigned kind) {
     }
 }
 
-static void put_feature(message *feature, const maker *make) {
+static void put_feature(struct message *feature, const struct maker *make) {
     uint64_t count = below(make, 8) ? 1 : 0;
     while (happens(make, make->odd->merge)) count++;
     maybe_unknown(feature, make);
     for (; count > 0; count--) {
-        message list;
+        struct message list;
         list.size = 0;
         unsigned kind = 1 + (unsigned)below(make, 3);
         put_list(&list, make, kind);
@@ -142,13 +144,13 @@ static void put_feature(message *feature, const maker *make) {
     }
 }
 
-static void put_name(message *entry, const maker *make) {
+static void put_name(struct message *entry, const struct maker *make) {
     static const char *const good[] = {
         "",     "a", "b", "age", "image/encoded", "\xc3\xa9", "\xf0\x9f\x98\x80 eight and more",
         "label"};
     static const char *const bad[] = {"\xff",         "\xed\xa0\x80",     "\xc0\x80",
                                       "12345678\x80", "\xf4\x90\x80\x80", "\xe2\x82"};
-    message name;
+    struct message name;
     name.size = 0;
     const char *text = good[below(make, 8)];
     if (happens(make, make->odd->wrong)) text = bad[below(make, 6)];
@@ -156,14 +158,14 @@ static void put_name(message *entry, const maker *make) {
     put_field(entry, make, 1, &name);
 }
 
-static void put_value(message *entry, const maker *make) {
-    message feature;
+static void put_value(struct message *entry, const struct maker *make) {
+    struct message feature;
     feature.size = 0;
     put_feature(&feature, make);
     put_field(entry, make, 2, &feature);
 }
 
-static void put_random_entry(message *entry, const maker *make) {
+static void put_random_entry(struct message *entry, const struct maker *make) {
     bool value_first = !below(make, 10), has_name = below(make, 20), has_value = below(make, 20);
     maybe_unknown(entry, make);
     if (has_name && !value_first) put_name(entry, make);
@@ -177,14 +179,15 @@ static void put_random_entry(message *entry, const maker *make) {
 
 /* Writes a random Example. `odd` says how often legal but unusual forms occur, such as merged
  * messages and unknown fields. */
-void random_example(message *example, random_state *random, const oddness *odd) {
-    maker make = {random, odd};
+void random_example(struct message *example, struct random_state *random,
+                    const struct oddness *odd) {
+    struct maker make = {random, odd};
     example->size = 0;
     uint64_t count = below(&make, 12) ? 1 : 0;
     while (happens(&make, odd->merge)) count++;
     maybe_unknown(example, &make);
     for (; count > 0; count--) {
-        message features, entry;
+        struct message features, entry;
         features.size = 0;
         maybe_unknown(&features, &make);
         for (uint64_t i = below(&make, 6); i > 0; i--) {
@@ -198,7 +201,7 @@ void random_example(message *example, random_state *random, const oddness *odd) 
     }
 }
 
-void random_damage(message *m, random_state *random) {
+void random_damage(struct message *m, struct random_state *random) {
     if (m->size == 0) return;
     size_t at = (size_t)random_below(random, m->size);
     switch (random_below(random, 5)) {

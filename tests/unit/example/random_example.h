@@ -5,24 +5,25 @@
 #include "unit/example/build.h"
 
 /* The same seed gives the same numbers on every machine. */
-typedef struct random_state {
+struct random_state {
     uint64_t state;
-} random_state;
+};
 
-uint64_t random_next(random_state *random);
-uint64_t random_below(random_state *random, uint64_t limit);
+uint64_t random_next(struct random_state *random);
+uint64_t random_below(struct random_state *random, uint64_t limit);
 
 /* How odd the messages are: out of 1000 places, those that get something odd. */
-typedef struct oddness {
+struct oddness {
     unsigned unknown; /* an unknown field, of any number, wire type and depth */
     unsigned padding; /* a varint longer than needed */
     unsigned merge;   /* something twice that libprotobuf merges */
     unsigned wrong;   /* a length, number or name that is not what it should be */
-} oddness;
+};
 
-void random_example(message *example, random_state *random, const oddness *odd);
+void random_example(struct message *example, struct random_state *random,
+                    const struct oddness *odd);
 
 /* Flips, sets, cuts, removes or adds a byte. */
-void random_damage(message *m, random_state *random);
+void random_damage(struct message *m, struct random_state *random);
 
 #endif

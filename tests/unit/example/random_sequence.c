@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-static void put_values(message *list, unsigned kind, random_state *random) {
+static void put_values(struct message *list, unsigned kind, struct random_state *random) {
     static const uint8_t zeros[200];
-    static message packed;
+    static struct message packed;
     packed.size = 0;
     bool is_packed = random_below(random, 2) != 0;
     for (uint64_t i = random_below(random, 5); i > 0; i--) {
@@ -22,8 +22,9 @@ static void put_values(message *list, unsigned kind, random_state *random) {
     if (is_packed && kind != 1) put_sub(list, 1, &packed);
 }
 
-static void put_feature(message *out, unsigned field, unsigned kind, random_state *random) {
-    static message list, body;
+static void put_feature(struct message *out, unsigned field, unsigned kind,
+                        struct random_state *random) {
+    static struct message list, body;
     list.size = body.size = 0;
     if (!random_below(random, 30)) kind = 1 + (unsigned)random_below(random, 3);
     put_values(&list, kind, random);
@@ -34,8 +35,9 @@ static void put_feature(message *out, unsigned field, unsigned kind, random_stat
 static const char *const names[] = {"a", "words", "frames/rgb", "\xc3\xa9"};
 
 /* Entries of a map: of features, or of lists of them. Kinds belong to names. */
-static void put_map(message *out, unsigned field, bool is_lists, random_state *random) {
-    static message map, entry, list;
+static void put_map(struct message *out, unsigned field, bool is_lists,
+                    struct random_state *random) {
+    static struct message map, entry, list;
     map.size = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!random_below(random, 4)) continue;
@@ -54,7 +56,7 @@ static void put_map(message *out, unsigned field, bool is_lists, random_state *r
     put_sub(out, field, &map);
 }
 
-void random_sequence(message *record, random_state *random) {
+void random_sequence(struct message *record, struct random_state *random) {
     record->size = 0;
     if (random_below(random, 10)) put_map(record, 1, false, random);
     if (random_below(random, 10)) put_map(record, 2, true, random);

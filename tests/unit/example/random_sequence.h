@@ -5,6 +5,6 @@
 
 #include "unit/example/random_example.h"
 
-void random_sequence(message *record, random_state *random);
+void random_sequence(struct message *record, struct random_state *random);
 
 #endif

@@ -35,13 +35,13 @@ static bool check(const uint8_t *data, size_t size) {
     return accepted;
 }
 
-typedef struct tally {
+struct tally {
     unsigned accepted;
     unsigned compared; /* accepted, and free of departures */
     unsigned refused;
-} tally;
+};
 
-static void count(tally *t, const uint8_t *data, size_t size) {
+static void count(struct tally *t, const uint8_t *data, size_t size) {
     if (!check(data, size)) t->refused++;
     else if (find_departures(data, size)) t->accepted++;
     else t->compared++;
@@ -53,11 +53,11 @@ static unsigned rounds(void) {
 
 static void test_plain_examples(void **state) {
     (void)state;
-    static const oddness none = {0, 0, 0, 0};
-    random_state random = {1};
-    tally t = {0};
+    static const struct oddness none = {0, 0, 0, 0};
+    struct random_state random = {1};
+    struct tally t = {0};
     for (unsigned i = 0; i < rounds(); i++) {
-        message m;
+        struct message m;
         random_example(&m, &random, &none);
         count(&t, m.data, m.size);
     }
@@ -67,11 +67,11 @@ static void test_plain_examples(void **state) {
 
 static void test_odd_examples(void **state) {
     (void)state;
-    static const oddness odd = {20, 5, 100, 5};
-    random_state random = {2};
-    tally t = {0};
+    static const struct oddness odd = {20, 5, 100, 5};
+    struct random_state random = {2};
+    struct tally t = {0};
     for (unsigned i = 0; i < rounds(); i++) {
-        message m;
+        struct message m;
         random_example(&m, &random, &odd);
         count(&t, m.data, m.size);
     }
@@ -83,11 +83,11 @@ static void test_odd_examples(void **state) {
 
 static void test_damaged_examples(void **state) {
     (void)state;
-    static const oddness odd = {10, 2, 50, 0};
-    random_state random = {3};
-    tally t = {0};
+    static const struct oddness odd = {10, 2, 50, 0};
+    struct random_state random = {3};
+    struct tally t = {0};
     for (unsigned i = 0; i < rounds(); i++) {
-        message m;
+        struct message m;
         random_example(&m, &random, &odd);
         random_damage(&m, &random);
         if (random_below(&random, 2)) random_damage(&m, &random);
@@ -99,10 +99,10 @@ static void test_damaged_examples(void **state) {
 
 static void test_every_truncation_and_bit(void **state) {
     (void)state;
-    static const oddness odd = {10, 2, 50, 0};
-    random_state random = {4};
+    static const struct oddness odd = {10, 2, 50, 0};
+    struct random_state random = {4};
     for (unsigned i = 0; i < 60; i++) {
-        message m;
+        struct message m;
         random_example(&m, &random, &odd);
         for (size_t size = 0; size <= m.size; size++) check(m.data, size);
         for (size_t bit = 0; bit < m.size * 8; bit++) {

@@ -17,7 +17,7 @@
 
 /* Compares; of what is refused only that it is. */
 static void check(const char *what, const char *hex, const char *expected) {
-    message m;
+    struct message m;
     recmap_text text = RECMAP_TEXT_INIT;
     m.size = 0;
     put_hex(&m, hex);

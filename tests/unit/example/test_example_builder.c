@@ -29,7 +29,7 @@ static recmap_example_builder *create(void) {
 static void check_finish(recmap_example_builder *builder, const char *hex) {
     const uint8_t *data = NULL;
     size_t size = 0;
-    message expected = {.size = 0};
+    struct message expected = {.size = 0};
     put_hex(&expected, hex);
     assert_int_equal(recmap_example_builder_finish(&data, &size, builder, NULL), RECMAP_OK);
     assert_non_null(data);
@@ -146,18 +146,18 @@ static void test_errors(void **state) {
 }
 
 /* One call of a random record. */
-typedef struct operation {
+struct operation {
     unsigned kind; /* 0 unset, 1 int64, 2 float, 3 bytes, 4 begin_list, 5 end_list */
     char name[4];
     size_t count;
     int64_t int64s[8];
     float floats[8];
     recmap_bytes bytes[8];
-} operation;
+};
 
-static operation random_operation(random_state *random, bool is_sequence) {
+static struct operation random_operation(struct random_state *random, bool is_sequence) {
     static const uint8_t any[300] = {1, 2, 3};
-    operation op = {.kind = (unsigned)random_below(random, is_sequence ? 6 : 4)};
+    struct operation op = {.kind = (unsigned)random_below(random, is_sequence ? 6 : 4)};
     op.name[0] = (char)('a' + random_below(random, 3));
     op.name[1] = random_below(random, 2) ? 'b' : 0;
     op.count = (size_t)random_below(random, 9);
@@ -171,7 +171,7 @@ static operation random_operation(random_state *random, bool is_sequence) {
     return op;
 }
 
-static recmap_status run(recmap_example_builder *b, const operation *op) {
+static recmap_status run(recmap_example_builder *b, const struct operation *op) {
     switch (op->kind) {
     case 0: return recmap_example_builder_add_unset(b, op->name, NULL);
     case 1: return recmap_example_builder_add_int64(b, op->name, op->int64s, op->count, NULL);
@@ -184,7 +184,7 @@ static recmap_status run(recmap_example_builder *b, const operation *op) {
     }
 }
 
-static void run_all(recmap_example_builder *b, const operation *ops, size_t count,
+static void run_all(recmap_example_builder *b, const struct operation *ops, size_t count,
                     recmap_message message) {
     recmap_example_builder_begin(b, message);
     for (size_t i = 0; i < count; i++) ok(run(b, &ops[i]));
@@ -194,10 +194,10 @@ static void run_all(recmap_example_builder *b, const operation *ops, size_t coun
  * and nothing in them could be shorter. That they say what was added is what the model is for. */
 static void test_random_records_are_canonical(void **state) {
     (void)state;
-    random_state random = {11};
+    struct random_state random = {11};
     recmap_example_builder *b = create();
     for (unsigned round = 0; round < 20000; round++) {
-        operation ops[12];
+        struct operation ops[12];
         size_t count = (size_t)random_below(&random, 13), size, expected_size;
         bool is_sequence = round % 2;
         const uint8_t *data;
@@ -214,7 +214,7 @@ static void test_random_records_are_canonical(void **state) {
     recmap_example_builder_destroy(b);
 }
 
-static void put_float(message *message, float value) {
+static void put_float(struct message *message, float value) {
     uint32_t bits;
     uint8_t bytes[4];
     memcpy(&bits, &value, sizeof bits);
@@ -224,8 +224,8 @@ static void put_float(message *message, float value) {
 
 /* What was added, written in the plainest way: entries in the order in which they came, for
  * protobuf-c to sort. Lists are put together here. */
-static void put_model_feature(message *out, uint32_t field, const operation *op) {
-    message packed = {.size = 0}, list = {.size = 0}, feature = {.size = 0};
+static void put_model_feature(struct message *out, uint32_t field, const struct operation *op) {
+    struct message packed = {.size = 0}, list = {.size = 0}, feature = {.size = 0};
     for (size_t i = 0; i < op->count; i++) {
         if (op->kind == 1) put_varint(&packed, (uint64_t)op->int64s[i]);
         if (op->kind == 2) put_float(&packed, op->floats[i]);
@@ -237,16 +237,17 @@ static void put_model_feature(message *out, uint32_t field, const operation *op)
     put_sub(out, field, &feature);
 }
 
-static void put_model_entry(message *out, const char *name, const message *value) {
-    message entry = {.size = 0};
+static void put_model_entry(struct message *out, const char *name, const struct message *value) {
+    struct message entry = {.size = 0};
     put_bytes(&entry, 1, name, strlen(name));
     put_raw(&entry, value->data, value->size);
     put_sub(out, 1, &entry);
 }
 
 /* The steps that `name` has got when all is done. */
-static void put_model_list(message *out, const operation *ops, size_t count, const char *name) {
-    message list = {.size = 0}, value = {.size = 0};
+static void put_model_list(struct message *out, const struct operation *ops, size_t count,
+                           const char *name) {
+    struct message list = {.size = 0}, value = {.size = 0};
     const char *open = NULL;
     bool is_there = false;
     for (size_t i = 0; i < count; i++) {
@@ -260,14 +261,14 @@ static void put_model_list(message *out, const operation *ops, size_t count, con
     if (is_there) put_model_entry(out, name, &value);
 }
 
-static void put_model(message *out, const operation *ops, size_t count) {
+static void put_model(struct message *out, const struct operation *ops, size_t count) {
     static const char *const names[] = {"a", "b", "c", "ab", "bb", "cb"};
-    message features = {.size = 0}, lists = {.size = 0};
+    struct message features = {.size = 0}, lists = {.size = 0};
     bool is_open = false;
     for (size_t i = 0; i < count; i++) {
         if (ops[i].kind > 3) is_open = ops[i].kind == 4;
         if (is_open || ops[i].kind > 3) continue;
-        message value = {.size = 0};
+        struct message value = {.size = 0};
         put_model_feature(&value, 2, &ops[i]);
         put_model_entry(&features, ops[i].name, &value);
     }
@@ -280,14 +281,14 @@ static void put_model(message *out, const operation *ops, size_t count) {
  * model of the same calls. */
 static void test_random_records_say_what_was_added(void **state) {
     (void)state;
-    random_state random = {12};
+    struct random_state random = {12};
     recmap_example_builder *b = create();
     for (unsigned round = 0; round < 3000; round++) {
-        operation ops[20];
+        struct operation ops[20];
         size_t count = (size_t)random_below(&random, 21), size, expected_size;
         const uint8_t *data;
         uint8_t *expected;
-        message model = {.size = 0};
+        struct message model = {.size = 0};
         for (size_t i = 0; i < count; i++) ops[i] = random_operation(&random, true);
         run_all(b, ops, count, RECMAP_MESSAGE_SEQUENCE_EXAMPLE);
         ok(recmap_example_builder_finish(&data, &size, b, NULL));
@@ -304,11 +305,11 @@ static void test_random_records_say_what_was_added(void **state) {
  * not, and a refused addition leaves no bytes in the builder. */
 static void test_the_limit_is_exact(void **state) {
     (void)state;
-    random_state random = {13};
+    struct random_state random = {13};
     recmap_example_builder *limited = create(), *free_one = create();
     unsigned refused = 0;
     for (unsigned round = 0; round < 3000; round++) {
-        operation ops[24];
+        struct operation ops[24];
         size_t kept = 0, size, free_size;
         const uint8_t *data, *free_data;
         limited->size_limit = random_below(&random, 500);

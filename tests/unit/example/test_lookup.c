@@ -22,7 +22,7 @@ static struct example_names *compile(const char *const *list, size_t count) {
 
 /* Looks one name up in bytes given in hex. */
 static struct example_feature find(const char *hex, const char *name) {
-    static message m; /* values point into it */
+    static struct message m; /* values point into it */
     struct example_feature found = {0};
     struct example_names *names = compile(&name, 1);
     m.size = 0;
@@ -76,8 +76,8 @@ static void test_tensorflow_cases(void **state) {
 }
 
 /* An Example of seven features of every kind, filled and empty. */
-static void put_seven(message *example) {
-    message features, list, none;
+static void put_seven(struct message *example) {
+    struct message features, list, none;
     static const int64_t ints[] = {3, 270, 86942};
     features.size = list.size = none.size = example->size = 0;
     put_hex(&features, "0a040a001200"); /* "": unset */
@@ -117,7 +117,7 @@ static void test_every_kind(void **state) {
     enum { COUNT = sizeof expected / sizeof *expected };
     const char *list[COUNT];
     struct example_feature found[COUNT];
-    message m;
+    struct message m;
     put_seven(&m);
     for (size_t i = 0; i < COUNT; i++) list[i] = expected[i].name;
     struct example_names *names = compile(list, COUNT);
@@ -148,9 +148,9 @@ static void test_concatenated_examples(void **state) {
         list[i] = texts[i];
     }
     struct example_names *names = compile(list, NAMES);
-    random_state random = {6};
+    struct random_state random = {6};
     for (unsigned round = 0; round < ROUNDS; round++) {
-        message m, features;
+        struct message m, features;
         struct {
             bool present;
             uint64_t count;
@@ -273,7 +273,7 @@ static void test_faults(void **state) {
     };
     struct example_names *names = compile(NULL, 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        message m;
+        struct message m;
         struct example_fault fault = {0};
         struct example_feature none;
         m.size = 0;
@@ -295,7 +295,7 @@ static void test_faults(void **state) {
 
 /* `unit` so often that it fills about `size` bytes, in one field of number 1 after the other. */
 static uint8_t *repeat(size_t *size, const char *unit_hex, size_t wanted, unsigned wrappings) {
-    message unit, head;
+    struct message unit, head;
     unit.size = 0;
     put_hex(&unit, unit_hex);
     size_t count = wanted / unit.size, inner = count * unit.size;

@@ -19,14 +19,14 @@
 enum { LISTED_RECORDS = 2000 };
 
 /* What a file holds: its records as JSON lines are only counted. */
-typedef struct totals {
+struct totals {
     unsigned files;
     unsigned records;
     unsigned examples; /* with a JSON of their own */
     unsigned features;
-} totals;
+};
 
-static void check_record(totals *t, const uint8_t *data, size_t size) {
+static void check_record(struct totals *t, const uint8_t *data, size_t size) {
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_record record = {data, size, t->records, NULL};
     const char *difference = find_difference(data, size);
@@ -38,9 +38,9 @@ static void check_record(totals *t, const uint8_t *data, size_t size) {
 }
 
 /* Reads a file; its first records go into a schema, which the caller destroys. */
-static recmap_schema *read_file(totals *t, const char *name) {
+static recmap_schema *read_file(struct totals *t, const char *name) {
     char path[1024];
-    record_file file;
+    struct record_file file;
     recmap_schema *schema = NULL;
     const uint8_t *data;
     size_t size;
@@ -102,7 +102,7 @@ static void test_files(void **state) {
     size_t size;
     char *list = (char *)data_read("tfrecord/schemas.json", &size);
     assert_non_null(list);
-    totals t = {0};
+    struct totals t = {0};
     recmap_schema *schema = NULL;
     const char *file = NULL;
     size_t expected = 0;

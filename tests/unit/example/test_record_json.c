@@ -14,7 +14,7 @@
 
 #include "unit/example/build.h"
 
-static void check_message(const message *m, const char *expected) {
+static void check_message(const struct message *m, const char *expected) {
     recmap_text text = RECMAP_TEXT_INIT;
     uint8_t *data = copy_exact(m->data, m->size);
     recmap_record record = {data, m->size, 7, NULL};
@@ -26,7 +26,7 @@ static void check_message(const message *m, const char *expected) {
 }
 
 static void check(const char *hex, const char *expected) {
-    message m;
+    struct message m;
     m.size = 0;
     put_hex(&m, hex);
     check_message(&m, expected);
@@ -57,7 +57,7 @@ static void test_shapes(void **state) {
 
 static void test_names(void **state) {
     (void)state;
-    message m, features, none;
+    struct message m, features, none;
     m.size = features.size = none.size = 0;
     put_entry(&features, "\"\\/\n\r\t\b\f\x01\x1f\x7f\xc2\x9b", 3, &none);
     put_entry(&features, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 3, &none);

@@ -44,7 +44,7 @@ static void check_bytes(const char *text, const uint8_t *expected, size_t expect
 }
 
 static void check(const char *text, const char *hex) {
-    message m = {.size = 0};
+    struct message m = {.size = 0};
     put_hex(&m, hex);
     check_bytes(text, m.data, m.size);
 }
@@ -72,7 +72,8 @@ static void check_refused(const char *text) {
 /* One value in a list, whose packed bytes are these; NULL: it is refused. */
 static void check_value(const char *list, uint32_t field, const char *value, const char *hex) {
     char text[256];
-    message m = {.size = 0}, features = {.size = 0}, bytes = {.size = 0}, values = {.size = 0};
+    struct message m = {.size = 0}, features = {.size = 0}, bytes = {.size = 0},
+                   values = {.size = 0};
     snprintf(text, sizeof text, FEATURE("{\"%s\":{\"value\":[%s]}}"), list, value);
     if (!hex) {
         check_refused(text);
@@ -85,15 +86,15 @@ static void check_value(const char *list, uint32_t field, const char *value, con
     check_bytes(text, m.data, m.size);
 }
 
-typedef struct value_case {
+struct value_case {
     const char *value;
     const char *hex;
-} value_case;
+};
 
 /* Spellings of an integer that protobuf's JSON parser accepts, with the value's varint. */
 static void test_int64s(void **state) {
     (void)state;
-    static const value_case cases[] = {
+    static const struct value_case cases[] = {
         {"1", "01"},
         {"-1", "ffffffffffffffffff01"},
         {"\"1\"", "01"},
@@ -154,7 +155,7 @@ static void test_int64s(void **state) {
  * */
 static void test_floats(void **state) {
     (void)state;
-    static const value_case cases[] = {
+    static const struct value_case cases[] = {
         {"1", "0000803f"},
         {"\"1\"", "0000803f"},
         {"1.5", "0000c03f"},
@@ -201,7 +202,7 @@ static void test_floats(void **state) {
 /* Both alphabets of base64, with and without padding. */
 static void test_bytes(void **state) {
     (void)state;
-    static const value_case cases[] = {
+    static const struct value_case cases[] = {
         {"\"\"", ""},
         {"\"eA==\"", "78"},
         {"\"eA\"", "78"},
@@ -387,12 +388,12 @@ static bool is_base64(const uint8_t *data, size_t size) {
     return is;
 }
 
-typedef struct tally {
+struct tally {
     unsigned as_they_were; /* base64 */
     unsigned canonical;
-} tally;
+};
 
-static void round_trip(tally *t, const uint8_t *data, size_t size) {
+static void round_trip(struct tally *t, const uint8_t *data, size_t size) {
     uint8_t *expected;
     size_t expected_size;
     if (is_base64(data, size)) {
@@ -407,12 +408,12 @@ static void round_trip(tally *t, const uint8_t *data, size_t size) {
 
 static void test_random_round_trips(void **state) {
     (void)state;
-    static const oddness shapes[] = {{0, 0, 0, 0}, {5, 5, 50, 2}};
-    tally t = {0};
+    static const struct oddness shapes[] = {{0, 0, 0, 0}, {5, 5, 50, 2}};
+    struct tally t = {0};
     for (size_t shape = 0; shape < COUNT(shapes); shape++) {
-        random_state random = {21 + shape};
+        struct random_state random = {21 + shape};
         for (unsigned i = 0; i < 20000; i++) {
-            message m;
+            struct message m;
             random_example(&m, &random, &shapes[shape]);
             round_trip(&t, m.data, m.size);
         }
@@ -423,20 +424,20 @@ static void test_random_round_trips(void **state) {
 /* Features of one random Example as context, and of others as steps. */
 static void test_random_sequences(void **state) {
     (void)state;
-    static const oddness none = {0, 0, 0, 0};
-    random_state random = {31};
-    tally t = {0};
+    static const struct oddness none = {0, 0, 0, 0};
+    struct random_state random = {31};
+    struct tally t = {0};
     for (unsigned i = 0; i < 5000; i++) {
-        message m, lists = {.size = 0}, whole = {.size = 0};
+        struct message m, lists = {.size = 0}, whole = {.size = 0};
         random_example(&whole, &random, &none);
         for (uint64_t names = random_below(&random, 4); names; names--) {
             static const char *const list_names[] = {"a", "b", "ba", "\xc3\xa9"};
             const char *name = list_names[random_below(&random, 4)];
-            message list = {.size = 0}, entry = {.size = 0};
+            struct message list = {.size = 0}, entry = {.size = 0};
             for (uint64_t steps = random_below(&random, 4); steps; steps--) {
-                message step = {.size = 0}, values = {.size = 0};
+                struct message step = {.size = 0}, values = {.size = 0};
                 put_varint(&values, random_next(&random));
-                message int64s = {.size = 0};
+                struct message int64s = {.size = 0};
                 put_sub(&int64s, 1, &values);
                 if (random_below(&random, 4)) put_sub(&step, 3, &int64s);
                 put_sub(&list, 1, &step);

@@ -21,7 +21,7 @@ static recmap_schema *create(void) {
 }
 
 static void add(recmap_schema *schema, const char *hex) {
-    message m;
+    struct message m;
     m.size = 0;
     put_hex(&m, hex);
     uint8_t *data = copy_exact(m.data, m.size);
@@ -97,14 +97,14 @@ static void test_kinds_shares_and_lengths(void **state) {
 
 /* An Example of one feature. */
 static void add_feature(recmap_schema *schema, const char *name, uint32_t kind,
-                        const message *list) {
-    message m = {.size = 0}, features = {.size = 0};
+                        const struct message *list) {
+    struct message m = {.size = 0}, features = {.size = 0};
     put_entry(&features, name, kind, list);
     put_sub(&m, 1, &features);
     assert_int_equal(recmap_schema_add(schema, m.data, m.size, NULL), RECMAP_OK);
 }
 
-static void put_float(message *packed, float value) {
+static void put_float(struct message *packed, float value) {
     uint32_t bits;
     uint8_t bytes[4];
     memcpy(&bits, &value, sizeof bits);
@@ -117,7 +117,7 @@ static void test_ranges_of_int64s(void **state) {
     static const int64_t extremes[] = {5, INT64_MIN, INT64_MAX, 0};
     recmap_schema *schema = create();
     for (size_t i = 0; i < 4; i++) {
-        message features = {.size = 0}, m = {.size = 0};
+        struct message features = {.size = 0}, m = {.size = 0};
         put_int64s(&features, "k", extremes, i + 1);
         put_sub(&m, 1, &features);
         assert_int_equal(recmap_schema_add(schema, m.data, m.size, NULL), RECMAP_OK);
@@ -138,7 +138,7 @@ static void test_ranges_of_floats(void **state) {
     (void)state;
     static const uint32_t nan_bits = 0x7fc00001;
     recmap_schema *schema = create();
-    message packed = {.size = 0}, list = {.size = 0};
+    struct message packed = {.size = 0}, list = {.size = 0};
     float nan;
     memcpy(&nan, &nan_bits, sizeof nan);
     put_float(&packed, nan);
@@ -163,7 +163,7 @@ static void test_ranges_of_floats(void **state) {
 static void test_sizes_of_bytes(void **state) {
     (void)state;
     recmap_schema *schema = create();
-    message list = {.size = 0};
+    struct message list = {.size = 0};
     put_bytes(&list, 1, "four", 4);
     put_bytes(&list, 1, "fourteen bytes", 14);
     add_feature(schema, "b", 1, &list);
@@ -265,9 +265,9 @@ static void test_many_names(void **state) {
     (void)state;
     enum { COUNT = 5000 };
     recmap_schema *schema = create();
-    random_state random = {7};
+    struct random_state random = {7};
     for (unsigned i = 0; i < COUNT; i++) {
-        message m, features;
+        struct message m, features;
         char name[32];
         m.size = features.size = 0;
         snprintf(name, sizeof name, "%llx", (unsigned long long)(i * UINT64_C(0x9e3779b97f4a7c15)));

@@ -32,10 +32,10 @@ static unsigned rounds(void) {
 
 static void test_examples(void **state) {
     (void)state;
-    static const oddness none = {0, 0, 0, 0}, odd = {20, 5, 100, 5};
-    random_state random = {1};
+    static const struct oddness none = {0, 0, 0, 0}, odd = {20, 5, 100, 5};
+    struct random_state random = {1};
     for (unsigned i = 0; i < rounds(); i++) {
-        message m;
+        struct message m;
         random_example(&m, &random, i % 2 ? &odd : &none);
         check(m.data, m.size);
         random_damage(&m, &random);
@@ -45,9 +45,9 @@ static void test_examples(void **state) {
 
 static void test_sequence_examples(void **state) {
     (void)state;
-    random_state random = {2};
+    struct random_state random = {2};
     for (unsigned i = 0; i < rounds(); i++) {
-        static message m;
+        static struct message m;
         random_sequence(&m, &random);
         check(m.data, m.size);
         for (size_t cut = 0; i % 100 == 0 && cut < m.size; cut++) check(m.data, cut);
@@ -73,8 +73,8 @@ static recmap_status stop(void *context, const recmap_example_part *part) {
 }
 
 /* A context with features "a" and "b", and a list "c" of two steps: five parts. */
-static void put_five_parts(message *record) {
-    static message features, lists, list, entry;
+static void put_five_parts(struct message *record) {
+    static struct message features, lists, list, entry;
     int64_t value = 7;
     record->size = features.size = lists.size = list.size = entry.size = 0;
     put_int64s(&features, "b", &value, 1);
@@ -92,7 +92,7 @@ static void put_five_parts(message *record) {
 static void test_callback_stops(void **state) {
     (void)state;
     enum { PARTS = 5 };
-    static message record;
+    static struct message record;
     put_five_parts(&record);
     for (int at = 1; at <= PARTS + 1; at++) {
         recmap_error error = RECMAP_ERROR_INIT;
@@ -105,7 +105,7 @@ static void test_callback_stops(void **state) {
     }
 }
 
-static void assert_refused(const message *record, uint64_t offset, const char *text) {
+static void assert_refused(const struct message *record, uint64_t offset, const char *text) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct stopper stopper = {.error = &error};
     assert_int_equal(recmap_example_visit(stop, &stopper, record->data, record->size, &error),
@@ -118,7 +118,7 @@ static void assert_refused(const message *record, uint64_t offset, const char *t
 /* Damage in the last list is found before the first feature is passed on. */
 static void test_damage_is_found_first(void **state) {
     (void)state;
-    static message record;
+    static struct message record;
     put_five_parts(&record);
     record.data[record.size - 3] = 0x7f; /* the length of the first step */
     assert_refused(&record, record.size - 3, "the record is not a tf.SequenceExample: ");

@@ -15,7 +15,7 @@
 
 /* The bytes of `hex` in memory of exactly their size; the test frees it. */
 static uint8_t *bytes_of(struct wire *w, const char *hex) {
-    message m;
+    struct message m;
     m.size = 0;
     put_hex(&m, hex);
     uint8_t *data = copy_exact(m.data, m.size);
@@ -122,7 +122,7 @@ static void test_lengths_to_the_last_byte(void **state) {
     (void)state;
     for (size_t size = 0; size < 300; size++) {
         for (int missing = 0; missing < 2; missing++) {
-            message m;
+            struct message m;
             m.size = 0;
             put_varint(&m, size);
             size_t head = m.size;
@@ -213,7 +213,7 @@ static bool count_slowly(uint64_t *count, const uint8_t *data, size_t size) {
 
 static void test_count_varints(void **state) {
     (void)state;
-    random_state random = {5};
+    struct random_state random = {5};
     unsigned refused = 0;
     for (unsigned round = 0; round < 200000; round++) {
         uint8_t bytes[40];

@@ -106,7 +106,7 @@ static void test_tensors_outlive_columns(void **state) {
         recmap_columns_export_dlpack(&tensor, p.columns, 0, RECMAP_TENSOR_VALUES, 0, NULL),
         RECMAP_OK);
     parsing_end(&p);
-    p = (parsing){0};
+    p = (struct parsing){0};
     assert_int_equal(((const int64_t *)tensor->dl_tensor.data)[1], 6);
     assert_int_equal(released, 0);
     tensor->deleter(tensor);

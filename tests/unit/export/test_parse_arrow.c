@@ -231,7 +231,7 @@ static void test_moved_children(void **state) {
     schema.release(&schema);
     recmap_columns_destroy(p.columns);
     recmap_parser_release(p.parser);
-    p = (parsing){0};
+    p = (struct parsing){0};
     assert_int_equal(released, 0);
     assert_string_equal(arrow_values_text(&moved, &moved_schema), "[one_of_more_than_12_bytes, b]");
     moved.release(&moved);
@@ -246,7 +246,7 @@ static void test_exports_outlive_batches(void **state) {
     struct ArrowArray arrays[ROUNDS];
     struct ArrowSchema schemas[ROUNDS];
     int released[ROUNDS] = {0};
-    text_batch batches[ROUNDS];
+    struct text_batch batches[ROUNDS];
     assert_int_equal(PARSE(two, RAISE, "t=b:x"), RECMAP_OK);
     for (int i = 0; i < ROUNDS; i++) {
         char text[64];

@@ -16,8 +16,8 @@
 
 static void test_shift(void **state) {
     (void)state;
-    rng random = {1};
-    buffer bytes = BUFFER_INIT;
+    struct rng random = {1};
+    struct buffer bytes = BUFFER_INIT;
     buffer_add_random(&bytes, 10000, &random);
     for (int i = 0; i < 2000; i++) {
         size_t cut = (size_t)rng_below(&random, bytes.size + 1);
@@ -29,8 +29,8 @@ static void test_shift(void **state) {
 
 static void test_pieces(void **state) {
     (void)state;
-    rng random = {1};
-    buffer bytes = BUFFER_INIT;
+    struct rng random = {1};
+    struct buffer bytes = BUFFER_INIT;
     buffer_add_random(&bytes, 100000, &random);
     for (int round = 0; round < 100; round++) {
         struct crc_sums sums = CRC_SUMS_INIT;
@@ -53,7 +53,7 @@ static void test_pieces(void **state) {
 static void test_false_headers(void **state) {
     (void)state;
     enum { COUNT = 100000, REST = 7000000 };
-    buffer bytes = BUFFER_INIT;
+    struct buffer bytes = BUFFER_INIT;
     size_t total = (size_t)COUNT * TFRECORD_HEADER_SIZE + REST;
     for (size_t i = 0; i < COUNT; i++) {
         uint8_t header[TFRECORD_HEADER_SIZE];

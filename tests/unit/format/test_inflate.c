@@ -21,13 +21,14 @@
 #include "support/rounds.h"
 
 /* Compresses by zlib, the second opinion: window bits 31 make GZIP, 15 ZLIB. */
-static void add_stream(buffer *stream, compression kind, const buffer *content, int level) {
-    deflate_way way = {.level = level, .memory = 8, .strategy = Z_DEFAULT_STRATEGY};
+static void add_stream(struct buffer *stream, compression kind, const struct buffer *content,
+                       int level) {
+    struct deflate_way way = {.level = level, .memory = 8, .strategy = Z_DEFAULT_STRATEGY};
     add_deflated(stream, kind, content, &way);
 }
 
-static buffer make_content(rng *random, size_t size) {
-    buffer content = BUFFER_INIT;
+static struct buffer make_content(struct rng *random, size_t size) {
+    struct buffer content = BUFFER_INIT;
     while (content.size < size) {
         buffer_add_random(&content, rng_below(random, 200), random);
         for (uint64_t i = rng_below(random, 300); i > 0; i--) buffer_add_byte(&content, 'a');
@@ -35,8 +36,9 @@ static buffer make_content(rng *random, size_t size) {
     return content;
 }
 
-static void assert_inflates(compression kind, const buffer *stream, const buffer *content) {
-    buffer out = BUFFER_INIT;
+static void assert_inflates(compression kind, const struct buffer *stream,
+                            const struct buffer *content) {
+    struct buffer out = BUFFER_INIT;
     uint64_t bad_at;
     assert_int_equal(compression_detect(stream->data, stream->size), kind);
     for (int reads = 0; reads < 2; reads++) {
@@ -49,12 +51,12 @@ static void assert_inflates(compression kind, const buffer *stream, const buffer
 
 static void test_streams(void **state) {
     (void)state;
-    rng random = {1};
+    struct rng random = {1};
     static const size_t sizes[] = {1, 100, 65535, 65536, 65537, 300000, 2000000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++)
             for (int level = 0; level <= 9; level += 3) {
-                buffer content = make_content(&random, sizes[i]), stream = BUFFER_INIT;
+                struct buffer content = make_content(&random, sizes[i]), stream = BUFFER_INIT;
                 add_stream(&stream, kind, &content, level);
                 assert_inflates(kind, &stream, &content);
                 buffer_free(&content);
@@ -82,12 +84,12 @@ static void test_detects(void **state) {
 /* Several members, some of them empty, followed by zeros, must give the concatenated content. */
 static void test_members(void **state) {
     (void)state;
-    rng random = {1};
+    struct rng random = {1};
     for (compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++)
         for (int round = 0; round < 50; round++) {
-            buffer all = BUFFER_INIT, stream = BUFFER_INIT, empty = BUFFER_INIT;
+            struct buffer all = BUFFER_INIT, stream = BUFFER_INIT, empty = BUFFER_INIT;
             for (uint64_t m = 1 + rng_below(&random, 5); m > 0; m--) {
-                buffer content = make_content(&random, 1 + rng_below(&random, 3000));
+                struct buffer content = make_content(&random, 1 + rng_below(&random, 3000));
                 add_stream(&stream, kind, &content, 6);
                 buffer_add(&all, content.data, content.size);
                 if (rng_below(&random, 2)) add_stream(&stream, kind, &empty, 6);
@@ -104,13 +106,14 @@ static void test_members(void **state) {
 /* A cut stream must not hang, crash or count as complete; the bytes before the cut are returned. */
 static void test_every_cut(void **state) {
     (void)state;
-    rng random = {1};
+    struct rng random = {1};
     for (compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++)
         for (int level = 0; level <= 9; level += 3) {
-            buffer content = make_content(&random, 6000), stream = BUFFER_INIT, out = BUFFER_INIT;
+            struct buffer content = make_content(&random, 6000), stream = BUFFER_INIT,
+                          out = BUFFER_INIT;
             add_stream(&stream, kind, &content, level);
             for (size_t cut = 4; cut < stream.size; cut++) {
-                buffer exact = {must_copy(stream.data, cut), cut, cut};
+                struct buffer exact = {must_copy(stream.data, cut), cut, cut};
                 uint64_t bad_at;
                 assert_int_equal(inflate_all(&out, &bad_at, kind, &exact, cut % 2), INFLATE_BAD);
                 assert_true(bad_at <= cut && out.size <= content.size);
@@ -126,9 +129,9 @@ static void test_every_cut(void **state) {
 /* Every flipped bit is an error, or changes nothing (a bit of GZIP's time, or of its system). */
 static void test_every_bit(void **state) {
     (void)state;
-    rng random = {1};
+    struct rng random = {1};
     for (compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++) {
-        buffer content = make_content(&random, 800), stream = BUFFER_INIT, out = BUFFER_INIT;
+        struct buffer content = make_content(&random, 800), stream = BUFFER_INIT, out = BUFFER_INIT;
         add_stream(&stream, kind, &content, 6);
         for (size_t bit = 0; bit < stream.size * 8; bit++) {
             uint64_t bad_at;
@@ -149,8 +152,8 @@ static void test_every_bit(void **state) {
 
 static void test_rest(void **state) {
     (void)state;
-    rng random = {1};
-    buffer content = make_content(&random, 5000), stream = BUFFER_INIT, out = BUFFER_INIT;
+    struct rng random = {1};
+    struct buffer content = make_content(&random, 5000), stream = BUFFER_INIT, out = BUFFER_INIT;
     add_stream(&stream, COMPRESSION_GZIP, &content, 9);
     size_t whole = stream.size;
     buffer_add(&stream, "rest", 4);
@@ -166,26 +169,27 @@ static void test_rest(void **state) {
 /* ---- points ---- */
 
 /* A place between two blocks, as zlib tells it. */
-typedef struct boundary {
+struct boundary {
     uint64_t bit, offset;
-} boundary;
+};
 
-typedef struct boundaries {
-    boundary *at;
+struct boundaries {
+    struct boundary *at;
     size_t count, capacity;
-} boundaries;
+};
 
-static void add_boundary(boundaries *all, uint64_t bit, uint64_t offset) {
+static void add_boundary(struct boundaries *all, uint64_t bit, uint64_t offset) {
     if (all->count == all->capacity) {
         all->capacity = all->capacity * 2 + 16;
         all->at = must_realloc(all->at, all->capacity * sizeof *all->at);
     }
-    all->at[all->count++] = (boundary){bit, offset};
+    all->at[all->count++] = (struct boundary){bit, offset};
 }
 
 /* All ends of blocks that others follow, and where the first block begins. */
-static boundaries list_boundaries(compression kind, const buffer *stream, const buffer *content) {
-    boundaries all = {0};
+static struct boundaries list_boundaries(compression kind, const struct buffer *stream,
+                                         const struct buffer *content) {
+    struct boundaries all = {0};
     z_stream zs = {0};
     static uint8_t out[1 << 16];
     assert_int_equal(inflateInit2(&zs, kind == COMPRESSION_GZIP ? 31 : 15), Z_OK);
@@ -205,7 +209,7 @@ static boundaries list_boundaries(compression kind, const buffer *stream, const 
     return all;
 }
 
-static bool is_boundary(const boundaries *all, const struct seek_point *point) {
+static bool is_boundary(const struct boundaries *all, const struct seek_point *point) {
     for (size_t i = 0; i < all->count; i++)
         if (all->at[i].bit == point->bit) return all->at[i].offset == point->offset;
     return false;
@@ -213,7 +217,7 @@ static bool is_boundary(const boundaries *all, const struct seek_point *point) {
 
 /* Inflating from a seek point gives the content after it. */
 static void assert_continues(struct inflater *in, const struct seek_point *point,
-                             const buffer *content, size_t most) {
+                             const struct buffer *content, size_t most) {
     size_t due = content->size - (size_t)point->offset, got = 0;
     if (due > most) due = most;
     uint8_t *out = must_realloc(NULL, due + 1);
@@ -230,8 +234,9 @@ static void assert_continues(struct inflater *in, const struct seek_point *point
 }
 
 /* Inflates in pieces, takes a seek point now and then, and inflates again from each. */
-static size_t check_points(compression kind, const buffer *stream, const buffer *content,
-                           const boundaries *all, size_t step, bool reads, rng *random) {
+static size_t check_points(compression kind, const struct buffer *stream,
+                           const struct buffer *content, const struct boundaries *all, size_t step,
+                           bool reads, struct rng *random) {
     struct inflate_source source = make_source(stream, reads);
     struct inflater *in = inflater_create(kind, &source), *other = inflater_create(kind, &source);
     uint8_t *out = must_realloc(NULL, content->size + step + 1);
@@ -262,10 +267,10 @@ static size_t check_points(compression kind, const buffer *stream, const buffer 
     return found;
 }
 
-static void check_stream(compression kind, const buffer *stream, const buffer *content,
-                         rng *random) {
+static void check_stream(compression kind, const struct buffer *stream,
+                         const struct buffer *content, struct rng *random) {
     static const size_t steps[] = {1000, 40000, 200000, 3000000};
-    boundaries all = list_boundaries(kind, stream, content);
+    struct boundaries all = list_boundaries(kind, stream, content);
     size_t found = 0;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         found += check_points(kind, stream, content, &all, steps[i], i % 2, random);
@@ -274,8 +279,8 @@ static void check_stream(compression kind, const buffer *stream, const buffer *c
 }
 
 /* Text, noise and runs, so that all kinds of blocks come. */
-static buffer make_mixed(rng *random, size_t size) {
-    buffer content = BUFFER_INIT;
+static struct buffer make_mixed(struct rng *random, size_t size) {
+    struct buffer content = BUFFER_INIT;
     while (content.size < size) {
         switch (rng_below(random, 4)) {
         case 0: buffer_add_random(&content, rng_below(random, 60000), random); break;
@@ -300,13 +305,13 @@ static buffer make_mixed(rng *random, size_t size) {
 
 static void test_points(void **state) {
     (void)state;
-    rng random = {7};
+    struct rng random = {7};
     static const int strategies[] = {Z_DEFAULT_STRATEGY, Z_FIXED, Z_HUFFMAN_ONLY, Z_RLE};
     for (int level = 0; level <= 9; level += is_short() ? 3 : 1)
         for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
             compression kind = (level + i) % 2 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
-            buffer content = make_mixed(&random, 700000), stream = BUFFER_INIT;
-            deflate_way way = {level, 1 + (int)(level + i) % 9, strategies[i], 0, 0};
+            struct buffer content = make_mixed(&random, 700000), stream = BUFFER_INIT;
+            struct deflate_way way = {level, 1 + (int)(level + i) % 9, strategies[i], 0, 0};
             add_deflated(&stream, kind, &content, &way);
             check_stream(kind, &stream, &content, &random);
             buffer_free(&content);
@@ -317,15 +322,15 @@ static void test_points(void **state) {
 /* Flushes make tiny blocks, and blocks of nothing. */
 static void test_points_of_flushes(void **state) {
     (void)state;
-    rng random = {8};
+    struct rng random = {8};
     static const int flushes[] = {Z_PARTIAL_FLUSH, Z_SYNC_FLUSH, Z_FULL_FLUSH, Z_BLOCK};
     for (size_t i = 0; i < sizeof flushes / sizeof *flushes; i++)
         for (size_t every = 1; every < 200000; every *= 30)
             for (int level = 0; level <= 9; level += 3) {
-                buffer content = make_mixed(&random, every == 1 ? 5000 : 400000);
+                struct buffer content = make_mixed(&random, every == 1 ? 5000 : 400000);
                 if (every == 1) content.size = 5000;
-                buffer stream = BUFFER_INIT;
-                deflate_way way = {level, 8, Z_DEFAULT_STRATEGY, flushes[i], every};
+                struct buffer stream = BUFFER_INIT;
+                struct deflate_way way = {level, 8, Z_DEFAULT_STRATEGY, flushes[i], every};
                 add_deflated(&stream, COMPRESSION_ZLIB, &content, &way);
                 check_stream(COMPRESSION_ZLIB, &stream, &content, &random);
                 buffer_free(&content);
@@ -337,14 +342,14 @@ static void test_points_of_flushes(void **state) {
  * real one and may not accept a false one. */
 static void test_finds_members(void **state) {
     (void)state;
-    rng random = {9};
+    struct rng random = {9};
     for (unsigned round = 0; round < some_rounds(100); round++) {
-        buffer stream = BUFFER_INIT;
+        struct buffer stream = BUFFER_INIT;
         size_t noise = (size_t)rng_below(&random, 300000);
         buffer_add_random(&stream, noise, &random);
         for (int i = 0; i < 20 && noise > 100; i++)
             memcpy(stream.data + rng_below(&random, noise - 4), "\x1f\x8b\x08\0", 4);
-        buffer content = make_content(&random, 1 + rng_below(&random, 100000));
+        struct buffer content = make_content(&random, 1 + rng_below(&random, 100000));
         add_stream(&stream, COMPRESSION_GZIP, &content, 6);
         for (int reads = 0; reads < 2; reads++) {
             struct inflate_source source = make_source(&stream, reads);
@@ -359,7 +364,8 @@ static void test_finds_members(void **state) {
 }
 
 /* What a stream inflates to from some bit on, by an inflater in memory that was filled before. */
-static void inflate_from_bit(buffer *out, const buffer *stream, uint64_t bit, int fill) {
+static void inflate_from_bit(struct buffer *out, const struct buffer *stream, uint64_t bit,
+                             int fill) {
     enum { ROOM = 4096 };
     static const uint8_t window[100];
     struct inflate_source source = {.bytes = stream->data, .size = stream->size};
@@ -382,12 +388,12 @@ static void inflate_from_bit(buffer *out, const buffer *stream, uint64_t bit, in
  * but them. Codes that leave symbols out made ISA-L look where it had never written. */
 static void test_no_heap_bytes_are_returned(void **state) {
     (void)state;
-    rng random = {7};
-    buffer outs[2] = {BUFFER_INIT, BUFFER_INIT};
+    struct rng random = {7};
+    struct buffer outs[2] = {BUFFER_INIT, BUFFER_INIT};
     size_t came = 0;
     for (int i = 0; i < 20; i++) {
-        buffer stream = BUFFER_INIT, content = make_content(&random, 2000);
-        deflate_way way = {.level = 1, .memory = 1};
+        struct buffer stream = BUFFER_INIT, content = make_content(&random, 2000);
+        struct deflate_way way = {.level = 1, .memory = 1};
         add_deflated(&stream, COMPRESSION_ZLIB, &content, &way);
         for (uint64_t bit = 0; bit < 8 * stream.size; bit++) {
             for (int k = 0; k < 2; k++) inflate_from_bit(&outs[k], &stream, bit, k ? 0x33 : 0xcc);
@@ -405,8 +411,8 @@ static void test_no_heap_bytes_are_returned(void **state) {
 
 /* Inflates in small reads and, after each one, continues with a copy of a saved copy. Returns
  * whether the output is the content. */
-static bool inflates_by_copies(compression kind, const buffer *stream, const buffer *content,
-                               size_t read_size) {
+static bool inflates_by_copies(compression kind, const struct buffer *stream,
+                               const struct buffer *content, size_t read_size) {
     struct inflate_source source = make_source(stream, true);
     struct inflater *inflater = inflater_create(kind, &source);
     uint8_t *out = must_realloc(NULL, read_size);
@@ -432,17 +438,17 @@ static bool inflates_by_copies(compression kind, const buffer *stream, const buf
  * are stored, which start at a byte: the steps back occur next to every copy. */
 static void test_copies(void **state) {
     (void)state;
-    rng random = {21};
+    struct rng random = {21};
     for (int level = 0; level <= 6; level += 3)
         for (compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++) {
-            buffer stream = BUFFER_INIT, whole = BUFFER_INIT;
+            struct buffer stream = BUFFER_INIT, whole = BUFFER_INIT;
             for (int member = 0; member < 40; member++) {
-                buffer content = make_content(&random, 1 + rng_below(&random, 900));
-                deflate_way way = {.level = level,
-                                   .memory = 8,
-                                   .strategy = Z_DEFAULT_STRATEGY,
-                                   .flush = Z_FULL_FLUSH,
-                                   .every = 100};
+                struct buffer content = make_content(&random, 1 + rng_below(&random, 900));
+                struct deflate_way way = {.level = level,
+                                          .memory = 8,
+                                          .strategy = Z_DEFAULT_STRATEGY,
+                                          .flush = Z_FULL_FLUSH,
+                                          .every = 100};
                 add_deflated(&stream, kind, &content, &way);
                 buffer_add(&whole, content.data, content.size);
                 buffer_free(&content);

@@ -59,13 +59,13 @@ static void test_states_of_a_block_have_their_numbers(void **state) {
 enum { CONTENT_SIZE = 1000, TRAILER_SIZE = 20, ROOM = 10 };
 
 /* A raw deflate stream of one block, followed by bytes that do not belong to it. */
-typedef struct stream {
+struct stream {
     uint8_t content[CONTENT_SIZE];
     uint8_t bytes[2 * CONTENT_SIZE];
     size_t size;
-} stream;
+};
 
-static void stream_init(stream *stream) {
+static void stream_init(struct stream *stream) {
     for (int i = 0; i < CONTENT_SIZE; i++) stream->content[i] = (uint8_t)(i * i / 7);
     z_stream deflater = {.next_in = stream->content, .avail_in = CONTENT_SIZE};
     assert_int_equal(deflateInit2(&deflater, 6, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
@@ -77,7 +77,7 @@ static void stream_init(stream *stream) {
     deflateEnd(&deflater);
 }
 
-static struct inflate_state *inflate_start(stream *stream, uint8_t *out) {
+static struct inflate_state *inflate_start(struct stream *stream, uint8_t *out) {
     /* Not from the stack: a library with a larger struct would write past its end unnoticed. */
     struct inflate_state *isal = test_malloc(sizeof *isal);
     isal_inflate_init(isal);
@@ -92,7 +92,7 @@ static struct inflate_state *inflate_start(stream *stream, uint8_t *out) {
  * tmp_out_buffer. */
 static void test_pending_output_is_in_the_buffer(void **state) {
     (void)state;
-    static stream stream;
+    static struct stream stream;
     uint8_t out[CONTENT_SIZE];
     stream_init(&stream);
     struct inflate_state *isal = inflate_start(&stream, out);
@@ -111,7 +111,7 @@ static void test_pending_output_is_in_the_buffer(void **state) {
  * read_in_length or given back to next_in; both lead to the same position. */
 static void test_position_after_the_last_block(void **state) {
     (void)state;
-    static stream stream;
+    static struct stream stream;
     uint8_t out[CONTENT_SIZE];
     stream_init(&stream);
     struct inflate_state *isal = inflate_start(&stream, out);

@@ -72,7 +72,7 @@ static void test_damaged_first_record(void **state) {
     (void)state;
     static const uint32_t sizes[] = {0x8b1f, 0x178, 0x9c78, 0x685a42, 0x4b50, 0x20};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        buffer bytes = BUFFER_INIT;
+        struct buffer bytes = BUFFER_INIT;
         uint8_t *payload = must_realloc(NULL, sizes[i]);
         memset(payload, 'a', sizes[i]);
         oracle_add_record(&bytes, payload, sizes[i]);
@@ -97,7 +97,7 @@ static void test_damaged_first_record(void **state) {
 /* Any bytes may be inspected; nothing past their end is read. */
 static void test_short_starts(void **state) {
     (void)state;
-    rng random = {3};
+    struct rng random = {3};
     for (int i = 0; i < 20000; i++) {
         uint8_t bytes[32];
         size_t size = (size_t)rng_below(&random, sizeof bytes);

@@ -36,7 +36,7 @@ static void check_holds(const uint8_t *bytes, size_t size, frame_check check) {
 /* Runs the functions over memory of exactly this size, and holds them against the oracle. */
 static void check_bytes(const uint8_t *bytes, size_t size) {
     uint8_t *exact = must_copy(bytes, size);
-    oracle_file due = oracle_read(exact, size, true);
+    struct oracle_file due = oracle_read(exact, size, true);
     struct frame found;
     struct frame_fault fault;
     frame_verdict verdict =
@@ -66,10 +66,10 @@ static void check_bytes(const uint8_t *bytes, size_t size) {
 
 static void test_parse_equals_plain_reader(void **state) {
     (void)state;
-    rng random = {11};
+    struct rng random = {11};
     unsigned rounds = is_long() ? 300000 : some_rounds(20000);
     for (unsigned round = 0; round < rounds; round++) {
-        buffer bytes = BUFFER_INIT;
+        struct buffer bytes = BUFFER_INIT;
         layout_make(&bytes, (size_t)rng_skewed(&random, 10), &random);
         check_bytes(bytes.data, bytes.size);
         buffer_free(&bytes);
@@ -79,15 +79,15 @@ static void test_parse_equals_plain_reader(void **state) {
 /* The first whole record from each place on. */
 static void test_find_equals_plain_search(void **state) {
     (void)state;
-    rng random = {12};
+    struct rng random = {12};
     unsigned rounds = is_long() ? 5000 : some_rounds(300);
     for (unsigned round = 0; round < rounds; round++) {
-        buffer bytes = BUFFER_INIT;
+        struct buffer bytes = BUFFER_INIT;
         layout_make(&bytes, (size_t)rng_below(&random, 600), &random);
         uint8_t *exact = must_copy(bytes.data, bytes.size);
         uint64_t next = FRAME_NOWHERE;
         for (size_t from = bytes.size + 1; from-- > 0;) {
-            oracle_file rest = oracle_read(exact + from, bytes.size - from, true);
+            struct oracle_file rest = oracle_read(exact + from, bytes.size - from, true);
             if (rest.record_count) next = from;
             oracle_free(&rest);
             uint64_t limit = rng_below(&random, bytes.size + 20);
@@ -104,7 +104,7 @@ static void test_find_equals_plain_search(void **state) {
 /* With a budget, the search stops without a result or gives the same one. */
 static void test_find_within_budget(void **state) {
     (void)state;
-    buffer bytes = BUFFER_INIT;
+    struct buffer bytes = BUFFER_INIT;
     uint8_t junk[104] = {1};
     for (int i = 0; i < 50; i++) {
         oracle_add_header(&bytes, 100);
@@ -126,9 +126,9 @@ static void test_find_within_budget(void **state) {
 
 static void test_frame_of_payload(void **state) {
     (void)state;
-    rng random = {13};
+    struct rng random = {13};
     for (size_t size = 0; size < 3000; size = size * 5 / 4 + 1) {
-        buffer payload = BUFFER_INIT, due = BUFFER_INIT;
+        struct buffer payload = BUFFER_INIT, due = BUFFER_INIT;
         buffer_add_random(&payload, size, &random);
         oracle_add_record(&due, payload.data, size);
         recmap_frame made = recmap_frame_of(payload.data, size);
@@ -140,8 +140,8 @@ static void test_frame_of_payload(void **state) {
 }
 
 /* The file of TensorFlow's verdicts: "foo", "", "hello". */
-static buffer small_file(void) {
-    buffer bytes = BUFFER_INIT;
+static struct buffer small_file(void) {
+    struct buffer bytes = BUFFER_INIT;
     oracle_add_record(&bytes, "foo", 3);
     oracle_add_record(&bytes, NULL, 0);
     oracle_add_record(&bytes, "hello", 5);
@@ -158,7 +158,7 @@ static uint64_t begin_of_record(uint64_t byte, uint64_t *record) {
 
 /* The error of indexing `bytes` names record and byte; `record` may be unknown if the file is not
  * TFRecord. */
-static void assert_raises(const buffer *bytes, uint64_t record, uint64_t offset) {
+static void assert_raises(const struct buffer *bytes, uint64_t record, uint64_t offset) {
     const char *name = "shard";
     recmap_error error = RECMAP_ERROR_INIT;
     file_write(name, bytes->data, bytes->size);
@@ -170,7 +170,7 @@ static void assert_raises(const buffer *bytes, uint64_t record, uint64_t offset)
     assert_false(file_exists("x.rmx"));
 }
 
-static uint64_t indexed_count(const buffer *bytes) {
+static uint64_t indexed_count(const struct buffer *bytes) {
     uint64_t count = index_bytes("x.rmx", NULL, "shard", bytes).record_count;
     assert_int_equal(remove("x.rmx"), 0);
     return count;
@@ -178,9 +178,9 @@ static uint64_t indexed_count(const buffer *bytes) {
 
 static void test_every_truncation(void **state) {
     (void)state;
-    buffer whole = small_file();
+    struct buffer whole = small_file();
     for (size_t size = 0; size <= whole.size; size++) {
-        buffer cut = {whole.data, size, size};
+        struct buffer cut = {whole.data, size, size};
         uint64_t record, begin = begin_of_record(size, &record);
         if (size == begin) assert_int_equal(indexed_count(&cut), record);
         else assert_raises(&cut, record, begin);
@@ -190,7 +190,7 @@ static void test_every_truncation(void **state) {
 
 static void test_every_flipped_bit(void **state) {
     (void)state;
-    buffer whole = small_file();
+    struct buffer whole = small_file();
     for (size_t bit = 0; bit < whole.size * 8; bit++) {
         whole.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
         uint64_t record, begin = begin_of_record(bit / 8, &record);
@@ -204,11 +204,11 @@ static void test_every_flipped_bit(void **state) {
 static void test_bits_of_100_records(void **state) {
     (void)state;
     enum { COUNT = 100 };
-    rng random = {15};
-    buffer whole = BUFFER_INIT;
+    struct rng random = {15};
+    struct buffer whole = BUFFER_INIT;
     uint64_t begins[COUNT + 1] = {0};
     for (size_t i = 0; i < COUNT; i++) {
-        buffer payload = BUFFER_INIT;
+        struct buffer payload = BUFFER_INIT;
         buffer_add_random(&payload, (size_t)rng_below(&random, 380), &random);
         oracle_add_record(&whole, payload.data, payload.size);
         begins[i + 1] = whole.size;
@@ -235,7 +235,7 @@ static void test_trailing_bytes(void **state) {
     (void)state;
     for (size_t more = 1; more <= 20; more++)
         for (int byte = 0; byte < 256; byte += 0xaa) {
-            buffer bytes = small_file();
+            struct buffer bytes = small_file();
             for (size_t i = 0; i < more; i++) buffer_add_byte(&bytes, (uint8_t)byte);
             assert_raises(&bytes, 3, 56);
             buffer_free(&bytes);
@@ -252,7 +252,7 @@ static void test_verdicts_of_tensorflow(void **state) {
     snprintf(path, sizeof path, "%s/verdicts/reader_verdicts.txt", folder);
     FILE *file = fopen(path, "r");
     assert_non_null(file);
-    buffer whole = small_file();
+    struct buffer whole = small_file();
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
     unsigned lines = 0;
@@ -260,7 +260,7 @@ static void test_verdicts_of_tensorflow(void **state) {
         unsigned from, to, records, bytes;
         if (sscanf(line, "len %u..%u: %u %u", &from, &to, &records, &bytes) != 4) continue;
         for (unsigned size = from; size <= to; size++) {
-            buffer cut = {whole.data, size, size};
+            struct buffer cut = {whole.data, size, size};
             recmap_index_summary found = index_bytes("x.rmx", &options, "shard", &cut);
             uint64_t record;
             assert_int_equal(found.record_count, records);
@@ -306,7 +306,7 @@ static void test_named_lengths(void **state) {
     memory.rlim_max = before.rlim_max;
     if (!has_address_sanitizer && !has_thread_sanitizer) setrlimit(RLIMIT_AS, &memory);
     for (size_t i = 0; i < count; i++) {
-        buffer bytes = BUFFER_INIT;
+        struct buffer bytes = BUFFER_INIT;
         uint8_t junk[PAYLOAD + 4] = {0};
         oracle_add_record(&bytes, "foo", 3);
         oracle_add_header(&bytes, lengths[i]);
@@ -322,8 +322,8 @@ static void test_named_lengths(void **state) {
 static void test_recovery(void **state) {
     (void)state;
     enum { SIZE = 10000, FRAME = SIZE + 16, COUNT = 23 };
-    rng random = {14};
-    buffer bytes = BUFFER_INIT, payload = BUFFER_INIT;
+    struct rng random = {14};
+    struct buffer bytes = BUFFER_INIT, payload = BUFFER_INIT;
     buffer_add_random(&payload, SIZE, &random);
     for (int i = 0; i < COUNT; i++) oracle_add_record(&bytes, payload.data, SIZE);
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
@@ -348,14 +348,14 @@ static void test_recovery(void **state) {
 }
 
 static void assert_one_byte_is_damage(uint8_t byte) {
-    buffer bytes = {&byte, 1, 1};
+    struct buffer bytes = {&byte, 1, 1};
     assert_raises(&bytes, 0, 0);
 }
 
 /* An empty file has no records; one byte is damage, whichever: too few to be called text. */
 static void test_tiny_files(void **state) {
     (void)state;
-    buffer empty = BUFFER_INIT;
+    struct buffer empty = BUFFER_INIT;
     assert_int_equal(indexed_count(&empty), 0);
     assert_one_byte_is_damage(0);
     assert_one_byte_is_damage(0x1f);

@@ -36,7 +36,7 @@ static void check_round_trip(const uint64_t *counts, size_t count) {
 static void test_round_trip(void **state) {
     (void)state;
     static uint64_t counts[3000];
-    rng random = {1};
+    struct rng random = {1};
     for (unsigned bits = 0; bits <= 62; bits++) {
         size_t count = 1 + (size_t)rng_below(&random, 3000);
         uint64_t base = rng_one_in(&random, 2) && bits < 62 ? (uint64_t)1 << 61 : 0;
@@ -104,7 +104,7 @@ static void test_malformed(void **state) {
 static void test_changed(void **state) {
     (void)state;
     uint64_t counts[256];
-    rng random = {2};
+    struct rng random = {2};
     for (size_t i = 0; i < 256; i++) counts[i] = rng_below(&random, 5000);
     for (int round = 0; round < 2000; round++) {
         size_t size;

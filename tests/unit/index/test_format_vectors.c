@@ -42,9 +42,9 @@ static void expect_ok(recmap_status status, const recmap_error *error) {
 /* Both directions: each payload is framed as the vector says, and the frame parses back to it. */
 static void test_frames(void **state) {
     (void)state;
-    vector_file file = vectors_load("tfrecord.txt");
+    struct vector_file file = vectors_load("tfrecord.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const vector_case *at = vectors_at(&file, i);
+        const struct vector_case *at = vectors_at(&file, i);
         size_t size;
         uint8_t *payload = vector_bytes(at, "payload", &size);
         uint8_t *made = room(size + TFRECORD_OVERHEAD);
@@ -67,9 +67,9 @@ static void test_frames(void **state) {
  * is the specified one. */
 static void test_seals(void **state) {
     (void)state;
-    vector_file file = vectors_load("seal.txt");
+    struct vector_file file = vectors_load("seal.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const vector_case *at = vectors_at(&file, i);
+        const struct vector_case *at = vectors_at(&file, i);
         struct seal_fields fields = {.page_size = (uint32_t)vector_number(at, "page_size"),
                                      .page_count = vector_number(at, "page_count")};
         fields.file_size = fields.page_size * fields.page_count + SEAL_SIZE;
@@ -91,7 +91,7 @@ static void test_seals(void **state) {
     vectors_free(&file);
 }
 
-static struct store_key key_of(const vector_case *vector) {
+static struct store_key key_of(const struct vector_case *vector) {
     return (struct store_key){vector_number(vector, "chunk"),
                               (uint32_t)vector_number(vector, "series")};
 }
@@ -99,9 +99,9 @@ static struct store_key key_of(const vector_case *vector) {
 /* Keys and prefixes of stored values: encoded as the vectors say, and decoded back. */
 static void test_values(void **state) {
     (void)state;
-    vector_file file = vectors_load("values.txt");
+    struct vector_file file = vectors_load("values.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const vector_case *at = vectors_at(&file, i);
+        const struct vector_case *at = vectors_at(&file, i);
         store_table table = (store_table)vector_number(at, "table");
         struct store_key key = key_of(at);
         uint8_t key_bytes[STORE_KEY_SIZE], head[VALUE_PREFIX_SIZE];
@@ -120,7 +120,7 @@ static void test_values(void **state) {
 }
 
 /* Reads a chunk back: every offset, and the shard that its frame begins in. */
-static void expect_offsets(const vector_case *vector, const uint64_t *offsets,
+static void expect_offsets(const struct vector_case *vector, const uint64_t *offsets,
                            const uint64_t *shards, size_t count) {
     size_t size;
     uint8_t *packed = vector_bytes(vector, "packed", &size);
@@ -139,9 +139,9 @@ static void expect_offsets(const vector_case *vector, const uint64_t *offsets,
  * back. */
 static void test_offsets(void **state) {
     (void)state;
-    vector_file file = vectors_load("offsets.txt");
+    struct vector_file file = vectors_load("offsets.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const vector_case *at = vectors_at(&file, i);
+        const struct vector_case *at = vectors_at(&file, i);
         size_t count, shard_count;
         uint64_t *offsets = vector_numbers(at, "offsets", &count);
         uint64_t *shards = vector_numbers(at, "shards", &shard_count);
@@ -160,7 +160,7 @@ static void test_offsets(void **state) {
     vectors_free(&file);
 }
 
-static void expect_hash(const vector_case *vector) {
+static void expect_hash(const struct vector_case *vector) {
     recmap_value id = {.type = RECMAP_TYPE_INT64};
     uint8_t *bytes = NULL;
     if (!strcmp(vector_text(vector, "kind"), "int64")) {
@@ -175,7 +175,7 @@ static void expect_hash(const vector_case *vector) {
 
 /* The vector's pairs pack to its bytes. The bytes are then read on their own: every pair is at its
  * index, and a search for its hash finds one with that hash. */
-static void expect_pairs(const vector_case *vector) {
+static void expect_pairs(const struct vector_case *vector) {
     size_t count, size;
     unsigned number_size = ids_number_size(vector_number(vector, "record_count"));
     assert_int_equal(number_size, vector_number(vector, "number_size"));
@@ -199,9 +199,9 @@ static void expect_pairs(const vector_case *vector) {
 
 static void test_ids(void **state) {
     (void)state;
-    vector_file file = vectors_load("ids.txt");
+    struct vector_file file = vectors_load("ids.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const vector_case *at = vectors_at(&file, i);
+        const struct vector_case *at = vectors_at(&file, i);
         if (vector_has(at, "hash")) expect_hash(at);
         else expect_pairs(at);
     }
@@ -210,9 +210,9 @@ static void test_ids(void **state) {
 
 static void test_counts(void **state) {
     (void)state;
-    vector_file file = vectors_load("counts.txt");
+    struct vector_file file = vectors_load("counts.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const vector_case *at = vectors_at(&file, i);
+        const struct vector_case *at = vectors_at(&file, i);
         size_t count, size;
         uint64_t *counts = vector_numbers(at, "counts", &count);
         uint8_t *packed = room(count_chunk_capacity(count));
@@ -228,7 +228,7 @@ static void test_counts(void **state) {
     vectors_free(&file);
 }
 
-static recmap_type type_of(const vector_case *vector) {
+static recmap_type type_of(const struct vector_case *vector) {
     static const char *const names[] = {"none", "int64", "float", "bytes"};
     const char *name = vector_text(vector, "kind");
     for (int type = 0; type < 4; type++)
@@ -238,7 +238,8 @@ static recmap_type type_of(const vector_case *vector) {
 }
 
 /* Values of bytes, as columns are packed from them: ends, and the bytes side by side. */
-static uint64_t *parse_byte_values(const vector_case *vector, uint8_t *bytes, size_t *count) {
+static uint64_t *parse_byte_values(const struct vector_case *vector, uint8_t *bytes,
+                                   size_t *count) {
     const char *text = vector_text(vector, "values");
     uint64_t *ends = room((strlen(text) + 1) * sizeof *ends);
     size_t end = 0;
@@ -274,7 +275,7 @@ static void expect_column_value(const struct column_values *values,
     }
 }
 
-static void expect_column(const vector_case *vector, const struct column_values *values) {
+static void expect_column(const struct vector_case *vector, const struct column_values *values) {
     size_t size = column_packed_size(values);
     uint8_t *packed = room(size);
     column_pack(packed, values);
@@ -291,9 +292,9 @@ static void expect_column(const vector_case *vector, const struct column_values 
 
 static void test_columns(void **state) {
     (void)state;
-    vector_file file = vectors_load("columns.txt");
+    struct vector_file file = vectors_load("columns.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const vector_case *at = vectors_at(&file, i);
+        const struct vector_case *at = vectors_at(&file, i);
         recmap_type type = type_of(at);
         size_t count = 0;
         uint8_t *bytes = room(strlen(vector_text(at, "values")));
@@ -310,7 +311,7 @@ static void test_columns(void **state) {
 
 /* Adds the vector's records, which follow each other without gaps, and compares the identity that
  * results: hash, samples and the step between them. */
-static void expect_identity(const vector_case *vector, struct identity_builder *builder) {
+static void expect_identity(const struct vector_case *vector, struct identity_builder *builder) {
     size_t count, check_count, sample_count;
     uint64_t *sizes = vector_numbers(vector, "sizes", &count);
     uint64_t *checks = vector_numbers(vector, "checks", &check_count);
@@ -337,11 +338,11 @@ static void expect_identity(const vector_case *vector, struct identity_builder *
  * from the hashes of several identities. */
 static void test_identities(void **state) {
     (void)state;
-    vector_file file = vectors_load("identity.txt");
+    struct vector_file file = vectors_load("identity.txt");
     struct identity_builder *builder = identity_create();
     assert_non_null(builder);
     for (size_t i = 0; i < file.count; i++) {
-        const vector_case *at = vectors_at(&file, i);
+        const struct vector_case *at = vectors_at(&file, i);
         if (!vector_has(at, "fingerprint")) {
             expect_identity(at, builder);
             continue;
@@ -360,7 +361,7 @@ static void test_identities(void **state) {
 /* ---- a whole data set ---- */
 
 static char folder[64];
-static vector_file whole;
+static struct vector_file whole;
 
 static const char *in_folder(const char *name) {
     static char path[256];
@@ -368,13 +369,13 @@ static const char *in_folder(const char *name) {
     return path;
 }
 
-static const vector_case *part(const char *kind, size_t i) {
+static const struct vector_case *part(const char *kind, size_t i) {
     char title[32];
     snprintf(title, sizeof title, "%s-%zu", kind, i);
     return vectors_find(&whole, title);
 }
 
-static void write_shard(const vector_case *vector) {
+static void write_shard(const struct vector_case *vector) {
     const char *path = in_folder(vector_text(vector, "path"));
     size_t size;
     uint8_t *bytes = vector_bytes(vector, "bytes", &size);
@@ -396,14 +397,14 @@ static int enter(void **state) {
     if (!mkdtemp(folder)) return -1;
     whole = vectors_load("dataset.txt");
     assert_int_equal(mkdir(in_folder("more"), 0777), 0);
-    const vector_case *shard;
+    const struct vector_case *shard;
     for (size_t i = 0; (shard = part("shard", i)); i++) write_shard(shard);
     return 0;
 }
 
 static int leave(void **state) {
     (void)state;
-    const vector_case *shard;
+    const struct vector_case *shard;
     for (size_t i = 0; (shard = part("shard", i)); i++)
         unlink(in_folder(vector_text(shard, "path")));
     vectors_free(&whole);
@@ -435,7 +436,7 @@ static size_t parse_counted(recmap_counted_feature *features, char *text) {
 
 /* Indexes the shards as the vectors say; or adds the index there is, which makes it anew. */
 static void build_index(const char *added) {
-    const vector_case *said = vectors_find(&whole, "options"), *shard;
+    const struct vector_case *said = vectors_find(&whole, "options"), *shard;
     char *text = strdup(vector_text(said, "lift"));
     char *counted = strdup(vector_text(said, "count"));
     recmap_lift lifts[8];
@@ -464,15 +465,16 @@ static void build_index(const char *added) {
 }
 
 /* Returns the next value that the vectors list from `*i` on; NULL after the last. */
-static const vector_case *next_value(size_t *i) {
+static const struct vector_case *next_value(size_t *i) {
     while (*i < whole.count) {
-        const vector_case *at = vectors_at(&whole, (*i)++);
+        const struct vector_case *at = vectors_at(&whole, (*i)++);
         if (!strncmp(vector_title(at), "value-", 6)) return at;
     }
     return NULL;
 }
 
-static void expect_stored(struct store *opened, const vector_case *vector, size_t value_index) {
+static void expect_stored(struct store *opened, const struct vector_case *vector,
+                          size_t value_index) {
     store_table table = (store_table)vector_number(vector, "table");
     recmap_error error = RECMAP_ERROR_INIT;
     size_t count;
@@ -492,7 +494,7 @@ static void expect_values(const char *path) {
     struct store *opened = NULL;
     expect_ok(store_open(&opened, path, NULL, &error), &error);
     size_t seen[STORE_TABLE_COUNT] = {0};
-    const vector_case *at;
+    const struct vector_case *at;
     for (size_t i = 0; (at = next_value(&i));)
         expect_stored(opened, at, seen[vector_number(at, "table")]++);
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
@@ -505,7 +507,7 @@ static void expect_values(const char *path) {
 
 static void expect_info(recmap_dataset *dataset) {
     const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
-    const vector_case *said = vectors_find(&whole, "manifest");
+    const struct vector_case *said = vectors_find(&whole, "manifest");
     assert_int_equal(info->record_count, vector_number(said, "records"));
     assert_int_equal(info->shard_count, vector_number(said, "shards"));
     assert_int_equal(info->byte_count, vector_number(said, "bytes"));
@@ -518,7 +520,7 @@ static void expect_info(recmap_dataset *dataset) {
 static void expect_records(recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
     for (uint64_t number = 0; number < recmap_dataset_count(dataset); number++) {
-        const vector_case *said = part("record", number);
+        const struct vector_case *said = part("record", number);
         assert_non_null(said);
         recmap_location location;
         recmap_record record;
@@ -534,7 +536,7 @@ static void expect_records(recmap_dataset *dataset) {
 static void expect_damages(recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
     for (uint64_t i = 0; i < recmap_dataset_get_info(dataset)->damage_count; i++) {
-        const vector_case *said = part("damage", i);
+        const struct vector_case *said = part("damage", i);
         recmap_damage damage;
         expect_ok(recmap_dataset_get_damage(&damage, dataset, i, &error), &error);
         assert_int_equal(damage.shard_index, vector_number(said, "shard"));
@@ -547,7 +549,7 @@ static void expect_damages(recmap_dataset *dataset) {
 static void expect_finds(recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
     for (size_t i = 0; i < whole.count; i++) {
-        const vector_case *said = vectors_at(&whole, i);
+        const struct vector_case *said = vectors_at(&whole, i);
         if (strncmp(vector_title(said), "find-", 5) != 0) continue;
         size_t size, count, found_count;
         uint8_t *bytes = vector_bytes(said, "id", &size);
@@ -596,7 +598,7 @@ static void test_reading(void **state) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct store_writer *writer;
     expect_ok(store_writer_create(&writer, in_folder("whole.rmx"), &error), &error);
-    const vector_case *at;
+    const struct vector_case *at;
     for (size_t i = 0; (at = next_value(&i));) {
         size_t size;
         uint8_t *payload = vector_bytes(at, "payload", &size);

@@ -13,12 +13,12 @@
 
 #include "support/random.h"
 
-typedef struct entry {
+struct entry {
     uint64_t offset, size;
     uint32_t check;
-} entry;
+};
 
-static struct shard_identity identify(const entry *entries, size_t count, uint64_t size) {
+static struct shard_identity identify(const struct entry *entries, size_t count, uint64_t size) {
     struct identity_builder *builder = identity_create();
     assert_non_null(builder);
     identity_reset(builder);
@@ -33,10 +33,10 @@ static struct shard_identity identify(const entry *entries, size_t count, uint64
 
 enum { LIMIT = 5000 };
 
-static void fill(entry *entries, rng *random) {
+static void fill(struct entry *entries, struct rng *random) {
     uint64_t at = 0;
     for (size_t i = 0; i < LIMIT; i++) {
-        entries[i] = (entry){at, rng_below(random, 1000), (uint32_t)rng_next(random)};
+        entries[i] = (struct entry){at, rng_below(random, 1000), (uint32_t)rng_next(random)};
         at += entries[i].size + 16;
     }
 }
@@ -44,8 +44,8 @@ static void fill(entry *entries, rng *random) {
 /* Checks of records 0, step, 2 step, ...: all that there are. */
 static void test_samples(void **state) {
     (void)state;
-    static entry entries[LIMIT];
-    rng random = {1};
+    static struct entry entries[LIMIT];
+    struct rng random = {1};
     fill(entries, &random);
     for (size_t count = 0; count <= LIMIT; count += count < 300 ? 1 : 97) {
         struct shard_identity made = identify(entries, count, 99);
@@ -65,8 +65,8 @@ static void assert_other(const struct shard_identity *a, const struct shard_iden
  * check of a random record. Each change must change the hash. */
 static void test_hash_knows_all(void **state) {
     (void)state;
-    static entry entries[LIMIT];
-    rng random = {2};
+    static struct entry entries[LIMIT];
+    struct rng random = {2};
     fill(entries, &random);
     for (int round = 0; round < 200; round++) {
         size_t count = 1 + (size_t)rng_below(&random, 600);

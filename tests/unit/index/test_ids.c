@@ -16,7 +16,7 @@
 
 static const uint64_t HASH_LIMIT = (uint64_t)1 << 48;
 
-static uint64_t draw_hash(int kind, rng *random) {
+static uint64_t draw_hash(int kind, struct rng *random) {
     switch (kind) {
     case 0: return rng_below(random, HASH_LIMIT);
     case 1: return 77;
@@ -51,7 +51,7 @@ static void check_search(const struct ids_chunk *chunk, const struct id_pair *pa
 
 /* Packs random pairs, whose hashes are distributed as `kind` says, reads them all back, and
  * searches for hashes that are there, next to one that is, and anywhere in the range. */
-static void check_chunk(size_t count, int kind, unsigned number_size, rng *random) {
+static void check_chunk(size_t count, int kind, unsigned number_size, struct rng *random) {
     struct id_pair *pairs = must_realloc(NULL, count * sizeof *pairs);
     for (size_t i = 0; i < count; i++)
         pairs[i] =
@@ -78,7 +78,7 @@ static void check_chunk(size_t count, int kind, unsigned number_size, rng *rando
 
 static void test_pairs_and_search(void **state) {
     (void)state;
-    rng random = {1};
+    struct rng random = {1};
     int rounds = is_long() ? 400 : 10;
     for (int round = 0; round < rounds; round++)
         for (int kind = 0; kind < 7; kind++)
@@ -90,7 +90,7 @@ static void test_pairs_and_search(void **state) {
 /* Damaged order costs time, never a read outside or an endless loop. */
 static void test_search_without_order(void **state) {
     (void)state;
-    rng random = {2};
+    struct rng random = {2};
     for (int round = 0; round < 2000; round++) {
         size_t count = (size_t)rng_below(&random, 400);
         struct id_pair *pairs = must_realloc(NULL, count * sizeof *pairs);

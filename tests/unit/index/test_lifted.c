@@ -63,7 +63,7 @@ static void test_integers(void **state) {
  * the largest distance between two values. */
 static void test_random_integers(void **state) {
     (void)state;
-    rng random = {1};
+    struct rng random = {1};
     for (int round = 0; round < 2000; round++) {
         int64_t values[300];
         size_t count = 1 + (size_t)rng_below(&random, 300);
@@ -110,11 +110,11 @@ static void test_floats(void **state) {
 /* Random texts, many of them empty, read back after packing. */
 static void test_bytes(void **state) {
     (void)state;
-    rng random = {2};
+    struct rng random = {2};
     for (int round = 0; round < 500; round++) {
         size_t count = (size_t)rng_below(&random, 100);
         uint64_t ends[100];
-        buffer bytes = BUFFER_INIT;
+        struct buffer bytes = BUFFER_INIT;
         for (size_t i = 0; i < count; i++) {
             buffer_add_random(&bytes, (size_t)rng_skewed(&random, 8), &random);
             ends[i] = bytes.size;
@@ -160,7 +160,7 @@ static uint64_t read_all(const struct column_chunk *chunk) {
  * sanitizers watch. */
 static void test_forged_bytes(void **state) {
     (void)state;
-    rng random = {3};
+    struct rng random = {3};
     uint64_t sum = 0, opened = 0;
     int rounds = is_long() ? 1000000 : 50000;
     for (int round = 0; round < rounds; round++) {

@@ -100,7 +100,7 @@ enum { ENTRIES = 50 };
 
 /* Random shards with numbers of all magnitudes. The file and the image of an uncompressed shard
  * have one size, so that one field is left out of its message. */
-static void make_shards(struct shard_entry *shards, rng *random) {
+static void make_shards(struct shard_entry *shards, struct rng *random) {
     for (size_t i = 0; i < ENTRIES; i++) {
         char path[40];
         snprintf(path, sizeof path, "deep/shard-%zu\xff.tfrecord", i);
@@ -131,7 +131,7 @@ static void free_shards(struct shard_entry *shards, size_t count) {
  * there are. */
 static void test_shards(void **state) {
     (void)state;
-    rng random = {1};
+    struct rng random = {1};
     struct shard_entry given[ENTRIES], decoded[ENTRIES];
     make_shards(given, &random);
     size_t size, count = 0;
@@ -257,7 +257,7 @@ static void decode_all(const uint8_t *bytes, size_t size) {
  * or accept them, but must not read outside of them or leak. */
 static void test_forged_bytes(void **state) {
     (void)state;
-    rng random = {2};
+    struct rng random = {2};
     struct manifest given = sample();
     struct shard_entry shards[ENTRIES];
     make_shards(shards, &random);

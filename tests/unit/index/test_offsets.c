@@ -53,7 +53,7 @@ static size_t check_round_trip(const uint64_t *offsets, const uint32_t *shards, 
 }
 
 /* Ascending offsets whose steps are drawn by `kind`. */
-static void fill(uint64_t *offsets, uint32_t *shards, size_t count, int kind, rng *random) {
+static void fill(uint64_t *offsets, uint32_t *shards, size_t count, int kind, struct rng *random) {
     uint64_t at = rng_one_in(random, 2) ? 0 : rng_below(random, (uint64_t)1 << 61);
     uint32_t shard = 0;
     for (size_t i = 0; i < count; i++) {
@@ -79,7 +79,7 @@ static void test_round_trip(void **state) {
     static const size_t counts[] = {1, 2, 3, 127, 128, 129, 255, 256, 257, 1000, 4096};
     uint64_t *offsets = must_realloc(NULL, OFFSETS_CHUNK_RECORDS * sizeof *offsets);
     uint32_t *shards = must_realloc(NULL, OFFSETS_CHUNK_RECORDS * sizeof *shards);
-    rng random = {1};
+    struct rng random = {1};
     int rounds = is_long() ? 300 : 6;
     for (int round = 0; round < rounds; round++)
         for (int kind = 0; kind < 6; kind++) {
@@ -114,7 +114,7 @@ static void test_sizes(void **state) {
     for (size_t i = 0; i < OFFSETS_CHUNK_RECORDS; i++) offsets[i] = i * 256;
     assert_true(check_round_trip(offsets, shards, OFFSETS_CHUNK_RECORDS) * 2 <=
                 OFFSETS_CHUNK_RECORDS);
-    rng random = {2};
+    struct rng random = {2};
     uint64_t at = 0;
     for (size_t i = 0; i < OFFSETS_CHUNK_RECORDS; i++) {
         offsets[i] = at;
@@ -135,7 +135,7 @@ static uint64_t read_all_ways(const struct offsets_chunk *chunk, size_t i) {
 /* Flipped bytes are refused, or give some numbers: a sanitizer watches the memory. */
 static void test_forged_bytes(void **state) {
     (void)state;
-    rng random = {3};
+    struct rng random = {3};
     volatile uint64_t sum = 0;
     int rounds = is_long() ? 200000 : 8000;
     for (int round = 0; round < rounds; round++) {

@@ -24,7 +24,7 @@ enum { COUNT = 50, FILE_SIZE = 1 << 24, IMAGE_SIZE = 1 << 26, HEAD = 8, ENTRY = 
 
 static uint8_t windows[COUNT][INFLATE_WINDOW_MAX];
 
-static struct point_list make_points(rng *random) {
+static struct point_list make_points(struct rng *random) {
     struct point_list made = {0};
     uint64_t bit = 80, offset = 0;
     for (size_t i = 0; i < COUNT; i++) {
@@ -51,7 +51,7 @@ static struct point_list make_points(rng *random) {
  * or before it. */
 static void test_round_trip(void **state) {
     (void)state;
-    rng random = {1};
+    struct rng random = {1};
     struct point_list made = make_points(&random), read = {0};
     size_t size;
     uint8_t *bytes = points_encode(&size, &made, 0, COUNT);
@@ -77,7 +77,7 @@ static void test_round_trip(void **state) {
 /* The points of a shard in several values: each has the checks of the spans that start in it. */
 static void test_several_values(void **state) {
     (void)state;
-    rng random = {6};
+    struct rng random = {6};
     struct point_list made = make_points(&random), read = {0};
     for (size_t first = 0; first < COUNT; first += COUNT / 5) {
         size_t size;
@@ -106,7 +106,7 @@ static void test_number_of_checks(void **state) {
     assert_int_equal(span_check_count(UNIT), 1);
     assert_int_equal(span_check_count(UNIT + 1), 2);
     assert_int_equal(span_check_count(UINT64_MAX), (uint64_t)1 << 40);
-    rng random = {7};
+    struct rng random = {7};
     struct point_list made = make_points(&random);
     size_t count = made.check_count;
     made.check_count--;
@@ -125,7 +125,7 @@ static void test_number_of_checks(void **state) {
 /* Deflating a window does not depend on the content of earlier windows. */
 static void test_windows_are_apart(void **state) {
     (void)state;
-    rng random = {2};
+    struct rng random = {2};
     struct point_list made = make_points(&random);
     for (size_t i = 0; i < COUNT; i++) {
         const struct stored_point *one = &made.at[i];
@@ -157,7 +157,7 @@ static void check_forged(const struct point_list *points, size_t at, size_t widt
  * the image. Each must be refused, because inflating would start from it. */
 static void test_forged_numbers(void **state) {
     (void)state;
-    rng random = {2};
+    struct rng random = {2};
     struct point_list made = make_points(&random);
     check_forged(&made, 0, 4, COUNT - 1);
     check_forged(&made, 0, 4, UINT32_MAX);
@@ -185,7 +185,7 @@ static void test_forged_numbers(void **state) {
 /* Cut or grown anywhere. */
 static void test_other_sizes(void **state) {
     (void)state;
-    rng random = {3};
+    struct rng random = {3};
     struct point_list made = make_points(&random);
     size_t size;
     uint8_t *bytes = points_encode(&size, &made, 0, COUNT);
@@ -202,7 +202,7 @@ static void test_other_sizes(void **state) {
 }
 
 /* What precedes the windows of a value. */
-static size_t size_of_heads(const forged_value *value) {
+static size_t size_of_heads(const struct forged_value *value) {
     return HEAD + load32(value->data) * (size_t)ENTRY + load32(value->data + 4) * (size_t)CHECK;
 }
 
@@ -210,22 +210,22 @@ static size_t size_of_heads(const forged_value *value) {
  * fail their check; all others can. */
 static void test_forged_windows(void **state) {
     (void)state;
-    rng random = {4};
+    struct rng random = {4};
     const char *name = "a.gz";
-    buffer content = BUFFER_INIT, file = BUFFER_INIT;
+    struct buffer content = BUFFER_INIT, file = BUFFER_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
     while (content.size < (8 << 20)) {
         uint8_t text[3000];
         for (size_t i = 0; i < sizeof text; i++) text[i] = (uint8_t)('a' + rng_below(&random, 20));
         oracle_add_record(&content, text, sizeof text);
     }
-    deflate_way way = {.level = 6, .memory = 8};
+    struct deflate_way way = {.level = 6, .memory = 8};
     add_deflated(&file, COMPRESSION_GZIP, &content, &way);
     file_write(name, file.data, file.size);
     index_build("a.rmx", NULL, &name, 1);
     for (int round = 0; round < 20; round++) {
-        forged index = forged_read("a.rmx");
-        forged_table *table = &index.tables[STORE_POINTS];
+        struct forged index = forged_read("a.rmx");
+        struct forged_table *table = &index.tables[STORE_POINTS];
         assert_int_equal(table->count, 1);
         size_t count = load32(table->values[0].data), heads = size_of_heads(&table->values[0]);
         assert_true(count > 2);
@@ -254,8 +254,8 @@ static void test_forged_windows(void **state) {
 
 /* The value of the points of an index, with windows that unpack well and are those of no stream, or
  * with bits at which nothing begins. */
-static void forge_points(forged *index, bool forges_bits) {
-    forged_value *value = &index->tables[STORE_POINTS].values[0];
+static void forge_points(struct forged *index, bool forges_bits) {
+    struct forged_value *value = &index->tables[STORE_POINTS].values[0];
     struct point_list read = {0}, made = {0};
     size_t count = load32(value->data);
     uint8_t window[INFLATE_WINDOW_MAX];
@@ -305,8 +305,8 @@ static void test_verify_proves_points(void **state) {
     static const char *const framings[] = {"lines", "fixed:0,64,0", "ofrecord", "tfrecord"};
     const char *name = "a.gz";
     for (size_t f = 0; f < sizeof framings / sizeof *framings; f++) {
-        rng random = {5 + f};
-        buffer content = BUFFER_INIT, file = BUFFER_INIT;
+        struct rng random = {5 + f};
+        struct buffer content = BUFFER_INIT, file = BUFFER_INIT;
         while (content.size % 4 || content.size < (8 << 20)) {
             uint8_t text[64], length[8] = {sizeof text};
             for (size_t i = 0; i < sizeof text; i++)
@@ -316,9 +316,9 @@ static void test_verify_proves_points(void **state) {
             if (f == 3) oracle_add_record(&content, text, sizeof text);
             else buffer_add(&content, text, sizeof text);
         }
-        deflate_way way = {.level = 6, .memory = 8};
+        struct deflate_way way = {.level = 6, .memory = 8};
         for (size_t done = 0; done < content.size; done += content.size / 4) {
-            buffer member = {content.data + done, content.size / 4, 0};
+            struct buffer member = {content.data + done, content.size / 4, 0};
             add_deflated(&file, COMPRESSION_GZIP, &member, &way);
         }
         file_write(name, file.data, file.size);
@@ -326,7 +326,7 @@ static void test_verify_proves_points(void **state) {
         options.framing = framings[f];
         index_build("a.rmx", &options, &name, 1);
         assert_int_equal(count_damage("a.rmx"), 0);
-        forged index = forged_read("a.rmx");
+        struct forged index = forged_read("a.rmx");
         forge_points(&index, true);
         forged_write(&index, "forged.rmx");
         assert_true(count_damage("forged.rmx") > 0);
@@ -336,7 +336,7 @@ static void test_verify_proves_points(void **state) {
         forged_write(&index, "forged.rmx");
         assert_true(count_damage("forged.rmx") > 0);
         /* One that does not unpack. */
-        forged_value *value = &index.tables[STORE_POINTS].values[0];
+        struct forged_value *value = &index.tables[STORE_POINTS].values[0];
         memset(value->data + size_of_heads(value), 0xff, 8);
         forged_write(&index, "forged.rmx");
         assert_says_index("forged.rmx");
@@ -347,8 +347,9 @@ static void test_verify_proves_points(void **state) {
 }
 
 /* Inflated by zlib, member after member. */
-static buffer inflate_file(const uint8_t *file, size_t size, const vector_case *vector) {
-    buffer image = BUFFER_INIT;
+static struct buffer inflate_file(const uint8_t *file, size_t size,
+                                  const struct vector_case *vector) {
+    struct buffer image = BUFFER_INIT;
     uint8_t out[4096];
     z_stream stream = {.next_in = (uint8_t *)file, .avail_in = (uInt)size};
     assert_int_equal(inflateInit2(&stream, 47), Z_OK);
@@ -368,8 +369,8 @@ static buffer inflate_file(const uint8_t *file, size_t size, const vector_case *
 
 /* Where a point is wanted, one of the vector is found. Small streams may be inflated ahead of
  * that. How many were found. */
-static size_t expect_found(struct inflater *in, const struct point_list *due, const buffer *image,
-                           size_t step) {
+static size_t expect_found(struct inflater *in, const struct point_list *due,
+                           const struct buffer *image, size_t step) {
     uint8_t *out = must_realloc(NULL, image->size + step);
     size_t got = 0, found = 0, size;
     inflate_verdict verdict = INFLATE_OK;
@@ -391,7 +392,7 @@ static size_t expect_found(struct inflater *in, const struct point_list *due, co
 }
 
 static void expect_resumes(struct inflater *in, const struct stored_point *stored,
-                           const buffer *image) {
+                           const struct buffer *image) {
     uint8_t window[INFLATE_WINDOW_MAX], *out = must_realloc(NULL, image->size + 1);
     size_t size, due = image->size - (size_t)stored->offset;
     assert_int_equal(points_unpack(window, stored), POINTS_OK);
@@ -405,7 +406,7 @@ static void expect_resumes(struct inflater *in, const struct stored_point *store
     free(out);
 }
 
-static void expect_numbers(const vector_case *vector, const struct point_list *points) {
+static void expect_numbers(const struct vector_case *vector, const struct point_list *points) {
     size_t counts[3];
     uint64_t *bits = vector_numbers(vector, "bits", &counts[0]),
              *offsets = vector_numbers(vector, "offsets", &counts[1]),
@@ -421,8 +422,8 @@ static void expect_numbers(const vector_case *vector, const struct point_list *p
     free(sizes);
 }
 
-static void expect_checks(const vector_case *vector, struct point_list *points,
-                          const buffer *image) {
+static void expect_checks(const struct vector_case *vector, struct point_list *points,
+                          const struct buffer *image) {
     size_t count;
     uint64_t *checks = vector_numbers(vector, "checks", &count);
     assert_true(points_divide_checks(points, image->size));
@@ -439,14 +440,14 @@ static void expect_checks(const vector_case *vector, struct point_list *points,
 /* docs/vectors was made without the library. */
 static void test_vectors(void **state) {
     (void)state;
-    vector_file file = vectors_load("points.txt");
+    struct vector_file file = vectors_load("points.txt");
     size_t found = 0;
     for (size_t i = 0; i < file.count; i++) {
-        const vector_case *at = vectors_at(&file, i);
+        const struct vector_case *at = vectors_at(&file, i);
         size_t stream_size, value_size, size, count;
         uint8_t *stream = vector_bytes(at, "file", &stream_size),
                 *value = vector_bytes(at, "value", &value_size);
-        buffer image = inflate_file(stream, stream_size, at);
+        struct buffer image = inflate_file(stream, stream_size, at);
         struct inflate_source source = {.bytes = stream, .size = stream_size};
         struct inflater *in =
             inflater_create((compression)vector_number(at, "compression"), &source);

@@ -29,7 +29,7 @@ bool numbered_holds(const recmap_record *record, uint64_t number) {
 }
 
 static void write_shard(const char *name, uint64_t first, uint64_t end) {
-    buffer shard = BUFFER_INIT;
+    struct buffer shard = BUFFER_INIT;
     uint8_t bytes[HEAD + FILLER_MAX];
     for (uint64_t number = first; number < end; number++) {
         size_t size = payload(bytes, number);
@@ -64,14 +64,14 @@ void numbered_flip(recmap_dataset *dataset, uint64_t number) {
     recmap_shard_info shard;
     ASSERT_OK(recmap_dataset_locate(&place, dataset, number, 1, &error), &error);
     ASSERT_OK(recmap_dataset_get_shard(&shard, dataset, place.shard_index, &error), &error);
-    buffer bytes = file_read(shard.path);
+    struct buffer bytes = file_read(shard.path);
     uint8_t flipped = bytes.data[place.offset + 12] ^ 1;
     file_alter(shard.path, place.offset + 12, &flipped, 1);
     buffer_free(&bytes);
 }
 
 static int64_t *make_labels(size_t n, uint64_t seed) {
-    rng random = {seed};
+    struct rng random = {seed};
     int64_t *labels = must_realloc(NULL, (n + 1) * sizeof *labels);
     for (size_t i = 0; i < n; i++) labels[i] = (int64_t)rng_below(&random, 5);
     return labels;
@@ -176,7 +176,7 @@ void next_batch(recmap_batch **batch, recmap_loader *loader) {
     ASSERT_OK(recmap_loader_next(batch, loader, &error), &error);
 }
 
-void number_list_add(number_list *list, const uint64_t *numbers, size_t count) {
+void number_list_add(struct number_list *list, const uint64_t *numbers, size_t count) {
     if (list->count + count > list->capacity) {
         list->capacity = (list->count + count) * 2;
         list->numbers = must_realloc(list->numbers, list->capacity * sizeof *numbers);
@@ -185,7 +185,7 @@ void number_list_add(number_list *list, const uint64_t *numbers, size_t count) {
     list->count += count;
 }
 
-size_t take_steps(number_list *list, recmap_loader *loader, size_t steps) {
+size_t take_steps(struct number_list *list, recmap_loader *loader, size_t steps) {
     recmap_batch *batch = NULL;
     size_t taken = 0;
     for (; taken < steps; taken++) {

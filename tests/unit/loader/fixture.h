@@ -37,13 +37,13 @@ void loader_end(recmap_loader *loader, recmap_order *order, recmap_dataset *data
 void next_batch(recmap_batch **batch, recmap_loader *loader);
 
 /* Takes `steps` steps, or fewer if the epoch ends, and appends their numbers. Returns the steps. */
-typedef struct number_list {
+struct number_list {
     uint64_t *numbers;
     size_t count;
     size_t capacity;
-} number_list;
-void number_list_add(number_list *list, const uint64_t *numbers, size_t count);
-size_t take_steps(number_list *list, recmap_loader *loader, size_t steps);
+};
+void number_list_add(struct number_list *list, const uint64_t *numbers, size_t count);
+size_t take_steps(struct number_list *list, recmap_loader *loader, size_t steps);
 
 /* Asserts the loader's position, as the loader reports it and as its state has it. */
 void assert_stands_at(const recmap_loader *loader, uint64_t epoch, uint64_t position);

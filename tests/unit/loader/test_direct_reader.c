@@ -31,7 +31,7 @@ enum { RECORDS = 900, SHARDS = 3, LARGE = 1500000 };
 
 /* Empty ones, small ones, some of many pages, one larger than any read of several. */
 static size_t size_of(uint64_t number) {
-    rng random = {number + 1};
+    struct rng random = {number + 1};
     if (number == RECORDS / 2) return LARGE;
     if (number % 10 == 0) return (size_t)rng_below(&random, 100000);
     return (size_t)rng_below(&random, number % 2 ? 9000 : 300);
@@ -218,7 +218,7 @@ static void test_cut(void **unused) {
     ASSERT_OK(recmap_dataset_get(&last, dataset, RECORDS - 1, &error), &error);
     recmap_record_release(&last);
     const char *shard = shard_names(SHARDS)[SHARDS - 1];
-    buffer whole = file_read(shard);
+    struct buffer whole = file_read(shard);
     assert_int_equal(truncate(shard, (off_t)whole.size - 20), 0);
     recmap_batch *batch = NULL;
     for (int i = 0; i < RECORDS / 10 - 1; i++) next_batch(&batch, loader);
@@ -249,7 +249,7 @@ static void test_cut_after_reading(void **unused) {
     recmap_batch *batch = NULL;
     for (int i = 0; i < 2 * EPOCHS; i++) next_batch(&batch, loader);
     const char *shard = shard_names(SHARDS)[SHARDS - 1];
-    buffer whole = file_read(shard);
+    struct buffer whole = file_read(shard);
     assert_int_equal(truncate(shard, (off_t)whole.size / 2), 0);
     buffer_free(&whole);
     ASSERT_OK(recmap_loader_seek(loader, 0, 0, &error), &error);

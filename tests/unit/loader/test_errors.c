@@ -46,7 +46,7 @@ static void test_raise(void **unused) {
             uint64_t bad = number_at(order, 0, bad_at), first = bad_at / BATCH * BATCH;
             numbered_flip(dataset, bad);
             recmap_loader *loader = make(dataset, order, RECMAP_BAD_RECORD_RAISE);
-            number_list list = {NULL, 0, 0};
+            struct number_list list = {NULL, 0, 0};
             recmap_error error = RECMAP_ERROR_INIT;
             assert_int_equal(take_steps(&list, loader, bad_at / BATCH), bad_at / BATCH);
             recmap_batch *batch, *mine;
@@ -163,7 +163,7 @@ static void test_policy_and_resume(void **unused) {
     recmap_dataset *dataset = dataset_open("set.rmx", NULL);
     flip_all(dataset, order);
     for (int policy = RECMAP_BAD_RECORD_SKIP; policy <= RECMAP_BAD_RECORD_SUBSTITUTE; policy++) {
-        number_list whole = {NULL, 0, 0}, pieces = {NULL, 0, 0};
+        struct number_list whole = {NULL, 0, 0}, pieces = {NULL, 0, 0};
         recmap_loader *loader = make(dataset, order, (recmap_bad_record)policy);
         take_steps(&whole, loader, SIZE_MAX);
         recmap_loader_destroy(loader);
@@ -204,7 +204,7 @@ static void test_what_is_not_skipped(void **unused) {
             if (way == 1) file_write(shard.path, "another", 7);
             if (way == 2) assert_int_equal(symlink(shard_names(3)[0], shard.path), 0);
             recmap_loader *loader = make(dataset, order, (recmap_bad_record)policy);
-            number_list list = {NULL, 0, 0};
+            struct number_list list = {NULL, 0, 0};
             size_t whole = (size_t)(shard.first_record / BATCH);
             assert_int_equal(take_steps(&list, loader, whole), whole);
             recmap_batch *batch = NULL;

@@ -20,9 +20,9 @@ enum { RECORDS = 100, BATCH = 8 };
 /* Record i has label 3 * i and the text "t<i>"; record `bad` has no label, and record `broken` is
  * not an Example. */
 static void write_set(uint64_t bad, uint64_t broken) {
-    buffer shard = BUFFER_INIT;
+    struct buffer shard = BUFFER_INIT;
     for (uint64_t i = 0; i < RECORDS; i++) {
-        buffer features = BUFFER_INIT, record = BUFFER_INIT;
+        struct buffer features = BUFFER_INIT, record = BUFFER_INIT;
         char text[24];
         snprintf(text, sizeof text, "t%llu", (unsigned long long)i);
         features_add_text(&features, "text", text);

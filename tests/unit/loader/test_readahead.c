@@ -166,14 +166,14 @@ static void test_will_need(void **unused) {
 }
 
 /* The learning, without any data: plans that came to this or that. */
-typedef struct learning {
+struct learning {
     recmap_dataset *dataset;
     recmap_order *order;
     struct epoch_cursor begun;
     struct readahead_state ahead;
-} learning;
+};
 
-static void learning_begin(learning *learning, recmap_readahead mode, bool is_mapped) {
+static void learning_begin(struct learning *learning, recmap_readahead mode, bool is_mapped) {
     recmap_error error = RECMAP_ERROR_INIT;
     write_shards();
     learning->dataset = dataset_open("set.rmx", NULL);
@@ -188,12 +188,12 @@ static void learning_begin(learning *learning, recmap_readahead mode, bool is_ma
     readahead_restart(&learning->ahead, &learning->begun);
 }
 
-static void learning_end(learning *learning) {
+static void learning_end(struct learning *learning) {
     recmap_order_release(learning->order);
     recmap_dataset_close(learning->dataset);
 }
 
-static void learn(learning *learning, uint64_t seen, uint64_t asked, uint64_t faults,
+static void learn(struct learning *learning, uint64_t seen, uint64_t asked, uint64_t faults,
                   uint64_t sleeps) {
     struct readahead_plan plan = {.is_cold = learning->ahead.is_cold,
                                   .is_blind = learning->ahead.is_blind,
@@ -206,7 +206,7 @@ static void learn(learning *learning, uint64_t seen, uint64_t asked, uint64_t fa
 
 static void test_learning(void **unused) {
     (void)unused;
-    learning at;
+    struct learning at;
     learning_begin(&at, RECMAP_READAHEAD_AUTO, true);
     struct readahead_plan plan;
     readahead_plan_for(&plan, &at.ahead, 0);
@@ -237,7 +237,7 @@ static void test_learning(void **unused) {
 static void test_samples_of_large_batches(void **unused) {
     (void)unused;
     enum { SAMPLES_ENOUGH = 4096 };
-    learning at;
+    struct learning at;
     learning_begin(&at, RECMAP_READAHEAD_AUTO, true);
     for (int bits = 10; bits <= 62; bits++) {
         struct readahead_plan plan;
@@ -255,7 +255,7 @@ static void test_samples_of_large_batches(void **unused) {
  * with a pause now and then to see whether that is still so. */
 static void test_blind(void **unused) {
     (void)unused;
-    learning at;
+    struct learning at;
     learning_begin(&at, RECMAP_READAHEAD_AUTO, true);
     unsigned turns = 0;
     for (int i = 0; i < 1000 && !at.ahead.is_blind; i++) {
@@ -280,7 +280,7 @@ static void test_blind(void **unused) {
 
 static void test_modes(void **unused) {
     (void)unused;
-    learning at;
+    struct learning at;
     struct readahead_plan plan;
     learning_begin(&at, RECMAP_READAHEAD_OFF, true);
     learn(&at, BATCH, BATCH, 9, 9);

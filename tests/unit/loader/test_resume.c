@@ -22,13 +22,13 @@
 enum { WORLD_MAX = 64 };
 
 /* The loaders of all ranks. */
-typedef struct world {
+struct world {
     recmap_loader *loaders[WORLD_MAX];
     unsigned size;
     recmap_loader_options options;
-} world;
+};
 
-static void world_make(world *world, recmap_dataset *dataset, recmap_order *order,
+static void world_make(struct world *world, recmap_dataset *dataset, recmap_order *order,
                        const recmap_loader_options *options) {
     world->size = options->world_size;
     world->options = *options;
@@ -38,7 +38,7 @@ static void world_make(world *world, recmap_dataset *dataset, recmap_order *orde
     }
 }
 
-static void world_end(world *world) {
+static void world_end(struct world *world) {
     for (unsigned rank = 0; rank < world->size; rank++) recmap_loader_destroy(world->loaders[rank]);
 }
 
@@ -74,7 +74,7 @@ static recmap_state *stored(recmap_state *state, bool as_json) {
 }
 
 /* Every rank says the same. */
-static recmap_state *world_save(const world *saved, bool as_json) {
+static recmap_state *world_save(const struct world *saved, bool as_json) {
     recmap_state *state = save(saved->loaders[0]);
     recmap_text bytes = bytes_of(state);
     for (unsigned rank = 1; rank < saved->size; rank++) {
@@ -89,14 +89,14 @@ static recmap_state *world_save(const world *saved, bool as_json) {
     return stored(state, as_json);
 }
 
-static void world_load(world *loaded, const recmap_state *state) {
+static void world_load(struct world *loaded, const recmap_state *state) {
     recmap_error error = RECMAP_ERROR_INIT;
     for (unsigned rank = 0; rank < loaded->size; rank++)
         ASSERT_OK(recmap_loader_load(loaded->loaders[rank], state, &error), &error);
 }
 
 /* One step of all ranks, in the order of ranks. False at the end of the epoch. */
-static bool world_step(number_list *stream, world *stepped) {
+static bool world_step(struct number_list *stream, struct world *stepped) {
     unsigned ended = 0;
     for (unsigned rank = 0; rank < stepped->size; rank++)
         ended += !take_steps(stream, stepped->loaders[rank], 1);
@@ -104,7 +104,8 @@ static bool world_step(number_list *stream, world *stepped) {
     return !ended;
 }
 
-static void assert_stream(const number_list *stream, const recmap_order *order, uint64_t epochs) {
+static void assert_stream(const struct number_list *stream, const recmap_order *order,
+                          uint64_t epochs) {
     uint64_t count = recmap_order_count(order);
     recmap_error error = RECMAP_ERROR_INIT;
     assert_int_equal(stream->count, count * epochs);
@@ -117,9 +118,9 @@ static void assert_stream(const number_list *stream, const recmap_order *order, 
 }
 
 /* A run of two epochs in pieces: each piece another world, other batches, other threads. */
-static void live_through(recmap_dataset *dataset, recmap_order *order, rng *random) {
+static void live_through(recmap_dataset *dataset, recmap_order *order, struct rng *random) {
     enum { EPOCHS = 2 };
-    number_list stream = {NULL, 0, 0};
+    struct number_list stream = {NULL, 0, 0};
     recmap_state *state = NULL;
     for (uint64_t epoch = 0; epoch < EPOCHS;) {
         recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
@@ -127,7 +128,7 @@ static void live_through(recmap_dataset *dataset, recmap_order *order, rng *rand
         options.batch_size = rng_below(random, rng_one_in(random, 4) ? 40 : 9) + 1;
         options.thread_count = (unsigned)rng_below(random, 3) + 1;
         options.batches_ahead = (unsigned)rng_below(random, 4);
-        world piece;
+        struct world piece;
         world_make(&piece, dataset, order, &options);
         if (state) world_load(&piece, state);
         if (state && rng_one_in(random, 3)) world_load(&piece, state);
@@ -149,7 +150,7 @@ static void test_histories(void **unused) {
     uint64_t histories = is_long() ? 10000 : has_thread_sanitizer ? 100 : 1000;
     recmap_dataset *dataset = numbered_make(200, 4, NULL);
     for (uint64_t seed = 0; seed < histories; seed++) {
-        rng random = {seed};
+        struct rng random = {seed};
         int kind = (int)(seed % ORDER_KINDS);
         size_t n = kind < 3 && rng_one_in(&random, 5) ? rng_below(&random, 8) + 1
                                                       : rng_below(&random, 170) + 12;
@@ -171,7 +172,7 @@ static void test_every_step(void **unused) {
         options.batch_size = 7;
         options.thread_count = 2;
         recmap_loader *whole = loader_make(dataset, order, &options);
-        number_list all = {NULL, 0, 0};
+        struct number_list all = {NULL, 0, 0};
         bool more = true;
         for (size_t step = 0; more; step++) {
             size_t before = all.count;
@@ -182,10 +183,10 @@ static void test_every_step(void **unused) {
             const recmap_state_info *info = recmap_state_get_info(state);
             assert_stands_at(resumed, info->epoch, info->position);
             if (info->epoch == 0) {
-                number_list rest = {NULL, 0, 0};
+                struct number_list rest = {NULL, 0, 0};
                 take_steps(&rest, resumed, SIZE_MAX);
                 assert_int_equal(before + rest.count, recmap_order_count(order));
-                number_list joined = {NULL, 0, 0};
+                struct number_list joined = {NULL, 0, 0};
                 number_list_add(&joined, all.numbers, before);
                 number_list_add(&joined, rest.numbers, rest.count);
                 assert_stream(&joined, order, 1);
@@ -216,7 +217,7 @@ static void test_no_drift(void **unused) {
             options.batch_size = 10;
             options.thread_count = threads;
             recmap_loader *loader = loader_make(dataset, order, &options);
-            number_list list = {NULL, 0, 0};
+            struct number_list list = {NULL, 0, 0};
             assert_int_equal(take_steps(&list, loader, at), at);
             recmap_state *state = save(loader);
             take_steps(&list, loader, 2);
@@ -226,7 +227,7 @@ static void test_no_drift(void **unused) {
                 recmap_state_destroy(state);
                 state = save(loader);
                 if (i == 1) { /* another round in the middle */
-                    number_list lost = {NULL, 0, 0};
+                    struct number_list lost = {NULL, 0, 0};
                     take_steps(&lost, loader, 3);
                     free(lost.numbers);
                 }
@@ -245,8 +246,8 @@ static void test_no_drift(void **unused) {
  * another batch size. The two parts together must be the epoch, each record once. */
 static void grow(recmap_dataset *dataset, recmap_order *order, unsigned before, uint64_t batch,
                  size_t steps, unsigned after, uint64_t batch_after) {
-    number_list stream = {NULL, 0, 0};
-    world first, second;
+    struct number_list stream = {NULL, 0, 0};
+    struct world first, second;
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     options.thread_count = 1;
     options.world_size = before;
@@ -302,7 +303,7 @@ static void test_refused(void **unused) {
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     options.batch_size = 10;
     recmap_loader *loader = loader_make(dataset, order, &options);
-    number_list list = {NULL, 0, 0};
+    struct number_list list = {NULL, 0, 0};
     take_steps(&list, loader, 2);
     recmap_state *saved = save(loader), *state;
     const recmap_state_info here = *recmap_state_get_info(saved);
@@ -340,7 +341,7 @@ static void test_seek(void **unused) {
     options.batch_size = 8;
     recmap_loader *loader = loader_make(dataset, order, &options);
     recmap_batch *batch = NULL;
-    rng random = {1};
+    struct rng random = {1};
     uint64_t due[8];
     for (int i = 0; i < 300; i++) {
         uint64_t epoch = rng_skewed(&random, 40), position = rng_below(&random, 101);
@@ -418,7 +419,7 @@ static _Noreturn void train(recmap_order *order, int says) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_batch *batch = NULL;
     if (file_exists("state")) {
-        buffer bytes = file_read("state");
+        struct buffer bytes = file_read("state");
         recmap_state *state;
         ASSERT_OK(recmap_state_from_bytes(&state, bytes.data, bytes.size, &error), &error);
         ASSERT_OK(recmap_loader_load(loader, state, &error), &error);

@@ -92,7 +92,7 @@ static void test_slow_workers(void **unused) {
     options.thread_count = 1;
     options.batches_ahead = 1;
     recmap_loader *loader = loader_make(dataset, order, &options);
-    number_list list = {NULL, 0, 0};
+    struct number_list list = {NULL, 0, 0};
     for (int epoch = 0; epoch < 5; epoch++) take_steps(&list, loader, SIZE_MAX);
     assert_int_equal(list.count, 100000);
     assert_true(statistics_of(loader).caller_wait_ns > 0);
@@ -132,7 +132,7 @@ static void test_seeks_among_threads(void **unused) {
     recmap_loader_options options = many_threads();
     recmap_loader *loader = loader_make(dataset, order, &options);
     recmap_batch *batch = NULL;
-    rng random = {5};
+    struct rng random = {5};
     for (int i = 0; i < 2000; i++) {
         uint64_t position = rng_below(&random, 2900), epoch = rng_below(&random, 9), due[4];
         assert_int_equal(recmap_loader_seek(loader, epoch, position, NULL), RECMAP_OK);
@@ -146,13 +146,13 @@ static void test_seeks_among_threads(void **unused) {
     loader_end(loader, order, dataset);
 }
 
-typedef struct watcher {
+struct watcher {
     recmap_loader *loader;
     atomic_bool is_done;
-} watcher;
+};
 
 static void *watch(void *context) {
-    watcher *at = context;
+    struct watcher *at = context;
     recmap_loader_statistics statistics;
     recmap_skipped skipped[4];
     size_t count;
@@ -176,10 +176,10 @@ static void test_statistics_of_another_thread(void **unused) {
     for (uint64_t number = 0; number < 3000; number += 100) numbered_flip(dataset, number);
     recmap_loader_options options = many_threads();
     options.bad_record = RECMAP_BAD_RECORD_SKIP;
-    watcher watching = {loader_make(dataset, order, &options), false};
+    struct watcher watching = {loader_make(dataset, order, &options), false};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, watch, &watching), 0);
-    number_list list = {NULL, 0, 0};
+    struct number_list list = {NULL, 0, 0};
     take_steps(&list, watching.loader, SIZE_MAX);
     assert_int_equal(list.count, 2970);
     watching.is_done = true;
@@ -190,14 +190,14 @@ static void test_statistics_of_another_thread(void **unused) {
     free(list.numbers);
 }
 
-typedef struct runner {
+struct runner {
     recmap_dataset *dataset;
     recmap_order *order;
     uint64_t sum;
-} runner;
+};
 
 static void *run(void *context) {
-    runner *at = context;
+    struct runner *at = context;
     recmap_loader_options options = many_threads();
     recmap_loader *loader;
     recmap_batch *batch = NULL;
@@ -222,9 +222,9 @@ static void test_many_loaders(void **unused) {
         recmap_dataset *dataset = numbered_make(RECORDS, 5, &opened);
         recmap_order *order = order_of_kind(6, RECORDS, 1);
         pthread_t threads[LOADERS];
-        runner runners[LOADERS];
+        struct runner runners[LOADERS];
         for (int i = 0; i < LOADERS; i++) {
-            runners[i] = (runner){dataset, order, 0};
+            runners[i] = (struct runner){dataset, order, 0};
             assert_int_equal(pthread_create(&threads[i], NULL, run, &runners[i]), 0);
         }
         for (int i = 0; i < LOADERS; i++) {
@@ -330,7 +330,7 @@ static void test_fork_before_use(void **unused) {
         recmap_loader_destroy(loader);
         _exit(0);
     }
-    number_list list = {NULL, 0, 0};
+    struct number_list list = {NULL, 0, 0};
     assert_int_equal(take_steps(&list, loader, SIZE_MAX), 100);
     loader_end(loader, order, dataset);
     free(list.numbers);

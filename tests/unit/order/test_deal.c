@@ -77,18 +77,18 @@ static void test_34_records(void **state) {
 }
 
 /* How often each record of an epoch was seen. */
-typedef struct tally {
+struct tally {
     uint64_t n;
     uint64_t total;
     uint64_t *times;
-} tally;
+};
 
-static tally tally_of(uint64_t n) {
-    return (tally){n, 0, make_array(n, sizeof(uint64_t))};
+static struct tally tally_of(uint64_t n) {
+    return (struct tally){n, 0, make_array(n, sizeof(uint64_t))};
 }
 
 /* Adds what all ranks get in a step; returns how many that are. */
-static uint64_t take_step(tally *seen, const recmap_deal *deal, uint64_t step) {
+static uint64_t take_step(struct tally *seen, const recmap_deal *deal, uint64_t step) {
     uint64_t numbers[BATCH_MAX], total = 0, most = 0, least = UINT64_MAX;
     for (uint32_t rank = 0; rank < deal->options.world_size; rank++) {
         recmap_share share;
@@ -116,7 +116,7 @@ static void check_whole_epoch(recmap_order *order, uint64_t epoch, recmap_deal_o
     uint64_t whole = n / step_size, rest = n % step_size;
     bool has_rest = rest && options.last != RECMAP_LAST_DROP;
     assert_int_equal(deal.step_count, whole + has_rest);
-    tally seen = tally_of(n);
+    struct tally seen = tally_of(n);
     for (uint64_t step = 0; step < deal.step_count; step++) {
         uint64_t taken = take_step(&seen, &deal, step);
         bool is_keep = options.last == RECMAP_LAST_KEEP;
@@ -156,15 +156,15 @@ static void test_exact_multisets(void **state) {
 /* ---- Resuming. */
 
 /* The position of a run. */
-typedef struct run {
+struct run {
     recmap_order *order;
     uint64_t epoch, position;
-    tally seen;
-} run;
+    struct tally seen;
+};
 
 /* Continues for up to `steps` steps. Every step takes the next positions of the one global order,
  * whatever the world: the state moves by just as many, and they were not seen before. */
-static void go_on(run *r, recmap_deal_options options, uint64_t steps) {
+static void go_on(struct run *r, recmap_deal_options options, uint64_t steps) {
     recmap_deal deal;
     MUST(recmap_deal_init(&deal, r->order, r->epoch, r->position, &options, &error));
     uint64_t n = recmap_order_count(r->order), *whole = whole_epoch(r->order, r->epoch);
@@ -198,7 +198,7 @@ static recmap_order *make_order(uint64_t seed, uint64_t n) {
 
 static void check_history(uint64_t seed) {
     uint64_t n = 1 + random_below(random_word(seed, 0), 200);
-    run r = {.order = make_order(seed, n), .seen = tally_of(n)};
+    struct run r = {.order = make_order(seed, n), .seen = tally_of(n)};
     for (uint64_t i = 1; r.epoch < 2; i++) {
         uint64_t epoch = r.epoch;
         uint32_t world = 1 + (uint32_t)random_below(random_word(seed, 4 * i), 9);
@@ -222,7 +222,7 @@ static void test_random_histories(void **state) {
 /* One world for some steps, then another to the end of the epoch. */
 static void check_elastic(uint64_t n, uint32_t world, uint64_t batch, uint64_t steps,
                           uint32_t other_world, uint64_t other_batch) {
-    run r = {.seen = tally_of(n)};
+    struct run r = {.seen = tally_of(n)};
     MUST(recmap_order_shuffled(&r.order, n, 42, &error));
     go_on(&r, options_of(world, batch, RECMAP_LAST_KEEP), steps);
     assert_int_equal(r.position, steps * world * batch);
@@ -282,7 +282,7 @@ static void test_start_inside_a_batch(void **state) {
     for (uint64_t position = 0; position <= 100; position++) {
         recmap_deal_options options = options_of(3, 1, RECMAP_LAST_KEEP);
         recmap_deal deal;
-        tally seen = tally_of(100);
+        struct tally seen = tally_of(100);
         MUST(recmap_deal_init(&deal, order, 0, position, &options, &error));
         for (uint64_t step = 0; step < deal.step_count; step++) take_step(&seen, &deal, step);
         uint64_t *whole = whole_epoch(order, 0), epoch, next;

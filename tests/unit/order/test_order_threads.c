@@ -13,15 +13,15 @@
 
 enum { THREADS = 4, N = 2000, EPOCHS = 4, ROUNDS = 300, PIECE = 64 };
 
-typedef struct shared {
+struct shared {
     recmap_order *order;
     uint64_t *epochs[EPOCHS]; /* what one thread alone found */
     atomic_int failures;
     atomic_uint next_thread;
-} shared;
+};
 
 static void *walk(void *context) {
-    shared *s = context;
+    struct shared *s = context;
     uint64_t seed = atomic_fetch_add(&s->next_thread, 1);
     recmap_order *order = recmap_order_retain(s->order);
     for (uint64_t round = 0; round < ROUNDS; round++) {
@@ -40,7 +40,7 @@ static void *walk(void *context) {
 
 /* Takes the order over. */
 static void check_shared(recmap_order *order) {
-    shared s = {.order = order};
+    struct shared s = {.order = order};
     pthread_t threads[THREADS];
     for (uint64_t e = 0; e < EPOCHS; e++) s.epochs[e] = whole_epoch(order, e);
     for (int i = 0; i < THREADS; i++)

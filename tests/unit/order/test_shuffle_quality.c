@@ -116,19 +116,19 @@ static void test_lags_at_every_width(void **state) {
 /* ---- Affine relations: p(a) + p(b) + p(c) + p(a+b+c) is 0 no more often than by chance, with XOR
  * and with sums modulo n, whole and folded by every rotation, as is each bit of it. */
 
-typedef struct relation {
+struct relation {
     unsigned bits;
     size_t count;
     size_t zero[64];    /* by rotation; rotation 0: no fold */
     size_t bit_set[64]; /* by bit */
-} relation;
+};
 
 static uint64_t rotate(uint64_t x, unsigned bits, unsigned by) {
     uint64_t mask = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
     return by ? (x << by | x >> (bits - by)) & mask : x;
 }
 
-static void relation_add(relation *r, uint64_t x) {
+static void relation_add(struct relation *r, uint64_t x) {
     r->count++;
     for (unsigned by = 0; by < r->bits; by++)
         r->zero[by] += (by ? x ^ rotate(x, r->bits, by) : x) == 0;
@@ -144,7 +144,7 @@ static unsigned common_divisor(unsigned a, unsigned b) {
     return a;
 }
 
-static void relation_check(const relation *r, const char *what, uint64_t n) {
+static void relation_check(const struct relation *r, const char *what, uint64_t n) {
     for (unsigned by = 0; by < r->bits; by++) {
         unsigned free_bits = r->bits - (by ? common_divisor(r->bits, by) : 0);
         double expected = (double)r->count / exp2(free_bits);
@@ -164,8 +164,8 @@ static void relation_check(const relation *r, const char *what, uint64_t n) {
 static void check_affine(unsigned bits, uint64_t seed, size_t triples) {
     const uint64_t n = (uint64_t)1 << bits, mask = n - 1;
     const unsigned k = bits / 2;
-    relation whole = {.bits = bits}, low = {.bits = k}, high = {.bits = bits - k};
-    relation sum = {.bits = bits};
+    struct relation whole = {.bits = bits}, low = {.bits = k}, high = {.bits = bits - k};
+    struct relation sum = {.bits = bits};
     struct permutation p;
     permutation_init(&p, n, seed, 0, 0);
     for (size_t i = 0; i < triples; i++) {

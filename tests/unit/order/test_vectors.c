@@ -16,7 +16,7 @@ enum { WEIGHTS_MAX = 64 };
 
 /* The vector's numbers are at its positions, and its positions are those of its numbers: in
  * batches, which may use vector instructions, and one at a time, which does not. */
-static void check_permutation(const vector_case *c) {
+static void check_permutation(const struct vector_case *c) {
     struct permutation p;
     permutation_init(&p, vector_number(c, "n"), vector_number(c, "seed"), vector_number(c, "epoch"),
                      vector_number(c, "stream"));
@@ -40,7 +40,7 @@ static void check_permutation(const vector_case *c) {
 
 static void test_permutation(void **state) {
     (void)state;
-    vector_file file = vectors_load("order-permutation.txt");
+    struct vector_file file = vectors_load("order-permutation.txt");
     for (int path = 0; path < PERMUTATION_PATH_COUNT; path++) {
         if (!permutation_force((permutation_path)path)) continue;
         for (size_t i = 0; i < file.count; i++) check_permutation(vectors_at(&file, i));
@@ -51,9 +51,9 @@ static void test_permutation(void **state) {
 
 static void test_below(void **state) {
     (void)state;
-    vector_file file = vectors_load("order-below.txt");
+    struct vector_file file = vectors_load("order-below.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const vector_case *c = vectors_at(&file, i);
+        const struct vector_case *c = vectors_at(&file, i);
         size_t count, number_count;
         uint64_t *words = vector_numbers(c, "words", &count);
         uint64_t *numbers = vector_numbers(c, "numbers", &number_count);
@@ -66,7 +66,7 @@ static void test_below(void **state) {
     vectors_free(&file);
 }
 
-static size_t read_weights(double weights[WEIGHTS_MAX], const vector_case *c) {
+static size_t read_weights(double weights[WEIGHTS_MAX], const struct vector_case *c) {
     size_t count = 0;
     const char *text = vector_text(c, "weights");
     while (*text) {
@@ -81,9 +81,9 @@ static size_t read_weights(double weights[WEIGHTS_MAX], const vector_case *c) {
 /* From weights to whole numbers to shares per period, as the vectors specify. */
 static void test_shares(void **state) {
     (void)state;
-    vector_file file = vectors_load("order-shares.txt");
+    struct vector_file file = vectors_load("order-shares.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const vector_case *c = vectors_at(&file, i);
+        const struct vector_case *c = vectors_at(&file, i);
         double weights[WEIGHTS_MAX];
         uint64_t integers[WEIGHTS_MAX], sum, expected_sum = 0;
         uint32_t shares[WEIGHTS_MAX], total;
@@ -102,7 +102,7 @@ static void test_shares(void **state) {
 
 /* ---- Kinds: each is made from its case. */
 
-static recmap_order *make_weighted(const vector_case *c) {
+static recmap_order *make_weighted(const struct vector_case *c) {
     double weights[WEIGHTS_MAX];
     size_t count = read_weights(weights, c);
     recmap_order *made = NULL;
@@ -111,7 +111,7 @@ static recmap_order *make_weighted(const vector_case *c) {
     return made;
 }
 
-static recmap_order *make_mixture(const vector_case *c) {
+static recmap_order *make_mixture(const struct vector_case *c) {
     double weights[WEIGHTS_MAX];
     recmap_order *sources[WEIGHTS_MAX], *made = NULL;
     size_t count = read_weights(weights, c), source_count;
@@ -127,7 +127,7 @@ static recmap_order *make_mixture(const vector_case *c) {
     return made;
 }
 
-static recmap_mixture_options blend_options(const vector_case *c) {
+static recmap_mixture_options blend_options(const struct vector_case *c) {
     recmap_mixture_options options = RECMAP_MIXTURE_OPTIONS_INIT;
     const char *stop = vector_text(c, "stop");
     if (!strcmp(stop, "last")) options.stop = RECMAP_STOP_LAST;
@@ -135,7 +135,7 @@ static recmap_mixture_options blend_options(const vector_case *c) {
     return options;
 }
 
-static recmap_order *make_blend(const vector_case *c) {
+static recmap_order *make_blend(const struct vector_case *c) {
     double weights[WEIGHTS_MAX];
     recmap_order *sources[WEIGHTS_MAX], *made = NULL;
     recmap_mixture_change changes[WEIGHTS_MAX];
@@ -156,7 +156,7 @@ static recmap_order *make_blend(const vector_case *c) {
     return made;
 }
 
-static recmap_order *make_by_labels(const vector_case *c) {
+static recmap_order *make_by_labels(const struct vector_case *c) {
     size_t count;
     int64_t *labels = (int64_t *)vector_numbers(c, "labels", &count);
     recmap_order *made = NULL;
@@ -167,7 +167,7 @@ static recmap_order *make_by_labels(const vector_case *c) {
     return made;
 }
 
-static recmap_order *make_bucketed(const vector_case *c) {
+static recmap_order *make_bucketed(const struct vector_case *c) {
     size_t count, bound_count;
     int64_t *lengths = (int64_t *)vector_numbers(c, "lengths", &count);
     int64_t *bounds = (int64_t *)vector_numbers(c, "bounds", &bound_count);
@@ -182,7 +182,7 @@ static recmap_order *make_bucketed(const vector_case *c) {
     return made;
 }
 
-static recmap_order *make_view(const vector_case *c) {
+static recmap_order *make_view(const struct vector_case *c) {
     recmap_order *base = NULL, *made = NULL;
     MUST(recmap_order_shuffled(&base, 6, vector_number(c, "seed"), &error));
     if (vector_has(c, "list")) {
@@ -199,7 +199,7 @@ static recmap_order *make_view(const vector_case *c) {
     return made;
 }
 
-static recmap_order *make_order(const vector_case *c) {
+static recmap_order *make_order(const struct vector_case *c) {
     const char *kind = vector_text(c, "kind");
     if (!strcmp(kind, "weighted")) return make_weighted(c);
     if (!strcmp(kind, "mixture")) return make_mixture(c);
@@ -219,7 +219,7 @@ static recmap_order *make_order(const vector_case *c) {
 
 /* Compares an epoch with the vector, position by position, and the sizes of its batches if it has
  * batches. Random access must agree with the epoch. */
-static void check_epoch(const vector_case *c, const recmap_order *order, unsigned epoch) {
+static void check_epoch(const struct vector_case *c, const recmap_order *order, unsigned epoch) {
     char epoch_key[16], sizes_key[16];
     snprintf(epoch_key, sizeof epoch_key, "epoch-%u", epoch);
     snprintf(sizes_key, sizeof sizes_key, "sizes-%u", epoch);
@@ -244,7 +244,7 @@ static void check_epoch(const vector_case *c, const recmap_order *order, unsigne
     free(sizes);
 }
 
-static void check_digest(const vector_case *c, const recmap_order *order) {
+static void check_digest(const struct vector_case *c, const recmap_order *order) {
     recmap_text text = RECMAP_TEXT_INIT;
     MUST(recmap_order_describe(&text, order, &error));
     if (!strstr(text.data, vector_text(c, "kind")) ||
@@ -255,9 +255,9 @@ static void check_digest(const vector_case *c, const recmap_order *order) {
 
 static void test_kinds(void **state) {
     (void)state;
-    vector_file file = vectors_load("order-kinds.txt");
+    struct vector_file file = vectors_load("order-kinds.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const vector_case *c = vectors_at(&file, i);
+        const struct vector_case *c = vectors_at(&file, i);
         recmap_order *order = make_order(c);
         const unsigned epochs[] = {0, 1, 5};
         for (int e = 0; e < 3; e++) check_epoch(c, order, epochs[e]);
@@ -268,7 +268,7 @@ static void test_kinds(void **state) {
 }
 
 /* The vectors have a space after each comma. */
-static void check_description(const vector_case *c, const recmap_order *order) {
+static void check_description(const struct vector_case *c, const recmap_order *order) {
     recmap_text text = RECMAP_TEXT_INIT;
     MUST(recmap_order_describe(&text, order, &error));
     const char *found = text.data;
@@ -281,9 +281,9 @@ static void check_description(const vector_case *c, const recmap_order *order) {
 
 static void test_blends(void **state) {
     (void)state;
-    vector_file file = vectors_load("order-blends.txt");
+    struct vector_file file = vectors_load("order-blends.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const vector_case *c = vectors_at(&file, i);
+        const struct vector_case *c = vectors_at(&file, i);
         recmap_order *order = make_blend(c);
         const unsigned epochs[] = {0, 1, 5};
         for (int e = 0; e < 3; e++) check_epoch(c, order, epochs[e]);
@@ -300,7 +300,7 @@ static recmap_last last_of(const char *name) {
     return !strcmp(name, "drop") ? RECMAP_LAST_DROP : RECMAP_LAST_PAD;
 }
 
-static void check_step(const vector_case *c, const recmap_deal *deal, uint64_t step) {
+static void check_step(const struct vector_case *c, const recmap_deal *deal, uint64_t step) {
     char key[16];
     snprintf(key, sizeof key, "step-%u", (unsigned)step);
     size_t count, at = 0;
@@ -318,9 +318,9 @@ static void check_step(const vector_case *c, const recmap_deal *deal, uint64_t s
 
 static void test_deal(void **state) {
     (void)state;
-    vector_file file = vectors_load("order-deal.txt");
+    struct vector_file file = vectors_load("order-deal.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const vector_case *c = vectors_at(&file, i);
+        const struct vector_case *c = vectors_at(&file, i);
         recmap_order *order = NULL;
         MUST(recmap_order_sequential(&order, vector_number(c, "n"), &error));
         recmap_deal_options options = RECMAP_DEAL_OPTIONS_INIT;

@@ -48,7 +48,7 @@ static int64_t element_at(const void *elements, recmap_element element, size_t i
 }
 
 /* A value within the range of `kind`, its edges often. */
-static int64_t within(int kind, random_state *random) {
+static int64_t within(int kind, struct random_state *random) {
     int64_t low = integers[kind].low, high = integers[kind].high;
     switch (random_below(random, 4)) {
     case 0: return low;
@@ -64,7 +64,7 @@ static int64_t within(int kind, random_state *random) {
  * Both must give the values that were put in. */
 static void test_integers_that_fit(void **state) {
     (void)state;
-    random_state random = {1};
+    struct random_state random = {1};
     for (int kind = 0; kind < INTEGER_COUNT; kind++)
         for (size_t count = 0; count < LIMIT; count++) {
             recmap_element element = integers[kind].element;
@@ -86,7 +86,7 @@ static void test_integers_that_fit(void **state) {
 
 static void test_integers_that_do_not(void **state) {
     (void)state;
-    random_state random = {2};
+    struct random_state random = {2};
     int64_t values[LIMIT], made[LIMIT];
     for (int kind = 0; kind < INTEGER_COUNT; kind++) {
         int64_t low = integers[kind].low, high = integers[kind].high;
@@ -139,7 +139,7 @@ static bool is_nearest(float value, uint16_t bits, double (*value_of)(uint16_t))
 }
 
 /* All exponents, and the bits at which rounding is decided. */
-static uint32_t float_bits(uint64_t round, random_state *random) {
+static uint32_t float_bits(uint64_t round, struct random_state *random) {
     uint32_t bits = (uint32_t)(round % 512) << 23;
     uint32_t word = (uint32_t)random_next(random);
     switch (round / 512 % 8) {
@@ -172,7 +172,7 @@ static void check_short_float(recmap_element element, uint32_t bits, double (*va
 
 static void test_short_floats(void **state) {
     (void)state;
-    random_state random = {3};
+    struct random_state random = {3};
     for (uint64_t round = 0; round < 400000; round++) {
         uint32_t bits = float_bits(round, &random);
         check_short_float(RECMAP_ELEMENT_FLOAT16, bits, half_value, 0x7c00);

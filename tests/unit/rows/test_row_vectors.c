@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static recmap_order *make_chunked(const vector_case *c, recmap_counts *counts) {
+static recmap_order *make_chunked(const struct vector_case *c, recmap_counts *counts) {
     recmap_chunked_options options = RECMAP_CHUNKED_OPTIONS_INIT;
     options.size = vector_number(c, "size");
     options.overlap = vector_number(c, "overlap");
@@ -21,7 +21,7 @@ static recmap_order *make_chunked(const vector_case *c, recmap_counts *counts) {
     return chunked(counts, &options);
 }
 
-static recmap_order *make_packed(const vector_case *c, recmap_counts *counts) {
+static recmap_order *make_packed(const struct vector_case *c, recmap_counts *counts) {
     recmap_packed_options options = RECMAP_PACKED_OPTIONS_INIT;
     options.size = vector_number(c, "size");
     options.add = vector_number(c, "add");
@@ -32,7 +32,7 @@ static recmap_order *make_packed(const vector_case *c, recmap_counts *counts) {
     return packed(counts, &options);
 }
 
-static recmap_order *make_windows(const vector_case *c, recmap_counts *counts) {
+static recmap_order *make_windows(const struct vector_case *c, recmap_counts *counts) {
     recmap_windows_options options = RECMAP_WINDOWS_OPTIONS_INIT;
     options.size = vector_number(c, "size");
     options.stride = vector_number(c, "stride");
@@ -42,7 +42,7 @@ static recmap_order *make_windows(const vector_case *c, recmap_counts *counts) {
     return windows(counts, &options);
 }
 
-static recmap_order *make_order(const vector_case *c) {
+static recmap_order *make_order(const struct vector_case *c) {
     size_t count;
     uint64_t *values = vector_numbers(c, "counts", &count);
     recmap_counts *counts = make_counts(values, count);
@@ -52,7 +52,7 @@ static recmap_order *make_order(const vector_case *c) {
     return !strcmp(kind, "packed") ? make_packed(c, counts) : make_windows(c, counts);
 }
 
-static void check_numbers(const vector_case *c, const recmap_order *order, unsigned epoch,
+static void check_numbers(const struct vector_case *c, const recmap_order *order, unsigned epoch,
                           const uint64_t *positions, size_t count) {
     char key[32];
     snprintf(key, sizeof key, "numbers-%u", epoch);
@@ -72,7 +72,7 @@ static void check_numbers(const vector_case *c, const recmap_order *order, unsig
 }
 
 /* The vector lists the number of pieces of each row, and then four numbers for each piece. */
-static void check_pieces(const vector_case *c, const recmap_order *order, unsigned epoch,
+static void check_pieces(const struct vector_case *c, const recmap_order *order, unsigned epoch,
                          const uint64_t *positions, size_t count) {
     char key[32];
     snprintf(key, sizeof key, "pieces-%u", epoch);
@@ -96,7 +96,7 @@ static void check_pieces(const vector_case *c, const recmap_order *order, unsign
     free(expected);
 }
 
-static void check_case(const vector_case *c) {
+static void check_case(const struct vector_case *c) {
     recmap_order *order = make_order(c);
     if (recmap_order_count(order) != vector_number(c, "rows"))
         fail_msg("case %s: another number of rows", vector_title(c));
@@ -116,7 +116,7 @@ static void check_case(const vector_case *c) {
 
 static void test_vectors(void **state) {
     (void)state;
-    vector_file file = vectors_load("rows.txt");
+    struct vector_file file = vectors_load("rows.txt");
     for (size_t i = 0; i < file.count; i++) check_case(vectors_at(&file, i));
     vectors_free(&file);
 }

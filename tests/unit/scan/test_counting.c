@@ -14,7 +14,7 @@
 #include "unit/example/random_sequence.h"
 
 /* Counts the features of a record; the names are those of recmap_index_options. */
-static recmap_status count(uint64_t *counts, const message *record,
+static recmap_status count(uint64_t *counts, const struct message *record,
                            const recmap_counted_feature *features, size_t feature_count,
                            recmap_error *error) {
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
@@ -36,7 +36,7 @@ static recmap_status count(uint64_t *counts, const message *record,
     return status;
 }
 
-static void expect_count(const message *record, const char *name, recmap_element element,
+static void expect_count(const struct message *record, const char *name, recmap_element element,
                          uint64_t due) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_counted_feature feature = {name, element};
@@ -45,7 +45,7 @@ static void expect_count(const message *record, const char *name, recmap_element
     assert_int_equal(found, due);
 }
 
-static void expect_failure(const message *record, const char *name, recmap_element element,
+static void expect_failure(const struct message *record, const char *name, recmap_element element,
                            const char *text, const char *advice) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_counted_feature feature = {name, element};
@@ -55,7 +55,7 @@ static void expect_failure(const message *record, const char *name, recmap_eleme
     if (!strstr(error.advice, advice)) fail_msg("%s", error.advice);
 }
 
-static message record, features, list;
+static struct message record, features, list;
 
 static void begin(void) {
     record.size = features.size = list.size = 0;
@@ -67,7 +67,7 @@ static void end_feature(const char *name, uint32_t kind) {
     list.size = 0;
 }
 
-static const message *end_record(void) {
+static const struct message *end_record(void) {
     put_sub(&record, 1, &features);
     return &record;
 }
@@ -94,7 +94,7 @@ static void test_lists(void **state) {
     end_feature("frames", 1);
     end_feature("empty", 3);
     put_hex(&features, "0a070a057368656c6c"); /* an entry without a feature: "shell" */
-    const message *made = end_record();
+    const struct message *made = end_record();
     expect_count(made, "tokens", RECMAP_ELEMENT_NONE, 5);
     expect_count(made, "weights", RECMAP_ELEMENT_NONE, 3);
     expect_count(made, "frames", RECMAP_ELEMENT_NONE, 2);
@@ -112,7 +112,7 @@ static void test_raw_numbers(void **state) {
     add_bytes_feature("raw", 24);
     add_bytes_feature("none", 0);
     end_feature("unset", 1);
-    const message *made = end_record();
+    const struct message *made = end_record();
     expect_count(made, "raw", RECMAP_ELEMENT_NONE, 1);
     expect_count(made, "raw", RECMAP_ELEMENT_UINT8, 24);
     expect_count(made, "raw", RECMAP_ELEMENT_UINT16, 12);
@@ -132,7 +132,7 @@ static void test_raw_failures(void **state) {
     put_bytes(&list, 1, "ab", 2);
     put_bytes(&list, 1, "cd", 2);
     end_feature("frames", 1);
-    const message *made = end_record();
+    const struct message *made = end_record();
     expect_failure(made, "odd", RECMAP_ELEMENT_UINT16,
                    "feature \"odd\" has 7 bytes, which is not a multiple of 2, the size of uint16",
                    "--count odd:DTYPE");
@@ -233,7 +233,7 @@ static void test_random_sequences(void **state) {
     enum { NAMES = 5 };
     struct example_names *compiled;
     struct sequence_features sequence = {0};
-    random_state random = {7};
+    struct random_state random = {7};
     size_t compared = 0;
     assert_int_equal(example_names_create(&compiled, names, NAMES, NULL), RECMAP_OK);
     for (int round = 0; round < 20000; round++) {

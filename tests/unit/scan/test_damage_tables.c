@@ -19,7 +19,7 @@ enum { DAMAGES = DAMAGES_PER_TABLE + 900, RECORDS = OFFSETS_CHUNK_RECORDS + 4000
 /* Good records, with bad ones among the last; then a length that is bad, in front of a segment's
  * end. */
 static void write_shard(const char *name) {
-    buffer bytes = BUFFER_INIT;
+    struct buffer bytes = BUFFER_INIT;
     for (size_t i = 0; i < RECORDS; i++) {
         oracle_add_record(&bytes, "good", 4);
         if (i + DAMAGES < RECORDS) continue;

@@ -30,9 +30,9 @@ static struct extractor *make(const char *id, size_t lift_count) {
 }
 
 /* Lifts out of an Example with these features into a fresh run of one record. */
-static recmap_status lift(struct record_run *run, const struct extractor *lifting, buffer *features,
-                          recmap_error *error) {
-    buffer example = BUFFER_INIT;
+static recmap_status lift(struct record_run *run, const struct extractor *lifting,
+                          struct buffer *features, recmap_error *error) {
+    struct buffer example = BUFFER_INIT;
     features_end(&example, features);
     assert_true(run_init(run, extractor_has_ids(lifting), extractor_column_count(lifting), 0));
     assert_true(run_add(run, 0, example.size, 0));
@@ -47,7 +47,7 @@ static void test_values(void **state) {
     (void)state;
     struct extractor *lifting = make("id", 3);
     recmap_error error = RECMAP_ERROR_INIT;
-    buffer features = BUFFER_INIT;
+    struct buffer features = BUFFER_INIT;
     struct record_run run;
     features_add_text(&features, "word", "cat");
     features_add_float(&features, "x", 0.25f);
@@ -73,7 +73,7 @@ static void test_advice(void **state) {
     (void)state;
     struct extractor *lifting = make(NULL, 3);
     recmap_error error = RECMAP_ERROR_INIT;
-    buffer features = BUFFER_INIT, example = BUFFER_INIT;
+    struct buffer features = BUFFER_INIT, example = BUFFER_INIT;
     struct record_run run;
     features_add_int64(&features, "X1", 1);
     ASSERT_OK(lift(&run, lifting, &features, &error), &error);
@@ -105,7 +105,7 @@ static void test_missing(void **state) {
     (void)state;
     struct extractor *lifting = make("id", 3);
     recmap_error error = RECMAP_ERROR_INIT;
-    buffer features = BUFFER_INIT;
+    struct buffer features = BUFFER_INIT;
     struct record_run run;
     features_add_nothing(&features, "id");
     features_add_nothing(&features, "n");
@@ -117,7 +117,7 @@ static void test_missing(void **state) {
     extractor_destroy(lifting);
 }
 
-static void assert_feature_error(buffer *features, const char *message) {
+static void assert_feature_error(struct buffer *features, const char *message) {
     struct extractor *lifting = make("id", 3);
     recmap_error error = RECMAP_ERROR_INIT;
     struct record_run run;
@@ -132,7 +132,7 @@ static void assert_feature_error(buffer *features, const char *message) {
  * stores. The longest that fits is stored. */
 static void test_values_that_do_not_do(void **state) {
     (void)state;
-    buffer features = BUFFER_INIT;
+    struct buffer features = BUFFER_INIT;
     features_add_pair(&features, "id");
     assert_feature_error(&features, "feature \"id\" has 2 values");
     features_add_pair(&features, "n");

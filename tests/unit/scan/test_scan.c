@@ -20,24 +20,24 @@
 #include "support/rounds.h"
 
 /* What a sink was told, as lines that can be compared byte by byte. */
-typedef struct story {
-    buffer
+struct story {
+    struct buffer
         records; /* u64 shard, offset, size, check, id hash, number column, crc of bytes column */
-    buffer damages; /* u64 shard, offset, length */
-    buffer ends;    /* u64 shard, size */
+    struct buffer damages; /* u64 shard, offset, length */
+    struct buffer ends;    /* u64 shard, size */
     uint64_t shard;
     recmap_status status;
     uint64_t error_record, error_offset;
     char error_path[PATH_ROOM];
-} story;
+};
 
-static void story_free(story *told) {
+static void story_free(struct story *told) {
     buffer_free(&told->records);
     buffer_free(&told->damages);
     buffer_free(&told->ends);
 }
 
-static void add_line(buffer *out, const uint64_t *numbers, size_t count) {
+static void add_line(struct buffer *out, const uint64_t *numbers, size_t count) {
     buffer_add(out, numbers, count * sizeof *numbers);
 }
 
@@ -88,14 +88,14 @@ static uint64_t hash_of(const uint8_t *data, size_t size) {
 }
 
 static recmap_status begin_shard(void *context, const char *path, recmap_error *error) {
-    story *told = context;
+    struct story *told = context;
     (void)error;
     told->shard = strtoull(path + 1, NULL, 10);
     return RECMAP_OK;
 }
 
 static recmap_status add_run(void *context, const struct record_run *run, recmap_error *error) {
-    story *told = context;
+    struct story *told = context;
     (void)error;
     for (size_t i = 0; i < run->count; i++) {
         recmap_value number = run_column_at(run, 0, i), bytes = run_column_at(run, 1, i);
@@ -111,7 +111,7 @@ static recmap_status add_run(void *context, const struct record_run *run, recmap
 
 static recmap_status add_damage(void *context, uint64_t offset, uint64_t length, const char *reason,
                                 recmap_error *error) {
-    story *told = context;
+    struct story *told = context;
     (void)error;
     assert_true(reason[0]);
     add_line(&told->damages, (uint64_t[]){told->shard, offset, length}, DAMAGE_NUMBERS);
@@ -119,23 +119,23 @@ static recmap_status add_damage(void *context, uint64_t offset, uint64_t length,
 }
 
 static recmap_status end_shard(void *context, const struct shard_end *end, recmap_error *error) {
-    story *told = context;
+    struct story *told = context;
     (void)error;
     add_line(&told->ends, (uint64_t[]){told->shard, end->size}, 2);
     return RECMAP_OK;
 }
 
-typedef struct setting {
+struct setting {
     unsigned threads;
     uint64_t segment_size;
     recmap_on_corrupt on_corrupt;
     bool callback_fails;
-} setting;
+};
 
 /* Scans the files with the given threads and segments, and records all that the sink is told, so
  * that two scans can be compared. */
-static story scan_story(const char *const *paths, size_t count, setting *how) {
-    story told = {.shard = 0};
+static struct story scan_story(const char *const *paths, size_t count, struct setting *how) {
+    struct story told = {.shard = 0};
     recmap_error error = RECMAP_ERROR_INIT;
     struct extractor *lifting;
     recmap_lift lifts[] = {{"number", "1"}, {"bytes", NULL}};
@@ -165,7 +165,7 @@ static story scan_story(const char *const *paths, size_t count, setting *how) {
     return told;
 }
 
-static void fail_expected(story *told, recmap_status status, size_t shard, uint64_t offset) {
+static void fail_expected(struct story *told, recmap_status status, size_t shard, uint64_t offset) {
     told->status = status;
     told->error_record = told->records.size / 8 / RECORD_NUMBERS;
     told->error_offset = offset;
@@ -173,12 +173,13 @@ static void fail_expected(story *told, recmap_status status, size_t shard, uint6
 }
 
 /* What the plain reader says of one shard. */
-static void expect_shard(story *told, const buffer *bytes, size_t shard, const setting *how) {
-    oracle_file file =
+static void expect_shard(struct story *told, const struct buffer *bytes, size_t shard,
+                         const struct setting *how) {
+    struct oracle_file file =
         oracle_read(bytes->data, bytes->size, how->on_corrupt == RECMAP_ON_CORRUPT_RAISE);
     uint64_t failed_at = UINT64_MAX;
     for (size_t i = 0; i < file.record_count && failed_at == UINT64_MAX; i++) {
-        const oracle_record *record = &file.records[i];
+        const struct oracle_record *record = &file.records[i];
         const uint8_t *data = bytes->data + record->offset + 12;
         size_t size = (size_t)record->size;
         if (how->callback_fails && payload_fails(data, size)) {
@@ -193,7 +194,7 @@ static void expect_shard(story *told, const buffer *bytes, size_t shard, const s
                  RECORD_NUMBERS);
     }
     for (size_t i = 0; i < file.damage_count && file.damages[i].offset < failed_at; i++) {
-        const oracle_damage *damage = &file.damages[i];
+        const struct oracle_damage *damage = &file.damages[i];
         if (damage->length)
             add_line(&told->damages, (uint64_t[]){shard, damage->offset, damage->length},
                      DAMAGE_NUMBERS);
@@ -203,20 +204,20 @@ static void expect_shard(story *told, const buffer *bytes, size_t shard, const s
     oracle_free(&file);
 }
 
-static story expect(const buffer *shards, size_t count, const setting *how) {
-    story told = {.error_record = RECMAP_NO_RECORD, .error_offset = RECMAP_NO_OFFSET};
+static struct story expect(const struct buffer *shards, size_t count, const struct setting *how) {
+    struct story told = {.error_record = RECMAP_NO_RECORD, .error_offset = RECMAP_NO_OFFSET};
     for (size_t i = 0; i < count && told.status == RECMAP_OK; i++)
         expect_shard(&told, &shards[i], i, how);
     return told;
 }
 
-static bool same_bytes(const buffer *a, const buffer *b) {
+static bool same_bytes(const struct buffer *a, const struct buffer *b) {
     return a->size == b->size && (!a->size || !memcmp(a->data, b->data, a->size));
 }
 
 /* Errors are compared but for files that are recognised as something else, which name no record.
  * Damage before an error is delivered or not: nothing is built then. */
-static bool same_story(const story *actual, const story *due) {
+static bool same_story(const struct story *actual, const struct story *due) {
     if (actual->status != due->status || !same_bytes(&actual->records, &due->records) ||
         !same_bytes(&actual->ends, &due->ends))
         return false;
@@ -228,7 +229,7 @@ static bool same_story(const story *actual, const story *due) {
 }
 
 /* Every byte of a shard is in a record or in damage, and in one of them only. */
-static void assert_covered(const story *told, const buffer *shards, size_t count) {
+static void assert_covered(const struct story *told, const struct buffer *shards, size_t count) {
     const uint64_t *records = (const void *)told->records.data;
     const uint64_t *damages = (const void *)told->damages.data;
     size_t r = 0, d = 0;
@@ -251,7 +252,8 @@ static void assert_covered(const story *told, const buffer *shards, size_t count
 }
 
 /* Keeps what a failing case needs to be looked at. */
-static void report(const story *actual, const story *due, const setting *how, uint64_t seed) {
+static void report(const struct story *actual, const struct story *due, const struct setting *how,
+                   uint64_t seed) {
     print_error("seed %llu, %u threads, segments of %llu, mode %d: %s, %zu records, %zu damages, "
                 "error at %llu/%llu; due %s, %zu records, %zu damages, error at %llu/%llu\n",
                 (unsigned long long)seed, how->threads, (unsigned long long)how->segment_size,
@@ -262,9 +264,10 @@ static void report(const story *actual, const story *due, const setting *how, ui
                 (unsigned long long)due->error_record, (unsigned long long)due->error_offset);
 }
 
-static void check_setting(const buffer *shards, size_t count, setting *how, uint64_t seed) {
-    story due = expect(shards, count, how);
-    story found = scan_story(shard_names(count), count, how);
+static void check_setting(const struct buffer *shards, size_t count, struct setting *how,
+                          uint64_t seed) {
+    struct story due = expect(shards, count, how);
+    struct story found = scan_story(shard_names(count), count, how);
     bool is_same = same_story(&found, &due);
     if (!is_same) report(&found, &due, how, seed);
     assert_true(is_same);
@@ -276,9 +279,9 @@ static void check_setting(const buffer *shards, size_t count, setting *how, uint
 enum { SHARDS_MAX = 4 };
 
 static void check_layout(uint64_t seed, size_t size_most) {
-    rng random = {seed};
+    struct rng random = {seed};
     size_t count = 1 + (size_t)rng_below(&random, rng_one_in(&random, 3) ? SHARDS_MAX : 1);
-    buffer shards[SHARDS_MAX] = {BUFFER_INIT};
+    struct buffer shards[SHARDS_MAX] = {BUFFER_INIT};
     for (size_t i = 0; i < count; i++) {
         size_t size = (size_t)rng_below(&random, rng_one_in(&random, 4) ? 100 : size_most);
         layout_make(&shards[i], size, &random);
@@ -287,8 +290,9 @@ static void check_layout(uint64_t seed, size_t size_most) {
     bool callback_fails = rng_one_in(&random, 8);
     for (int mode = 0; mode < 2; mode++)
         for (int round = 0; round < 3; round++) {
-            setting how = {round ? 1 + (unsigned)rng_below(&random, 8) : 1,
-                           16 + rng_skewed(&random, 12), (recmap_on_corrupt)mode, callback_fails};
+            struct setting how = {round ? 1 + (unsigned)rng_below(&random, 8) : 1,
+                                  16 + rng_skewed(&random, 12), (recmap_on_corrupt)mode,
+                                  callback_fails};
             check_setting(shards, count, &how, seed);
         }
     for (size_t i = 0; i < count; i++) buffer_free(&shards[i]);
@@ -309,8 +313,8 @@ static void test_scan_of_larger_files(void **state) {
 
 /* Damage full of headers that hold and claim long payloads, which overlap: the same bytes are asked
  * for over and over, from places that go back when a guess is thrown away. */
-static void make_long_claims(buffer *file, size_t size, rng *random) {
-    buffer payload = BUFFER_INIT;
+static void make_long_claims(struct buffer *file, size_t size, struct rng *random) {
+    struct buffer payload = BUFFER_INIT;
     while (file->size < size) {
         switch (rng_below(random, 5)) {
         case 0: oracle_add_header(file, 16000 + rng_below(random, size)); break;
@@ -331,15 +335,16 @@ static void test_long_claims(void **state) {
     (void)state;
     uint64_t rounds = is_long() ? 400 : some_rounds(12);
     for (uint64_t seed = 1; seed <= rounds; seed++) {
-        rng random = {3000000 + seed};
-        buffer shards[2] = {BUFFER_INIT};
+        struct rng random = {3000000 + seed};
+        struct buffer shards[2] = {BUFFER_INIT};
         for (size_t i = 0; i < 2; i++) {
             make_long_claims(&shards[i], 100000 + (size_t)rng_below(&random, 200000), &random);
             file_write(shard_names(2)[i], shards[i].data, shards[i].size);
         }
         for (int round = 0; round < 4; round++) {
-            setting how = {1 + (unsigned)round, 500 + rng_below(&random, round ? 40000 : 500000),
-                           RECMAP_ON_CORRUPT_SKIP, false};
+            struct setting how = {1 + (unsigned)round,
+                                  500 + rng_below(&random, round ? 40000 : 500000),
+                                  RECMAP_ON_CORRUPT_SKIP, false};
             check_setting(shards, 2, &how, seed);
         }
         for (size_t i = 0; i < 2; i++) buffer_free(&shards[i]);
@@ -349,17 +354,17 @@ static void test_long_claims(void **state) {
 /* One record that spans all segments, whose payload holds a whole TFRecord stream. */
 static void test_record_over_all_segments(void **state) {
     (void)state;
-    rng random = {5};
-    buffer stream = BUFFER_INIT, shard = BUFFER_INIT;
+    struct rng random = {5};
+    struct buffer stream = BUFFER_INIT, shard = BUFFER_INIT;
     layout_add_records(&stream, 20000, &random);
     oracle_add_record(&shard, "first", 5);
     oracle_add_record(&shard, stream.data, stream.size);
     oracle_add_record(&shard, "last", 4);
     file_write("s00000", shard.data, shard.size);
     for (uint64_t segment = 16; segment < 40000; segment = segment * 3 / 2) {
-        setting how = {4, segment, RECMAP_ON_CORRUPT_RAISE, false};
+        struct setting how = {4, segment, RECMAP_ON_CORRUPT_RAISE, false};
         check_setting(&shard, 1, &how, segment);
-        story told = scan_story(shard_names(1), 1, &how);
+        struct story told = scan_story(shard_names(1), 1, &how);
         assert_int_equal(told.records.size / 8 / RECORD_NUMBERS, 3);
         story_free(&told);
     }
@@ -371,13 +376,13 @@ static void test_record_over_all_segments(void **state) {
 static void test_every_flipped_byte(void **state) {
     (void)state;
     static const char *const payloads[] = {"", "a", "bcdefgh", "", "0123456789abcdef"};
-    buffer shard = BUFFER_INIT;
+    struct buffer shard = BUFFER_INIT;
     for (size_t i = 0; i < 5; i++) oracle_add_record(&shard, payloads[i], strlen(payloads[i]));
     for (size_t at = 0; at < shard.size; at++) {
         shard.data[at] ^= 0x10;
         file_write("s00000", shard.data, shard.size);
         for (int mode = 0; mode < 2; mode++) {
-            setting how = {3, 16 + at % 32, (recmap_on_corrupt)mode, false};
+            struct setting how = {3, 16 + at % 32, (recmap_on_corrupt)mode, false};
             check_setting(&shard, 1, &how, at);
         }
         shard.data[at] ^= 0x10;
@@ -398,10 +403,10 @@ static recmap_status add_run_without_space(void *context, const struct record_ru
 
 static void test_error_of_sink(void **state) {
     (void)state;
-    buffer shard = BUFFER_INIT;
+    struct buffer shard = BUFFER_INIT;
     oracle_add_record(&shard, "x", 1);
     file_write("s00000", shard.data, shard.size);
-    story told = {.shard = 0};
+    struct story told = {.shard = 0};
     recmap_error error = RECMAP_ERROR_INIT;
     struct extractor *nothing;
     ASSERT_OK(extractor_create(&nothing, NULL, &error), &error);
@@ -447,7 +452,7 @@ static recmap_status ignore_end(void *context, const struct shard_end *end, recm
 /* Shards that cannot be opened are passed over where the sink can take it. */
 static void test_missing_shards_are_skipped(void **state) {
     (void)state;
-    buffer shard = BUFFER_INIT;
+    struct buffer shard = BUFFER_INIT;
     oracle_add_record(&shard, "x", 1);
     file_write("there", shard.data, shard.size);
     const char *paths[] = {"missing", "there", "gone", ".", "there"};
@@ -480,7 +485,7 @@ static int cancel(void *context, const recmap_progress *progress) {
 /* Cancelling ends the scan at once, also while it waits at a shard that is skipped. */
 static void test_cancel(void **state) {
     (void)state;
-    buffer shard = BUFFER_INIT;
+    struct buffer shard = BUFFER_INIT;
     oracle_add_record(&shard, "x", 1);
     file_write("there", shard.data, shard.size);
     const char *paths[] = {"missing", "there", "gone"};

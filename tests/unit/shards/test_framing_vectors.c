@@ -15,7 +15,7 @@
 #include "index/index.h"
 #include "support/folder.h"
 
-static void build(const vector_case *vector) {
+static void build(const struct vector_case *vector) {
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     recmap_index_builder *builder = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -34,7 +34,7 @@ static void build(const vector_case *vector) {
 
 /* Compares what the index says of the shard with the vector: framing, tail, identity and damages.
  * */
-static void expect_index(const vector_case *vector) {
+static void expect_index(const struct vector_case *vector) {
     struct index_file *index = NULL;
     assert_int_equal(index_open(&index, "x.rmx", NULL, NULL), RECMAP_OK);
     const struct shard_entry *shard = &index_shards(index)->entry;
@@ -57,7 +57,7 @@ static void expect_index(const vector_case *vector) {
 }
 
 /* Compares places and bytes of all records with the vector, whose payloads follow each other. */
-static void expect_records(const vector_case *vector) {
+static void expect_records(const struct vector_case *vector) {
     recmap_dataset *dataset = NULL;
     size_t count, size_count, payload_size;
     uint64_t *offsets = vector_numbers(vector, "offsets", &count);
@@ -86,10 +86,10 @@ static void expect_records(const vector_case *vector) {
 
 static void test_vectors(void **state) {
     (void)state;
-    vector_file file = vectors_load("framings.txt");
+    struct vector_file file = vectors_load("framings.txt");
     assert_true(file.count >= 12);
     for (size_t i = 0; i < file.count; i++) {
-        const vector_case *at = vectors_at(&file, i);
+        const struct vector_case *at = vectors_at(&file, i);
         build(at);
         expect_index(at);
         expect_records(at);

@@ -19,7 +19,7 @@
 enum { TOTAL_SIZE_MAX = 8000 };
 
 /* A header of 512 bytes and its data, most of them as they should be. */
-static size_t add_member(uint8_t *position, char letter, rng *random) {
+static size_t add_member(uint8_t *position, char letter, struct rng *random) {
     static const char types[] = "00000\0"
                                 "7125LLxgKSX";
     static const char *const tails[] = {".a", ".b.c", "", ".D", "/x.y", "/.z", ".a"};
@@ -45,7 +45,7 @@ static size_t add_member(uint8_t *position, char letter, rng *random) {
     return 512 + (strchr("125", type) && type ? 0 : (length + 511) / 512 * 512);
 }
 
-static size_t make_tar(uint8_t *data, rng *random) {
+static size_t make_tar(uint8_t *data, struct rng *random) {
     size_t size = 0;
     char letter = 'a';
     /* A member and the zeros after the last one fit. */
@@ -61,7 +61,7 @@ static size_t make_tar(uint8_t *data, rng *random) {
 }
 
 /* Bytes that look like records of the kind, most of the time. */
-static size_t make(uint8_t *data, unsigned kind, rng *random) {
+static size_t make(uint8_t *data, unsigned kind, struct rng *random) {
     if (kind == CHECK_TAR) return make_tar(data, random);
     size_t size = rng_below(random, TOTAL_SIZE_MAX);
     for (size_t i = 0; i < size; i++) data[i] = (uint8_t)rng_below(random, 256);
@@ -87,13 +87,13 @@ static size_t make(uint8_t *data, unsigned kind, rng *random) {
  * The result must be that of a plain reader which goes through the bytes once. */
 static void test_scan_is_a_plain_walk(void **state) {
     (void)state;
-    rng random = {11};
+    struct rng random = {11};
     uint8_t *data = malloc(TOTAL_SIZE_MAX);
     assert_non_null(data);
     size_t records = 0;
     unsigned rounds = some_rounds(7000);
     for (unsigned i = 0; i < rounds; i++) {
-        framing_check how = {
+        struct framing_check how = {
             .kind = i % CHECK_KIND_COUNT,
             .header = rng_below(&random, 9),
             .record = 1 + rng_below(&random, 50),
@@ -112,7 +112,7 @@ static void test_scan_is_a_plain_walk(void **state) {
 /* Where a record begins is found at once, and none is passed over. */
 static void test_first_place(void **state) {
     (void)state;
-    rng random = {13};
+    struct rng random = {13};
     enum { TOTAL = 600 };
     uint8_t data[TOTAL];
     static const char *const names[] = {"lines", "fixed:0,1,0", "fixed:7,5,3", "fixed:600,1,0"};
@@ -138,7 +138,7 @@ static void test_first_place(void **state) {
 /* From anywhere, also inside a sample, the next one is found. */
 static void test_tar_is_guessed(void **state) {
     (void)state;
-    rng random = {14};
+    struct rng random = {14};
     struct framing by;
     assert_true(framing_make(&by, "tar"));
     enum { SAMPLES = 200, SAMPLE_MAX = 4 * 1536 };
@@ -172,7 +172,7 @@ static void test_tar_is_guessed(void **state) {
 /* A guess is worth something: it finds places in the middle of real files. */
 static void test_ofrecord_is_guessed(void **state) {
     (void)state;
-    rng random = {12};
+    struct rng random = {12};
     struct framing by;
     assert_true(framing_make(&by, "ofrecord"));
     enum { TOTAL = 100000 };

@@ -23,12 +23,12 @@ static size_t varint_write(uint8_t *out, uint64_t value) {
     return size;
 }
 
-static void add_varint(buffer *out, uint64_t value) {
+static void add_varint(struct buffer *out, uint64_t value) {
     uint8_t bytes[10];
     buffer_add(out, bytes, varint_write(bytes, value));
 }
 
-static void add_field(buffer *out, uint32_t number, const buffer *body) {
+static void add_field(struct buffer *out, uint32_t number, const struct buffer *body) {
     add_varint(out, number << 3 | 2);
     add_varint(out, body->size);
     buffer_add(out, body->data, body->size);
@@ -38,7 +38,7 @@ static void add_field(buffer *out, uint32_t number, const buffer *body) {
 
 static void test_skip_varints(void **unused) {
     (void)unused;
-    rng random = {7};
+    struct rng random = {7};
     for (int round = 0; round < 300; round++) {
         uint8_t bytes[4000];
         size_t ends[400], count = rng_below(&random, 400), size = 0;
@@ -61,7 +61,7 @@ static void test_marks(void **unused) {
     enum { VALUES = 20000, SPACING = 100 };
     uint8_t *bytes = must_realloc(NULL, VALUES * 10);
     size_t *starts = must_realloc(NULL, VALUES * sizeof *starts), size = 0;
-    rng random = {3};
+    struct rng random = {3};
     for (size_t i = 0; i < VALUES; i++) {
         starts[i] = size;
         size += varint_write(bytes + size, rng_next(&random) >> rng_below(&random, 64));
@@ -92,19 +92,19 @@ static void test_marks(void **unused) {
 /* ---- Rows. */
 
 static uint64_t count_of(uint64_t record) {
-    rng random = {record + 1};
+    struct rng random = {record + 1};
     return record % 5 == 3 ? 0 : 1 + rng_below(&random, LONGEST);
 }
 
 static int64_t token_of(uint64_t record, uint64_t i) {
-    rng random = {record * 1000 + i};
+    struct rng random = {record * 1000 + i};
     uint64_t bits = rng_next(&random);
     return (int64_t)(bits >> bits % 64);
 }
 
 /* The tokens as a packed run, as a run that is divided, or as single values. */
-static void add_tokens(buffer *list, uint64_t record) {
-    buffer run = BUFFER_INIT;
+static void add_tokens(struct buffer *list, uint64_t record) {
+    struct buffer run = BUFFER_INIT;
     for (uint64_t i = 0; i < count_of(record); i++) {
         if (record % 3 == 2) add_varint(list, 1 << 3);
         add_varint(record % 3 == 2 ? list : &run, (uint64_t)token_of(record, i));
@@ -116,8 +116,9 @@ static void add_tokens(buffer *list, uint64_t record) {
     buffer_free(&run);
 }
 
-static void add_feature(buffer *features, const char *name, uint32_t kind, const buffer *list) {
-    buffer key = BUFFER_INIT, value = BUFFER_INIT, entry = BUFFER_INIT;
+static void add_feature(struct buffer *features, const char *name, uint32_t kind,
+                        const struct buffer *list) {
+    struct buffer key = BUFFER_INIT, value = BUFFER_INIT, entry = BUFFER_INIT;
     buffer_add(&key, name, strlen(name));
     add_field(&value, kind, list);
     add_field(&entry, 1, &key);
@@ -128,8 +129,9 @@ static void add_feature(buffer *features, const char *name, uint32_t kind, const
     buffer_free(&entry);
 }
 
-static void add_record(buffer *shard, uint64_t record) {
-    buffer features = BUFFER_INIT, example = BUFFER_INIT, list = BUFFER_INIT, name = BUFFER_INIT;
+static void add_record(struct buffer *shard, uint64_t record) {
+    struct buffer features = BUFFER_INIT, example = BUFFER_INIT, list = BUFFER_INIT,
+                  name = BUFFER_INIT;
     buffer_add(&name, "text", 4);
     add_field(&list, 1, &name);
     add_feature(&features, "name", 1, &list);
@@ -148,7 +150,7 @@ static void add_record(buffer *shard, uint64_t record) {
 }
 
 static recmap_dataset *make_set(const recmap_dataset_options *options) {
-    buffer shard = BUFFER_INIT;
+    struct buffer shard = BUFFER_INIT;
     for (uint64_t i = 0; i < RECORDS; i++) add_record(&shard, i);
     index_bytes("set.rmx", NULL, "shard", &shard);
     buffer_free(&shard);

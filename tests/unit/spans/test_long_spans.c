@@ -27,32 +27,32 @@ enum { LINES = 120000, THREADS = 4, CHILDREN = 3, ROUNDS = 300 };
  * their number and the rest is that of the line before. */
 enum { LINE = 1000, DIGITS = 8, MATCH = 258 };
 
-typedef struct bit_writer {
-    buffer *to;
+struct bit_writer {
+    struct buffer *to;
     uint64_t bits;
     unsigned count;
-} bit_writer;
+};
 
-static void put_bits(bit_writer *writer, uint64_t bits, unsigned count) {
+static void put_bits(struct bit_writer *writer, uint64_t bits, unsigned count) {
     writer->bits |= bits << writer->count;
     for (writer->count += count; writer->count >= 8; writer->count -= 8, writer->bits >>= 8)
         buffer_add_byte(writer->to, (uint8_t)writer->bits);
 }
 
 /* Huffman codes are stored with their highest bit first. */
-static void put_code(bit_writer *writer, unsigned code, unsigned count) {
+static void put_code(struct bit_writer *writer, unsigned code, unsigned count) {
     for (unsigned i = count; i-- > 0;) put_bits(writer, code >> i & 1, 1);
 }
 
 /* 3 to 10 bytes, or MATCH of them, from a line before. */
-static void put_match(bit_writer *writer, unsigned length) {
+static void put_match(struct bit_writer *writer, unsigned length) {
     if (length == MATCH) put_code(writer, 0xc0 + 285 - 280, 8);
     else put_code(writer, length - 2, 7);
     put_code(writer, 19, 5); /* distances from 769 on, less that in 8 bits */
     put_bits(writer, LINE - 769, 8);
 }
 
-static void add_line(buffer *lines, size_t number) {
+static void add_line(struct buffer *lines, size_t number) {
     char digits[DIGITS + 1];
     snprintf(digits, sizeof digits, "%08zu", number);
     buffer_add(lines, digits, DIGITS);
@@ -61,8 +61,8 @@ static void add_line(buffer *lines, size_t number) {
 }
 
 static void write_one_block(const char *path, size_t line_count) {
-    buffer file = BUFFER_INIT, line = BUFFER_INIT;
-    bit_writer at = {&file, 0, 0};
+    struct buffer file = BUFFER_INIT, line = BUFFER_INIT;
+    struct bit_writer at = {&file, 0, 0};
     uint32_t sum = (uint32_t)crc32(0, NULL, 0);
     buffer_add(&file, "\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
     put_bits(&at, 3, 3);
@@ -91,7 +91,7 @@ static void write_one_block(const char *path, size_t line_count) {
 }
 
 static bool holds_line(const recmap_record *record, size_t number) {
-    buffer due = BUFFER_INIT;
+    struct buffer due = BUFFER_INIT;
     add_line(&due, number);
     bool holds = record->number == number && record->size == LINE - 1 &&
                  !memcmp(record->data, due.data, LINE - 1);
@@ -108,7 +108,7 @@ static bool get_line(recmap_dataset *dataset, size_t number) {
 }
 
 /* Any line, and often one that begins in one piece and ends in the next. */
-static uint64_t draw(rng *random) {
+static uint64_t draw(struct rng *random) {
     const uint64_t pieces = (uint64_t)LINES * LINE / SPAN_PIECE;
     if (rng_one_in(random, 4)) return (1 + rng_below(random, pieces)) * SPAN_PIECE / LINE;
     return rng_below(random, LINES);
@@ -136,7 +136,7 @@ static const uint64_t all_twice = (uint64_t)LINES * LINE +
 
 static void test_one_by_one(void **state) {
     (void)state;
-    rng random = {12};
+    struct rng random = {12};
     for (int access = RECMAP_ACCESS_MAP; access <= RECMAP_ACCESS_READ; access++) {
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_dataset *dataset = open_as(access);
@@ -169,7 +169,7 @@ static void test_in_order(void **state) {
     }
 }
 
-static void gather_lines(recmap_dataset *dataset, recmap_batch *batch, rng *random) {
+static void gather_lines(recmap_dataset *dataset, recmap_batch *batch, struct rng *random) {
     enum { LIMIT = 300 };
     uint64_t numbers[LIMIT];
     size_t count = 1 + (size_t)rng_below(random, LIMIT);
@@ -188,7 +188,7 @@ static void gather_lines(recmap_dataset *dataset, recmap_batch *batch, rng *rand
 /* In the order of the file, so that a batch passes over each piece once, whatever was asked. */
 static void test_gather(void **state) {
     (void)state;
-    rng random = {13};
+    struct rng random = {13};
     for (int access = RECMAP_ACCESS_MAP; access <= RECMAP_ACCESS_READ; access++) {
         recmap_dataset *dataset = open_as(access);
         recmap_batch *batch;
@@ -242,15 +242,15 @@ static void test_loader(void **state) {
     }
 }
 
-typedef struct reader {
+struct reader {
     recmap_dataset *dataset;
     uint64_t seed;
     bool failed;
-} reader;
+};
 
 static void *read_some(void *context) {
-    reader *at = context;
-    rng random = {at->seed};
+    struct reader *at = context;
+    struct rng random = {at->seed};
     for (int i = 0; i < ROUNDS && !at->failed; i++)
         at->failed = !get_line(at->dataset, (size_t)draw(&random));
     return NULL;
@@ -258,9 +258,9 @@ static void *read_some(void *context) {
 
 static void read_by_threads(recmap_dataset *dataset) {
     pthread_t threads[THREADS];
-    reader readers[THREADS];
+    struct reader readers[THREADS];
     for (size_t i = 0; i < THREADS; i++) {
-        readers[i] = (reader){dataset, i, false};
+        readers[i] = (struct reader){dataset, i, false};
         assert_int_equal(pthread_create(&threads[i], NULL, read_some, &readers[i]), 0);
     }
     for (size_t i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
@@ -279,14 +279,14 @@ static void test_threads(void **state) {
 }
 
 static void *fork_children(void *context) {
-    reader *at = context;
+    struct reader *at = context;
     pid_t children[CHILDREN];
     for (uint64_t i = 0; i < CHILDREN; i++) {
         children[i] = fork();
         if (children[i] < 0) abort();
         if (children[i]) continue;
         alarm(120);
-        reader mine = {at->dataset, 100 + i, false};
+        struct reader mine = {at->dataset, 100 + i, false};
         read_some(&mine);
         _exit(mine.failed);
     }
@@ -304,7 +304,7 @@ static void test_fork(void **state) {
     if (has_thread_sanitizer) skip();
     for (int access = RECMAP_ACCESS_MAP; access <= RECMAP_ACCESS_READ; access++) {
         recmap_dataset *dataset = open_as(access);
-        reader forking = {dataset, 0, false};
+        struct reader forking = {dataset, 0, false};
         pthread_t forker;
         if (has_address_sanitizer) {
             fork_children(&forking);

@@ -17,17 +17,17 @@
 
 enum { MB = 1 << 20, RECORD = 1000, RECORDS = 12000, SHARDS = 2 };
 
-static buffer content; /* of both shards */
+static struct buffer content; /* of both shards */
 
 static int make_shards(void **state) {
     if (folder_enter(state)) return -1;
-    rng random = {4};
+    struct rng random = {4};
     for (size_t i = 0; i < (size_t)RECORDS * RECORD; i++)
         buffer_add_byte(&content, (uint8_t)('a' + rng_below(&random, 16)));
     size_t half = content.size / SHARDS;
     for (size_t i = 0; i < SHARDS; i++) {
-        buffer file = BUFFER_INIT, part = {content.data + i * half, half, 0};
-        deflate_way way = {.level = 1, .memory = 8};
+        struct buffer file = BUFFER_INIT, part = {content.data + i * half, half, 0};
+        struct deflate_way way = {.level = 1, .memory = 8};
         add_deflated(&file, COMPRESSION_GZIP, &part, &way);
         file_write(shard_names(SHARDS)[i], file.data, file.size);
         buffer_free(&file);
@@ -77,7 +77,7 @@ static void test_no_more_is_held(void **state) {
     (void)state;
     uint64_t inflated_before = UINT64_MAX;
     for (size_t k = 0; k < KEEP_SIZES; k++) {
-        rng random = {5};
+        struct rng random = {5};
         recmap_dataset *dataset = open_keeping(keep_sizes[k]);
         assert_int_equal(span_info(dataset).keep_size, keep_sizes[k]);
         uint64_t most = 0;
@@ -101,7 +101,7 @@ static void test_with_room_every_span_is_kept(void **state) {
     (void)state;
     static const uint64_t sizes[] = {0, (uint64_t)RECORDS * RECORD, UINT64_MAX};
     for (size_t k = 0; k < 3; k++) {
-        rng random = {6};
+        struct rng random = {6};
         recmap_dataset *dataset = open_keeping(sizes[k]);
         assert_int_equal(span_info(dataset).keep_size, sizes[k] ? sizes[k] : (uint64_t)1 << 30);
         for (int i = 0; i < 1000; i++)
@@ -122,7 +122,7 @@ static void test_batches(void **state) {
     recmap_batch *batch;
     ASSERT_OK(recmap_batch_create(&batch, &error), &error);
     for (size_t k = 0; k < KEEP_SIZES; k++) {
-        rng random = {7};
+        struct rng random = {7};
         recmap_dataset *dataset = open_keeping(keep_sizes[k]);
         for (size_t i = 0; i < COUNT; i++) numbers[i] = rng_below(&random, RECORDS);
         ASSERT_OK(recmap_dataset_gather(batch, dataset, numbers, COUNT, &error), &error);
@@ -138,15 +138,15 @@ static void test_batches(void **state) {
     recmap_batch_destroy(batch);
 }
 
-typedef struct reader {
+struct reader {
     recmap_dataset *dataset;
     uint64_t seed, most;
     bool failed;
-} reader;
+};
 
 static void *read_some(void *context) {
-    reader *at = context;
-    rng random = {at->seed};
+    struct reader *at = context;
+    struct rng random = {at->seed};
     for (int i = 0; i < 60 && !at->failed; i++) {
         at->failed = !get_is_right(at->dataset, rng_below(&random, RECORDS));
         uint64_t held = recmap_dataset_get_span_statistics(at->dataset).held_size;
@@ -163,9 +163,9 @@ static void test_threads(void **state) {
         recmap_dataset *dataset = open_keeping(keep_sizes[k]);
         uint64_t span_most = span_info(dataset).largest_size;
         pthread_t threads[THREADS];
-        reader readers[THREADS];
+        struct reader readers[THREADS];
         for (size_t i = 0; i < THREADS; i++) {
-            readers[i] = (reader){dataset, i, 0, false};
+            readers[i] = (struct reader){dataset, i, 0, false};
             assert_int_equal(pthread_create(&threads[i], NULL, read_some, &readers[i]), 0);
         }
         for (size_t i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);

@@ -17,19 +17,19 @@
 enum { MB = 1 << 20, SIZE = 100000, SAID = 60 * MB };
 
 /* A shard that holds SIZE bytes, and is said to hold SAID. */
-typedef struct shard {
-    buffer content, file;
+struct shard {
+    struct buffer content, file;
     struct shard_entry entry;
     struct point_list points;
     struct file_map map;
     struct span_reader reader;
-} shard;
+};
 
-static void make(shard *out, uint64_t said) {
-    rng random = {1};
-    deflate_way way = {.level = 1, .memory = 8};
+static void make(struct shard *out, uint64_t said) {
+    struct rng random = {1};
+    struct deflate_way way = {.level = 1, .memory = 8};
     static char path[] = "a.gz";
-    *out = (shard){.entry = {.path = path, .compression = COMPRESSION_GZIP, .size = said}};
+    *out = (struct shard){.entry = {.path = path, .compression = COMPRESSION_GZIP, .size = said}};
     buffer_add_random(&out->content, SIZE, &random);
     add_deflated(&out->file, COMPRESSION_GZIP, &out->content, &way);
     out->entry.file_size = out->file.size;
@@ -44,7 +44,7 @@ static void make(shard *out, uint64_t said) {
     };
 }
 
-static void end(shard *shard) {
+static void end(struct shard *shard) {
     span_cache_destroy(shard->reader.cache);
     waypoints_destroy(shard->reader.source.waypoints);
     points_deinit(&shard->points);
@@ -61,7 +61,7 @@ static void assert_says_span(recmap_status status, const recmap_error *error) {
 
 static void test_memory_grows_with_the_inflated_bytes(void **state) {
     (void)state;
-    shard shard;
+    struct shard shard;
     struct span filled = {.error = RECMAP_ERROR_INIT};
     make(&shard, SAID);
     struct span_piece piece = span_piece_at(&shard.reader.source, 0);
@@ -86,7 +86,7 @@ static void test_one_range(void **state) {
     } ranges[] = {{SIZE - 10, 11}, {SIZE, 1}, {SIZE - 1, 5000}, {5 * MB, 100}, {50 * MB, 100}};
     static uint8_t data[SIZE];
     for (size_t s = 0; s < 2; s++) {
-        shard shard;
+        struct shard shard;
         make(&shard, said[s]);
         for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
             recmap_error error = RECMAP_ERROR_INIT;
@@ -105,7 +105,7 @@ static void test_many_frames(void **state) {
     enum { FRAMES = 40, FRAME = 100 };
     static uint8_t data[FRAMES * FRAME];
     for (size_t bad = 0; bad <= FRAMES; bad++) {
-        shard shard;
+        struct shard shard;
         struct index_place places[FRAMES];
         recmap_error error = RECMAP_ERROR_INIT;
         make(&shard, 6 * MB);

@@ -60,7 +60,7 @@ static void test_some(void **state) {
  * limit, and the position found is at or shortly before the one asked for. */
 static void test_many(void **state) {
     (void)state;
-    rng random = {1};
+    struct rng random = {1};
     for (int round = 0; round < 2; round++) {
         struct waypoints *places = waypoints_create();
         struct inflater *in = inflater_create(COMPRESSION_GZIP, &source);

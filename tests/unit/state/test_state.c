@@ -84,7 +84,7 @@ static void test_round_trip(void **unused) {
     (void)unused;
     recmap_state_info info = plain_info();
     assert_round_trips(&info);
-    rng random = {1};
+    struct rng random = {1};
     for (int i = 0; i < 2000; i++) {
         info.record_count = rng_skewed(&random, 62);
         info.position_count = rng_skewed(&random, 62);
@@ -144,11 +144,11 @@ static void test_mutated_bytes(void **unused) {
     }
     for (size_t size = 0; size < bytes.size; size++)
         assert_refused_bytes(bytes.data, size, RECMAP_CORRUPT);
-    buffer longer = BUFFER_INIT;
+    struct buffer longer = BUFFER_INIT;
     buffer_add(&longer, bytes.data, bytes.size);
     buffer_add_byte(&longer, 0);
     assert_refused_bytes(longer.data, longer.size, RECMAP_CORRUPT);
-    rng random = {2};
+    struct rng random = {2};
     for (int i = 0; i < 20000; i++) {
         longer.size = 0;
         buffer_add_random(&longer, rng_below(&random, 100), &random);
@@ -246,7 +246,7 @@ static void assert_order_text(const char *order, const char *written, bool is_sa
     char other[1024];
     const char *begin = strstr(text.data, "\"order\":") + 8, *end = strstr(begin, ",\"epoch");
     snprintf(other, sizeof other, "%.*s%s%s", (int)(begin - text.data), text.data, written, end);
-    buffer exact = BUFFER_INIT; /* so that reads past its end are detected */
+    struct buffer exact = BUFFER_INIT; /* so that reads past its end are detected */
     buffer_add(&exact, other, strlen(other));
     recmap_state *state = NULL;
     recmap_status status =
@@ -282,9 +282,9 @@ static void test_random_json(void **unused) {
     recmap_state_info info = plain_info();
     recmap_text text = json_of(&info);
     recmap_error error = RECMAP_ERROR_INIT;
-    rng random = {9};
+    struct rng random = {9};
     for (int i = 0; i < 30000; i++) {
-        buffer other = BUFFER_INIT;
+        struct buffer other = BUFFER_INIT;
         buffer_add(&other, text.data, text.size);
         for (uint64_t n = rng_below(&random, 3) + 1; n; n--) {
             size_t at = (size_t)rng_below(&random, other.size);
@@ -305,8 +305,8 @@ static void test_random_json(void **unused) {
 }
 
 /* Packs any values, with a checksum that holds. */
-static buffer forge(const Recmap__State *values, const void *more, size_t more_size) {
-    buffer bytes = BUFFER_INIT;
+static struct buffer forge(const Recmap__State *values, const void *more, size_t more_size) {
+    struct buffer bytes = BUFFER_INIT;
     size_t size = recmap__state__get_packed_size(values);
     bytes.data = must_realloc(NULL, size);
     bytes.size = bytes.capacity = size;
@@ -331,7 +331,7 @@ static Recmap__State plain_values(recmap_state_info *info) {
 }
 
 static void assert_forgery(const Recmap__State *values, recmap_status due) {
-    buffer bytes = forge(values, NULL, 0);
+    struct buffer bytes = forge(values, NULL, 0);
     assert_refused_bytes(bytes.data, bytes.size, due);
     buffer_free(&bytes);
 }
@@ -340,7 +340,7 @@ static void test_hostile_values(void **unused) {
     (void)unused;
     recmap_state_info info = plain_info();
     Recmap__State values = plain_values(&info);
-    buffer good = forge(&values, NULL, 0);
+    struct buffer good = forge(&values, NULL, 0);
     recmap_text same = bytes_of(&info);
     assert_int_equal(good.size, same.size);
     assert_memory_equal(good.data, same.data, same.size);
@@ -368,7 +368,7 @@ static void test_hostile_values(void **unused) {
 #undef FORGED
     /* An unknown field; a field a second time; no field at all. */
     static const uint8_t unknown[] = {0x78, 1}, again[] = {0x38, 5};
-    buffer more = forge(&values, unknown, sizeof unknown);
+    struct buffer more = forge(&values, unknown, sizeof unknown);
     assert_refused_bytes(more.data, more.size, RECMAP_CORRUPT);
     buffer_free(&more);
     more = forge(&values, again, sizeof again);
@@ -381,10 +381,10 @@ static void test_hostile_values(void **unused) {
 /* Random damage under a checksum that holds: refused, or one of the states that can be. */
 static void test_random_forgeries(void **unused) {
     (void)unused;
-    rng random = {3};
+    struct rng random = {3};
     recmap_state_info info = plain_info();
     Recmap__State values = plain_values(&info);
-    buffer bytes = forge(&values, NULL, 0);
+    struct buffer bytes = forge(&values, NULL, 0);
     size_t body = bytes.size - 9;
     recmap_error error = RECMAP_ERROR_INIT;
     for (int i = 0; i < 20000; i++) {

@@ -19,7 +19,7 @@
 #include "store/seal.h"
 
 static char path[] = "/tmp/recmap-pages-XXXXXX";
-static store_file sample;
+static struct store_file sample;
 
 static int enter(void **state) {
     (void)state;

@@ -241,7 +241,7 @@ static void same_puts_give_same_bytes(void **state) {
     /* Two processes: other addresses, other stale memory. */
     build_in_a_process(path, "1");
     build_in_a_process(other, "202");
-    store_file a = file_load(path), b = file_load(other);
+    struct store_file a = file_load(path), b = file_load(other);
     unlink(other);
     assert_true(a.size > 100 << 20);
     assert_int_equal(a.size, b.size);
@@ -264,7 +264,7 @@ static void same_puts_give_same_bytes(void **state) {
 
 /* Flips one byte of a value. */
 static void flip(uint64_t offset) {
-    store_file file = file_load(path);
+    struct store_file file = file_load(path);
     file.bytes[offset] ^= 0x40;
     file_save(path, file.bytes, file.size);
     file_free(&file);
@@ -279,7 +279,7 @@ static void every_byte_of_a_value_counts(void **state) {
     size_t count;
     const struct store_value *value = &store_values(opened, STORE_OFFSETS, &count)[0];
     assert_int_equal((uintptr_t)value->data % 32, 0);
-    store_file file = file_load(path);
+    struct store_file file = file_load(path);
     uint64_t offset = 0;
     while (memcmp(file.bytes + offset, value->data - VALUE_PREFIX_SIZE, VALUE_PREFIX_SIZE + 64))
         offset++;
@@ -308,7 +308,7 @@ static void every_byte_of_a_value_counts(void **state) {
 }
 
 /* Exchanges the runs of pages of two large values. */
-static void exchange(store_file *file, store_table a, size_t i, store_table b, size_t j) {
+static void exchange(struct store_file *file, store_table a, size_t i, store_table b, size_t j) {
     uint8_t *first = node_of(root_of(file, a), i) + NODE_LARGE_PAGE;
     uint8_t *second = node_of(root_of(file, b), j) + NODE_LARGE_PAGE;
     uint64_t page = get64(first);
@@ -331,7 +331,7 @@ static void a_value_belongs_to_its_table_and_key(void **state) {
     }
     expect_ok(store_writer_finish(writer, NULL, NULL, &error), &error);
     store_writer_destroy(writer);
-    store_file file = file_load(path);
+    struct store_file file = file_load(path);
     exchange(&file, STORE_OFFSETS, 0, STORE_OFFSETS, 1);
     exchange(&file, STORE_OFFSETS, 2, STORE_IDS, 2);
     file_save(path, file.bytes, file.size);
@@ -375,7 +375,7 @@ static double seconds_now(void) {
 static void a_huge_sparse_file_takes_no_time(void **state) {
     (void)state;
     sample_write(path);
-    store_file file = file_load(path);
+    struct store_file file = file_load(path);
     uint64_t page_size = page_size_of(&file), count = ((uint64_t)1 << 40) / page_size;
     uint8_t seal[SEAL_SIZE];
     put64(newer_meta(&file) + META_LAST_PAGE, count - 1);

@@ -26,18 +26,18 @@ enum { CASES_PER_CHILD = 100, CASE_SECONDS = 5 };
 
 static char folder[64];
 static char path[96];
-static store_file sample;
+static struct store_file sample;
 static uint64_t seed;
 
 /* What a child tells its parent. */
-typedef struct report {
+struct report {
     size_t current;  /* the case that runs */
     size_t refused;  /* cases that ended in an error on opening */
     size_t noticed;  /* ... on checking a value */
     size_t unharmed; /* cases that gave all values */
     char failure[512];
-} report;
-static report *shared;
+};
+static struct report *shared;
 
 static bool is_long(void) {
     const char *text = getenv("RECMAP_TEST_LONG");
@@ -90,7 +90,7 @@ static bool is_true(store_table table, const struct store_value *value) {
 }
 
 /* What came of opening a file and checking all of it. */
-typedef struct outcome {
+struct outcome {
     recmap_status opened;
     char message[256];
     size_t value_count;
@@ -98,9 +98,9 @@ typedef struct outcome {
     size_t wrong_count;    /* values that do, but are not the sample's */
     uint64_t sum;          /* over keys and bytes of the good ones */
     recmap_status content; /* of the hash of the whole file */
-} outcome;
+};
 
-static void look_at_value(outcome *seen, struct store *opened, store_table table, size_t i) {
+static void look_at_value(struct outcome *seen, struct store *opened, store_table table, size_t i) {
     recmap_error error = RECMAP_ERROR_INIT;
     size_t count;
     const struct store_value *value = &store_values(opened, table, &count)[i];
@@ -118,8 +118,8 @@ static void look_at_value(outcome *seen, struct store *opened, store_table table
 
 /* Opens the file and reads everything in it. A store must either be refused with a complete error,
  * or give values each of which is right or refused. */
-static outcome look(bool in_memory) {
-    outcome seen = {0};
+static struct outcome look(bool in_memory) {
+    struct outcome seen = {0};
     recmap_error error = RECMAP_ERROR_INIT;
     struct store *opened = NULL;
     struct store_options options = {.in_memory = in_memory};
@@ -139,16 +139,16 @@ static outcome look(bool in_memory) {
     return seen;
 }
 
-static bool is_same(const outcome *a, const outcome *b) {
+static bool is_same(const struct outcome *a, const struct outcome *b) {
     return a->opened == b->opened && !strcmp(a->message, b->message) &&
            a->value_count == b->value_count && a->bad_count == b->bad_count && a->sum == b->sum &&
            a->content == b->content;
 }
 
 /* Saves the mutant and looks at it in both modes. */
-static outcome look_twice(const store_file *mutant) {
+static struct outcome look_twice(const struct store_file *mutant) {
     file_save(path, mutant->bytes, mutant->size);
-    outcome mapped = look(false), in_memory = look(true);
+    struct outcome mapped = look(false), in_memory = look(true);
     recmap_error none = RECMAP_ERROR_INIT;
     if (!is_same(&mapped, &in_memory)) complain("the two modes differ", &none);
     if (mapped.opened != RECMAP_OK) shared->refused++;
@@ -165,9 +165,9 @@ static size_t sample_total(void) {
 }
 
 /* Accidents never give wrong values, and the hash of the file sees every one. */
-static void judge_accident(const store_file *mutant) {
+static void judge_accident(const struct store_file *mutant) {
     recmap_error none = RECMAP_ERROR_INIT;
-    outcome seen = look_twice(mutant);
+    struct outcome seen = look_twice(mutant);
     bool is_changed = mutant->size != sample.size ||
                       memcmp(mutant->bytes, sample.bytes, sample.size);
     if (seen.opened != RECMAP_OK) return;
@@ -214,15 +214,15 @@ static void run_cases(const char *name, size_t count, case_fn run) {
            shared->refused, shared->noticed, shared->unharmed);
 }
 
-static void flip_bit(store_file *file, uint64_t *random) {
+static void flip_bit(struct store_file *file, uint64_t *random) {
     file->bytes[random_below(random, file->size)] ^= (uint8_t)(1 << random_below(random, 8));
 }
 
-static void change_byte(store_file *file, uint64_t *random) {
+static void change_byte(struct store_file *file, uint64_t *random) {
     file->bytes[random_below(random, file->size)] = (uint8_t)random_next(random);
 }
 
-static void change_16_bytes(store_file *file, uint64_t *random) {
+static void change_16_bytes(struct store_file *file, uint64_t *random) {
     size_t at = random_below(random, file->size - 16);
     for (size_t i = 0; i < 16; i++) file->bytes[at + i] = (uint8_t)random_next(random);
 }
@@ -231,26 +231,26 @@ static size_t random_page(uint64_t *random) {
     return random_below(random, page_count_of(&sample)) * (size_t)page_size_of(&sample);
 }
 
-static void change_page_head(store_file *file, uint64_t *random) {
+static void change_page_head(struct store_file *file, uint64_t *random) {
     file->bytes[random_page(random) + random_below(random, 32)] = (uint8_t)random_next(random);
 }
 
-static void change_meta(store_file *file, uint64_t *random) {
+static void change_meta(struct store_file *file, uint64_t *random) {
     size_t page = random_below(random, 2) * page_size_of(&sample);
     file->bytes[page + random_below(random, META_END)] = (uint8_t)random_next(random);
 }
 
-static void zero_page(store_file *file, uint64_t *random) {
+static void zero_page(struct store_file *file, uint64_t *random) {
     memset(file->bytes + random_page(random), 0, page_size_of(&sample));
 }
 
-static void fill_page(store_file *file, uint64_t *random) {
+static void fill_page(struct store_file *file, uint64_t *random) {
     size_t page = random_page(random);
     for (size_t i = 0; i < page_size_of(&sample); i++)
         file->bytes[page + i] = (uint8_t)random_next(random);
 }
 
-static void swap_pages(store_file *file, uint64_t *random) {
+static void swap_pages(struct store_file *file, uint64_t *random) {
     uint8_t *a = file->bytes + random_page(random);
     uint8_t *b = file->bytes + random_page(random);
     for (size_t i = 0; i < page_size_of(&sample); i++) {
@@ -260,26 +260,26 @@ static void swap_pages(store_file *file, uint64_t *random) {
     }
 }
 
-static void cut_anywhere(store_file *file, uint64_t *random) {
+static void cut_anywhere(struct store_file *file, uint64_t *random) {
     file->size = random_below(random, file->size);
 }
 
-static void cut_at_page(store_file *file, uint64_t *random) {
+static void cut_at_page(struct store_file *file, uint64_t *random) {
     file->size = random_page(random);
 }
 
-static void make_garbage(store_file *file, uint64_t *random) {
+static void make_garbage(struct store_file *file, uint64_t *random) {
     file->size = random_below(random, 65536);
     for (size_t i = 0; i < file->size; i++) file->bytes[i] = (uint8_t)random_next(random);
 }
 
-typedef void (*mutate_fn)(store_file *file, uint64_t *random);
+typedef void (*mutate_fn)(struct store_file *file, uint64_t *random);
 
 static mutate_fn accident;
 
 static void run_accident(size_t number, uint64_t *random) {
     (void)number;
-    store_file mutant = file_copy(&sample);
+    struct store_file mutant = file_copy(&sample);
     accident(&mutant, random);
     judge_accident(&mutant);
     file_free(&mutant);
@@ -292,7 +292,7 @@ static void accidents(void **state) {
 
 /* A forger knows the format: fields of LMDB's structures get numbers that could hurt, pages are
  * shared and linked in circles, and all hashes are right. */
-static uint64_t hurtful_number(const store_file *file, uint64_t old, uint64_t *random) {
+static uint64_t hurtful_number(const struct store_file *file, uint64_t old, uint64_t *random) {
     uint64_t count = page_count_of(&sample);
     const uint64_t numbers[] = {0,
                                 1,
@@ -322,7 +322,7 @@ static uint64_t hurtful_number(const store_file *file, uint64_t old, uint64_t *r
     return numbers[random_below(random, sizeof numbers / sizeof *numbers)];
 }
 
-static void forge_field(store_file *file, uint8_t *position, int width, uint64_t *random) {
+static void forge_field(struct store_file *file, uint8_t *position, int width, uint64_t *random) {
     if (position + width > file->bytes + file->size) return;
     uint64_t old = width == 2 ? get16(position) : width == 4 ? get32(position) : get64(position);
     uint64_t value = hurtful_number(file, old, random);
@@ -332,12 +332,12 @@ static void forge_field(store_file *file, uint8_t *position, int width, uint64_t
 }
 
 /* The address in the mutant of a part of the sample. */
-static uint8_t *same_place(store_file *file, const uint8_t *in_sample) {
+static uint8_t *same_place(struct store_file *file, const uint8_t *in_sample) {
     return file->bytes + (in_sample - sample.bytes);
 }
 
 /* A page that some tree of the sample consists of. */
-static uint8_t *tree_page(store_file *file, uint64_t *random) {
+static uint8_t *tree_page(struct store_file *file, uint64_t *random) {
     uint8_t *branch = root_of(&sample, STORE_IDS);
     size_t child_count = (get16(branch + PAGE_LOWER) - (size_t)PAGE_NODES) / 2;
     switch (random_below(random, 8)) {
@@ -352,7 +352,7 @@ static uint8_t *tree_page(store_file *file, uint64_t *random) {
 }
 
 /* Changes one field of one of the two meta pages, which LMDB itself would trust. */
-static void forge_meta(store_file *file, uint64_t *random) {
+static void forge_meta(struct store_file *file, uint64_t *random) {
     static const struct {
         int at, width;
     } fields[] = {{META_MAGIC, 4},
@@ -376,7 +376,7 @@ static void forge_meta(store_file *file, uint64_t *random) {
     forge_field(file, meta + fields[field].at, fields[field].width, random);
 }
 
-static void forge_record(store_file *file, uint64_t *random) {
+static void forge_record(struct store_file *file, uint64_t *random) {
     static const struct {
         int at, width;
     } fields[] = {{0, 4}, {4, 2}, {6, 2}, {8, 8}, {16, 8}, {24, 8}, {32, 8}, {40, 8}};
@@ -386,13 +386,13 @@ static void forge_record(store_file *file, uint64_t *random) {
     forge_field(file, record + fields[field].at, fields[field].width, random);
 }
 
-static void forge_header(store_file *file, uint64_t *random) {
+static void forge_header(struct store_file *file, uint64_t *random) {
     static const int at[] = {0, 8, PAGE_KIND, PAGE_LOWER, PAGE_UPPER, PAGE_NODES, PAGE_NODES + 2};
     size_t field = random_below(random, sizeof at / sizeof *at);
     forge_field(file, tree_page(file, random) + at[field], field ? 2 : 8, random);
 }
 
-static void forge_node(store_file *file, uint64_t *random) {
+static void forge_node(struct store_file *file, uint64_t *random) {
     static const struct {
         int at, width;
     } fields[] = {{NODE_SIZE, 4}, {NODE_SIZE, 2}, {NODE_FLAGS, 2},     {NODE_KEY_SIZE, 2},
@@ -407,14 +407,14 @@ static void forge_node(store_file *file, uint64_t *random) {
 }
 
 /* One page becomes a copy of another, under its own number: sharing, circles, other depths. */
-static void forge_copy(store_file *file, uint64_t *random) {
+static void forge_copy(struct store_file *file, uint64_t *random) {
     uint8_t *to = tree_page(file, random), *from = tree_page(file, random);
     uint64_t number = (uint64_t)(to - file->bytes) / page_size_of(&sample);
     memmove(to, from, page_size_of(&sample));
     put64(to, number);
 }
 
-static void forge_seal(store_file *file, uint64_t *random) {
+static void forge_seal(struct store_file *file, uint64_t *random) {
     static const struct {
         int at, width;
     } fields[] = {{SEAL_VERSION_AT, 4},    {SEAL_LMDB_VERSION_AT, 4}, {SEAL_PAGE_SIZE_AT, 4},
@@ -424,7 +424,7 @@ static void forge_seal(store_file *file, uint64_t *random) {
 }
 
 /* Pages are cut or added, with the seal and the metas saying so. */
-static void forge_size(store_file *file, uint64_t *random) {
+static void forge_size(struct store_file *file, uint64_t *random) {
     uint8_t seal[SEAL_SIZE];
     uint64_t page_size = page_size_of(&sample), count = page_count_of(&sample);
     memcpy(seal, seal_of(file), SEAL_SIZE);
@@ -442,7 +442,7 @@ static void run_forgery(size_t number, uint64_t *random) {
                                           forge_header, forge_node,   forge_node,
                                           forge_node,   forge_copy,   forge_seal};
     (void)number;
-    store_file mutant = file_copy(&sample);
+    struct store_file mutant = file_copy(&sample);
     size_t count = 1 + random_below(random, 3);
     for (size_t i = 0; i < count; i++)
         forgeries[random_below(random, sizeof forgeries / sizeof *forgeries)](&mutant, random);
