@@ -101,14 +101,13 @@ recmap_status recmap_index_builder_create(recmap_index_builder **builder, const 
                                           recmap_error *error) {
     static const recmap_index_options defaults = RECMAP_INDEX_OPTIONS_INIT;
     if (!options) options = &defaults;
-    recmap_status status = index_options_check(options, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(index_options_check(options, error));
     if (!path || !*path) return fail(error, RECMAP_INVALID, "the index has no path");
     recmap_index_builder *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     fresh->lock = (struct lock_file)LOCK_FILE_INIT;
     fresh->replaced_fd = -1;
-    status = storage_retain(&fresh->storage, options->storage, error);
+    recmap_status status = storage_retain(&fresh->storage, options->storage, error);
     if (status == RECMAP_OK) status = copy_options(fresh, options, error);
     if (status == RECMAP_OK && !(fresh->path = strdup(path))) status = fail_memory(error);
     if (status == RECMAP_OK) status = extractor_create(&fresh->extractor, &fresh->options, error);
@@ -158,8 +157,7 @@ static recmap_status check_unfinished(const recmap_index_builder *builder, recma
 
 static recmap_status add_part(recmap_index_builder *builder, const char *path,
                               struct index_file *index, recmap_error *error) {
-    recmap_status status = check_unfinished(builder, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_unfinished(builder, error));
     if (!array_reserve(&builder->parts, &builder->part_capacity, builder->part_count + 1,
                        sizeof *builder->parts))
         return fail_memory(error);
@@ -259,8 +257,7 @@ static recmap_status lock_replaced(recmap_index_builder *builder, recmap_error *
 static recmap_status is_same_path(bool *is, const char *a, const char *b, recmap_error *error) {
     struct file_stat stat_b;
     bool is_there;
-    recmap_status status = file_find_stat(&stat_b, &is_there, b, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(file_find_stat(&stat_b, &is_there, b, error));
     if (is_there) return is_named(is, a, &stat_b, error);
     *is = false;
     return RECMAP_OK;
@@ -271,14 +268,14 @@ static recmap_status is_same_path(bool *is, const char *a, const char *b, recmap
 recmap_status recmap_index_builder_add_index(recmap_index_builder *builder, const char *path,
                                              recmap_error *error) {
     bool is_replaced = false;
-    recmap_status status = check_unfinished(builder, error);
-    if (status == RECMAP_OK && builder->replaced_fd < 0)
-        status = is_same_path(&is_replaced, path, builder->path, error);
-    if (status == RECMAP_OK && is_replaced) status = lock_replaced(builder, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_unfinished(builder, error));
+    if (builder->replaced_fd < 0)
+        RETURN_IF_FAILED(is_same_path(&is_replaced, path, builder->path, error));
+    if (is_replaced) RETURN_IF_FAILED(lock_replaced(builder, error));
     struct index_file *index = NULL;
     char *folder = NULL;
-    status = index_open(&index, path, &(struct store_options){.is_part = true}, error);
+    recmap_status status =
+        index_open(&index, path, &(struct store_options){.is_part = true}, error);
     if (status == RECMAP_OK) status = check_fits(builder, index, path, error);
     if (status == RECMAP_OK) status = path_resolve_folder(&folder, path, error);
     if (status == RECMAP_OK) status = add_part(builder, path, index, error);
@@ -304,9 +301,8 @@ static recmap_status check_target(const recmap_index_builder *builder, recmap_er
     for (size_t i = 0; i < builder->part_count; i++) {
         const struct build_part *part = &builder->parts[i];
         bool is_target = false;
-        recmap_status status = RECMAP_OK;
-        if (!part->index) status = is_same_path(&is_target, part->path, builder->path, error);
-        if (status != RECMAP_OK) return status;
+        if (!part->index)
+            RETURN_IF_FAILED(is_same_path(&is_target, part->path, builder->path, error));
         if (!is_target) continue;
         fail(error, RECMAP_INVALID, "the index would replace this shard");
         fail_file(error, part->path);

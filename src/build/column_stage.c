@@ -114,8 +114,7 @@ static uint64_t append_word(struct column_stage *stage, const recmap_value *valu
 recmap_status column_stage_add(struct column_stage *stage, const recmap_value *value,
                                const char *advice, recmap_error *error) {
     assert(stage->count < COLUMN_CHUNK_RECORDS);
-    recmap_status status = check_value(stage, value, advice, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_value(stage, value, advice, error));
     if (!array_reserve(&stage->bytes, &stage->bytes_capacity, stage->bytes_size + COLUMN_BYTES_MAX,
                        1))
         return fail_memory(error);

@@ -98,10 +98,9 @@ static recmap_status spill(struct idsort *sorter, recmap_error *error) {
     if (!array_reserve(&sorter->runs, &sorter->run_capacity, sorter->run_count + 1,
                        sizeof *sorter->runs))
         return fail_memory(error);
-    recmap_status status =
+    RETURN_IF_FAILED(
         file_write_at(sorter->fd, sorter->buffer, sorter->buffered * sizeof *sorter->buffer,
-                      sorter->spilled * sizeof *sorter->buffer, sorter->target, error);
-    if (status != RECMAP_OK) return status;
+                      sorter->spilled * sizeof *sorter->buffer, sorter->target, error));
     sorter->runs[sorter->run_count++] =
         (struct spilled_run){.next = sorter->spilled, .end = sorter->spilled + sorter->buffered};
     sorter->spilled += sorter->buffered;
@@ -110,10 +109,7 @@ static recmap_status spill(struct idsort *sorter, recmap_error *error) {
 }
 
 recmap_status idsort_add(struct idsort *sorter, struct id_pair pair, recmap_error *error) {
-    if (sorter->buffered == BUFFER_PAIRS) {
-        recmap_status status = spill(sorter, error);
-        if (status != RECMAP_OK) return status;
-    }
+    if (sorter->buffered == BUFFER_PAIRS) RETURN_IF_FAILED(spill(sorter, error));
     sorter->buffer[sorter->buffered++] = pair;
     sorter->count++;
     return RECMAP_OK;
@@ -166,8 +162,7 @@ static recmap_status begin_merge(struct idsort *sorter, recmap_error *error) {
         struct spilled_run *run = &sorter->runs[i];
         run->window = malloc(READ_PAIRS * sizeof *run->window);
         if (!run->window) return fail_memory(error);
-        recmap_status status = read_window(sorter, run, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(read_window(sorter, run, error));
         sorter->heap[i] = i;
     }
     sorter->heap_count = sorter->run_count;
@@ -177,10 +172,7 @@ static recmap_status begin_merge(struct idsort *sorter, recmap_error *error) {
 
 recmap_status idsort_finish(struct idsort *sorter, recmap_error *error) {
     if (!sorter->run_count) return sort_buffer(sorter) ? RECMAP_OK : fail_memory(error);
-    if (sorter->buffered) {
-        recmap_status status = spill(sorter, error);
-        if (status != RECMAP_OK) return status;
-    }
+    if (sorter->buffered) RETURN_IF_FAILED(spill(sorter, error));
     /* Merging needs no buffer, but a window per run. */
     free(sorter->buffer);
     free(sorter->scratch);
@@ -212,8 +204,7 @@ recmap_status idsort_next(struct idsort *sorter, struct id_pair *pairs, size_t c
         sorter->buffer_next += taken;
     }
     while (sorter->heap_count && taken < capacity) {
-        recmap_status status = take_smallest(sorter, &pairs[taken], error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(take_smallest(sorter, &pairs[taken], error));
         taken++;
     }
     *count = taken;

@@ -188,10 +188,9 @@ static recmap_status flush_columns(struct packer *packer, recmap_error *error) {
     for (size_t i = 0; i < packer->stage_count; i++) {
         size_t size;
         uint8_t *packed = column_stage_pack(packer->stages[i], &size);
-        recmap_status status = put_packed(packer, STORE_COLUMNS,
-                                          (struct store_key){packer->column_chunk, (uint32_t)i},
-                                          packed, size, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(put_packed(packer, STORE_COLUMNS,
+                                    (struct store_key){packer->column_chunk, (uint32_t)i}, packed,
+                                    size, error));
     }
     packer->column_chunk++;
     return RECMAP_OK;
@@ -201,9 +200,7 @@ static recmap_status add_columns(struct packer *packer, const struct record_run 
                                  recmap_error *error) {
     for (size_t c = 0; c < packer->stage_count; c++) {
         recmap_value value = run_column_at(run, c, i);
-        recmap_status status =
-            column_stage_add(packer->stages[c], &value, run_advice_at(run, i), error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(column_stage_add(packer->stages[c], &value, run_advice_at(run, i), error));
     }
     if (packer->stage_count && column_stage_is_full(packer->stages[0]))
         return flush_columns(packer, error);
@@ -306,10 +303,9 @@ static recmap_status put_points(struct packer *packer, const struct point_list *
         size_t first = value * POINTS_PER_VALUE, left = points->count - first, size;
         uint8_t *packed =
             points_encode(&size, points, first, left < POINTS_PER_VALUE ? left : POINTS_PER_VALUE);
-        recmap_status status = put_packed(packer, STORE_POINTS,
-                                          (struct store_key){packer->points_value++, 0}, packed,
-                                          size, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(put_packed(packer, STORE_POINTS,
+                                    (struct store_key){packer->points_value++, 0}, packed, size,
+                                    error));
     }
     return RECMAP_OK;
 }
@@ -330,9 +326,9 @@ recmap_status packer_end_shard(struct packer *packer, const struct shard_end *en
     packer->manifest.byte_count += end->file_size;
     if (packer->shard_base < end->size || packer->shard_base >> 62)
         return fail(error, RECMAP_INVALID, "the shards together are larger than 2^62 bytes");
-    recmap_status status =
-        end->compression == COMPRESSION_NONE ? RECMAP_OK : put_points(packer, end->points, error);
-    return status == RECMAP_OK ? put_full_damages(packer, error) : status;
+    if (end->compression != COMPRESSION_NONE)
+        RETURN_IF_FAILED(put_points(packer, end->points, error));
+    return put_full_damages(packer, error);
 }
 
 recmap_status packer_add_id(struct packer *packer, struct id_pair pair, recmap_error *error) {
@@ -352,9 +348,8 @@ static recmap_status put_id_chunks(struct packer *packer, struct id_pair *pairs,
         store64(*fences + *fence_count * 8, pairs[0].hash);
         ++*fence_count;
         ids_pack(packed, pairs, count, number_size);
-        status = store_writer_put(packer->store, STORE_IDS, (struct store_key){chunk, 0}, packed,
-                                  ids_packed_size(count, number_size), error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(store_writer_put(packer->store, STORE_IDS, (struct store_key){chunk, 0},
+                                          packed, ids_packed_size(count, number_size), error));
     }
 }
 
@@ -387,10 +382,9 @@ static recmap_status put_shards(struct packer *packer, recmap_error *error) {
         size_t here = count - first < SHARDS_PER_TABLE ? count - first : SHARDS_PER_TABLE;
         size_t size;
         uint8_t *packed = shards_encode(&size, packer->shards + first, here);
-        recmap_status status = put_packed(packer, STORE_SHARDS,
-                                          (struct store_key){first / SHARDS_PER_TABLE, 0}, packed,
-                                          size, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(put_packed(packer, STORE_SHARDS,
+                                    (struct store_key){first / SHARDS_PER_TABLE, 0}, packed, size,
+                                    error));
     }
     return RECMAP_OK;
 }
@@ -448,8 +442,7 @@ static bool copy_counted(struct packer *packer) {
 
 static recmap_status put_manifest(struct packer *packer, recmap_error *error) {
     struct manifest *manifest = &packer->manifest;
-    recmap_status status = set_fingerprint(packer, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(set_fingerprint(packer, error));
     if (!copy_columns(packer) || !copy_counted(packer)) return fail_memory(error);
     size_t size;
     uint8_t *packed = manifest_encode(&size, manifest);
@@ -471,10 +464,8 @@ recmap_status packer_finish(struct packer *packer, store_publish_check before_pu
         flush_offsets, flush_columns, flush_counts, put_ids,
         flush_damages, put_shards,    put_manifest,
     };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        recmap_status status = parts[i](packer, error);
-        if (status != RECMAP_OK) return status;
-    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        RETURN_IF_FAILED(parts[i](packer, error));
     const struct manifest *manifest = &packer->manifest;
     if (summary)
         *summary = (recmap_index_summary){

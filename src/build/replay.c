@@ -22,9 +22,8 @@ char *replay_shard_path(const struct index_shard *shard, const char *folder) {
 static recmap_status read_column(recmap_value *value, struct index_file *index, size_t c,
                                  uint64_t number, recmap_error *error) {
     struct column_chunk chunk;
-    recmap_status status =
-        index_column_chunk(&chunk, index, c, (size_t)(number >> COLUMN_CHUNK_SHIFT), error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(
+        index_column_chunk(&chunk, index, c, (size_t)(number >> COLUMN_CHUNK_SHIFT), error));
     *value = number < index_manifest(index)->columns[c].first_value
                  ? (recmap_value){.type = RECMAP_TYPE_NONE}
                  : column_at(&chunk, (size_t)number & (COLUMN_CHUNK_RECORDS - 1));
@@ -35,8 +34,7 @@ static recmap_status add_columns(struct record_run *run, struct index_file *inde
                                  recmap_error *error) {
     for (size_t c = 0; c < run->column_count; c++) {
         recmap_value value;
-        recmap_status status = read_column(&value, index, c, number, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(read_column(&value, index, c, number, error));
         if (run_set_column(run, c, &value) == RUN_OK) continue;
         /* Within an index types agree and lengths are bounded, so memory is the only cause left. */
         return fail_memory(error);
@@ -59,14 +57,12 @@ static recmap_status fill_run(struct record_run *run, struct index_file *index, 
     run_clear(run);
     for (uint64_t number = first; number < first + count; number++) {
         struct index_place place;
-        recmap_status status = index_locate(&place, index, number, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(index_locate(&place, index, number, error));
         /* An index has no CRCs, and in some framings no sizes of payloads. They are not needed,
          * since the identity of the shard, which is computed from them, is known. */
         if (!run_add(run, place.offset, place.frame_size - overhead, 0)) return fail_memory(error);
-        status = add_columns(run, index, number, error);
-        if (status == RECMAP_OK) status = add_counts(run, index, number, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(add_columns(run, index, number, error));
+        RETURN_IF_FAILED(add_counts(run, index, number, error));
     }
     return RECMAP_OK;
 }
@@ -78,9 +74,8 @@ static recmap_status add_records(struct packer *packer, struct record_run *run,
     uint64_t end = shard->first_record + shard->entry.record_count;
     for (uint64_t first = shard->first_record; first < end;) {
         uint64_t count = min_u64(end - first, RUN_RECORDS);
-        recmap_status status = fill_run(run, index, first, count, overhead, error);
-        if (status == RECMAP_OK) status = packer_add_run(packer, run, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(fill_run(run, index, first, count, overhead, error));
+        RETURN_IF_FAILED(packer_add_run(packer, run, error));
         first += count;
     }
     return RECMAP_OK;

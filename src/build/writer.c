@@ -45,8 +45,7 @@ static recmap_status resolve_target(char **resolved, const char *path, recmap_er
 static recmap_status check_index_path(const recmap_writer *writer, const char *index_path,
                                       recmap_error *error) {
     char *resolved = NULL;
-    recmap_status status = resolve_target(&resolved, index_path, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(resolve_target(&resolved, index_path, error));
     bool is_same = !strcmp(resolved, writer->path);
     free(resolved);
     if (!is_same) return target_check(index_path, error);
@@ -79,17 +78,14 @@ static recmap_status begin_index(recmap_writer *writer, const recmap_writer_opti
                                  recmap_error *error) {
     static const recmap_index_options defaults = RECMAP_INDEX_OPTIONS_INIT;
     const recmap_index_options *index = options->index ? options->index : &defaults;
-    recmap_status status = index_options_check(index, error);
-    if (status == RECMAP_OK) status = check_index_path(writer, options->index_path, error);
-    if (status == RECMAP_OK) status = extractor_create(&writer->extractor, index, error);
-    if (status == RECMAP_OK && !run_init(&writer->run, index->id_feature != NULL, index->lift_count,
-                                         index->counted_feature_count))
-        status = fail_memory(error);
-    if (status == RECMAP_OK)
-        status = packer_create(&writer->packer, options->index_path, index, error);
-    if (status == RECMAP_OK)
-        status = packer_begin_shard(writer->packer, writer->path, tfrecord_framing.name, error);
-    return status;
+    RETURN_IF_FAILED(index_options_check(index, error));
+    RETURN_IF_FAILED(check_index_path(writer, options->index_path, error));
+    RETURN_IF_FAILED(extractor_create(&writer->extractor, index, error));
+    if (!run_init(&writer->run, index->id_feature != NULL, index->lift_count,
+                  index->counted_feature_count))
+        RETURN_IF_FAILED(fail_memory(error));
+    RETURN_IF_FAILED(packer_create(&writer->packer, options->index_path, index, error));
+    return packer_begin_shard(writer->packer, writer->path, tfrecord_framing.name, error);
 }
 
 /* Creates the temporary file and, if an index is wanted, its packer, so that paths that cannot be
@@ -211,8 +207,7 @@ static recmap_status check_usable(const recmap_writer *writer, recmap_error *err
 
 recmap_status recmap_writer_write(recmap_writer *writer, const void *data, size_t size,
                                   recmap_error *error) {
-    recmap_status status = check_usable(writer, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_usable(writer, error));
     return writer->failed = write_record(writer, data, size, error);
 }
 
@@ -220,9 +215,8 @@ recmap_status recmap_writer_write(recmap_writer *writer, const void *data, size_
  */
 static recmap_status end_index(recmap_writer *writer, recmap_error *error) {
     struct file_stat stat;
-    recmap_status status = flush_run(writer, error);
-    if (status == RECMAP_OK) status = file_get_stat(&stat, writer->file.fd, writer->path, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(flush_run(writer, error));
+    RETURN_IF_FAILED(file_get_stat(&stat, writer->file.fd, writer->path, error));
     struct shard_end end = {stat.size, stat.size, COMPRESSION_NONE, stat.mtime_ns, "", 0, NULL};
     return packer_end_shard(writer->packer, &end, NULL, error);
 }
@@ -233,9 +227,8 @@ static recmap_status publish_file(void *context, recmap_error *error) {
 }
 
 recmap_status recmap_writer_finish(recmap_writer *writer, recmap_error *error) {
-    recmap_status status = check_usable(writer, error);
-    if (status != RECMAP_OK) return status;
-    status = flush(writer, error);
+    RETURN_IF_FAILED(check_usable(writer, error));
+    recmap_status status = flush(writer, error);
     if (status == RECMAP_OK) status = file_sync(writer->file.fd, writer->path, error);
     if (status == RECMAP_OK && writer->packer) {
         status = end_index(writer, error);

@@ -214,8 +214,7 @@ static bool reserve_slices(struct batch_memory *memory) {
 
 recmap_status columns_begin_rows(recmap_columns *columns, const recmap_parser *parser,
                                  size_t row_count, uint64_t row_width, recmap_error *error) {
-    recmap_status status = columns_begin(columns, (recmap_parser *)parser, row_count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(columns_begin(columns, (recmap_parser *)parser, row_count, error));
     columns->batch->row_width = row_width;
     if (row_checks_begin(columns->batch) && reserve_slices(columns->batch)) return RECMAP_OK;
     columns_clear(columns);

@@ -66,8 +66,7 @@ static recmap_status read_all(recmap_counts *counts, XXH3_state_t *hash, recmap_
         size_t here = (size_t)min_u64(STRETCH, counts->record_count - first);
         counts->source->run(values, counts, first, here);
         for (size_t i = 0; i < here; i++) {
-            recmap_status status = add_count(counts, first + i, values[i], error);
-            if (status != RECMAP_OK) return status;
+            RETURN_IF_FAILED(add_count(counts, first + i, values[i], error));
             store64(&values[i], values[i]); /* little-endian, on every machine */
         }
         XXH3_128bits_update(hash, values, here * sizeof *values);

@@ -18,8 +18,7 @@ static recmap_status check_column(const recmap_dataset *dataset, size_t column_i
 recmap_status recmap_dataset_get_lifted_column(recmap_lifted_column *info,
                                                const recmap_dataset *dataset, size_t column_index,
                                                recmap_error *error) {
-    recmap_status status = check_column(dataset, column_index, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_column(dataset, column_index, error));
     if (column_index == 0) {
         *info = (recmap_lifted_column){LENGTH_NAME, RECMAP_TYPE_INT64, NULL};
         return RECMAP_OK;
@@ -52,8 +51,7 @@ static recmap_status check_read(const recmap_dataset *dataset, size_t column_ind
                                 recmap_type type, uint64_t first, size_t count,
                                 recmap_error *error) {
     recmap_lifted_column info;
-    recmap_status status = recmap_dataset_get_lifted_column(&info, dataset, column_index, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(recmap_dataset_get_lifted_column(&info, dataset, column_index, error));
     if (info.type != type && dataset->info.record_count)
         return fail(error, RECMAP_INVALID, "column \"%s\" is of another type", info.name);
     return dataset_check_range(dataset, first, count, error);
@@ -97,10 +95,8 @@ static recmap_status next_value(recmap_value *value, struct column_cursor *curso
                                 recmap_error *error) {
     size_t in_chunk = (size_t)cursor->next & (COLUMN_CHUNK_RECORDS - 1);
     if (!cursor->has_chunk || in_chunk == 0) {
-        recmap_status status =
-            index_column_chunk(&cursor->chunk, cursor->dataset->index, cursor->column,
-                               (size_t)(cursor->next >> COLUMN_CHUNK_SHIFT), error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(index_column_chunk(&cursor->chunk, cursor->dataset->index, cursor->column,
+                                            (size_t)(cursor->next >> COLUMN_CHUNK_SHIFT), error));
         cursor->has_chunk = true;
     }
     cursor->next++;
@@ -114,8 +110,7 @@ static recmap_status read_lengths(int64_t *values, recmap_dataset *dataset, uint
                                   size_t count, recmap_error *error) {
     for (size_t i = 0; i < count; i++) {
         recmap_location location;
-        recmap_status status = recmap_dataset_locate(&location, dataset, first + i, 1, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(recmap_dataset_locate(&location, dataset, first + i, 1, error));
         values[i] = (int64_t)location.size;
     }
     return RECMAP_OK;

@@ -182,8 +182,7 @@ static recmap_status set_columns(recmap_dataset *concat, recmap_error *error) {
     }
     for (size_t i = 0; i < count; i++) {
         recmap_lifted_column column;
-        recmap_status status = recmap_dataset_get_lifted_column(&column, first, i, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(recmap_dataset_get_lifted_column(&column, first, i, error));
         if (find_column(concat, concat->info.lifted_column_count, &column))
             concat->info.lifted_column_count++;
     }

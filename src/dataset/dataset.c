@@ -82,14 +82,13 @@ static recmap_status open_parts(recmap_dataset *dataset, const char *path,
                                 const recmap_dataset_options *options, recmap_error *error) {
     struct store_options store = {.check_all = options->index_check == RECMAP_INDEX_CHECK_FULL,
                                   .in_memory = options->index_in_memory != 0};
-    recmap_status status = options->guard ? recmap_guard_install(error) : RECMAP_OK;
-    if (status == RECMAP_OK) status = index_open(&dataset->index, path, &store, error);
-    if (status != RECMAP_OK) return status;
+    if (options->guard) RETURN_IF_FAILED(recmap_guard_install(error));
+    RETURN_IF_FAILED(index_open(&dataset->index, path, &store, error));
     fill_info(dataset);
     dataset->shard_table = index_shards(dataset->index);
-    status = choose_access(dataset, options, error);
-    if (status == RECMAP_OK) status = find_framings(dataset, error);
-    return status == RECMAP_OK ? prepare_ids(dataset, options, error) : status;
+    RETURN_IF_FAILED(choose_access(dataset, options, error));
+    RETURN_IF_FAILED(find_framings(dataset, error));
+    return prepare_ids(dataset, options, error);
 }
 
 /* Records of a data set above this size are prefetched into the first-level cache only (see
@@ -218,8 +217,7 @@ static recmap_status measure(uint64_t *size, recmap_dataset *dataset,
         return RECMAP_OK;
     }
     recmap_record record;
-    recmap_status status = recmap_dataset_get(&record, dataset, number, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(recmap_dataset_get(&record, dataset, number, error));
     *size = record.size;
     recmap_record_release(&record);
     return RECMAP_OK;

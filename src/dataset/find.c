@@ -38,10 +38,10 @@ static void name_place(const recmap_dataset *dataset, uint64_t number, recmap_er
 static recmap_status has_id(bool *matches, recmap_dataset *dataset, uint64_t number,
                             const recmap_value *id, recmap_error *error) {
     recmap_record record;
-    recmap_status status = recmap_dataset_get(&record, dataset, number, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(recmap_dataset_get(&record, dataset, number, error));
     recmap_value record_id;
-    status = extractor_read_id(&record_id, dataset->extractor, record.data, record.size, error);
+    recmap_status status =
+        extractor_read_id(&record_id, dataset->extractor, record.data, record.size, error);
     if (status != RECMAP_OK) name_place(dataset, number, error);
     else *matches = is_same_id(&record_id, id);
     recmap_record_release(&record);
@@ -58,10 +58,9 @@ static recmap_status find_all_in_parts(uint64_t *numbers, size_t capacity, size_
     for (size_t i = 0; i < dataset->part_count; i++) {
         const struct dataset_part *part = &dataset->parts[i];
         size_t stored = total < capacity ? total : capacity, found = 0;
-        recmap_status status = recmap_dataset_find_all(stored < capacity ? numbers + stored : NULL,
-                                                       capacity - stored, &found, part->dataset, id,
-                                                       error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(recmap_dataset_find_all(stored < capacity ? numbers + stored : NULL,
+                                                 capacity - stored, &found, part->dataset, id,
+                                                 error));
         for (size_t j = stored; j < stored + found && j < capacity; j++)
             numbers[j] += part->first_record;
         total += found;
@@ -74,10 +73,9 @@ recmap_status recmap_dataset_find_all(uint64_t *numbers, size_t capacity, size_t
                                       recmap_dataset *dataset, const recmap_value *id,
                                       recmap_error *error) {
     if (dataset->part_count) return find_all_in_parts(numbers, capacity, count, dataset, id, error);
-    recmap_status status = check_can_find(dataset, id, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_can_find(dataset, id, error));
     struct index_candidates candidates;
-    status = index_candidates_init(&candidates, dataset->index, id_hash(id), error);
+    recmap_status status = index_candidates_init(&candidates, dataset->index, id_hash(id), error);
     size_t matched = 0;
     while (status == RECMAP_OK) {
         uint64_t number;
@@ -123,10 +121,9 @@ static recmap_status find_in_parts(uint64_t *number, const recmap_dataset *datas
 recmap_status recmap_dataset_find(uint64_t *number, recmap_dataset *dataset, const recmap_value *id,
                                   recmap_error *error) {
     if (dataset->part_count) return find_in_parts(number, dataset, id, error);
-    recmap_status status = check_can_find(dataset, id, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_can_find(dataset, id, error));
     struct index_candidates candidates;
-    status = index_candidates_init(&candidates, dataset->index, id_hash(id), error);
+    recmap_status status = index_candidates_init(&candidates, dataset->index, id_hash(id), error);
     while (status == RECMAP_OK) {
         uint64_t candidate;
         bool found, matches = false;

@@ -49,8 +49,7 @@ static recmap_status enter_shard(struct gather *gather, uint32_t shard_index, re
     if (gather->shard && gather->shard_index == shard_index) return RECMAP_OK;
     leave_shard(gather);
     struct open_shard *shard;
-    recmap_status status = dataset_pin_shard(&shard, gather->dataset, shard_index, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(dataset_pin_shard(&shard, gather->dataset, shard_index, error));
     gather->is_borrowed = !open_shard_bytes(shard);
     if (!gather->is_borrowed && gather->dataset->evicts_shards &&
         !batch_keep_pin(gather->batch, shard)) {
@@ -104,10 +103,7 @@ static recmap_status locate_some(struct gather *gather, size_t last, size_t coun
                                  recmap_error *error) {
     if (last + 1 < count && (last + 1) % LOCATED_AT_ONCE) return RECMAP_OK;
     size_t first = last - last % LOCATED_AT_ONCE;
-    for (size_t i = first; i <= last; i++) {
-        recmap_status status = locate(gather, i, error);
-        if (status != RECMAP_OK) return status;
-    }
+    for (size_t i = first; i <= last; i++) RETURN_IF_FAILED(locate(gather, i, error));
     prefetch_frames(gather, first, last + 1);
     return RECMAP_OK;
 }
@@ -142,8 +138,7 @@ static recmap_status check(struct gather *gather, size_t i, const struct shard_w
     recmap_batch *batch = gather->batch;
     recmap_record *record = &batch->records[batch->requests[i].slot];
     record->pin = NULL;
-    recmap_status status = check_frame(record, gather, window, i, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_frame(record, gather, window, i, error));
     uint64_t work = batch->places[i].frame_size + INTERRUPT_RECORD_WORK;
     return interrupt_check(&batch->interrupt, work, error);
 }
@@ -214,14 +209,14 @@ static recmap_status read_merged(struct gather *gather, size_t i, size_t count, 
     recmap_batch *batch = gather->batch;
     const struct index_place *first = &batch->places[i];
     uint64_t size;
-    recmap_status status = enter_shard(gather, first->shard_index, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(enter_shard(gather, first->shard_index, error));
     bool is_distant = open_shard_distant_source(gather->shard) != NULL;
     *next = merge_requests(gather, i, count, &size, is_distant);
     if (is_distant) return plan_distant(gather, i, *next, size, error);
     uint8_t *bytes = batch_allocate(batch, (size_t)size);
     if (!bytes) return fail_memory(error);
-    status = open_shard_read(gather->shard, bytes, (size_t)size, first->offset, error);
+    recmap_status status =
+        open_shard_read(gather->shard, bytes, (size_t)size, first->offset, error);
     if (status != RECMAP_OK) fail_at(error, NULL, batch->requests[i].number, RECMAP_NO_OFFSET);
     struct shard_window window = {bytes, first->offset, size, NULL};
     for (size_t r = i; status == RECMAP_OK && r < *next; r++)
@@ -246,11 +241,11 @@ static recmap_status read_compressed(struct gather *gather, size_t i, size_t cou
     recmap_batch *batch = gather->batch;
     uint64_t size;
     *next = merge_compressed(gather, i, count, &size);
-    recmap_status status = enter_shard(gather, batch->places[i].shard_index, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(enter_shard(gather, batch->places[i].shard_index, error));
     uint8_t *bytes = batch_allocate(batch, (size_t)size);
     if (!bytes) return fail_memory(error);
-    status = open_shard_read_frames(gather->shard, bytes, &batch->places[i], *next - i, error);
+    recmap_status status =
+        open_shard_read_frames(gather->shard, bytes, &batch->places[i], *next - i, error);
     if (status != RECMAP_OK) fail_at(error, NULL, batch->requests[i].number, RECMAP_NO_OFFSET);
     for (size_t r = i; status == RECMAP_OK && r < *next; r++) {
         const struct index_place *place = &batch->places[r];
@@ -301,9 +296,7 @@ static recmap_status read_all(struct gather *gather, size_t count, recmap_error 
     }
     for (size_t i = 0; i < count;) {
         size_t next = i + 1;
-        recmap_status status = gather->batch->shards[i] ? RECMAP_OK
-                                                        : read_some(gather, i, count, &next, error);
-        if (status != RECMAP_OK) return status;
+        if (!gather->batch->shards[i]) RETURN_IF_FAILED(read_some(gather, i, count, &next, error));
         i = next;
     }
     return read_distant(gather, error);
@@ -317,9 +310,7 @@ static recmap_status fail_first(recmap_batch *batch, recmap_dataset *dataset, si
     if (failed == RECMAP_NO_MEMORY || failed == RECMAP_CANCELLED) return failed;
     for (size_t i = 0; i < count; i++) {
         recmap_record record;
-        recmap_status status =
-            recmap_dataset_get(&record, dataset, batch->requests[i].number, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(recmap_dataset_get(&record, dataset, batch->requests[i].number, error));
         recmap_record_release(&record);
     }
     return failed;
@@ -348,8 +339,7 @@ recmap_status dataset_gather_here(recmap_batch *batch, recmap_dataset *dataset,
             return dataset_check_range(dataset, numbers[i], 1, error);
         batch->requests[i] = (struct batch_request){numbers[i], i};
     }
-    recmap_status status = batch_sort_requests(batch, count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(batch_sort_requests(batch, count, error));
     return gather_requests(batch, dataset, NULL, count, error);
 }
 
@@ -357,8 +347,7 @@ recmap_status dataset_gather_here(recmap_batch *batch, recmap_dataset *dataset,
  * slot of the j-th number asked for. Sets `count` to the number of requests that are left. */
 static recmap_status merge_equal(size_t *slots, size_t *count, recmap_batch *batch,
                                  recmap_error *error) {
-    recmap_status status = batch_sort_requests(batch, *count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(batch_sort_requests(batch, *count, error));
     size_t kept = 0;
     for (size_t i = 0; i < *count; i++) {
         struct batch_request request = batch->requests[i];
@@ -383,8 +372,7 @@ recmap_status dataset_gather_distinct(size_t *slots, recmap_batch *batch, recmap
             return dataset_check_range(dataset, pieces[i].record, 1, error);
         batch->requests[i] = (struct batch_request){pieces[i].record, i};
     }
-    recmap_status status = merge_equal(slots, &count, batch, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(merge_equal(slots, &count, batch, error));
     return gather_requests(batch, dataset, &caches->verified, count, error);
 }
 
@@ -400,11 +388,10 @@ recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_dataset *dataset
 recmap_status recmap_dataset_gather_range(recmap_batch *batch, recmap_dataset *dataset,
                                           uint64_t first, size_t count, recmap_error *error) {
     recmap_batch_clear(batch);
-    recmap_status status = dataset_check_range(dataset, first, count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(dataset_check_range(dataset, first, count, error));
     struct fill_request request = {.first = first, .count = count};
     bool is_done;
-    status = parallel_fill(&is_done, batch, dataset, &request, error);
+    recmap_status status = parallel_fill(&is_done, batch, dataset, &request, error);
     if (is_done || status != RECMAP_OK) return status;
     if (!batch_reserve(batch, count)) return fail_memory(error);
     for (size_t i = 0; i < count; i++) batch->requests[i] = (struct batch_request){first + i, i};

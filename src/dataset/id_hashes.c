@@ -1,4 +1,5 @@
 /* The hash of each record's id, from the index alone. */
+#include "base/error.h"
 #include "dataset/concat.h"
 
 static recmap_status read_parts(uint64_t *hashes, const recmap_dataset *dataset,
@@ -18,8 +19,7 @@ recmap_status recmap_dataset_read_id_hashes(uint64_t *hashes, recmap_dataset *da
     for (uint64_t i = 0; i < count; i++) hashes[i] = RECMAP_NO_ID_HASH;
     for (size_t i = 0; i < index_id_chunk_count(dataset->index); i++) {
         struct ids_chunk chunk;
-        recmap_status status = index_id_chunk(&chunk, dataset->index, i, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(index_id_chunk(&chunk, dataset->index, i, error));
         for (size_t j = 0; j < chunk.pair_count; j++) {
             struct id_pair pair = ids_at(&chunk, j);
             if (pair.number < count) hashes[pair.number] = pair.hash;

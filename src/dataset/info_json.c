@@ -1,6 +1,7 @@
 /* What an index holds, as one JSON document. */
 #include <string.h>
 
+#include "base/error.h"
 #include "base/json.h"
 #include "base/type_name.h"
 #include "dataset/damage_json.h"
@@ -141,8 +142,7 @@ static void write_totals(struct json_writer *json, const recmap_dataset_info *in
 recmap_status recmap_dataset_info_to_json(recmap_text *text, recmap_dataset *dataset,
                                           int with_shards, recmap_error *error) {
     recmap_span_info spans;
-    recmap_status status = recmap_dataset_get_span_info(&spans, dataset, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(recmap_dataset_get_span_info(&spans, dataset, error));
     struct json_writer json = json_begin(text);
     json_open(&json, '{');
     write_totals(&json, &dataset->info);

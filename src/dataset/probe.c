@@ -1,14 +1,14 @@
 #include "dataset/probe.h"
 
+#include "base/error.h"
 #include "dataset/dataset.h"
 
 /* Whether the index can locate the record and its shard can be opened. */
 static recmap_status reach(recmap_dataset *dataset, uint64_t number) {
     struct index_place place;
-    recmap_status status = dataset_find_place(&place, dataset, number, NULL);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(dataset_find_place(&place, dataset, number, NULL));
     struct open_shard *shard;
-    status = dataset_pin_shard(&shard, dataset, place.shard_index, NULL);
+    recmap_status status = dataset_pin_shard(&shard, dataset, place.shard_index, NULL);
     if (status == RECMAP_OK) shard_cache_unpin(shard);
     return status;
 }

@@ -200,10 +200,9 @@ recmap_status recmap_dataset_get(recmap_record *record, recmap_dataset *dataset,
         return dataset_check_range(dataset, number, 1, error);
     dataset_prefetch_page(dataset, number);
     struct index_place place;
-    recmap_status status = dataset_find_place(&place, dataset, number, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(dataset_find_place(&place, dataset, number, error));
     struct open_shard *shard;
-    status = dataset_pin_shard(&shard, dataset, place.shard_index, error);
+    recmap_status status = dataset_pin_shard(&shard, dataset, place.shard_index, error);
     if (status != RECMAP_OK) {
         fail_at(error, NULL, number, place.offset);
         return status;

@@ -300,8 +300,7 @@ static recmap_status check_samples(const struct open_shard *shard, const struct 
     for (size_t i = 0; i < identity->sample_count; i += step) {
         uint64_t record_index = i * identity->sample_step;
         if (record_index >= entry->record_count) break;
-        recmap_status status = check_sample(shard, record_index, identity->samples[i], error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(check_sample(shard, record_index, identity->samples[i], error));
     }
     return RECMAP_OK;
 }

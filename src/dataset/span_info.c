@@ -1,5 +1,6 @@
 /* Totals of the compressed shards of a data set. */
 #include "base/bytes.h"
+#include "base/error.h"
 #include "dataset/concat.h"
 #include "dataset/dataset.h"
 #include "spans/span.h"
@@ -23,9 +24,7 @@ static recmap_status add_parts(recmap_span_info *info, const recmap_dataset *dat
     recmap_span_info totals = {0};
     for (size_t i = 0; i < dataset->part_count; i++) {
         recmap_span_info part;
-        recmap_status status =
-            recmap_dataset_get_span_info(&part, dataset->parts[i].dataset, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(recmap_dataset_get_span_info(&part, dataset->parts[i].dataset, error));
         totals.shard_count += part.shard_count;
         totals.byte_count += part.byte_count;
         totals.inflated_size += part.inflated_size;
@@ -46,8 +45,7 @@ recmap_status recmap_dataset_get_span_info(recmap_span_info *info, const recmap_
         const struct shard_entry *entry = &dataset->shard_table[i].entry;
         struct point_list points = {0};
         if (entry->compression == COMPRESSION_NONE) continue;
-        recmap_status status = index_points(&points, dataset->index, i, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(index_points(&points, dataset->index, i, error));
         add_shard(&totals, entry, &points);
         points_deinit(&points);
     }

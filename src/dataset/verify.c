@@ -162,9 +162,8 @@ static recmap_status add_damage(void *context, uint64_t offset, uint64_t length,
     if (is_listed(verification, offset, length)) return RECMAP_OK;
     uint64_t record = RECMAP_NO_RECORD;
     if (!length) return add_finding(verification, record, offset, 0, reason, error);
-    recmap_status status = record_between(&record, verification, offset, offset + length, error);
-    return status == RECMAP_OK ? add_finding(verification, record, offset, length, reason, error)
-                               : status;
+    RETURN_IF_FAILED(record_between(&record, verification, offset, offset + length, error));
+    return add_finding(verification, record, offset, length, reason, error);
 }
 
 static int compare_findings(const void *a, const void *b) {
@@ -180,8 +179,7 @@ static recmap_status list_lost(size_t *stretch, struct verification *verificatio
                                uint64_t record, recmap_error *error) {
     recmap_report *report = verification->report;
     struct index_place place;
-    recmap_status status = index_locate(&place, verification->dataset->index, record, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(index_locate(&place, verification->dataset->index, record, error));
     for (; *stretch < end; ++*stretch) {
         const struct finding *found = &report->findings[*stretch];
         if (found->length && found->offset + found->length > place.offset) break;
@@ -228,9 +226,9 @@ static recmap_status end_shard(void *context, const struct shard_end *end, recma
     }
     if (verification->report->count > verification->findings_before) {
         const struct index_shard *shard = shard_at(verification);
-        recmap_status status = add_lost(verification, verification->next,
-                                        shard->first_record + entry->record_count, error);
-        return status == RECMAP_OK ? list_all_lost(verification, error) : status;
+        RETURN_IF_FAILED(add_lost(verification, verification->next,
+                                  shard->first_record + entry->record_count, error));
+        return list_all_lost(verification, error);
     }
     if (!memcmp(found.hash, entry->identity.hash, sizeof found.hash)) return RECMAP_OK;
     verification->report->good_count = verification->good_before;

@@ -42,8 +42,7 @@ static size_t records_in_chunk(const struct index_file *index, size_t chunk_inde
 static recmap_status open_offsets(struct index_file *index, size_t chunk_index,
                                   recmap_error *error) {
     const struct store_value *value;
-    recmap_status status = get_value(&value, index, STORE_OFFSETS, chunk_index, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(get_value(&value, index, STORE_OFFSETS, chunk_index, error));
     struct lazy_offsets *lazy = &index->offsets[chunk_index];
     struct offsets_chunk chunk;
     if (!offsets_open(&chunk, value->data, value->size,
@@ -63,10 +62,8 @@ static inline recmap_status get_chunk(const struct offsets_chunk **chunk, struct
                                       uint64_t number, recmap_error *error) {
     size_t chunk_index = (size_t)(number >> OFFSETS_CHUNK_SHIFT);
     struct lazy_offsets *lazy = &index->offsets[chunk_index];
-    if (__builtin_expect(!atomic_load_explicit(&lazy->is_open, memory_order_acquire), 0)) {
-        recmap_status status = open_offsets(index, chunk_index, error);
-        if (status != RECMAP_OK) return status;
-    }
+    if (__builtin_expect(!atomic_load_explicit(&lazy->is_open, memory_order_acquire), 0))
+        RETURN_IF_FAILED(open_offsets(index, chunk_index, error));
     *chunk = &lazy->chunk;
     return RECMAP_OK;
 }
@@ -131,13 +128,11 @@ recmap_status index_locate(struct index_place *place, struct index_file *index, 
     uint64_t offset, next;
     const struct offsets_chunk *chunk;
     size_t shard;
-    recmap_status status = get_chunk(&chunk, index, number, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(get_chunk(&chunk, index, number, error));
     if (!find_shard(&shard, index, chunk, number))
         return index_fail(index, error, "a chunk of offsets names a wrong shard");
     uint64_t base = index->bases[shard], end = index->bases[shard + 1];
-    status = get_offsets(&offset, &next, index, chunk, shard, number, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(get_offsets(&offset, &next, index, chunk, shard, number, error));
     if (!store_intact(index->store)) return store_fail_cut(index->store, error);
     if (offset < base || next <= offset || next > end)
         return index_fail(index, error, "an offset lies outside its shard");
@@ -193,8 +188,7 @@ size_t index_id_chunk_count(const struct index_file *index) {
 recmap_status index_id_chunk(struct ids_chunk *chunk, struct index_file *index, size_t chunk_index,
                              recmap_error *error) {
     const struct store_value *value;
-    recmap_status status = get_value(&value, index, STORE_IDS, chunk_index, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(get_value(&value, index, STORE_IDS, chunk_index, error));
     *chunk = (struct ids_chunk){value->data, (size_t)index_pairs_in_chunk(index, chunk_index),
                                 index->id_number_size};
     return RECMAP_OK;
@@ -205,8 +199,7 @@ recmap_status index_id_chunk(struct ids_chunk *chunk, struct index_file *index, 
 static recmap_status first_chunk(size_t *chunk, struct index_file *index, uint64_t hash,
                                  recmap_error *error) {
     const struct store_value *fences;
-    recmap_status status = get_value(&fences, index, STORE_IDS, index->id_chunk_count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(get_value(&fences, index, STORE_IDS, index->id_chunk_count, error));
     size_t low = 0, high = index->id_chunk_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -221,10 +214,9 @@ recmap_status index_candidates_init(struct index_candidates *candidates, struct 
                                     uint64_t hash, recmap_error *error) {
     *candidates = (struct index_candidates){.index = index, .hash = hash};
     if (!index->id_chunk_count) return RECMAP_OK;
-    recmap_status status = first_chunk(&candidates->chunk, index, hash, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(first_chunk(&candidates->chunk, index, hash, error));
     struct ids_chunk chunk;
-    status = index_id_chunk(&chunk, index, candidates->chunk, error);
+    recmap_status status = index_id_chunk(&chunk, index, candidates->chunk, error);
     if (status == RECMAP_OK) candidates->next = ids_lower_bound(&chunk, hash);
     return status;
 }
@@ -237,8 +229,7 @@ recmap_status index_candidates_next(struct index_candidates *candidates, uint64_
     *is_found = false;
     while (candidates->chunk < index->id_chunk_count) {
         struct ids_chunk chunk;
-        recmap_status status = index_id_chunk(&chunk, index, candidates->chunk, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(index_id_chunk(&chunk, index, candidates->chunk, error));
         if (candidates->next == chunk.pair_count) {
             candidates->chunk++;
             candidates->next = 0;
@@ -262,8 +253,7 @@ recmap_status index_candidates_next(struct index_candidates *candidates, uint64_
 static recmap_status open_column(struct index_file *index, size_t value_index, size_t chunk_index,
                                  size_t column, recmap_error *error) {
     const struct store_value *value;
-    recmap_status status = get_value(&value, index, STORE_COLUMNS, value_index, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(get_value(&value, index, STORE_COLUMNS, value_index, error));
     struct column_chunk chunk;
     if (!column_open(&chunk, value->data, value->size,
                      records_in_chunk(index, chunk_index, COLUMN_CHUNK_SHIFT)) ||
@@ -284,10 +274,8 @@ recmap_status index_column_chunk(struct column_chunk *chunk, struct index_file *
                                  size_t column, size_t chunk_index, recmap_error *error) {
     size_t value_index = chunk_index * index->manifest.column_count + column;
     struct lazy_column *lazy = &index->columns[value_index];
-    if (!atomic_load_explicit(&lazy->is_open, memory_order_acquire)) {
-        recmap_status status = open_column(index, value_index, chunk_index, column, error);
-        if (status != RECMAP_OK) return status;
-    }
+    if (!atomic_load_explicit(&lazy->is_open, memory_order_acquire))
+        RETURN_IF_FAILED(open_column(index, value_index, chunk_index, column, error));
     if (!store_intact(index->store)) return store_fail_cut(index->store, error);
     *chunk = lazy->chunk;
     return RECMAP_OK;
@@ -301,8 +289,7 @@ recmap_value index_column_default(const struct index_file *index, size_t column)
 static recmap_status open_counts(struct index_file *index, size_t value_index, size_t chunk_index,
                                  recmap_error *error) {
     const struct store_value *value;
-    recmap_status status = get_value(&value, index, STORE_COUNTS, value_index, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(get_value(&value, index, STORE_COUNTS, value_index, error));
     struct count_chunk chunk;
     if (!count_chunk_open(&chunk, value->data, value->size,
                           records_in_chunk(index, chunk_index, COUNT_CHUNK_SHIFT)))
@@ -321,10 +308,8 @@ recmap_status index_count_chunk(struct count_chunk *chunk, struct index_file *in
                                 size_t chunk_index, recmap_error *error) {
     size_t value_index = chunk_index * index->manifest.counted_feature_count + feature;
     struct lazy_counts *lazy = &index->counts[value_index];
-    if (!atomic_load_explicit(&lazy->is_open, memory_order_acquire)) {
-        recmap_status status = open_counts(index, value_index, chunk_index, error);
-        if (status != RECMAP_OK) return status;
-    }
+    if (!atomic_load_explicit(&lazy->is_open, memory_order_acquire))
+        RETURN_IF_FAILED(open_counts(index, value_index, chunk_index, error));
     if (!store_intact(index->store)) return store_fail_cut(index->store, error);
     *chunk = lazy->chunk;
     return RECMAP_OK;

@@ -36,10 +36,10 @@ static recmap_status read_manifest(struct index_file *index, recmap_error *error
     const struct store_value *values = store_values(index->store, STORE_MANIFEST, &count);
     if (count != 1) return index_fail(index, error, "it has no manifest");
     uint8_t *copy = NULL;
-    recmap_status status = store_copy(&copy, index->store, STORE_MANIFEST, 0, error);
-    if (status != RECMAP_OK) return status;
-    status = check_decoded(index, manifest_decode(&index->manifest, copy, values->size),
-                           "its manifest cannot be read", error);
+    RETURN_IF_FAILED(store_copy(&copy, index->store, STORE_MANIFEST, 0, error));
+    recmap_status status = check_decoded(index,
+                                         manifest_decode(&index->manifest, copy, values->size),
+                                         "its manifest cannot be read", error);
     free(copy);
     if (status != RECMAP_OK) return status;
     if (index->manifest.format_version == INDEX_FORMAT_VERSION) return RECMAP_OK;
@@ -57,14 +57,14 @@ static recmap_status decode_shards(struct index_file *index, struct shard_entry 
     const struct store_value *values = store_values(index->store, STORE_SHARDS, &tables);
     for (size_t t = 0; t < tables; t++) {
         uint8_t *copy = NULL;
-        recmap_status status = store_copy(&copy, index->store, STORE_SHARDS, t, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(store_copy(&copy, index->store, STORE_SHARDS, t, error));
         size_t before = decoded, due = count - decoded;
         if (due > SHARDS_PER_TABLE) due = SHARDS_PER_TABLE;
         decode_verdict verdict =
             shards_decode(entries, &decoded, decoded + due, copy, values[t].size);
         free(copy);
-        status = check_decoded(index, verdict, "its table of shards cannot be read", error);
+        recmap_status status =
+            check_decoded(index, verdict, "its table of shards cannot be read", error);
         if (status == RECMAP_OK && decoded - before != due)
             status = index_fail(index, error, "its table of shards is incomplete");
         /* From here on the index owns the decoded entries, also after an error. */
@@ -235,13 +235,11 @@ static recmap_status read_damages(struct index_file *index, recmap_error *error)
     if (!index->damages) return fail_memory(error);
     for (size_t t = 0; t < tables; t++) {
         uint8_t *copy = NULL;
-        recmap_status status = store_copy(&copy, index->store, STORE_DAMAGE, t, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(store_copy(&copy, index->store, STORE_DAMAGE, t, error));
         decode_verdict verdict =
             damages_decode(index->damages, &decoded, (size_t)count, copy, values[t].size);
         free(copy);
-        status = check_decoded(index, verdict, "its list of damage cannot be read", error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(check_decoded(index, verdict, "its list of damage cannot be read", error));
     }
     return decoded == count ? check_damages(index, error)
                             : index_fail(index, error, "its list of damage is incomplete");

@@ -21,9 +21,8 @@ recmap_status epoch_cursor_next(struct epoch_step *step, struct epoch_cursor *cu
                                 recmap_error *error) {
     if (cursor->is_over) {
         const recmap_deal *deal = &cursor->deal;
-        recmap_status status =
-            epoch_cursor_init(cursor, deal->order, deal->epoch + 1, 0, &deal->options, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(
+            epoch_cursor_init(cursor, deal->order, deal->epoch + 1, 0, &deal->options, error));
     }
     *step =
         (struct epoch_step){cursor->deal, cursor->step, cursor->step == cursor->deal.step_count};

@@ -67,11 +67,10 @@ static recmap_status find_substitute(uint64_t *number, bool *is_found, struct fi
     for (uint64_t i = 1; i <= tries; i++) {
         uint64_t next = (position + i) % count, candidate = next;
         bool is_bad;
-        recmap_status status = RECMAP_OK;
         if (!gives_rows(deal))
-            status = recmap_order_at(&candidate, deal->order, deal->epoch, &next, 1, error);
-        if (status == RECMAP_OK) status = probe(&is_bad, filler, deal, candidate, error);
-        if (status != RECMAP_OK) return status;
+            RETURN_IF_FAILED(
+                recmap_order_at(&candidate, deal->order, deal->epoch, &next, 1, error));
+        RETURN_IF_FAILED(probe(&is_bad, filler, deal, candidate, error));
         if (is_bad) continue;
         *number = candidate;
         *is_found = true;
@@ -93,8 +92,7 @@ static recmap_status check_record(bool *keep, struct filled_batch *filled, struc
     if (status != RECMAP_OK || !is_bad) return status;
     recmap_skipped bad = {deal->epoch, position, *number, RECMAP_NO_RECORD};
     if (filler->policy == RECMAP_BAD_RECORD_SUBSTITUTE) {
-        status = find_substitute(number, &is_replaced, filler, deal, position, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(find_substitute(number, &is_replaced, filler, deal, position, error));
         if (!is_replaced && error) *error = found;
         if (!is_replaced) return found.status;
         bad.substitute = *number;
@@ -118,9 +116,9 @@ static recmap_status gather_and_parse(struct filled_batch *filled, struct filler
                                       const recmap_deal *deal, size_t count, recmap_error *error) {
     if (gives_rows(deal))
         return rows_fill(filled->batch, filler, deal, filler->numbers, count, error);
-    recmap_status status =
-        recmap_dataset_gather(filled->batch, filler->dataset, filler->numbers, count, error);
-    return status == RECMAP_OK ? parse(filled, filler, error) : status;
+    RETURN_IF_FAILED(
+        recmap_dataset_gather(filled->batch, filler->dataset, filler->numbers, count, error));
+    return parse(filled, filler, error);
 }
 
 /* Called when a batch failed because of a bad record: checks its records one by one and gathers
@@ -133,8 +131,7 @@ static recmap_status gather_good(struct filled_batch *filled, struct filler *fil
         uint64_t position = (share->first + i) % recmap_order_count(deal->order);
         bool keep;
         uint64_t number = filler->numbers[i];
-        recmap_status status = check_record(&keep, filled, filler, deal, position, &number, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(check_record(&keep, filled, filler, deal, position, &number, error));
         if (keep) filler->numbers[good++] = number;
     }
     return gather_and_parse(filled, filler, deal, good, error);
@@ -150,8 +147,7 @@ static uint64_t sum_sizes(const recmap_batch *batch) {
 /* Puts the numbers of this rank's records, or the positions of its rows, into `filler->numbers`. */
 static recmap_status list_numbers(recmap_share *share, struct filler *filler,
                                   const struct epoch_step *step, recmap_error *error) {
-    recmap_status status = recmap_deal_share(share, &step->deal, step->step, filler->rank, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(recmap_deal_share(share, &step->deal, step->step, filler->rank, error));
     if (share->count > SIZE_MAX || !array_reserve(&filler->numbers, &filler->capacity,
                                                   (size_t)share->count, sizeof *filler->numbers))
         return fail_memory(error);

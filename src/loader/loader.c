@@ -103,9 +103,8 @@ recmap_status recmap_loader_create(recmap_loader **loader, recmap_dataset *datas
                                    recmap_error *error) {
     static const recmap_loader_options defaults = RECMAP_LOADER_OPTIONS_INIT;
     if (!options) options = &defaults;
-    recmap_status status = check_options(options, error);
-    if (status == RECMAP_OK) status = check_order(dataset, order, options->parser, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_options(options, error));
+    RETURN_IF_FAILED(check_order(dataset, order, options->parser, error));
     recmap_loader *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     fresh->dataset = dataset;
@@ -116,7 +115,7 @@ recmap_status recmap_loader_create(recmap_loader **loader, recmap_dataset *datas
     set_options(fresh, options);
     readahead_init(&fresh->readahead, dataset, order, options,
                    dataset->access == RECMAP_ACCESS_MAP);
-    status = allocate(fresh, error);
+    recmap_status status = allocate(fresh, error);
     if (status == RECMAP_OK)
         status = epoch_cursor_init(&fresh->cursor, order, 0, 0, &fresh->deal, error);
     if (status == RECMAP_OK) {
@@ -191,9 +190,8 @@ static void choose_reading(recmap_loader *loader) {
 static recmap_status start_workers(recmap_loader *loader, recmap_error *error) {
     if (loader->owner) return RECMAP_OK;
     choose_reading(loader);
-    recmap_status status =
-        workers_start(&loader->workers, loader->options.thread_count, loader_work, loader, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(
+        workers_start(&loader->workers, loader->options.thread_count, loader_work, loader, error));
     pthread_mutex_lock(&loader->lock);
     loader->statistics.thread_count = loader->workers.count;
     pthread_mutex_unlock(&loader->lock);
@@ -274,16 +272,15 @@ static recmap_status take(recmap_batch **batch, recmap_loader *loader, recmap_er
 
 /* Makes sure that workers are running and that they fill batches from the loader's position. */
 static recmap_status ensure_workers(recmap_loader *loader, recmap_error *error) {
-    recmap_status status = loader_check_process(loader, error);
-    if (status == RECMAP_OK && loader->must_restart)
-        status = loader_go_to(loader, loader->epoch, loader->position, error);
-    return status == RECMAP_OK ? start_workers(loader, error) : status;
+    RETURN_IF_FAILED(loader_check_process(loader, error));
+    if (loader->must_restart)
+        RETURN_IF_FAILED(loader_go_to(loader, loader->epoch, loader->position, error));
+    return start_workers(loader, error);
 }
 
 recmap_status recmap_loader_wait(int *is_ready, recmap_loader *loader, uint64_t timeout_ns,
                                  recmap_error *error) {
-    recmap_status status = ensure_workers(loader, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(ensure_workers(loader, error));
     struct timespec until = clock_until(timeout_ns);
     pthread_mutex_lock(&loader->lock);
     *is_ready = wait_for_slot(loader, &until)->is_ready;
@@ -292,13 +289,12 @@ recmap_status recmap_loader_wait(int *is_ready, recmap_loader *loader, uint64_t 
 }
 
 recmap_status recmap_loader_next(recmap_batch **batch, recmap_loader *loader, recmap_error *error) {
-    recmap_status status = ensure_workers(loader, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(ensure_workers(loader, error));
     recmap_batch *next = NULL;
     pthread_mutex_lock(&loader->lock);
     loader_add_spare(loader, loader->returned);
     loader->returned = NULL;
-    status = take(&next, loader, error);
+    recmap_status status = take(&next, loader, error);
     pthread_mutex_unlock(&loader->lock);
     if (status != RECMAP_OK) return status;
     if (*batch) recmap_batch_clear(*batch);

@@ -1,11 +1,11 @@
 /* A loader's position: reading, saving, loading and changing it. */
+#include "base/error.h"
 #include "dataset/concat.h"
 #include "loader/loader.h"
 
 recmap_status recmap_loader_tell(uint64_t *epoch, uint64_t *position, const recmap_loader *loader,
                                  recmap_error *error) {
-    recmap_status status = loader_check_process(loader, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(loader_check_process(loader, error));
     *epoch = loader->epoch;
     *position = loader->position;
     return RECMAP_OK;
@@ -37,8 +37,7 @@ static recmap_state_info info_here(const recmap_loader *loader) {
 
 recmap_status recmap_loader_save(recmap_state **state, const recmap_loader *loader,
                                  recmap_error *error) {
-    recmap_status status = loader_check_process(loader, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(loader_check_process(loader, error));
     recmap_state_info info = info_here(loader);
     return recmap_state_create(state, &info, error);
 }
@@ -55,9 +54,8 @@ static void discard_batches_ahead(recmap_loader *loader) {
 recmap_status loader_go_to(recmap_loader *loader, uint64_t epoch, uint64_t position,
                            recmap_error *error) {
     struct epoch_cursor cursor;
-    recmap_status status =
-        epoch_cursor_init(&cursor, loader->order, epoch, position, &loader->deal, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(
+        epoch_cursor_init(&cursor, loader->order, epoch, position, &loader->deal, error));
     pthread_mutex_lock(&loader->lock);
     discard_batches_ahead(loader);
     loader->cursor = cursor;
@@ -72,39 +70,36 @@ recmap_status loader_go_to(recmap_loader *loader, uint64_t epoch, uint64_t posit
 
 recmap_status recmap_loader_seek(recmap_loader *loader, uint64_t epoch, uint64_t position,
                                  recmap_error *error) {
-    recmap_status status = loader_check_process(loader, error);
-    return status == RECMAP_OK ? loader_go_to(loader, epoch, position, error) : status;
+    RETURN_IF_FAILED(loader_check_process(loader, error));
+    return loader_go_to(loader, epoch, position, error);
 }
 
 recmap_status recmap_loader_seek_record(recmap_loader *loader, uint64_t epoch, uint64_t number,
                                         recmap_error *error) {
     uint64_t position;
-    recmap_status status = loader_check_process(loader, error);
-    if (status == RECMAP_OK)
-        status = recmap_order_position_of(&position, loader->order, epoch, number, error);
-    return status == RECMAP_OK ? loader_go_to(loader, epoch, position, error) : status;
+    RETURN_IF_FAILED(loader_check_process(loader, error));
+    RETURN_IF_FAILED(recmap_order_position_of(&position, loader->order, epoch, number, error));
+    return loader_go_to(loader, epoch, position, error);
 }
 
 recmap_status recmap_loader_load(recmap_loader *loader, const recmap_state *state,
                                  recmap_error *error) {
-    recmap_status status = loader_check_process(loader, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(loader_check_process(loader, error));
     recmap_state_info here = info_here(loader);
     const recmap_state_info *info = recmap_state_get_info(state);
-    status = recmap_state_check(state, &here, error);
-    return status == RECMAP_OK ? loader_go_to(loader, info->epoch, info->position, error) : status;
+    RETURN_IF_FAILED(recmap_state_check(state, &here, error));
+    return loader_go_to(loader, info->epoch, info->position, error);
 }
 
 recmap_status recmap_loader_load_continued(recmap_loader *loader, const recmap_state *state,
                                            recmap_error *error) {
-    recmap_status status = loader_check_process(loader, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(loader_check_process(loader, error));
     recmap_state_info here = info_here(loader);
     const recmap_state_info *info = recmap_state_get_info(state);
     if (dataset_begins_with(loader->dataset, &info->fingerprint, info->record_count)) {
         here.fingerprint = info->fingerprint;
         here.record_count = info->record_count;
     }
-    status = recmap_state_check_continued(state, &here, error);
-    return status == RECMAP_OK ? loader_go_to(loader, info->epoch, info->position, error) : status;
+    RETURN_IF_FAILED(recmap_state_check_continued(state, &here, error));
+    return loader_go_to(loader, info->epoch, info->position, error);
 }

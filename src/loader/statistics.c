@@ -2,12 +2,12 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "loader/loader.h"
 
 recmap_status recmap_loader_get_statistics(recmap_loader_statistics *statistics,
                                            recmap_loader *loader, recmap_error *error) {
-    recmap_status status = loader_check_process(loader, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(loader_check_process(loader, error));
     pthread_mutex_lock(&loader->lock);
     *statistics = loader->statistics;
     if (loader->readahead.is_cold) statistics->readahead_records = loader->readahead.window;
@@ -17,8 +17,7 @@ recmap_status recmap_loader_get_statistics(recmap_loader_statistics *statistics,
 
 recmap_status recmap_loader_get_skipped(recmap_skipped *skipped, size_t capacity, size_t *count,
                                         recmap_loader *loader, size_t first, recmap_error *error) {
-    recmap_status status = loader_check_process(loader, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(loader_check_process(loader, error));
     pthread_mutex_lock(&loader->lock);
     size_t available = first < loader->skipped_count ? loader->skipped_count - first : 0;
     size_t copied = (size_t)min_u64(available, capacity);

@@ -351,9 +351,8 @@ static recmap_status start_request(struct slot *slot, size_t index, recmap_error
     *slot = (struct slot){.run = run, .easy = easy, .index = index};
     slot->range = find_missing(run, index);
     reply_reset(&slot->reply);
-    recmap_status status = find_address(&address, run, index, error);
-    if (status == RECMAP_OK) status = add_headers(slot, &address, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(find_address(&address, run, index, error));
+    RETURN_IF_FAILED(add_headers(slot, &address, error));
     set_connection(easy, &run->storage->options);
     set_callbacks(slot);
     set_target(easy, &address);

@@ -61,10 +61,8 @@ recmap_status recmap_deal_init(recmap_deal *deal, const recmap_order *order, uin
                     "position %" PRIu64 " is out of range: an epoch has %" PRIu64 " positions",
                     position, order->count);
     recmap_deal made = {order, epoch, position, *options, 0, order->batch_count};
-    if (order->batch_count && position < order->count) {
-        status = recmap_order_batch_of(&made.first_batch, order, epoch, position, error);
-        if (status != RECMAP_OK) return status;
-    }
+    if (order->batch_count && position < order->count)
+        RETURN_IF_FAILED(recmap_order_batch_of(&made.first_batch, order, epoch, position, error));
     count_steps(&made);
     *deal = made;
     return RECMAP_OK;
@@ -89,9 +87,8 @@ static recmap_status share_batch(recmap_share *share, const recmap_deal *deal, u
                                  recmap_error *error) {
     uint64_t count = deal->order->batch_count;
     recmap_share found;
-    recmap_status status = recmap_order_batch(&found.first, &found.count, deal->order, deal->epoch,
-                                              batch % count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(recmap_order_batch(&found.first, &found.count, deal->order, deal->epoch,
+                                        batch % count, error));
     if (batch == deal->first_batch) {
         found.count -= deal->position - found.first;
         found.first = deal->position;
@@ -123,9 +120,8 @@ recmap_status recmap_deal_numbers(uint64_t *numbers, const recmap_deal *deal,
     for (uint64_t done = 0; done < share->count;) {
         uint64_t first = (share->first + done) % count;
         uint64_t here = min_u64(share->count - done, count - first);
-        recmap_status status =
-            recmap_order_run(numbers + done, deal->order, deal->epoch, first, (size_t)here, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(
+            recmap_order_run(numbers + done, deal->order, deal->epoch, first, (size_t)here, error));
         done += here;
     }
     return RECMAP_OK;
@@ -148,9 +144,7 @@ recmap_status recmap_deal_state(uint64_t *epoch, uint64_t *position, const recma
     struct units u = count_units(deal);
     uint64_t next = u.first + steps * u.step, size;
     if (steps && deal->order->batch_count) {
-        recmap_status status =
-            recmap_order_batch(&next, &size, deal->order, deal->epoch, next, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(recmap_order_batch(&next, &size, deal->order, deal->epoch, next, error));
     } else if (!steps) {
         next = deal->position;
     }

@@ -139,8 +139,7 @@ static recmap_status grouped_at(uint64_t *numbers, const recmap_order *order, ui
                                 const uint64_t *positions, size_t count, recmap_error *error) {
     const struct grouped_order *grouped = (const struct grouped_order *)order;
     struct grouped_epoch *e;
-    recmap_status status = begin_epoch(&e, order, epoch, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(begin_epoch(&e, order, epoch, error));
     struct permutation group;
     uint32_t known = UINT32_MAX; /* the group whose permutation that is */
     for (size_t i = 0; i < count;) {
@@ -160,8 +159,7 @@ static recmap_status grouped_position_of(uint64_t *position, const recmap_order 
                                          uint64_t epoch, uint64_t number, recmap_error *error) {
     const struct grouped_order *grouped = (const struct grouped_order *)order;
     struct grouped_epoch *e;
-    recmap_status status = begin_epoch(&e, order, epoch, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(begin_epoch(&e, order, epoch, error));
     uint32_t place = grouped->groups.places[number];
     uint32_t group = groups_of_place(&grouped->groups, place);
     struct permutation inside;
@@ -178,8 +176,7 @@ static recmap_status grouped_position_of(uint64_t *position, const recmap_order 
 static recmap_status grouped_batch(uint64_t *first, uint64_t *count, const recmap_order *order,
                                    uint64_t epoch, uint64_t batch_index, recmap_error *error) {
     struct grouped_epoch *e;
-    recmap_status status = begin_epoch(&e, order, epoch, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(begin_epoch(&e, order, epoch, error));
     *first = e->starts[batch_index];
     *count = e->starts[batch_index + 1] - e->starts[batch_index];
     end_epoch(order, e);
@@ -189,8 +186,7 @@ static recmap_status grouped_batch(uint64_t *first, uint64_t *count, const recma
 static recmap_status grouped_batch_of(uint64_t *batch_index, const recmap_order *order,
                                       uint64_t epoch, uint64_t position, recmap_error *error) {
     struct grouped_epoch *e;
-    recmap_status status = begin_epoch(&e, order, epoch, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(begin_epoch(&e, order, epoch, error));
     *batch_index = place_of(order, e, position);
     end_epoch(order, e);
     return RECMAP_OK;
@@ -278,11 +274,10 @@ recmap_status recmap_order_grouped(recmap_order **order, const int64_t *labels, 
                                    uint64_t batch_size, uint64_t seed, recmap_error *error) {
     if (!batch_size) return fail(error, RECMAP_INVALID, "a batch must hold at least 1 record");
     struct groups groups;
-    recmap_status status = groups_by_label(&groups, labels, n, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(groups_by_label(&groups, labels, n, error));
     struct grouped_order *fresh = make_grouped(&grouped_kind, &groups, batch_size, seed, error);
     if (!fresh) return RECMAP_NO_MEMORY;
-    status = count_batches(fresh, error);
+    recmap_status status = count_batches(fresh, error);
     if (status != RECMAP_OK) recmap_order_release(&fresh->base);
     else *order = &fresh->base;
     return status;
@@ -328,19 +323,16 @@ recmap_status recmap_order_bucketed(recmap_order **order, const int64_t *lengths
                                     recmap_bucket_size size, uint64_t seed, recmap_error *error) {
     uint8_t digest[DIGEST_SIZE];
     struct groups groups;
-    recmap_status status = check_lengths(lengths, n, size, error);
-    if (status == RECMAP_OK)
-        status = digest_words(digest, (const uint64_t *)bounds, bound_count, error);
-    if (status == RECMAP_OK)
-        status = groups_by_bounds(&groups, lengths, n, bounds, bound_count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_lengths(lengths, n, size, error));
+    RETURN_IF_FAILED(digest_words(digest, (const uint64_t *)bounds, bound_count, error));
+    RETURN_IF_FAILED(groups_by_bounds(&groups, lengths, n, bounds, bound_count, error));
     struct grouped_order *fresh =
         make_grouped(&bucketed_kind, &groups, size.batch_size, seed, error);
     if (!fresh) return RECMAP_NO_MEMORY;
     fresh->has_bounds = true;
     memcpy(fresh->bounds_digest, digest, DIGEST_SIZE);
     if (size.token_budget) set_budget(fresh, lengths, size.token_budget);
-    status = count_batches(fresh, error);
+    recmap_status status = count_batches(fresh, error);
     if (status != RECMAP_OK) recmap_order_release(&fresh->base);
     else *order = &fresh->base;
     return status;

@@ -59,8 +59,7 @@ static recmap_status check_n(size_t n, size_t group_count, recmap_error *error) 
 }
 
 static recmap_status allocate(struct groups *groups, size_t n, size_t count, recmap_error *error) {
-    recmap_status status = check_n(n, count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_n(n, count, error));
     *groups = (struct groups){.n = (uint32_t)n, .count = (uint32_t)count};
     groups->first = calloc(count + 2, sizeof *groups->first);
     groups->records = malloc((n ? n : 1) * sizeof *groups->records);
@@ -73,9 +72,8 @@ static recmap_status allocate(struct groups *groups, size_t n, size_t count, rec
 /* Counting sort: group i has the values in [bounds[i-1], bounds[i]). */
 static recmap_status sort_records(struct groups *groups, const int64_t *values, size_t n,
                                   const int64_t *bounds, size_t bound_count, recmap_error *error) {
-    recmap_status status = allocate(groups, n, bound_count + 1, error);
-    if (status != RECMAP_OK) return status;
-    status = digest_words(groups->digest, (const uint64_t *)values, n, error);
+    RETURN_IF_FAILED(allocate(groups, n, bound_count + 1, error));
+    recmap_status status = digest_words(groups->digest, (const uint64_t *)values, n, error);
     if (status != RECMAP_OK) {
         groups_destroy(groups);
         return status;
@@ -94,14 +92,13 @@ static recmap_status sort_records(struct groups *groups, const int64_t *values, 
 
 recmap_status groups_by_label(struct groups *groups, const int64_t *labels, size_t n,
                               recmap_error *error) {
-    recmap_status status = check_n(n, 0, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_n(n, 0, error));
     int64_t *found = NULL;
     size_t count = 0;
-    status = find_labels(&found, &count, labels, n, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(find_labels(&found, &count, labels, n, error));
     /* Each label but the first is the lower bound of its group. */
-    status = sort_records(groups, labels, n, found + (count > 0), count ? count - 1 : 0, error);
+    recmap_status status =
+        sort_records(groups, labels, n, found + (count > 0), count ? count - 1 : 0, error);
     free(found);
     return status;
 }

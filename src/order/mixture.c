@@ -88,8 +88,7 @@ static recmap_status take(uint64_t *numbers, const struct mixture_order *mixture
     const recmap_order *source = mixture->sources[draws->source];
     uint64_t values[PIECE];
     for (size_t i = 0; i < count; i++) values[i] = draws[i].position - epoch * source->count;
-    recmap_status status = source->kind->at(values, source, epoch, values, count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(source->kind->at(values, source, epoch, values, count, error));
     for (size_t i = 0; i < count; i++)
         numbers[draws[i].item] = mixture->first_number[draws->source] + values[i];
     return RECMAP_OK;
@@ -104,8 +103,7 @@ static recmap_status take_all(uint64_t *numbers, const struct mixture_order *mix
         while (end < count && draws[end].source == draws[i].source &&
                draws[end].position - first < size)
             end++;
-        recmap_status status = take(numbers, mixture, epoch, draws + i, end - i, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(take(numbers, mixture, epoch, draws + i, end - i, error));
         i = end;
     }
     return RECMAP_OK;
@@ -175,8 +173,7 @@ static recmap_status append_row(recmap_pieces *pieces, const struct mixture_orde
     const recmap_order *source = mixture->sources[drawn->source];
     uint64_t epoch = drawn->position / source->count, position = drawn->position % source->count;
     size_t first = pieces->count;
-    recmap_status status = source->kind->pieces(pieces, source, epoch, &position, 1, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(source->kind->pieces(pieces, source, epoch, &position, 1, error));
     for (size_t i = first; i < pieces->count; i++)
         pieces->items[i].record += mixture->first_record[drawn->source];
     return RECMAP_OK;
@@ -284,8 +281,7 @@ static recmap_status check_sources(recmap_order *const *sources, size_t count,
     for (size_t i = 0; i < count; i++) {
         if (!sources[i]->count)
             return fail(error, RECMAP_INVALID, "source %zu of the mixture is empty", i);
-        recmap_status status = check_width(sources[i], sources[0], i, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(check_width(sources[i], sources[0], i, error));
     }
     return RECMAP_OK;
 }
@@ -314,10 +310,8 @@ static recmap_status check_weights_of(size_t source, const recmap_mixture_change
 static recmap_status check_weights(const recmap_mixture_change *changes, size_t change_count,
                                    size_t source_count, const recmap_mixture_options *options,
                                    recmap_error *error) {
-    for (size_t i = 0; i < source_count; i++) {
-        recmap_status status = check_weights_of(i, changes, change_count, options, error);
-        if (status != RECMAP_OK) return status;
-    }
+    for (size_t i = 0; i < source_count; i++)
+        RETURN_IF_FAILED(check_weights_of(i, changes, change_count, options, error));
     return RECMAP_OK;
 }
 
@@ -363,10 +357,8 @@ static recmap_status set_sources(struct mixture_order *mixture, recmap_order *co
     for (size_t i = 0; i < count; i++) {
         mixture->first_number[i + 1] = mixture->first_number[i] + sources[i]->limit;
         mixture->first_record[i + 1] = mixture->first_record[i] + sources[i]->record_limit;
-        recmap_status status = check_count(mixture->first_number[i + 1], "records", error);
-        if (status == RECMAP_OK)
-            status = check_count(mixture->first_record[i + 1], "records", error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(check_count(mixture->first_number[i + 1], "records", error));
+        RETURN_IF_FAILED(check_count(mixture->first_record[i + 1], "records", error));
     }
     for (size_t i = 0; i < count; i++) mixture->sources[i] = recmap_order_retain(sources[i]);
     mixture->base.limit = mixture->first_number[count];
@@ -390,9 +382,9 @@ static size_t own_description_size(size_t source_count, size_t change_count) {
 static recmap_status set_parts(struct mixture_order *mixture, recmap_order *const *sources,
                                size_t source_count, const recmap_mixture_change *changes,
                                size_t change_count, recmap_error *error) {
-    recmap_status status = blend_init(&mixture->blend, source_count, changes, change_count, error);
-    if (status == RECMAP_OK) status = set_sources(mixture, sources, source_count, error);
-    return status == RECMAP_OK ? set_length(mixture, error) : status;
+    RETURN_IF_FAILED(blend_init(&mixture->blend, source_count, changes, change_count, error));
+    RETURN_IF_FAILED(set_sources(mixture, sources, source_count, error));
+    return set_length(mixture, error);
 }
 
 recmap_status recmap_order_blended(recmap_order **order, recmap_order *const *sources,
@@ -402,21 +394,18 @@ recmap_status recmap_order_blended(recmap_order **order, recmap_order *const *so
     static const recmap_mixture_options defaults = RECMAP_MIXTURE_OPTIONS_INIT;
     if (!options) options = &defaults;
     struct order_nesting nesting;
-    recmap_status status = check_options(options, error);
-    if (status == RECMAP_OK) status = check_sources(sources, source_count, error);
-    if (status == RECMAP_OK) status = blend_check_changes(changes, change_count, error);
-    if (status == RECMAP_OK)
-        status = check_weights(changes, change_count, source_count, options, error);
-    if (status == RECMAP_OK)
-        status = order_nest(&nesting, sources, source_count,
-                            own_description_size(source_count, change_count), error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_options(options, error));
+    RETURN_IF_FAILED(check_sources(sources, source_count, error));
+    RETURN_IF_FAILED(blend_check_changes(changes, change_count, error));
+    RETURN_IF_FAILED(check_weights(changes, change_count, source_count, options, error));
+    RETURN_IF_FAILED(order_nest(&nesting, sources, source_count,
+                                own_description_size(source_count, change_count), error));
     struct mixture_order *fresh = order_allocate(sizeof *fresh, &mixture_kind, 0, 0, error);
     if (!fresh) return RECMAP_NO_MEMORY;
     fresh->base.nesting = nesting;
     fresh->options = *options;
     fresh->base.epochs_differ = true;
-    status = set_parts(fresh, sources, source_count, changes, change_count, error);
+    recmap_status status = set_parts(fresh, sources, source_count, changes, change_count, error);
     if (status != RECMAP_OK) {
         recmap_order_release(&fresh->base);
         return status;

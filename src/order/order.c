@@ -42,8 +42,7 @@ recmap_status order_nest(struct order_nesting *nesting, recmap_order *const *sou
     for (size_t i = 0; i < count && made.description_size <= size_max; i++) {
         unsigned level = sources[i]->nesting.level ? sources[i]->nesting.level : 1;
         size_t size;
-        recmap_status status = description_size(&size, sources[i], error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(description_size(&size, sources[i], error));
         made.description_size += size;
         if (level >= made.level) made.level = level + 1;
     }
@@ -147,9 +146,7 @@ recmap_status recmap_order_run(uint64_t *numbers, const recmap_order *order, uin
         uint64_t positions[RUN_BLOCK];
         size_t here = count - done < RUN_BLOCK ? count - done : RUN_BLOCK;
         for (size_t i = 0; i < here; i++) positions[i] = first + done + i;
-        recmap_status status =
-            order->kind->at(numbers + done, order, epoch, positions, here, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(order->kind->at(numbers + done, order, epoch, positions, here, error));
         done += here;
     }
     return RECMAP_OK;
@@ -173,8 +170,7 @@ static recmap_status check_batches(const recmap_order *order, recmap_error *erro
 
 recmap_status recmap_order_batch(uint64_t *first, uint64_t *count, const recmap_order *order,
                                  uint64_t epoch, uint64_t batch_index, recmap_error *error) {
-    recmap_status status = check_batches(order, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_batches(order, error));
     if (batch_index >= order->batch_count)
         return fail(error, RECMAP_INVALID,
                     "batch %" PRIu64 " is out of range: an epoch has %" PRIu64 " batches",
@@ -184,8 +180,7 @@ recmap_status recmap_order_batch(uint64_t *first, uint64_t *count, const recmap_
 
 recmap_status recmap_order_batch_of(uint64_t *batch_index, const recmap_order *order,
                                     uint64_t epoch, uint64_t position, recmap_error *error) {
-    recmap_status status = check_batches(order, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_batches(order, error));
     if (position >= order->count) return fail_position(error, order, position);
     return order->kind->batch_of(batch_index, order, epoch, position, error);
 }

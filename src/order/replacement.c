@@ -72,8 +72,7 @@ static recmap_status check_draws(uint64_t n, uint64_t size, recmap_error *error)
 
 recmap_status recmap_order_with_replacement(recmap_order **order, uint64_t n, uint64_t seed,
                                             uint64_t size, recmap_error *error) {
-    recmap_status status = check_draws(n, size, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_draws(n, size, error));
     struct drawing_order *fresh =
         order_allocate(sizeof *fresh, &alike_kind, size ? size : n, n, error);
     if (!fresh) return RECMAP_NO_MEMORY;
@@ -84,13 +83,12 @@ recmap_status recmap_order_with_replacement(recmap_order **order, uint64_t n, ui
 
 recmap_status recmap_order_weighted(recmap_order **order, const double *weights, size_t n,
                                     uint64_t seed, uint64_t size, recmap_error *error) {
-    recmap_status status = check_draws(n, size, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_draws(n, size, error));
     struct drawing_order *fresh =
         order_allocate(sizeof *fresh, &weighted_kind, size ? size : n, n, error);
     if (!fresh) return RECMAP_NO_MEMORY;
     fresh->seed = seed;
-    status = alias_create(&fresh->table, weights, n, error);
+    recmap_status status = alias_create(&fresh->table, weights, n, error);
     if (status != RECMAP_OK) {
         recmap_order_release(&fresh->base);
         return status;

@@ -87,8 +87,7 @@ static recmap_status allocate(struct schedule *schedule, const double *weights,
     schedule->shares = calloc(schedule->source_count, sizeof *schedule->shares);
     schedule->first_turn = calloc(schedule->source_count, sizeof *schedule->first_turn);
     if (!schedule->shares || !schedule->first_turn) return fail_memory(error);
-    recmap_status status = find_shares(schedule, weights, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(find_shares(schedule, weights, error));
     for (size_t i = 1; i < schedule->source_count; i++)
         schedule->first_turn[i] = schedule->first_turn[i - 1] + schedule->shares[i - 1];
     schedule->slots = calloc(schedule->period, sizeof *schedule->slots);

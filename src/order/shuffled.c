@@ -1,4 +1,5 @@
 /* Sequential and shuffled orders of n records. */
+#include "base/error.h"
 #include "order/order.h"
 #include "permutation/permutation.h"
 #include "permutation/random.h"
@@ -34,8 +35,7 @@ static const struct order_kind sequential_kind = {
 };
 
 recmap_status recmap_order_sequential(recmap_order **order, uint64_t n, recmap_error *error) {
-    recmap_status status = check_count(n, "records", error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_count(n, "records", error));
     struct plain_order *fresh = order_allocate(sizeof *fresh, &sequential_kind, n, n, error);
     if (!fresh) return RECMAP_NO_MEMORY;
     *order = &fresh->base;
@@ -79,8 +79,7 @@ static const struct order_kind shuffled_kind = {
 
 recmap_status recmap_order_shuffled(recmap_order **order, uint64_t n, uint64_t seed,
                                     recmap_error *error) {
-    recmap_status status = check_count(n, "records", error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_count(n, "records", error));
     struct plain_order *fresh = order_allocate(sizeof *fresh, &shuffled_kind, n, n, error);
     if (!fresh) return RECMAP_NO_MEMORY;
     fresh->seed = seed;

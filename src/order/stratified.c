@@ -81,8 +81,7 @@ static recmap_status stratified_at(uint64_t *numbers, const recmap_order *order,
     const struct stratified_order *stratified = (const struct stratified_order *)order;
     const struct groups *groups = &stratified->groups;
     struct stratified_epoch *e;
-    recmap_status status = begin_epoch(&e, order, epoch, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(begin_epoch(&e, order, epoch, error));
     uint64_t known = UINT64_MAX, batch = 0; /* the batch at place `known` of the epoch */
     struct permutation space;
     for (size_t i = 0; i < count; i++) {
@@ -106,8 +105,7 @@ static recmap_status stratified_position_of(uint64_t *position, const recmap_ord
     const struct stratified_order *stratified = (const struct stratified_order *)order;
     const struct groups *groups = &stratified->groups;
     struct stratified_epoch *e;
-    recmap_status status = begin_epoch(&e, order, epoch, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(begin_epoch(&e, order, epoch, error));
     struct permutation space;
     uint32_t place = groups->places[number], group = groups_of_place(groups, place);
     const struct permutation *p = group_permutation(stratified, e, group, &space);
@@ -168,8 +166,7 @@ recmap_status recmap_order_stratified(recmap_order **order, const int64_t *label
                                       uint64_t batch_size, uint64_t seed, recmap_error *error) {
     if (!batch_size) return fail(error, RECMAP_INVALID, "a batch must hold at least 1 record");
     struct groups groups;
-    recmap_status status = groups_by_label(&groups, labels, n, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(groups_by_label(&groups, labels, n, error));
     struct stratified_order *fresh = order_allocate(sizeof *fresh, &stratified_kind, n, n, error);
     if (!fresh) {
         groups_destroy(&groups);
@@ -180,7 +177,7 @@ recmap_status recmap_order_stratified(recmap_order **order, const int64_t *label
     fresh->batch_size = batch_size;
     fresh->whole_count = n / batch_size;
     fresh->base.batch_count = fresh->whole_count + (n % batch_size != 0);
-    status = make_template(fresh, error);
+    recmap_status status = make_template(fresh, error);
     if (status != RECMAP_OK) {
         recmap_order_release(&fresh->base);
         return status;

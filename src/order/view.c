@@ -45,8 +45,7 @@ static recmap_status rows_pieces(recmap_pieces *pieces, const recmap_order *orde
                                  const uint64_t *positions, size_t count, recmap_error *error) {
     const struct view_order *view = (const struct view_order *)order;
     size_t first = pieces->count;
-    recmap_status status = view->of->kind->pieces(pieces, view->of, epoch, positions, count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(view->of->kind->pieces(pieces, view->of, epoch, positions, count, error));
     for (size_t i = first; i < pieces->count; i++)
         pieces->items[i].record = number_of(view, pieces->items[i].record);
     return RECMAP_OK;
@@ -59,8 +58,7 @@ static recmap_status rows_prepare(const recmap_order *order, uint64_t epoch, rec
 static recmap_status range_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                               const uint64_t *positions, size_t count, recmap_error *error) {
     const struct view_order *view = (const struct view_order *)order;
-    recmap_status status = view->of->kind->at(numbers, view->of, epoch, positions, count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(view->of->kind->at(numbers, view->of, epoch, positions, count, error));
     for (size_t i = 0; i < count; i++) numbers[i] = view->first + numbers[i] * (uint64_t)view->step;
     return RECMAP_OK;
 }
@@ -68,8 +66,7 @@ static recmap_status range_at(uint64_t *numbers, const recmap_order *order, uint
 static recmap_status list_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                              const uint64_t *positions, size_t count, recmap_error *error) {
     const struct view_order *view = (const struct view_order *)order;
-    recmap_status status = view->of->kind->at(numbers, view->of, epoch, positions, count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(view->of->kind->at(numbers, view->of, epoch, positions, count, error));
     for (size_t i = 0; i < count; i++) numbers[i] = view->numbers[numbers[i]];
     return RECMAP_OK;
 }
@@ -246,8 +243,7 @@ recmap_status recmap_order_view_range(recmap_order **order, recmap_order *base, 
                     " leaves [0, 2^62)",
                     count, first, step);
     struct order_nesting nesting;
-    recmap_status status = check_base(&nesting, base, count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_base(&nesting, base, count, error));
     const struct order_kind *kind = base->row_width ? &range_rows_kind : &range_kind;
     struct view_order *fresh = make_view(kind, base, nesting, count, limit, error);
     if (!fresh) return RECMAP_NO_MEMORY;
@@ -292,8 +288,7 @@ static uint64_t *allocate_numbers(size_t count, recmap_error *error) {
 recmap_status recmap_order_view_list(recmap_order **order, recmap_order *base,
                                      const uint64_t *numbers, size_t count, recmap_error *error) {
     struct order_nesting nesting;
-    recmap_status status = check_base(&nesting, base, count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_base(&nesting, base, count, error));
     for (size_t i = 0; i < count; i++)
         if (numbers[i] >= RECMAP_ORDER_COUNT_MAX)
             return fail(error, RECMAP_INVALID,
@@ -310,8 +305,7 @@ recmap_status recmap_order_view_mask(recmap_order **order, recmap_order *base, c
     size_t size = 0;
     for (size_t i = 0; i < count; i++) size += mask[i] != 0;
     struct order_nesting nesting;
-    recmap_status status = check_base(&nesting, base, size, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_base(&nesting, base, size, error));
     uint64_t *numbers = allocate_numbers(size, error);
     if (!numbers) return RECMAP_NO_MEMORY;
     for (size_t i = 0, next = 0; i < count; i++)

@@ -48,8 +48,7 @@ static recmap_status check_weights(double *largest, const double *weights, size_
 recmap_status weights_to_integers(uint64_t *integers, uint64_t *sum, const double *weights,
                                   size_t count, const char *what, recmap_error *error) {
     double largest = 0;
-    recmap_status status = check_weights(&largest, weights, count, what, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_weights(&largest, weights, count, what, error));
     int bits = 62 - (int)bit_length(count);
     int scale = bits - split_double(largest).exponent;
     *sum = 0;

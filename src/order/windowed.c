@@ -139,8 +139,7 @@ static const struct order_kind windowed_kind = {
  * all blocks were whole. */
 recmap_status recmap_order_windowed(recmap_order **order, uint64_t n, uint64_t block,
                                     uint64_t window_blocks, uint64_t seed, recmap_error *error) {
-    recmap_status status = check_count(n, "records", error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_count(n, "records", error));
     if (!block) return fail(error, RECMAP_INVALID, "a block must hold at least 1 record");
     if (!window_blocks) return fail(error, RECMAP_INVALID, "a window must hold at least 1 block");
     struct windowed_order *fresh = order_allocate(sizeof *fresh, &windowed_kind, n, n, error);

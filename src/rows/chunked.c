@@ -39,8 +39,7 @@ static recmap_status add_block(recmap_pieces *pieces, struct filling *row,
         if (skipped >= length) continue;
         uint64_t count = min_u64(length - skipped, row->end - row->next);
         recmap_piece piece = {cursor->records[i], skipped, count, row->next - row->start, length};
-        recmap_status status = pieces_add(pieces, piece, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(pieces_add(pieces, piece, error));
         row->next += count;
     }
     return RECMAP_OK;
@@ -51,9 +50,7 @@ static recmap_status add_block(recmap_pieces *pieces, struct filling *row,
 static recmap_status next_place(struct epoch_place *place, const struct stream_cursor *cursor,
                                 const struct filling *row, bool was_empty, recmap_error *error) {
     *place = (struct epoch_place){cursor->block + 1, row->next};
-    recmap_status status = RECMAP_OK;
-    if (was_empty) status = stream_find(place, cursor, &row->next, 1, error);
-    if (status != RECMAP_OK) return status;
+    if (was_empty) RETURN_IF_FAILED(stream_find(place, cursor, &row->next, 1, error));
     bool is_sound = place->block > cursor->block && place->block < cursor->stream->block_count;
     return is_sound ? RECMAP_OK : fail_changed(error);
 }
@@ -145,12 +142,10 @@ static const struct order_kind chunked_kind = {
 };
 
 static recmap_status check_options(const recmap_chunked_options *options, recmap_error *error) {
-    recmap_status status = check_version(options->version, RECMAP_CHUNKED_OPTIONS_VERSION, error);
-    if (status == RECMAP_OK) status = check_row_size(options->size, 1, "size", error);
-    if (status == RECMAP_OK) status = check_row_size(options->add, 0, "added elements", error);
-    if (status == RECMAP_OK)
-        status = check_below_size(options->overlap, options->size, "an overlap", error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_version(options->version, RECMAP_CHUNKED_OPTIONS_VERSION, error));
+    RETURN_IF_FAILED(check_row_size(options->size, 1, "size", error));
+    RETURN_IF_FAILED(check_row_size(options->add, 0, "added elements", error));
+    RETURN_IF_FAILED(check_below_size(options->overlap, options->size, "an overlap", error));
     if (options->documents != RECMAP_DOCUMENTS_SHUFFLED &&
         options->documents != RECMAP_DOCUMENTS_STORED)
         return fail(error, RECMAP_INVALID, "invalid order of documents: %d",
@@ -172,9 +167,8 @@ recmap_status recmap_order_chunked(recmap_order **order, recmap_counts *counts,
                                    const recmap_chunked_options *options, recmap_error *error) {
     struct lengths lengths = {counts, options->add};
     uint64_t total = 0;
-    recmap_status status = check_options(options, error);
-    if (status == RECMAP_OK) status = lengths_total(&total, &lengths, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_options(options, error));
+    RETURN_IF_FAILED(lengths_total(&total, &lengths, error));
     uint64_t rows = count_rows(options, total);
     struct chunked_order *chunked =
         order_allocate(sizeof *chunked, &chunked_kind, rows, rows, error);
@@ -188,7 +182,7 @@ recmap_status recmap_order_chunked(recmap_order **order, recmap_counts *counts,
     chunked->rows.base.row_add = options->add;
     recmap_counts_retain(counts);
     bool is_stored = options->documents == RECMAP_DOCUMENTS_STORED;
-    status = stream_init(&chunked->stream, &lengths, options->seed, is_stored, error);
+    recmap_status status = stream_init(&chunked->stream, &lengths, options->seed, is_stored, error);
     if (status != RECMAP_OK) {
         recmap_order_release(&chunked->rows.base);
         return status;

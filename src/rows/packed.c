@@ -110,9 +110,8 @@ static recmap_status seek_row(uint64_t *row, struct group_cursor *cursor, uint64
     if (!is_here) {
         struct epoch_place place;
         struct epoch_source source = source_of(packed);
-        recmap_status status =
-            epoch_table_find(&place, &packed->table, cursor->epoch, &source, &position, 1, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(
+            epoch_table_find(&place, &packed->table, cursor->epoch, &source, &position, 1, error));
         open_group(cursor, place);
     }
     *row = permutation_at_one(&cursor->rows, position - cursor->place.start);
@@ -125,8 +124,7 @@ static recmap_status packed_at(uint64_t *numbers, const recmap_order *order, uin
     group_cursor_init(&cursor, order, epoch);
     for (size_t i = 0; i < count; i++) {
         uint64_t row;
-        recmap_status status = seek_row(&row, &cursor, positions[i], error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(seek_row(&row, &cursor, positions[i], error));
         numbers[i] = sums_at(cursor.packed->row_sums, cursor.group) + row;
     }
     return RECMAP_OK;
@@ -140,9 +138,8 @@ static recmap_status packed_position_of(uint64_t *position, const recmap_order *
     uint64_t group = sums_find(packed->row_sums, packed->group_count, number);
     struct epoch_place place = {permutation_inverse_one(&cursor.groups, group), 0};
     struct epoch_source source = source_of(packed);
-    recmap_status status =
-        epoch_table_start(&place.start, &packed->table, epoch, &source, place.block, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(
+        epoch_table_start(&place.start, &packed->table, epoch, &source, place.block, error));
     open_group(&cursor, place);
     uint64_t row = number - sums_at(packed->row_sums, group);
     *position = place.start + permutation_inverse_one(&cursor.rows, row);
@@ -156,8 +153,7 @@ static recmap_status use_group(struct packed_group **used, struct packed_order *
     if (*used) group_cache_put(&packed->cache, *used);
     *used = group_cache_take(&packed->cache, number);
     if (*used) return RECMAP_OK;
-    recmap_status status = packed_group_create(used, &packed->packing, number, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(packed_group_create(used, &packed->packing, number, error));
     if (packed_group_row_count(*used) == row_count(packed, number)) return RECMAP_OK;
     packed_group_destroy(*used);
     *used = NULL;
@@ -236,8 +232,7 @@ static recmap_status count_rows(struct packed_order *packed, recmap_error *error
     uint64_t stretch = min_u64(SUMS_STRETCH, STRETCH_DOCUMENTS / packed->options.group);
     struct sums_input input = {&counted, packed->group_count, count_groups,
                                stretch ? (size_t)stretch : 1};
-    recmap_status status = sums_compute(packed->row_sums, &input, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(sums_compute(packed->row_sums, &input, error));
     uint64_t rows = sums_at(packed->row_sums, packed->group_count);
     packed->base.count = packed->base.limit = rows;
     if (rows)
@@ -247,10 +242,9 @@ static recmap_status count_rows(struct packed_order *packed, recmap_error *error
 }
 
 static recmap_status check_options(const recmap_packed_options *options, recmap_error *error) {
-    recmap_status status = check_version(options->version, RECMAP_PACKED_OPTIONS_VERSION, error);
-    if (status == RECMAP_OK) status = check_row_size(options->size, 1, "size", error);
-    if (status == RECMAP_OK) status = check_row_size(options->add, 0, "added elements", error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_version(options->version, RECMAP_PACKED_OPTIONS_VERSION, error));
+    RETURN_IF_FAILED(check_row_size(options->size, 1, "size", error));
+    RETURN_IF_FAILED(check_row_size(options->add, 0, "added elements", error));
     if (!options->group || options->group > RECMAP_PACKED_GROUP_MAX)
         return fail(error, RECMAP_INVALID, "a group of %u documents: a group has from 1 to %d",
                     options->group, RECMAP_PACKED_GROUP_MAX);
@@ -280,9 +274,8 @@ recmap_status recmap_order_packed(recmap_order **order, recmap_counts *counts,
                                   const recmap_packed_options *options, recmap_error *error) {
     struct lengths lengths = {counts, options->add};
     uint64_t total;
-    recmap_status status = check_options(options, error);
-    if (status == RECMAP_OK) status = lengths_total(&total, &lengths, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_options(options, error));
+    RETURN_IF_FAILED(lengths_total(&total, &lengths, error));
     struct packed_order *packed = order_allocate(sizeof *packed, &packed_kind, 0, 0, error);
     if (!packed) return RECMAP_NO_MEMORY;
     packed->options = *options;
@@ -290,7 +283,7 @@ recmap_status recmap_order_packed(recmap_order **order, recmap_counts *counts,
     packed->base.row_width = options->size;
     packed->base.row_add = options->add;
     init_packing(packed, counts);
-    status = count_rows(packed, error);
+    recmap_status status = count_rows(packed, error);
     if (status != RECMAP_OK) {
         recmap_order_release(&packed->base);
         return status;

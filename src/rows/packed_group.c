@@ -40,9 +40,8 @@ static struct packed_group *take_result(struct packer *packer, uint64_t number) 
 recmap_status packed_group_create(struct packed_group **group, const struct packing *packing,
                                   uint64_t number, recmap_error *error) {
     struct packer packer;
-    recmap_status status = packer_init(&packer, packing, error);
-    if (status != RECMAP_OK) return status;
-    status = packer_pack(&packer, number, error);
+    RETURN_IF_FAILED(packer_init(&packer, packing, error));
+    recmap_status status = packer_pack(&packer, number, error);
     if (status == RECMAP_OK) {
         *group = take_result(&packer, number);
         if (!*group) status = fail_memory(error);
@@ -91,8 +90,7 @@ static recmap_status add_parts(recmap_pieces *pieces, const struct packed_group 
         const struct packed_part *part = &group->parts[i];
         recmap_piece piece = {group->documents[part->document], part->first, part->count, place,
                               group->lengths[part->document]};
-        recmap_status status = pieces_add(pieces, piece, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(pieces_add(pieces, piece, error));
         place += part->count;
     }
     return RECMAP_OK;
@@ -101,9 +99,9 @@ static recmap_status add_parts(recmap_pieces *pieces, const struct packed_group 
 recmap_status packed_group_add_row(recmap_pieces *pieces, const struct packed_group *group,
                                    uint64_t row, recmap_error *error) {
     uint64_t whole = whole_count(group);
-    recmap_status status = row < whole ? add_whole(pieces, group, row, error)
-                                       : add_parts(pieces, group, row - whole, error);
-    return status == RECMAP_OK ? pieces_end_row(pieces, error) : status;
+    RETURN_IF_FAILED(row < whole ? add_whole(pieces, group, row, error)
+                                 : add_parts(pieces, group, row - whole, error));
+    return pieces_end_row(pieces, error);
 }
 
 struct packed_group *group_cache_take(struct group_cache *cache, uint64_t number) {

@@ -20,8 +20,7 @@ struct sums_task {
 static recmap_status measure_stretch(struct sums_task *task, uint64_t first, recmap_error *error) {
     uint64_t sizes[SUMS_STRETCH];
     size_t count = (size_t)min_u64(task->input->stretch, task->input->block_count - first);
-    recmap_status status = task->input->measure(sizes, task->input->context, first, count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(task->input->measure(sizes, task->input->context, first, count, error));
     for (size_t i = 0; i < count; i++)
         atomic_store_explicit(&task->sums[first + i + 1], sizes[i], memory_order_release);
     return RECMAP_OK;

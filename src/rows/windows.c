@@ -61,8 +61,8 @@ static recmap_status add_window(recmap_pieces *pieces, const struct windows_orde
     uint64_t stop = min_u64(end, options->pad_before + counts[i]);
     recmap_piece piece = {block * BLOCK + i, first - options->pad_before, stop - first,
                           first - start, counts[i]};
-    recmap_status status = pieces_add(pieces, piece, error);
-    return status == RECMAP_OK ? pieces_end_row(pieces, error) : status;
+    RETURN_IF_FAILED(pieces_add(pieces, piece, error));
+    return pieces_end_row(pieces, error);
 }
 
 static recmap_status windows_pieces(recmap_pieces *pieces, const recmap_order *order,
@@ -126,14 +126,11 @@ static recmap_status check_total(const recmap_windows_options *options, const re
 }
 
 static recmap_status check_options(const recmap_windows_options *options, recmap_error *error) {
-    recmap_status status = check_version(options->version, RECMAP_WINDOWS_OPTIONS_VERSION, error);
-    if (status == RECMAP_OK) status = check_row_size(options->size, 1, "size", error);
-    if (status == RECMAP_OK) status = check_row_size(options->stride, 1, "stride", error);
-    if (status == RECMAP_OK)
-        status = check_below_size(options->pad_before, options->size, "a pad", error);
-    if (status == RECMAP_OK)
-        status = check_below_size(options->pad_after, options->size, "a pad", error);
-    return status;
+    RETURN_IF_FAILED(check_version(options->version, RECMAP_WINDOWS_OPTIONS_VERSION, error));
+    RETURN_IF_FAILED(check_row_size(options->size, 1, "size", error));
+    RETURN_IF_FAILED(check_row_size(options->stride, 1, "stride", error));
+    RETURN_IF_FAILED(check_below_size(options->pad_before, options->size, "a pad", error));
+    return check_below_size(options->pad_after, options->size, "a pad", error);
 }
 
 static recmap_status count_rows(struct windows_order *windows, recmap_error *error) {
@@ -149,9 +146,8 @@ static recmap_status count_rows(struct windows_order *windows, recmap_error *err
 
 recmap_status recmap_order_windows(recmap_order **order, recmap_counts *counts,
                                    const recmap_windows_options *options, recmap_error *error) {
-    recmap_status status = check_options(options, error);
-    if (status == RECMAP_OK) status = check_total(options, counts, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_options(options, error));
+    RETURN_IF_FAILED(check_total(options, counts, error));
     struct windows_order *windows = order_allocate(sizeof *windows, &windows_kind, 0, 0, error);
     if (!windows) return RECMAP_NO_MEMORY;
     windows->options = *options;
@@ -161,7 +157,7 @@ recmap_status recmap_order_windows(recmap_order **order, recmap_counts *counts,
     windows->rows.base.record_limit = counts->record_count;
     windows->rows.base.row_width = options->size;
     windows->rows.base.has_windows = true;
-    status = count_rows(windows, error);
+    recmap_status status = count_rows(windows, error);
     if (status != RECMAP_OK) {
         recmap_order_release(&windows->rows.base);
         return status;

@@ -92,15 +92,14 @@ recmap_status extractor_create(struct extractor **extractor, const recmap_index_
                                recmap_error *error) {
     static const recmap_index_options nothing = RECMAP_INDEX_OPTIONS_INIT;
     if (!options) options = &nothing;
-    recmap_status status = check_lifts(options->lifts, options->lift_count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_lifts(options->lifts, options->lift_count, error));
     struct extractor *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     fresh->has_ids = options->id_feature != NULL;
     fresh->column_count = options->lift_count;
     fresh->extract = options->extract;
     fresh->context = options->extract_context;
-    status = copy_names(fresh, options, error);
+    recmap_status status = copy_names(fresh, options, error);
     if (status == RECMAP_OK) status = counting_create(&fresh->counting, options, error);
     if (status == RECMAP_OK) status = compile_names(fresh, error);
     if (status == RECMAP_OK) *extractor = fresh;

@@ -74,9 +74,8 @@ static recmap_status add_damage(struct scan *scan, uint64_t offset, uint64_t len
 
 static recmap_status take_findings(struct scan *scan, const struct scan_shard *shard,
                                    const struct scan_findings *findings, recmap_error *error) {
-    recmap_status status = scan_shard_check_whole(shard, error);
-    if (status != RECMAP_OK) return status;
-    status = scan->sink->add_run(scan->sink->context, &findings->run, error);
+    RETURN_IF_FAILED(scan_shard_check_whole(shard, error));
+    recmap_status status = scan->sink->add_run(scan->sink->context, &findings->run, error);
     if (status != RECMAP_OK && error && !error->path[0]) fail_file(error, shard->path);
     for (size_t i = 0; status == RECMAP_OK && i < findings->damage_count; i++) {
         const struct scan_damage *damage = &findings->damages[i];
@@ -187,13 +186,13 @@ static recmap_status skip_shard(const struct scan *scan, const struct scan_shard
 
 static recmap_status join_shard(struct scan *scan, struct scan_shard *shard, recmap_error *error) {
     uint64_t first_record = scan->progress->record_count, end_of_records = 0;
-    recmap_status status = scan->sink->begin_shard(scan->sink->context, shard->path, error);
-    if (status == RECMAP_OK) status = join_segments(&end_of_records, scan, shard, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(scan->sink->begin_shard(scan->sink->context, shard->path, error));
+    RETURN_IF_FAILED(join_segments(&end_of_records, scan, shard, error));
     if (is_skipped(scan, shard)) return skip_shard(scan, shard, error);
-    status = check_is_shard(scan, shard, scan->progress->record_count - first_record, error);
-    if (status == RECMAP_OK) status = scan_shard_check_unchanged(shard, scan->options, error);
-    return status == RECMAP_OK ? end_shard(scan, shard, end_of_records, error) : status;
+    RETURN_IF_FAILED(
+        check_is_shard(scan, shard, scan->progress->record_count - first_record, error));
+    RETURN_IF_FAILED(scan_shard_check_unchanged(shard, scan->options, error));
+    return end_shard(scan, shard, end_of_records, error);
 }
 
 static recmap_status detect_shards(struct scan *scan, const char *const *paths,

@@ -84,10 +84,9 @@ recmap_status recmap_framing_load(const char **name, const char *path, recmap_er
         recmap_framing_plugin_fn plugin;
     } function = {NULL};
     if (!path || !*path) return fail(error, RECMAP_INVALID, "the shared object has no path");
-    recmap_status status = library_find(&function.symbol, path, RECMAP_FRAMING_SYMBOL, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(library_find(&function.symbol, path, RECMAP_FRAMING_SYMBOL, error));
     const recmap_framing *table = function.plugin();
-    status = recmap_framing_register(table, error);
+    recmap_status status = recmap_framing_register(table, error);
     if (status == RECMAP_OK && name) *name = table->name;
     if (status != RECMAP_OK) fail_file(error, path);
     return status;

@@ -116,8 +116,7 @@ static bool is_left_out(const char *name) {
 static recmap_status check_links(const struct path_list *list, size_t first, recmap_error *error) {
     for (size_t i = first; i < list->count; i++) {
         path_kind kind;
-        recmap_status status = path_get_kind(&kind, list->paths[i], error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(path_get_kind(&kind, list->paths[i], error));
         if (kind != PATH_MISSING) continue;
         fail_missing(error, list->paths[i], "there is no such file: the link is broken");
         fail_advise(error, "restore the file that it leads to, or remove the link");
@@ -154,8 +153,7 @@ static const char *start_of_names(unsigned depth) {
 static recmap_status add_matches(struct path_list *list, const char *pattern, unsigned depth,
                                  recmap_error *error) {
     size_t first = list->count;
-    recmap_status status = list_matches(list, pattern, shard_name_is_possible, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(list_matches(list, pattern, shard_name_is_possible, error));
     if (list->count == first) {
         fail_missing(error, pattern, "no file matches");
         fail_advise(error, "check the pattern; %s", start_of_names(depth));
@@ -298,11 +296,10 @@ static recmap_status add_lines(struct path_list *list, const char *list_path, ch
 /* Reads the whole file. The limit catches shards that are named with an @ by mistake. */
 static recmap_status read_list(char **text, size_t *size, const char *path, recmap_error *error) {
     int fd;
-    recmap_status status = file_open(&fd, path, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(file_open(&fd, path, error));
     struct file_stat stat;
     char *data = NULL;
-    status = file_get_stat(&stat, fd, path, error);
+    recmap_status status = file_get_stat(&stat, fd, path, error);
     if (status == RECMAP_OK && stat.size > LIST_FILE_LIMIT)
         status =
             fail_name(error, path, "is too large for a list file",
@@ -396,8 +393,7 @@ static recmap_status add_remote(struct path_list *list, const char *name,
 static recmap_status add_name(struct path_list *list, const char *name,
                               struct list_expansion *expansion, recmap_error *error) {
     path_kind kind;
-    recmap_status status = path_get_kind(&kind, name, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(path_get_kind(&kind, name, error));
     if (kind == PATH_MISSING && url_is_url(name)) return add_remote(list, name, expansion, error);
     if (kind == PATH_FOLDER) return add_folder(list, name, expansion, error);
     if (kind != PATH_MISSING) return add_file(list, name, error);
@@ -459,8 +455,7 @@ recmap_status recmap_shards_index_path(char *path, size_t capacity, const recmap
         return fail(error, RECMAP_INVALID,
                     "there are no shards from which to derive the name of the index");
     char *stem = NULL;
-    recmap_status status = make_stem(&stem, list, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(make_stem(&stem, list, error));
     const char *first = list->paths[0];
     /* An index cannot be written to a remote store: it goes to the current folder. */
     if (url_is_url(first)) first = path_name(first);

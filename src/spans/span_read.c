@@ -53,9 +53,8 @@ static recmap_status read_piece(size_t *copied, const struct span_reader *reader
 recmap_status span_read(const struct span_reader *reader, uint8_t *data, size_t size,
                         uint64_t offset, recmap_error *error) {
     for (size_t done = 0, copied = 0; done < size; done += copied) {
-        recmap_status status =
-            read_piece(&copied, reader, data + done, size - done, offset + done, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(
+            read_piece(&copied, reader, data + done, size - done, offset + done, error));
     }
     return RECMAP_OK;
 }

@@ -39,8 +39,7 @@ static void write_members(struct json_writer *json, const recmap_state_info *inf
 recmap_status recmap_state_to_json(recmap_text *text, const recmap_state *state,
                                    recmap_error *error) {
     uint64_t checksum;
-    recmap_status status = state_checksum(&checksum, &state->info, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(state_checksum(&checksum, &state->info, error));
     struct json_writer json = json_begin(text);
     json_open(&json, '{');
     write_members(&json, &state->info, checksum);
@@ -157,8 +156,7 @@ static recmap_status create_from(recmap_state **state, const struct reading *rea
     memcpy(info.fingerprint.bytes, reading->fingerprint, sizeof reading->fingerprint);
     const char *fault = state_fault(&info);
     if (fault) return state_fail(error, fault);
-    recmap_status status = state_checksum(&due, &info, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(state_checksum(&due, &info, error));
     store_digits(due_checksum, due);
     if (memcmp(reading->checksum, due_checksum, sizeof due_checksum))
         return state_fail(error, "its checksum does not hold");

@@ -193,8 +193,7 @@ static recmap_status load_page(struct tree_check *tree, struct page_view *page, 
     size_t place = tree->table == STORE_TABLE_COUNT ? 0 : level + 1;
     uint8_t *bytes = file->levels + place * file->page_size;
     uint64_t offset = offset_of(file, number);
-    recmap_status status = read_bytes(file, bytes, file->page_size, offset);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(read_bytes(file, bytes, file->page_size, offset));
     unsigned kind = level + 1 == tree->depth ? KIND_LEAF : KIND_BRANCH;
     unsigned lower = number16(bytes + PAGE_LOWER), upper = number16(bytes + PAGE_UPPER);
     if (number64(bytes) != number)
@@ -313,8 +312,7 @@ static recmap_status check_value(struct tree_check *tree, const struct page_view
         return list_value(tree, node, offset + NODE_HEADER + STORE_KEY_SIZE, size);
     uint64_t first = number64(node + NODE_HEADER + STORE_KEY_SIZE);
     uint64_t count = (PAGE_HEADER + size + file->page_size - 1) / file->page_size;
-    recmap_status status = claim(file, first, count, offset);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(claim(file, first, count, offset));
     tree->seen_overflows += count;
     return list_value(tree, node, offset_of(file, first) + PAGE_HEADER, size);
 }
@@ -362,9 +360,8 @@ static recmap_status check_branch(struct tree_check *tree, const struct page_vie
 static recmap_status check_page(struct tree_check *tree, uint64_t number, unsigned level,
                                 uint64_t source_offset) {
     struct page_view page;
-    recmap_status status = claim(tree->file, number, 1, source_offset);
-    if (status == RECMAP_OK) status = load_page(tree, &page, number, level);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(claim(tree->file, number, 1, source_offset));
+    RETURN_IF_FAILED(load_page(tree, &page, number, level));
     return level + 1 == tree->depth ? check_leaf(tree, &page) : check_branch(tree, &page, level);
 }
 
@@ -377,14 +374,10 @@ static recmap_status check_count(const struct tree_check *tree, const char *what
 }
 
 static recmap_status check_counts(const struct tree_check *tree) {
-    recmap_status status = check_count(tree, "branch pages", tree->branches, tree->seen_branches);
-    if (status == RECMAP_OK)
-        status = check_count(tree, "leaf pages", tree->leaves, tree->seen_leaves);
-    if (status == RECMAP_OK)
-        status = check_count(tree, "overflow pages", tree->overflows, tree->seen_overflows);
-    if (status == RECMAP_OK)
-        status = check_count(tree, "values", tree->entries, tree->seen_entries);
-    return status;
+    RETURN_IF_FAILED(check_count(tree, "branch pages", tree->branches, tree->seen_branches));
+    RETURN_IF_FAILED(check_count(tree, "leaf pages", tree->leaves, tree->seen_leaves));
+    RETURN_IF_FAILED(check_count(tree, "overflow pages", tree->overflows, tree->seen_overflows));
+    return check_count(tree, "values", tree->entries, tree->seen_entries);
 }
 
 /* Checks a whole tree, starting from its record. */
@@ -409,9 +402,8 @@ static recmap_status check_tree(struct file_check *file, const char *name, int t
     if ((tree.root == NO_PAGE) != (tree.depth == 0))
         return damaged(file, record_offset, "table %s is %u levels deep from root %" PRIu64, name,
                        tree.depth, tree.root);
-    recmap_status status = RECMAP_OK;
-    if (tree.depth) status = check_page(&tree, tree.root, 0, record_offset);
-    return status == RECMAP_OK ? check_counts(&tree) : status;
+    if (tree.depth) RETURN_IF_FAILED(check_page(&tree, tree.root, 0, record_offset));
+    return check_counts(&tree);
 }
 
 static int find_table(const uint8_t *name, size_t size) {
@@ -475,9 +467,8 @@ static recmap_status check_file(struct file_check *file) {
         return damaged(file, 0, "%" PRIu64 " page(s) are too few for an LMDB file",
                        file->page_count);
     for (unsigned i = 0; i < META_COUNT; i++) {
-        recmap_status status = read_bytes(file, metas[i], META_SIZE, offset_of(file, i));
-        if (status == RECMAP_OK) status = check_meta(file, metas[i], i);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(read_bytes(file, metas[i], META_SIZE, offset_of(file, i)));
+        RETURN_IF_FAILED(check_meta(file, metas[i], i));
     }
     unsigned newer = number64(metas[0] + META_TRANSACTION) < number64(metas[1] + META_TRANSACTION);
     const uint8_t *meta = metas[newer];

@@ -138,8 +138,7 @@ recmap_status seal_decode(struct seal_fields *seal, const uint8_t bytes[SEAL_SIZ
         return RECMAP_CORRUPT;
     }
     if (version != SEAL_VERSION) return fail_version(version, error);
-    recmap_status status = check_machine(bytes, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_machine(bytes, error));
     if (load16(bytes + ZERO_OFFSET)) {
         fail(error, RECMAP_CORRUPT, "the seal's bytes 22 and 23 are not zero");
         fail_advise(error, "%s", build_again);
@@ -150,7 +149,7 @@ recmap_status seal_decode(struct seal_fields *seal, const uint8_t bytes[SEAL_SIZ
                                  .file_size = load64(bytes + FILE_SIZE_OFFSET)};
     memcpy(fields.content_hash, bytes + CONTENT_HASH_OFFSET, sizeof fields.content_hash);
     if (fields.file_size != file_size) return fail_size(fields.file_size, file_size, error);
-    status = check_geometry(&fields, error);
+    recmap_status status = check_geometry(&fields, error);
     if (status == RECMAP_OK) *seal = fields;
     return status;
 }

@@ -48,8 +48,7 @@ static recmap_status read_seal(struct seal_fields *seal, int fd, uint64_t size, 
         status = seal_decode(seal, bytes, size, error);
     } else {
         size_t start = size < SEAL_SIZE ? (size_t)size : SEAL_SIZE;
-        status = file_read_at(fd, bytes, start, 0, path, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(file_read_at(fd, bytes, start, 0, path, error));
         status = seal_fail_absent(bytes, start, error);
     }
     if (status != RECMAP_OK) fail_at(error, path, RECMAP_NO_RECORD, offset);
@@ -92,9 +91,7 @@ static recmap_status read_memory(struct store *self, recmap_error *error) {
  * change after the check, or lie past the end of a file that was truncated. The structural check
  * reads each page into private memory, so its listing of the values is safe to use. */
 static recmap_status map_file(struct store *self, recmap_error *error) {
-    recmap_status status =
-        map_create(&self->map, self->fd, self->seal.file_size, self->path, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(map_create(&self->map, self->fd, self->seal.file_size, self->path, error));
     map_advise(self->map, 0, self->seal.file_size, MAP_ADVICE_RANDOM);
     self->base = self->map->data;
     return RECMAP_OK;
@@ -128,14 +125,12 @@ static recmap_status load(struct store *self, const struct store_options *option
                           recmap_error *error) {
     struct page_listing listing = {0};
     struct file_stat stat;
-    recmap_status status = file_get_stat(&stat, self->fd, self->path, error);
-    if (status == RECMAP_OK)
-        status = read_seal(&self->seal, self->fd, stat.size, self->path, error);
-    if (status == RECMAP_OK && options->in_memory) status = read_memory(self, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(file_get_stat(&stat, self->fd, self->path, error));
+    RETURN_IF_FAILED(read_seal(&self->seal, self->fd, stat.size, self->path, error));
+    if (options->in_memory) RETURN_IF_FAILED(read_memory(self, error));
     self->base = self->memory;
     struct page_source source = {self->memory, self->fd, content_size(&self->seal), self->path};
-    status = pages_check(&listing, &source, self->seal.page_size, error);
+    recmap_status status = pages_check(&listing, &source, self->seal.page_size, error);
     if (status == RECMAP_OK && options->check_all) status = store_check_all(self, error);
     if (status == RECMAP_OK && !options->in_memory) status = map_file(self, error);
     if (status == RECMAP_OK) status = copy_values(self, &listing, error);

@@ -49,9 +49,8 @@ static recmap_status put_value(struct store_writer *writer, store_table table, s
     if (writer->has_key[table] && !key_follows(key, writer->last_key[table]))
         return fail(error, RECMAP_INVALID, "keys of table %s must ascend", store_table_name(table));
     uint8_t *value;
-    recmap_status status =
-        environment_put(writer->env, &value, table, key, VALUE_PREFIX_SIZE + size, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(
+        environment_put(writer->env, &value, table, key, VALUE_PREFIX_SIZE + size, error));
     if (size) memcpy(value + VALUE_PREFIX_SIZE, data, size);
     value_prefix_encode(value, table, key, value + VALUE_PREFIX_SIZE, size);
     writer->has_key[table] = true;
@@ -79,8 +78,8 @@ static recmap_status sync_pages(struct store_writer *writer, struct seal_fields 
     seal->file_size = size + SEAL_SIZE;
     /* LMDB does not write pages that were allocated and freed again. If the last page is one of
      * them, the file is too short: extend it. */
-    status = file_resize(writer->file.fd, size, writer->file.target, error);
-    return status == RECMAP_OK ? file_sync(writer->file.fd, writer->file.target, error) : status;
+    RETURN_IF_FAILED(file_resize(writer->file.fd, size, writer->file.target, error));
+    return file_sync(writer->file.fd, writer->file.target, error);
 }
 
 static recmap_status write_seal(struct store_writer *writer, struct seal_fields *seal,
@@ -88,12 +87,12 @@ static recmap_status write_seal(struct store_writer *writer, struct seal_fields 
     uint8_t bytes[SEAL_SIZE];
     uint64_t size = seal->file_size - SEAL_SIZE;
     /* LMDB writes its pages in any order, so the hash needs a second pass over the file. */
-    recmap_status status =
-        content_hash_file(seal->content_hash, writer->file.fd, size, writer->file.target, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(
+        content_hash_file(seal->content_hash, writer->file.fd, size, writer->file.target, error));
     seal_encode(bytes, seal);
-    status = file_write_at(writer->file.fd, bytes, sizeof bytes, size, writer->file.target, error);
-    return status == RECMAP_OK ? file_sync(writer->file.fd, writer->file.target, error) : status;
+    RETURN_IF_FAILED(
+        file_write_at(writer->file.fd, bytes, sizeof bytes, size, writer->file.target, error));
+    return file_sync(writer->file.fd, writer->file.target, error);
 }
 
 recmap_status store_writer_finish(struct store_writer *writer, store_publish_check before_publish,
@@ -101,9 +100,8 @@ recmap_status store_writer_finish(struct store_writer *writer, store_publish_che
     struct seal_fields seal;
     if (writer->has_failed || !writer->env)
         return fail(error, RECMAP_INVALID, "the index failed before, or is finished");
-    recmap_status status = sync_pages(writer, &seal, error);
-    if (status == RECMAP_OK) status = write_seal(writer, &seal, error);
-    if (status == RECMAP_OK && before_publish) status = before_publish(context, error);
-    if (status == RECMAP_OK) status = temporary_publish(&writer->file, error);
-    return status;
+    RETURN_IF_FAILED(sync_pages(writer, &seal, error));
+    RETURN_IF_FAILED(write_seal(writer, &seal, error));
+    if (before_publish) RETURN_IF_FAILED(before_publish(context, error));
+    return temporary_publish(&writer->file, error);
 }
