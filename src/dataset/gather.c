@@ -281,10 +281,8 @@ static recmap_status turn_stages(struct gather *gather, size_t turn, size_t coun
         dataset_prefetch_place_bits(dataset, batch->requests[i].number);
     if (is_due(&i, turn, LAG_LOCATE, count)) status = locate_some(gather, i, count, error);
     if (status == RECMAP_OK && is_due(&i, turn, LAG_PREFETCH, count)) prefetch_record(gather, i);
-    if (status == RECMAP_OK && is_due(&i, turn, LAG_CHECK, count) && batch->shards[i]) {
-        struct shard_window window = open_shard_window(batch->shards[i]);
-        status = check(gather, i, &window, error);
-    }
+    if (status == RECMAP_OK && is_due(&i, turn, LAG_CHECK, count) && batch->shards[i])
+        status = check(gather, i, open_shard_window(batch->shards[i]), error);
     return status;
 }
 

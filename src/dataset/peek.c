@@ -43,6 +43,6 @@ recmap_status recmap_dataset_check(recmap_dataset *dataset, const recmap_peek *p
                                    recmap_error *error) {
     struct index_place place = {peek->shard_index, peek->offset, peek->size + TFRECORD_OVERHEAD};
     recmap_record found;
-    struct shard_window window = open_shard_window(peek->shard);
-    return dataset_check_frame(&found, dataset, &window, &place, peek->number, error);
+    return dataset_check_frame(&found, dataset, open_shard_window(peek->shard), &place,
+                               peek->number, error);
 }

@@ -207,15 +207,15 @@ recmap_status recmap_dataset_get(recmap_record *record, recmap_dataset *dataset,
         fail_at(error, NULL, number, place.offset);
         return status;
     }
-    struct shard_window window = open_shard_window(shard);
+    const struct shard_window *window = open_shard_window(shard);
     recmap_record found;
-    if (!window.data) {
+    if (!window->data) {
         status = read_record(&found, dataset, shard, &place, number, error);
         shard_cache_unpin(shard);
     } else {
-        dataset_prefetch_one(dataset, window.data + place.offset, place.frame_size);
+        dataset_prefetch_one(dataset, window->data + place.offset, place.frame_size);
         found.pin = open_shard_record_pin(shard);
-        status = dataset_check_frame(&found, dataset, &window, &place, number, error);
+        status = dataset_check_frame(&found, dataset, window, &place, number, error);
         if (status != RECMAP_OK) shard_cache_unpin(shard);
     }
     if (status == RECMAP_OK) *record = found;

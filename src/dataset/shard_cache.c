@@ -20,9 +20,10 @@ struct open_shard {
     struct record_pin pin; /* first, so that a pin is its shard */
     struct shard_cache *cache;
     uint32_t shard_index;
-    struct shard_image image; /* used if there is no source */
-    struct source *source;    /* NULL if the shard is mapped */
-    struct point_list points; /* seek points of a compressed shard */
+    struct shard_window mapped; /* of an uncompressed mapped shard: all its bytes; else empty */
+    struct shard_image image;   /* used if there is no source */
+    struct source *source;      /* NULL if the shard is mapped */
+    struct point_list points;   /* seek points of a compressed shard */
     struct waypoints *waypoints;
     int direct_fd; /* for reads past the page cache; -1: none */
     uint32_t direct_alignment;
@@ -269,7 +270,7 @@ static recmap_status check_sample(const struct open_shard *shard, uint64_t recor
     if (status != RECMAP_OK) return status;
     /* In a mapping only the frame's header and footer are read; else the whole frame is. */
     uint8_t *copy = NULL;
-    struct shard_window window = open_shard_window(shard);
+    struct shard_window window = *open_shard_window(shard);
     if (!window.data) {
         copy = malloc((size_t)place.frame_size);
         if (!copy) return fail_memory(error);
@@ -365,6 +366,10 @@ static recmap_status load(struct open_shard *shard, const struct shard_entry *en
     if (status != RECMAP_OK) return status;
     source_close(shard->source);
     shard->source = NULL;
+    if (entry->compression == COMPRESSION_NONE) {
+        shard->mapped.data = shard->image.data;
+        shard->mapped.size = shard->image.size;
+    }
     return RECMAP_OK;
 }
 
@@ -508,6 +513,7 @@ recmap_status shard_cache_pin(struct open_shard **shard, struct shard_cache *cac
     if (!fresh) return fail_memory(error);
     *fresh = (struct open_shard){
         .pin = {release_pin}, .cache = cache, .shard_index = shard_index, .direct_fd = -1};
+    fresh->mapped.shard = fresh;
     recmap_status status = open_shard_file(fresh, error);
     if (status != RECMAP_OK) {
         free_shard(fresh);
@@ -549,12 +555,11 @@ static struct span_source source_of(const struct open_shard *shard) {
 }
 
 const uint8_t *open_shard_bytes(const struct open_shard *shard) {
-    return shard->image.data && !is_compressed(shard) ? shard->image.data : NULL;
+    return shard->mapped.data;
 }
 
-struct shard_window open_shard_window(const struct open_shard *shard) {
-    const uint8_t *data = open_shard_bytes(shard);
-    return (struct shard_window){data, 0, data ? shard->image.size : 0, shard};
+const struct shard_window *open_shard_window(const struct open_shard *shard) {
+    return &shard->mapped;
 }
 
 /* Converts a range of the inflated image into the range of the file that it is inflated from. */

@@ -89,8 +89,9 @@ static inline const uint8_t *window_find_frame(const struct shard_window *window
  * choice or because it could not be mapped. */
 const uint8_t *open_shard_bytes(const struct open_shard *shard);
 
-/* A window of all mapped bytes; empty if open_shard_bytes returns NULL. */
-struct shard_window open_shard_window(const struct open_shard *shard);
+/* A window of all mapped bytes; empty if open_shard_bytes returns NULL. Valid while the shard is
+ * pinned. */
+const struct shard_window *open_shard_window(const struct open_shard *shard);
 
 /* Whether the SIGBUS guard replaced missing bytes of the mapping by zeros: the file was truncated.
  */
