@@ -1,69 +1,39 @@
 /* recmap get: writes records by number. */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <recmap/dataset.h>
 
 #include "commands.h"
+#include "feature_output.h"
 #include "interrupt.h"
-#include "message.h"
 #include "output.h"
+#include "record_list.h"
 
-enum { OPTION_FORMAT = ARGS_LONG };
+enum { OPTION_FORMAT = ARGS_LONG, OPTION_FEATURE, OPTION_FROM, OPTION_BY };
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"format", required_argument, NULL, OPTION_FORMAT},
+                                        {"feature", required_argument, NULL, OPTION_FEATURE},
+                                        {"from", required_argument, NULL, OPTION_FROM},
+                                        {"by", required_argument, NULL, OPTION_BY},
                                         {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {"shards", required_argument, NULL, ARGS_SHARDS},
                                         {"storage", required_argument, NULL, ARGS_STORAGE},
                                         {NULL, 0, NULL, 0}};
 
-/* Records given on the command line: NUMBER, or FIRST:END without END. */
-struct number_range {
-    uint64_t first;
-    uint64_t count;
+struct get_job {
+    struct args args;
+    const char *path; /* of the output; NULL: standard output */
+    enum output_format format;
+    const char *feature; /* to write instead of records, or NULL */
+    const char *from;    /* a file with more records, or NULL */
+    bool by_id;
+    struct record_list list;
 };
-
-struct range_list {
-    struct number_range *ranges; /* in the order of the command line */
-    size_t count;
-};
-
-/* Cuts `text`, which is writable like all of argv, at the colon. Returns false after printing the
- * error. */
-static bool parse_range(struct number_range *range, const struct args *args, char *text) {
-    char *colon = strchr(text, ':');
-    range->count = 1;
-    if (!colon) return args_number(args, "NUMBER", text, UINT64_MAX, &range->first);
-    uint64_t end;
-    *colon = 0;
-    if (!args_number(args, "FIRST of FIRST:END", text, UINT64_MAX, &range->first) ||
-        !args_number(args, "END of FIRST:END", colon + 1, UINT64_MAX, &end))
-        return false;
-    if (end < range->first) {
-        args_usage_error(args, "FIRST:END must not end before it starts, as %s:%s does", text,
-                         colon + 1);
-        return false;
-    }
-    range->count = end - range->first;
-    return true;
-}
-
-/* Returns 0, or the exit status after printing the error. */
-static int parse_ranges(struct range_list *list, const struct args *args) {
-    if (args->operand_count == 1) return args_usage_error(args, "no record number given");
-    if (!args->operand_count) return args_usage_error(args, "no index given");
-    size_t count = (size_t)args->operand_count - 1;
-    list->ranges = malloc(count * sizeof *list->ranges);
-    if (!list->ranges) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
-    for (; list->count < count; list->count++)
-        if (!parse_range(&list->ranges[list->count], args, args->operands[list->count + 1]))
-            return 2;
-    return 0;
-}
 
 /* Checks all numbers before the first record is written, so that an error leaves no output. */
-static recmap_status check_ranges(recmap_dataset *dataset, const struct range_list *list,
+static recmap_status check_ranges(recmap_dataset *dataset, const struct record_list *list,
                                   recmap_error *error) {
     for (size_t i = 0; i < list->count; i++) {
         struct number_range range = list->ranges[i];
@@ -78,80 +48,127 @@ static recmap_status check_ranges(recmap_dataset *dataset, const struct range_li
     return RECMAP_OK;
 }
 
-static recmap_status write_one(recmap_dataset *dataset, uint64_t number, struct output *output,
-                               recmap_error *error) {
+static recmap_status write_one(const struct get_job *job, recmap_dataset *dataset, uint64_t number,
+                               struct output *output, recmap_error *error) {
     recmap_record record = {.number = number};
     if (output->format == OUTPUT_NUMBER) return output_write(output, &record, error);
     recmap_status status = recmap_dataset_get(&record, dataset, number, error);
     if (status != RECMAP_OK) return status;
-    status = output_write(output, &record, error);
+    status = job->feature ? feature_output_write(output, job->feature, &record, error)
+                          : output_write(output, &record, error);
     recmap_record_release(&record);
+    if (status != RECMAP_OK && !*error->path)
+        snprintf(error->path, sizeof error->path, "%s", job->args.operands[0]);
     return status;
 }
 
-static recmap_status write_range(recmap_dataset *dataset, struct number_range range,
-                                 struct output *output, recmap_error *error) {
+static recmap_status write_range(const struct get_job *job, recmap_dataset *dataset,
+                                 struct number_range range, struct output *output,
+                                 recmap_error *error) {
     for (uint64_t i = 0; i < range.count; i++) {
-        recmap_status status = write_one(dataset, range.first + i, output, error);
+        recmap_status status = write_one(job, dataset, range.first + i, output, error);
         if (status != RECMAP_OK) return status;
     }
     return RECMAP_OK;
 }
 
-static recmap_status write_records(recmap_dataset *dataset, const struct range_list *list,
+static recmap_status write_records(const struct get_job *job, recmap_dataset *dataset,
                                    struct output *output, recmap_error *error) {
-    for (size_t i = 0; i < list->count; i++) {
-        recmap_status status = write_range(dataset, list->ranges[i], output, error);
+    for (size_t i = 0; i < job->list.count; i++) {
+        recmap_status status = write_range(job, dataset, job->list.ranges[i], output, error);
         if (status != RECMAP_OK) return status;
     }
     return output_finish(output, error);
 }
 
-static int run_get(const struct args *args, const struct range_list *list, const char *path,
-                   enum output_format format) {
+/* Adds the records that only the open data set can find, and those of the file. */
+static recmap_status complete_list(struct get_job *job, recmap_dataset *dataset,
+                                   recmap_error *error) {
+    const char *path = job->args.operands[0];
+    recmap_status status = RECMAP_OK;
+    for (int i = 1; job->by_id && status == RECMAP_OK && i < job->args.operand_count; i++)
+        status = record_list_add_id(&job->list, dataset, path, job->args.operands[i], error);
+    if (status == RECMAP_OK && job->from)
+        status = record_list_add_file(&job->list, dataset, path, job->from, job->by_id, error);
+    return status;
+}
+
+static int run_get(struct get_job *job) {
     recmap_dataset *dataset = NULL;
-    int exit_status = args_open(&dataset, args);
-    if (!exit_status) exit_status = output_check(path, args->operands[0], dataset);
+    int exit_status = args_open(&dataset, &job->args);
+    if (!exit_status) exit_status = output_check(job->path, job->args.operands[0], dataset);
     if (exit_status) {
         recmap_dataset_close(dataset);
         return exit_status;
     }
     struct output output = {.stream = NULL};
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = check_ranges(dataset, list, &error);
-    if (status == RECMAP_OK) status = output_open(&output, path, format, &error);
-    if (status == RECMAP_OK) status = write_records(dataset, list, &output, &error);
+    recmap_status status = complete_list(job, dataset, &error);
+    if (status == RECMAP_OK) status = check_ranges(dataset, &job->list, &error);
+    if (status == RECMAP_OK) status = output_open(&output, job->path, job->format, &error);
+    if (status == RECMAP_OK) status = write_records(job, dataset, &output, &error);
     output_close(&output);
     recmap_dataset_close(dataset);
     return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }
 
-static int run(int argc, char **argv) {
-    struct args args;
-    const char *path = NULL;
-    enum output_format format = OUTPUT_DEFAULT;
-    args_init(&args, &cmd_get, options, argc, argv);
-    for (int option; (option = args_next(&args)) != ARGS_END;) {
-        if (option == ARGS_STOP) return args.exit_status;
-        if (option == 'o') path = optarg;
-        else if (!output_format_parse(&format, optarg))
-            return args_usage_error(
-                &args, "invalid --format '%s': use raw, tfrecord, json or number", optarg);
+static int set_option(struct get_job *job, int option) {
+    switch (option) {
+    case 'o': job->path = optarg; break;
+    case OPTION_FEATURE: job->feature = optarg; break;
+    case OPTION_FROM: job->from = optarg; break;
+    case OPTION_BY:
+        job->by_id = !strcmp(optarg, "id");
+        if (job->by_id || !strcmp(optarg, "number")) break;
+        return args_usage_error(&job->args, "invalid --by '%s': use number or id", optarg);
+    default:
+        if (output_format_parse(&job->format, optarg)) break;
+        return args_usage_error(&job->args,
+                                "invalid --format '%s': use raw, tfrecord, json or number", optarg);
     }
-    if (path && !*path) return args_usage_error(&args, "-o needs a file name");
-    struct range_list list = {NULL, 0};
-    int exit_status = parse_ranges(&list, &args);
-    if (!exit_status) exit_status = run_get(&args, &list, path, format);
-    free(list.ranges);
+    return 0;
+}
+
+/* Checks the options, and reads the numbers among the operands, before the index is opened. */
+static int check_options(struct get_job *job) {
+    const struct args *args = &job->args;
+    if (job->path && !*job->path) return args_usage_error(args, "-o needs a file name");
+    if (job->feature && !*job->feature) return args_usage_error(args, "--feature needs a name");
+    if (job->feature && job->format != OUTPUT_DEFAULT && job->format != OUTPUT_RAW)
+        return args_usage_error(args, "--feature writes values: it can only have --format raw");
+    if (!args->operand_count) return args_usage_error(args, "no index given");
+    if (args->operand_count == 1 && !job->from)
+        return args_usage_error(args, job->by_id ? "no id given" : "no record number given");
+    return job->by_id ? 0 : record_list_add_operands(&job->list, args);
+}
+
+static int run(int argc, char **argv) {
+    struct get_job job = {.format = OUTPUT_DEFAULT};
+    args_init(&job.args, &cmd_get, options, argc, argv);
+    for (int option; (option = args_next(&job.args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return job.args.exit_status;
+        int exit_status = set_option(&job, option);
+        if (exit_status) return exit_status;
+    }
+    int exit_status = check_options(&job);
+    if (!exit_status) exit_status = run_get(&job);
+    record_list_deinit(&job.list);
     return exit_status;
 }
 
 static const char help[] =
     "usage: recmap get [OPTION]... NAME.rmx NUMBER|FIRST:END...\n"
+    "       recmap get [OPTION]... --by id NAME.rmx ID...\n"
     "\n"
     "Writes the records with these numbers, in this order. The first record has number 0.\n"
     "5:20 means records 5 to 19, as in Python.\n"
     "\n"
+    "      --by number|id     what operands and lines of a file are (default number)\n"
+    "      --from FILE        also the records that FILE names, one to a line; - is standard "
+    "input\n"
+    "      --feature NAME     write only the values of this feature: bytes as they are, numbers "
+    "as\n"
+    "                         text, one line per record\n"
     "      --format F         raw: payloads, concatenated\n"
     "                         tfrecord: a TFRecord file\n"
     "                         json: one record per line, in protobuf's JSON mapping\n"

@@ -37,20 +37,39 @@ void message(const char *format, ...) {
     fprintf(stderr, "recmap: %s\n", text);
 }
 
+/* Fills in everything but the message, which is already written, and makes all of it safe. */
+static void finish_error(recmap_error *error, recmap_status status, const char *path,
+                         const char *advice) {
+    error->status = status;
+    error->system_errno = 0;
+    error->record = RECMAP_NO_RECORD;
+    error->offset = RECMAP_NO_OFFSET;
+    snprintf(error->path, sizeof error->path, "%s", path ? path : "");
+    snprintf(error->advice, sizeof error->advice, "%s", advice ? advice : "");
+    make_safe(error->message);
+    make_safe(error->path);
+    make_safe(error->advice);
+}
+
 int message_error(recmap_status status, const char *path, const char *advice, const char *format,
                   ...) {
-    recmap_error error = RECMAP_ERROR_INIT;
-    error.status = status;
+    recmap_error error;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(error.message, sizeof error.message, format, arguments);
     va_end(arguments);
-    snprintf(error.path, sizeof error.path, "%s", path ? path : "");
-    snprintf(error.advice, sizeof error.advice, "%s", advice ? advice : "");
-    make_safe(error.message);
-    make_safe(error.path);
-    make_safe(error.advice);
+    finish_error(&error, status, path, advice);
     return recmap_error_print(&error, stderr);
+}
+
+recmap_status message_fail(recmap_error *error, recmap_status status, const char *path,
+                           const char *advice, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    finish_error(error, status, path, advice);
+    return status;
 }
 
 recmap_status message_fail_errno(recmap_error *error, const char *path, const char *action) {

@@ -15,6 +15,11 @@ void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int message_error(recmap_status status, const char *path, const char *advice, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));
 
+/* Sets `error` with control bytes replaced. `path` and `advice` may be NULL. Returns `status`. */
+recmap_status message_fail(recmap_error *error, recmap_status status, const char *path,
+                           const char *advice, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
 /* Sets `error` for a system call on `path` that failed with errno. Returns the status. */
 recmap_status message_fail_errno(recmap_error *error, const char *path, const char *action);
 

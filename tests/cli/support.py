@@ -154,8 +154,10 @@ class CliTest(unittest.TestCase):
     def run_recmap(self, *arguments, **options):
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("timeout", 120)
-        done = subprocess.run([COMMAND, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, check=False, **options)
+        if "input" not in options:
+            options.setdefault("stdin", subprocess.DEVNULL)
+        done = subprocess.run([COMMAND, *arguments], cwd=self.folder, stderr=subprocess.PIPE,
+                              check=False, **options)
         return Result(done.returncode, done.stdout or b"", done.stderr)
 
     def check(self, *arguments, out=b"", err=b"", status=0, **options):

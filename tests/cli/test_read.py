@@ -11,7 +11,7 @@ import time
 import unittest
 
 from support import (COMMAND, DIGITS, EXAMPLES, IS_SANITIZED, CliTest, example,
-                     parse_tfrecord, signals_as_usual, tfrecord)
+                     parse_tfrecord, sequence_example, signals_as_usual, tfrecord)
 
 
 class Digits(CliTest):
@@ -153,6 +153,80 @@ class Ranges(CliTest):
             self.assertEqual((result.out, result.status), (b"", 2))
             self.assertRegex(result.err.decode(), r"^recmap: a\.rmx: [^\n]*1000[^\n]*\n  [^\n]*\n$")
         self.assertNotIn("out", self.files())
+
+
+class Named(CliTest):
+    """Records that ids or the lines of a file name, and single features."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("a.tfrecord", tfrecord(EXAMPLES))
+        self.index("a.tfrecord", "--id", "id")
+
+    def test_lines_of_a_file(self):
+        self.write("numbers", b"3\n\n0:2\r\n4")
+        self.check("get", "a.rmx", "1", "--from", "numbers", "--format", "number",
+                   out="1\n3\n0\n1\n4\n")
+        self.check("get", "a.rmx", "--from", "-", "--format", "number", out="2\n2\n",
+                   input=b"2\n2\n")
+        self.write("empty", b"")
+        self.check("get", "a.rmx", "--from", "empty")
+
+    def test_wrong_lines(self):
+        advice = ("  write one record number, or one range such as 5:20, on each line; lines of ids "
+                  "need --by id\n")
+        for line in ("x", "1 ", "-1", "3:1", "1:", ":1", "1:2:3", str(2**64), "id-1"):
+            self.check("get", "a.rmx", "--from", "-", input=b"1\n" + line.encode(), status=2, err=(
+                f"recmap: standard input: line 2 is neither a record number nor a range: '{line}'\n"
+                + advice))
+        self.write("numbers", b"5\n")
+        result = self.run_recmap("get", "a.rmx", "--from", "numbers", "-o", "out")
+        self.assertIn(b"record 5", result.err)
+        self.assertEqual((result.status, os.path.exists(self.path("out"))), (2, False))
+        self.check("get", "a.rmx", "--from", "none", status=4,
+                   err="recmap: none: cannot open the file: No such file or directory\n"
+                       "  check the path, its permissions and the state of the device\n")
+
+    def test_ids(self):
+        self.check("get", "a.rmx", "--by", "id", "id-3", "id-0", out=EXAMPLES[3] + EXAMPLES[0])
+        self.check("get", "a.rmx", "--by=id", "--from=-", "id-3", "--format=number",
+                   input=b"id-1\nid-4\n", out="3\n1\n4\n")
+        self.check("get", "a.rmx", "--by", "id", "id-3", "id-5", status=1, err=(
+            "recmap: a.rmx: no record has the id 'id-5'\n"
+            "  ids are compared byte for byte; 'recmap info' shows which feature they are from\n"))
+        self.write("b.tfrecord", tfrecord([example(n=n) for n in (7, -8, 7)]))
+        self.index("b.tfrecord", "--id", "n")
+        self.check("get", "b.rmx", "--by=id", "--format=number", "7", "--", "-8", out="0\n2\n1\n")
+
+    def test_features(self):
+        self.check("get", "a.rmx", "3", "--feature", "image", out=bytes([3, 255]) * 30)
+        self.check("get", "a.rmx", "0:3", "--feature", "label", out="0\n1\n2\n")
+        self.check("get", "a.rmx", "4", "1", "--feature", "weights", "--format", "raw",
+                   out="0.5 4\n0.5 1\n")
+        self.check("get", "a.rmx", "4", "--feature", "image", "-o", "image")
+        self.assertEqual(self.read("image"), bytes([4, 255]) * 30)
+        self.write("b.tfrecord", tfrecord([
+            sequence_example({"n": 1}, {"words": [["to", "be"], ["or"]], "t": [[1, 2], [3]]}),
+            example(x=[0.1, 1e-30, 16777217.0, float("inf")], n=[])]))
+        self.index("b.tfrecord")
+        self.check("get", "b.rmx", "0", "--feature", "words", out="tobeor")
+        self.check("get", "b.rmx", "0", "--feature", "t", out="1 2 3\n")
+        self.check("get", "b.rmx", "1", "--feature", "x", out="0.1 1e-30 16777216 inf\n")
+
+    def test_missing_features(self):
+        def err(name, advice):
+            return (f"recmap: a.rmx: record 2: the record has no feature '{name}'\n  {advice}"
+                    "'recmap schema' lists the features\n")
+
+        self.check("get", "a.rmx", "2", "--feature", "imgae", status=3,
+                   err=err("imgae", "did you mean 'image'? "))
+        self.check("get", "a.rmx", "2", "--feature", "x", status=3,
+                   err=err("x", ""))
+        self.write("b.tfrecord", tfrecord([b"\xff\xff"]))
+        self.index("b.tfrecord")
+        result = self.run_recmap("get", "b.rmx", "0", "--feature", "x")
+        self.assertEqual((result.out, result.status), (b"", 3), result)
+        self.assertIn(b"record 0", result.err)
 
 
 class Formats(CliTest):

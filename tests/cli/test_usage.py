@@ -146,6 +146,11 @@ class WrongUsage(CliTest):
         for command in ("info", "schema", "cat", "verify"):
             self.check_wrong(command, "a.rmx", "b", what="only one index can be given")
         self.check_wrong("get", "a.rmx", what="no record number given")
+        self.check_wrong("get", "a.rmx", "--by", "id", what="no id given")
+        self.check_wrong("get", "a.rmx", "--by", "name", what="invalid --by 'name': use number or id")
+        self.check_wrong("get", "a.rmx", "0", "--feature=", what="--feature needs a name")
+        self.check_wrong("get", "a.rmx", "0", "--feature=x", "--format", "json",
+                         what="--feature writes values: it can only have --format raw")
         self.check_wrong("find", "a.rmx", what="no id given")
         self.check_wrong("index", what="no shards given")
 
