@@ -85,8 +85,8 @@ static const char *const way_names[COLD_WAYS] = {"loader",
                                                  "loader without readahead",
                                                  "bare loop over the maps"};
 
-static void walk_loader(recmap_dataset *dataset, recmap_order *order, cold_way way,
-                        uint64_t count) {
+static void iterate_loader(recmap_dataset *dataset, recmap_order *order, cold_way way,
+                           uint64_t count) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     options.batch_size = BATCH;
@@ -101,7 +101,7 @@ static void walk_loader(recmap_dataset *dataset, recmap_order *order, cold_way w
     recmap_loader_destroy(loader);
 }
 
-static void walk_bare(recmap_dataset *dataset, recmap_order *order, uint64_t count) {
+static void iterate_bare(recmap_dataset *dataset, recmap_order *order, uint64_t count) {
     recmap_error error = RECMAP_ERROR_INIT;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t number;
@@ -126,8 +126,8 @@ static double time_way(const char *folder, const char *set, cold_way way, uint64
     must(recmap_order_shuffled(&order, records, seed, &error), &error);
     drop_cache(folder, set);
     uint64_t start = now_ns();
-    if (way == COLD_BARE) walk_bare(dataset, order, count);
-    else walk_loader(dataset, order, way, count);
+    if (way == COLD_BARE) iterate_bare(dataset, order, count);
+    else iterate_loader(dataset, order, way, count);
     double rate = (double)count * 1e6 / (double)(now_ns() - start);
     recmap_order_release(order);
     recmap_dataset_close(dataset);

@@ -20,7 +20,7 @@ recmap_order *epoch_order(const recmap_dataset *dataset, uint64_t block) {
     return order;
 }
 
-double epoch_walk(recmap_dataset *dataset, recmap_order *order, unsigned thread_count) {
+double epoch_iterate(recmap_dataset *dataset, recmap_order *order, unsigned thread_count) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     recmap_loader *loader;

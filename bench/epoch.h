@@ -12,7 +12,7 @@ uint64_t epoch_block(const recmap_dataset *dataset, unsigned span_count);
 /* The orders: windows of EPOCH_WINDOW such blocks; a true shuffle where `block` is 0. */
 recmap_order *epoch_order(const recmap_dataset *dataset, uint64_t block);
 
-/* Walks an epoch in batches of EPOCH_BATCH; ns on cores, of all threads together. */
-double epoch_walk(recmap_dataset *dataset, recmap_order *order, unsigned thread_count);
+/* Iterates over an epoch in batches of EPOCH_BATCH; ns on cores, of all threads together. */
+double epoch_iterate(recmap_dataset *dataset, recmap_order *order, unsigned thread_count);
 
 #endif

@@ -151,7 +151,7 @@ static void bare_close(struct bare_set *bare) {
 }
 
 /* Steps over all records; keeps them where there is room, else hashes each. */
-static void bare_walk(struct bare_set *bare, const struct layout *layout, bool keeps) {
+static void bare_scan(struct bare_set *bare, const struct layout *layout, bool keeps) {
     uint64_t count = 0;
     uint32_t sum = 0;
     for (unsigned s = 0; s < SHARDS; s++) {
@@ -167,11 +167,11 @@ static void bare_walk(struct bare_set *bare, const struct layout *layout, bool k
     bare->count = count;
 }
 
-static double time_bare_walk(const char *folder, const struct layout *layout) {
+static double time_bare_scan(const char *folder, const struct layout *layout) {
     struct bare_set bare;
     uint64_t begun = process_cpu_ns();
     bare_open(&bare, folder, layout);
-    bare_walk(&bare, layout, false);
+    bare_scan(&bare, layout, false);
     bare_close(&bare);
     return (double)(process_cpu_ns() - begun);
 }
@@ -185,7 +185,7 @@ static void measure_index(const char *folder, const struct layout *layout, int r
     options.thread_count = 1;
     set_index_path(path, folder, layout->set, "");
     for (int r = 0; r <= repeats; r++) {
-        double bare = time_bare_walk(folder, layout);
+        double bare = time_bare_scan(folder, layout);
         uint64_t begun = process_cpu_ns();
         set_build(&summary, folder, layout->set, path, &options);
         double took = (double)(process_cpu_ns() - begun);
@@ -245,7 +245,7 @@ static void measure_get(const char *folder, const struct layout *layout, int rep
     must(recmap_batch_create(&batch, &error), &error);
     bare_open(&bare, folder, layout);
     bare.records = must_have(malloc((size_t)(count + 1) * sizeof *bare.records));
-    bare_walk(&bare, layout, true);
+    bare_scan(&bare, layout, true);
     if (bare.count != count) exit(3);
     for (int r = 0; r <= repeats; r++) {
         for (size_t i = 0; i < GETS; i++) numbers[i] = random_below(&seed, count);

@@ -118,7 +118,7 @@ static void measure_epoch(const struct bench *bench, bool is_windowed) {
         recmap_order *order =
             epoch_order(dataset, is_windowed ? epoch_block(dataset, SPANS_A_BLOCK) : 0);
         recmap_span_info info;
-        double took = epoch_walk(dataset, order, 1);
+        double took = epoch_iterate(dataset, order, 1);
         must(recmap_dataset_get_span_info(&info, dataset, &error), &error);
         uint64_t inflated = recmap_dataset_get_span_statistics(dataset).inflate_count;
         uint64_t count = recmap_dataset_count(dataset);

@@ -46,7 +46,7 @@ static recmap_loader *make_loader(const struct loader_bench *bench, uint64_t epo
 }
 
 /* Records to the end of the epoch. */
-static uint64_t walk(recmap_loader *loader) {
+static uint64_t iterate(recmap_loader *loader) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_batch *batch = NULL;
     uint64_t count = 0;
@@ -68,7 +68,7 @@ static struct taken_time time_epoch(struct loader_bench *bench, unsigned threads
     bench->options.readahead = readahead;
     recmap_loader *loader = make_loader(bench, epoch, 0);
     uint64_t cpu = process_cpu_ns(), wall = now_ns();
-    double count = (double)walk(loader);
+    double count = (double)iterate(loader);
     struct taken_time taken = {(double)(process_cpu_ns() - cpu) / count,
                                (double)(now_ns() - wall) / count};
     recmap_loader_destroy(loader);

@@ -12,8 +12,8 @@
 enum { TOKENS = 1024, SIZE = 4096, BATCH = 64, EPOCHS = 4 };
 
 /* Tokens per microsecond of a core. An epoch has `token_count`. */
-static double walk(recmap_dataset *dataset, recmap_order *order, const recmap_feature *feature,
-                   uint64_t batch_size, uint64_t token_count) {
+static double iterate(recmap_dataset *dataset, recmap_order *order, const recmap_feature *feature,
+                      uint64_t batch_size, uint64_t token_count) {
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_loader *loader = NULL;
@@ -74,8 +74,8 @@ static void compare(recmap_dataset *dataset, recmap_counts *counts, int is_packe
     recmap_order *records, *rows = make_rows(counts, is_packed);
     must(recmap_order_shuffled(&records, count, 1, &error), &error);
     for (int i = 0; i < repeats; i++) {
-        double speed = walk(dataset, records, &whole, BATCH * SIZE / TOKENS, count * TOKENS);
-        double row_speed = walk(dataset, rows, &sliced, BATCH, recmap_order_count(rows) * SIZE);
+        double speed = iterate(dataset, records, &whole, BATCH * SIZE / TOKENS, count * TOKENS);
+        double row_speed = iterate(dataset, rows, &sliced, BATCH, recmap_order_count(rows) * SIZE);
         samples_add(&speeds, row_speed);
         samples_add(&shares, row_speed / speed);
     }

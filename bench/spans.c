@@ -122,7 +122,7 @@ static void measure_windows(const struct bench *bench, unsigned span_count) {
     struct samples ratios = {.count = 0}, spans = {.count = 0};
     recmap_order *order = epoch_order(bench->dataset, epoch_block(bench->dataset, span_count));
     uint64_t before = recmap_dataset_get_span_statistics(bench->dataset).inflate_count;
-    double took = epoch_walk(bench->dataset, order, 1) /
+    double took = epoch_iterate(bench->dataset, order, 1) /
                   (double)recmap_dataset_count(bench->dataset);
     uint64_t after = recmap_dataset_get_span_statistics(bench->dataset).inflate_count;
     samples_add(&ratios, bench->bare / took);

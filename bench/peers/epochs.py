@@ -5,8 +5,8 @@ usage: epochs.py FOLDER COPIES SET PEER [REPEATS] | --peers     the latter names
 An epoch of recmap is a true shuffle of the whole set, every CRC checked, by a thread a core. Where
 a peer parses, recmap does: into NumPy columns of all features, bytes as views of the mapped shards.
 With "copied" they are copied into one buffer, with "objects" made bytes objects in an array, which
-is what TensorFlow's NumPy iterator hands out. Ours walks the whole set; peers whose rate is the
-same everywhere walk a part of it: the first shards, or a few seconds.
+is what TensorFlow's NumPy iterator hands out. Ours iterates over the whole set; peers whose rate is the
+same everywhere read a part of it: the first shards, or a few seconds.
 """
 
 import importlib
@@ -23,14 +23,14 @@ from sets import BATCH, Set
 
 BUFFER = 10_000
 THREADS = len(os.sched_getaffinity(0))
-ENOUGH_S = 1.5  # slow ones walk a part of an epoch
+ENOUGH_S = 1.5  # slow ones read a part of an epoch
 
 PARSED = "a shuffled epoch to NumPy columns"
 RAW = "a shuffled epoch of records"
 SEQUENTIAL = "records in file order"
 
 
-# ---- Ours: functions that walk an epoch and return how many records it had.
+# ---- Ours: functions that iterate over an epoch and return how many records it had.
 
 
 class Ours:
@@ -47,16 +47,16 @@ class Ours:
     def records(self, shuffle=True):
         loader = self.loader(shuffle=shuffle)
 
-        def walk():
+        def iterate():
             return sum(len(batch) for batch in loader)
 
-        return walk
+        return iterate
 
     def columns(self, how="viewed"):
         loader = self.loader(self.data.recmap_features(copy=how == "copied"))
         strings = [name for name, (kind, _) in self.data.features.items() if kind == "bytes"]
 
-        def walk():
+        def iterate():
             count = 0
             for batch in loader:
                 columns = batch.values()
@@ -66,7 +66,7 @@ class Ours:
                 del columns
             return count
 
-        return walk
+        return iterate
 
 
 # ---- Theirs.
@@ -83,7 +83,7 @@ def some(batches, size=len, limit_s=ENOUGH_S):
 
 
 def part_of(data):
-    """Shards enough for a peer that walks them one after the other, at the same rate anywhere."""
+    """Shards enough for a peer that reads them one after the other, at the same rate anywhere."""
     return data.shards if data.name == "large" else data.shards[:2]
 
 
@@ -158,14 +158,14 @@ def dali(data):
         if kind != "bytes" and shape is not None
     ]
 
-    def walk():
+    def iterate():
         for _ in range(steps):
             columns = pipeline.run()
             for i in fixed:
                 columns[i].as_array()
         return steps * BATCH
 
-    return walk
+    return iterate
 
 
 def lance(data):
@@ -203,11 +203,11 @@ def tfrecord_package(data):
     description = {name: names[kind] for name, (kind, _) in data.features.items()}
     buffer = BUFFER if data.name == "small" else BUFFER // 10
 
-    def walk():
+    def iterate():
         records = TFRecordDataset(data.shards[0], None, description, shuffle_queue_size=buffer)
         return buffer + some(records, lambda record: 1)
 
-    return walk
+    return iterate
 
 
 class Bagz:

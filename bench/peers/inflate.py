@@ -21,7 +21,7 @@ import tensorflow as tf  # noqa: E402
 
 BATCH = 256
 
-# How recmap walks, and how many times as fast that shall be.
+# How recmap iterates, and how many times as fast that shall be.
 EPOCHS = {"windowed": 1, "shuffled": None}
 
 
@@ -35,7 +35,9 @@ def make_pass(paths):
 
     @tf.function
     def run():
-        return records.reduce(tf.constant(0, tf.int64), lambda n, batch: n + tf.size(batch, tf.int64))
+        return records.reduce(
+            tf.constant(0, tf.int64), lambda n, batch: n + tf.size(batch, tf.int64)
+        )
 
     return run
 
@@ -82,7 +84,9 @@ def main():
             ratios[epoch].append(taken / ours)
     print_row(f"{name}: tf.data, a sequential pass", "ns a record", theirs)
     for epoch, goal in EPOCHS.items():
-        print_row(f"{titles[epoch]}, against tf.data in file order", "x as fast", ratios[epoch], goal)
+        print_row(
+            f"{titles[epoch]}, against tf.data in file order", "x as fast", ratios[epoch], goal
+        )
 
 
 if __name__ == "__main__":

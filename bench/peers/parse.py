@@ -104,9 +104,7 @@ class Peer:
         self.count = len(records)
         self.rounds = (64 << 20) // sum(map(len, records)) + 1
         self.parse = make_parse(features)
-        self.batches = [
-            tf.constant(records[i : i + BATCH]) for i in range(0, self.count, BATCH)
-        ]
+        self.batches = [tf.constant(records[i : i + BATCH]) for i in range(0, self.count, BATCH)]
         self.parse(*self.batches)
 
     def time(self):

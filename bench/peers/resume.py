@@ -46,12 +46,12 @@ def stateful(data, workers):
             source, BATCH, shuffle=True, num_workers=workers, collate_fn=as_is
         )
 
-    walked = loader()
-    batches = iter(walked)
+    loaded = loader()
+    batches = iter(loaded)
     for _ in range(len(source) // BATCH // 2):
         next(batches)
-    state = walked.state_dict()
-    del batches, walked
+    state = loaded.state_dict()
+    del batches, loaded
 
     def resume():
         made = loader()

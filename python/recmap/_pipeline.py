@@ -2,7 +2,7 @@
 
 A signal handler that raises can end the main thread's code between any two calls, also inside
 `threading.Condition` and `concurrent.futures`, whose locks then stay taken. So the thread that
-walks the loader touches only what one C call changes as a whole: locks of `_thread`, `SimpleQueue`,
+iterates over the loader touches only what one C call changes as a whole: locks of `_thread`, `SimpleQueue`,
 and attributes. Everything else happens in threads that never see a signal: the feeder, which takes
 steps, and the pool, which transforms them.
 """
@@ -24,7 +24,7 @@ from . import _recmap
 
 __all__ = ["Pipeline", "submit_later"]
 
-# Of a step. The walking thread sets AGAIN, the feeder PENDING, a worker READY and FAILED.
+# Of a step. The iterating thread sets AGAIN, the feeder PENDING, a worker READY and FAILED.
 _PENDING, _READY, _FAILED, _AGAIN = range(4)
 
 _POLL = 0.2  # seconds: a signal that comes right before a wait does not end it
@@ -63,7 +63,7 @@ class Pipeline:
         self._ended = _thread.allocate_lock()  # held by the feeder until the pool has ended
         self._wake: SimpleQueue[None] = SimpleQueue()
 
-    # ---- The thread that walks. It may be interrupted anywhere.
+    # ---- The thread that iterates. It may be interrupted anywhere.
 
     def first(self) -> _recmap.Step | None:
         """The first step ahead, with its value; None after a while without one.

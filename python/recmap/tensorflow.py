@@ -105,13 +105,13 @@ def _text(loader: Loader[Any], step: _recmap.Step) -> str:
 
 
 def _of_transformed(held: _Held, state: bool, signature: Any) -> Any:
-    def walk() -> Iterator[Any]:
+    def iterate() -> Iterator[Any]:
         loader = held.get()
         return loader._iterate(lambda batch, step: (batch, _text(loader, step)) if state else batch)
 
     if state:
         signature = signature, tf.TensorSpec((), tf.string)
-    return tf.data.Dataset.from_generator(walk, output_signature=signature)
+    return tf.data.Dataset.from_generator(iterate, output_signature=signature)
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _of_forms(held: _Held, state: bool, forms: dict[str, _Form] | _Form) -> Any:
     named = {"": forms} if isinstance(forms, _Form) else forms
     specs = [spec for form in named.values() for spec in form.specs]
 
-    def walk() -> Iterator[tuple[Any, ...]]:
+    def iterate() -> Iterator[tuple[Any, ...]]:
         loader = held.get()
 
         def parts_of(batch: Any, step: _recmap.Step) -> tuple[Any, ...]:
@@ -149,7 +149,7 @@ def _of_forms(held: _Held, state: bool, forms: dict[str, _Form] | _Form) -> Any:
 
     if state:
         specs.append(tf.TensorSpec((), tf.string))
-    return tf.data.Dataset.from_generator(walk, output_signature=tuple(specs)).map(build)
+    return tf.data.Dataset.from_generator(iterate, output_signature=tuple(specs)).map(build)
 
 
 def _forms(loader: Loader[Any]) -> dict[str, _Form] | _Form:

@@ -13,7 +13,7 @@ struct iterator_object {
     struct loader_object *source;
     PyObject *prepare; /* () -> the first step ahead, or None to be asked again */
     PyObject *convert; /* (step) -> what is delivered; NULL: its value, or its batch without one */
-    uint64_t walk;
+    uint64_t iteration;
     uint64_t epoch_limit; /* ends at this epoch */
     char is_one_epoch;    /* ends at the next end of an epoch; without a limit */
 };
@@ -40,21 +40,21 @@ static PyObject *iterator_new(PyTypeObject *type, PyObject *arguments, PyObject 
     }
     self->epoch_limit = epoch_limit;
     self->is_one_epoch = limit == Py_None;
-    self->walk = ++self->source->walk;
-    self->source->is_walking = 1;
+    self->iteration = ++self->source->iteration;
+    self->source->is_iterating = 1;
     return (PyObject *)self;
 }
 
-static void end_walk(struct iterator_object *self) {
-    self->source->walk++;
-    self->source->is_walking = 0;
+static void end_iteration(struct iterator_object *self) {
+    self->source->iteration++;
+    self->source->is_iterating = 0;
 }
 
 /* Whether the iterator has ended, or ends here. */
 static int is_over(struct iterator_object *self) {
-    if (self->walk != self->source->walk) return 1;
+    if (self->iteration != self->source->iteration) return 1;
     if (self->is_one_epoch || self->source->epoch < self->epoch_limit) return 0;
-    end_walk(self);
+    end_iteration(self);
     return 1;
 }
 
@@ -97,13 +97,13 @@ static enum outcome deliver(PyObject **value, struct iterator_object *self,
         Py_CLEAR(*value);
         return RAISED;
     }
-    if (self->walk != self->source->walk || !loader_deliver(self->source, step)) {
+    if (self->iteration != self->source->iteration || !loader_deliver(self->source, step)) {
         Py_CLEAR(*value); /* another thread delivered it, or moved the loader */
         return TRY_AGAIN;
     }
     if (step->is_end) {
         Py_CLEAR(*value);
-        if (self->is_one_epoch) end_walk(self);
+        if (self->is_one_epoch) end_iteration(self);
         return TRY_AGAIN;
     }
     return DELIVERED;

@@ -204,7 +204,7 @@ static PyObject *ahead(PyObject *object, PyObject *unused) {
     (void)unused;
     const struct loader_object *self = (struct loader_object *)object;
     const struct step_object *newest = self->newest;
-    int is_end = newest ? newest->is_end : !self->is_walking && !self->is_end_next;
+    int is_end = newest ? newest->is_end : !self->is_iterating && !self->is_end_next;
     return Py_BuildValue("(nKiK)", (Py_ssize_t)self->ahead_count,
                          (unsigned long long)(newest ? newest->epoch : self->epoch), is_end,
                          (unsigned long long)self->generation);
@@ -309,13 +309,13 @@ static PyObject *seek(PyObject *object, PyObject *arguments) {
 }
 
 /* close() ends the iterator and drops the steps ahead. */
-static PyObject *close_walk(PyObject *object, PyObject *unused) {
+static PyObject *close_iteration(PyObject *object, PyObject *unused) {
     (void)unused;
     struct loader_object *self = (struct loader_object *)object;
     recmap_error error = RECMAP_ERROR_INIT;
     struct move move;
-    self->walk++;
-    self->is_walking = 0;
+    self->iteration++;
+    self->is_iterating = 0;
     begin_move(&move, self);
     /* Read after the steps were set aside: until then another thread may deliver one. */
     recmap_status status = seek_library(self, self->epoch, self->position, &error);
@@ -446,7 +446,7 @@ static PyMethodDef methods[] = {
     {"check_process", check_process_method, METH_NOARGS, NULL},
     {"seek", seek, METH_VARARGS, NULL},
     {"load", load, METH_VARARGS, NULL},
-    {"close", close_walk, METH_NOARGS, NULL},
+    {"close", close_iteration, METH_NOARGS, NULL},
     {"statistics", statistics, METH_NOARGS, NULL},
     {"skipped", skipped, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -32,8 +32,8 @@ struct loader_object {
     size_t ahead_count;
     uint64_t epoch, position; /* of what was delivered */
     char is_end_next;         /* the epoch's last step was delivered, its end was not */
-    char is_walking;          /* an iterator has not ended */
-    uint64_t walk;            /* the number of the one iterator that may continue */
+    char is_iterating;        /* an iterator has not ended */
+    uint64_t iteration;       /* the number of the one iterator that may continue */
     uint64_t generation;      /* of steps: those of an earlier one were dropped by seek or close */
 };
 

@@ -222,10 +222,10 @@ def test_sampler_has_an_rng_and_an_end():
 def test_batches_resume_inside_an_epoch(digits, workers):
     order = recmap.Shuffled(len(digits), seed=3)
     batches = recmap.grain.Batches(digits, order, 256, FEATURES)
-    walked = batches.repeat(2).to_iter_dataset()
+    repeated = batches.repeat(2).to_iter_dataset()
     if workers:
-        walked = walked.mp_prefetch(grain.MultiprocessingOptions(num_workers=workers))
-    iterator, expected = iter(walked), []
+        repeated = repeated.mp_prefetch(grain.MultiprocessingOptions(num_workers=workers))
+    iterator, expected = iter(repeated), []
     for epoch in (0, 1):
         for first in range(0, len(digits), 256):
             numbers = order.at(epoch, range(first, min(first + 256, len(digits))))
@@ -238,7 +238,7 @@ def test_batches_resume_inside_an_epoch(digits, workers):
         assert batch["id"].tolist() == [f"digit-{n:05d}".encode() for n in numbers]
         assert batch["label"].tolist() == digits.columns["label"][numbers].tolist()
         got.append(batch["label"].tolist())
-    fresh = iter(walked)
+    fresh = iter(repeated)
     fresh.set_state(state)
     assert [batch["label"].tolist() for batch in fresh] == got[11:]
 

@@ -59,7 +59,7 @@ class Alarm:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def walk(alarm, iterable, seen):
+def iterate(alarm, iterable, seen):
     """One `for`, to its end or to the alarm."""
     try:
         alarm.arm()
@@ -79,7 +79,7 @@ def check_interrupted(make, numbers_of, expected, seed):
     with Alarm(seed) as alarm:
         while alarm.count < COUNT:
             seen = []
-            walk(alarm, iterable, seen)
+            iterate(alarm, iterable, seen)
             for number in (number for item in seen for number in numbers_of(item)):
                 assert number == rest.pop(0)
                 if not rest:
@@ -162,7 +162,7 @@ def test_elements_of_grain(digits):
         with Alarm(6) as alarm:
             while alarm.count < COUNT:
                 seen = []
-                walk(alarm, (dataset[i] for i in range(at, at + 200)), seen)
+                iterate(alarm, (dataset[i] for i in range(at, at + 200)), seen)
                 at += len(seen)
                 given += [label for element in seen for label in of(element)]
                 if len(given) > len(expected) - 200 * 32:

@@ -84,9 +84,9 @@ def test_batches_of_sequence_examples(sequences):
     )
     ids = recmap.Shuffled(20, seed=3).at(0, range(20)).tolist()
     resumed = pickle.loads(pickle.dumps(loader))
-    for walk in loader, resumed:
+    for iterable in loader, resumed:
         seen = []
-        for batch, steps in walk:
+        for batch, steps in iterable:
             expected = sequences.parse_sequence(batch.numbers, context, lists)
             assert batch["id"].tolist() == expected[0]["id"].tolist()
             assert steps["steps"].tolist() == expected[1]["steps"].tolist()
@@ -116,14 +116,14 @@ def test_next_for_continues_after_a_break(small):
 def test_break_at_the_last_step_completes_the_epoch(small, transform):
     loader = recmap.Loader(small, 10, transform=transform)
     for epoch in range(3):
-        walk = iter(loader)
+        iterator = iter(loader)
         for _ in range(len(loader)):
-            next(walk)
+            next(iterator)
         assert (loader.epoch, loader.position, loader.steps_left) == (epoch + 1, 0, 11)
-    assert list(walk) == [] and loader.epoch == 3
+    assert list(iterator) == [] and loader.epoch == 3
     assert flat(numbers_of(loader)) == list(range(103))
     for _ in range(len(loader)):
-        next(walk := iter(loader))
+        next(iterator := iter(loader))
     loader.seek(1)
     assert flat(numbers_of(loader)) == list(range(103))
 
@@ -194,11 +194,11 @@ def test_ranks_share_steps_and_resume_on_other_ranks(small):
         for loader in loaders:
             if state:
                 loader.load_state_dict(state)
-        walks = [iter(loader) for loader in loaders]
+        iterators = [iter(loader) for loader in loaders]
         taken = []
         for _ in range(steps):
-            for walk in walks:
-                taken += next(walk).numbers.tolist()
+            for iterator in iterators:
+                taken += next(iterator).numbers.tolist()
         states = [loader.state_dict() for loader in loaders]
         assert all(other == states[0] for other in states)
         return taken, states[0]
@@ -373,8 +373,8 @@ def test_batches_outlive_the_loader(made, payloads):
 
 def test_pickled_loader_continues_at_its_position(small):
     loader = recmap.Loader(small, 10, shuffle=True, seed=9)
-    walk = iter(loader)
-    next(walk)
+    iterator = iter(loader)
+    next(iterator)
     again = pickle.loads(pickle.dumps(loader))
     assert again.state_dict() == loader.state_dict()
     assert numbers_of(again) == numbers_of(loader)
@@ -415,10 +415,10 @@ def test_child_process_can_use_an_unused_loader(small, transform):
 
 def test_threads_share_a_loader(made):
     loader = recmap.Loader(made, 7, shuffle=True)
-    walk, seen = iter(loader), []
+    iterator, seen = iter(loader), []
 
     def take():
-        for batch in walk:
+        for batch in iterator:
             seen.extend(batch.numbers.tolist())
 
     threads = [threading.Thread(target=take) for _ in range(4)]

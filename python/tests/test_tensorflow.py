@@ -236,8 +236,8 @@ def test_resumes_exactly_with_prefetching(digits, step):
 
 def test_resumes_on_other_ranks(digits):
     whole = recmap.Loader(digits, 90, shuffle=True, seed=7, features=FEATURES)
-    walked = recmap.tensorflow.dataset(whole, state=True)
-    *_, (_, state) = walked.take(4)
+    stepped = recmap.tensorflow.dataset(whole, state=True)
+    *_, (_, state) = stepped.take(4)
     got = []
     for rank in range(3):
         loader = recmap.Loader(
@@ -341,6 +341,8 @@ def test_deleted_dataset_releases_its_loader(digits_index, kind):
 
 
 def test_dataset_in_use_keeps_its_loader(digits):
-    walk = iter(recmap.tensorflow.dataset(recmap.Loader(digits, 100, features=FEATURES)).map(len))
+    iterator = iter(
+        recmap.tensorflow.dataset(recmap.Loader(digits, 100, features=FEATURES)).map(len)
+    )
     gc.collect()
-    assert sum(1 for _ in walk) == 18
+    assert sum(1 for _ in iterator) == 18

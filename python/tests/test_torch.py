@@ -272,8 +272,8 @@ def test_sampler_state_at_every_step(batch_size):
         for rank in range(3):
             other = make(rank, 3)
             other.load_state_dict(state)
-            walked = list(other)
-            rest += walked if batch_size is None else flat(walked)
+            share = list(other)
+            rest += share if batch_size is None else flat(share)
         left = order.at(state["epoch"], range(state["position"], 53)).tolist()
         assert sorted(rest) == sorted(left)
 

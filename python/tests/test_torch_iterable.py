@@ -147,12 +147,12 @@ def test_persistent_workers(digits, epochs):
         assert of(loader) == of(plain)
 
 
-def _walk_on(board, worker, workers, line, begun):
+def _begin_epochs(board, worker, workers, line, begun):
     for _ in range(100):
         line.wait()
-        walk = board.begin((0, 0), worker, workers)
-        begun.put(walk)
-        board.end(worker, walk, walk[0] + 1)
+        start = board.begin((0, 0), worker, workers)
+        begun.put(start)
+        board.end(worker, start, start[0] + 1)
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
@@ -162,14 +162,15 @@ def test_workers_that_start_together_start_the_same_iteration(method):
     shared = recmap.torch._board.Board(), workers, context.Barrier(workers), begun
     board, *rest = shared
     some = [
-        context.Process(target=_walk_on, args=(board, worker, *rest)) for worker in range(workers)
+        context.Process(target=_begin_epochs, args=(board, worker, *rest))
+        for worker in range(workers)
     ]
     for process in some:
         process.start()
-    walks = sorted(begun.get(timeout=60) for _ in range(100 * workers))
+    starts = sorted(begun.get(timeout=60) for _ in range(100 * workers))
     for process in some:
         process.join()
-    assert walks == [(epoch, 0) for epoch in range(100) for _ in range(workers)]
+    assert starts == [(epoch, 0) for epoch in range(100) for _ in range(workers)]
 
 
 def test_epochs_continue_in_workers(digits):
@@ -197,8 +198,8 @@ def test_workers_and_plain_for_alternate(digits):
     dataset, order = iterable(digits), recmap.Shuffled(1797, seed=3)
     loader = workers_of(dataset)
     for epoch in (0, 1, 2, 3, 4):
-        walk = loader if epoch in (0, 2, 3) else dataset
-        assert flat(of(walk)) == order.at(epoch, range(1797)).tolist()
+        source = loader if epoch in (0, 2, 3) else dataset
+        assert flat(of(source)) == order.at(epoch, range(1797)).tolist()
     dataset.load_state_dict(dataset.state_after(10))
     assert flat(of(loader)) == order.at(5, range(500, 1797)).tolist()
     assert flat(of(loader)) == order.at(6, range(1797)).tolist()
@@ -329,8 +330,8 @@ def test_state_after_the_last_batch_gives_an_empty_for(digits, kind):
 
 def test_state_after_all_steps_gives_an_empty_for(digits):
     dataset, sampler = iterable(digits, batch_size=100), epochs_of("sampler", digits)
-    for made, walk in (dataset, workers_of(dataset)), (sampler, sampler):
-        assert sum(1 for _ in walk) == 18
+    for made, source in (dataset, workers_of(dataset)), (sampler, sampler):
+        assert sum(1 for _ in source) == 18
         again = epochs_of("plain for" if made is dataset else "sampler", digits)
         again.load_state_dict(made.state_after(18))
         assert [sum(1 for _ in again) for _ in range(2)] == [0, 18]

@@ -21,8 +21,8 @@ enum { BATCH = 7, TRIES = 4 };
 
 static struct fixture data;
 
-/* A walk through an epoch, in which calls may fail. */
-struct walk {
+/* An iteration through an epoch, in which calls may fail. */
+struct iteration {
     recmap_dataset_options reading;
     recmap_status allowed; /* what may come of the calls that fail */
     bool is_sticky;
@@ -30,13 +30,13 @@ struct walk {
 };
 
 /* Whether a call is to be made again. What may not come of it is in `wrong`. */
-static bool tries_again(struct walk *walk, recmap_status status, const recmap_error *error,
-                        const char **wrong) {
+static bool tries_again(struct iteration *iteration, recmap_status status,
+                        const recmap_error *error, const char **wrong) {
     if (status == RECMAP_OK) return false;
-    if (status != walk->allowed || error->status != status || !error->message[0])
+    if (status != iteration->allowed || error->status != status || !error->message[0])
         *wrong = case_says("%s: %s", recmap_status_name(status), error->message);
-    walk->is_over = walk->is_sticky || *wrong;
-    return !walk->is_over;
+    iteration->is_over = iteration->is_sticky || *wrong;
+    return !iteration->is_over;
 }
 
 /* Makes a call up to TRIES times: one failure must not be followed by another. */
@@ -61,11 +61,11 @@ static const char *check_batch(const recmap_batch *batch, const recmap_order *or
 }
 
 /* Half of the epoch, a checkpoint through bytes and JSON, the rest. */
-static const char *step(struct walk *walk, recmap_loader *loader, const recmap_order *order,
-                        uint64_t *position, recmap_batch **batch) {
+static const char *step(struct iteration *iteration, recmap_loader *loader,
+                        const recmap_order *order, uint64_t *position, recmap_batch **batch) {
     const char *wrong = NULL;
-    CALL(walk, wrong, recmap_loader_next(batch, loader, &error));
-    if (walk->is_over || wrong) return wrong;
+    CALL(iteration, wrong, recmap_loader_next(batch, loader, &error));
+    if (iteration->is_over || wrong) return wrong;
     wrong = check_batch(*batch, order, *position);
     *position += BATCH;
     return wrong;
@@ -73,20 +73,22 @@ static const char *step(struct walk *walk, recmap_loader *loader, const recmap_o
 
 /* Saves the loader's state and reads it back through bytes and through JSON. A call that fails is
  * repeated, and the state must still be that of the position. */
-static const char *check_point(struct walk *walk, recmap_loader *loader, uint64_t position) {
+static const char *check_point(struct iteration *iteration, recmap_loader *loader,
+                               uint64_t position) {
     const char *wrong = NULL;
     recmap_state *state = NULL, *from_bytes = NULL, *from_json = NULL;
     recmap_text bytes = RECMAP_TEXT_INIT, json = RECMAP_TEXT_INIT;
-    CALL(walk, wrong, recmap_loader_save(&state, loader, &error));
-    if (!walk->is_over) CALL(walk, wrong, recmap_state_to_bytes(&bytes, state, &error));
-    if (!walk->is_over) CALL(walk, wrong, recmap_state_to_json(&json, state, &error));
-    if (!walk->is_over)
-        CALL(walk, wrong, recmap_state_from_bytes(&from_bytes, bytes.data, bytes.size, &error));
-    if (!walk->is_over)
-        CALL(walk, wrong, recmap_state_from_json(&from_json, json.data, json.size, &error));
-    if (!walk->is_over && recmap_state_get_info(from_bytes)->position != position)
+    CALL(iteration, wrong, recmap_loader_save(&state, loader, &error));
+    if (!iteration->is_over) CALL(iteration, wrong, recmap_state_to_bytes(&bytes, state, &error));
+    if (!iteration->is_over) CALL(iteration, wrong, recmap_state_to_json(&json, state, &error));
+    if (!iteration->is_over)
+        CALL(iteration, wrong,
+             recmap_state_from_bytes(&from_bytes, bytes.data, bytes.size, &error));
+    if (!iteration->is_over)
+        CALL(iteration, wrong, recmap_state_from_json(&from_json, json.data, json.size, &error));
+    if (!iteration->is_over && recmap_state_get_info(from_bytes)->position != position)
         wrong = "another state";
-    if (!walk->is_over) CALL(walk, wrong, recmap_loader_load(loader, from_json, &error));
+    if (!iteration->is_over) CALL(iteration, wrong, recmap_loader_load(loader, from_json, &error));
     recmap_text_deinit(&bytes);
     recmap_text_deinit(&json);
     recmap_state_destroy(state);
@@ -95,20 +97,21 @@ static const char *check_point(struct walk *walk, recmap_loader *loader, uint64_
     return wrong;
 }
 
-static const char *walk_epoch(struct walk *walk, recmap_loader *loader, const recmap_order *order) {
+static const char *iterate_epoch(struct iteration *iteration, recmap_loader *loader,
+                                 const recmap_order *order) {
     recmap_batch *batch = NULL;
     const char *wrong = NULL;
     uint64_t position = 0;
-    while (!wrong && !walk->is_over && position < FIXTURE_RECORDS / 2)
-        wrong = step(walk, loader, order, &position, &batch);
-    if (!wrong && !walk->is_over) wrong = check_point(walk, loader, position);
-    while (!wrong && !walk->is_over && position < FIXTURE_RECORDS)
-        wrong = step(walk, loader, order, &position, &batch);
+    while (!wrong && !iteration->is_over && position < FIXTURE_RECORDS / 2)
+        wrong = step(iteration, loader, order, &position, &batch);
+    if (!wrong && !iteration->is_over) wrong = check_point(iteration, loader, position);
+    while (!wrong && !iteration->is_over && position < FIXTURE_RECORDS)
+        wrong = step(iteration, loader, order, &position, &batch);
     recmap_batch_destroy(batch);
     return wrong;
 }
 
-static const char *run_walk(struct walk *walk) {
+static const char *run_iteration(struct iteration *iteration) {
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     recmap_dataset *dataset = NULL;
     recmap_order *order = NULL;
@@ -116,12 +119,12 @@ static const char *run_walk(struct walk *walk) {
     const char *wrong = NULL;
     options.batch_size = BATCH;
     options.thread_count = 2;
-    CALL(walk, wrong, recmap_dataset_open(&dataset, data.index, &walk->reading, &error));
-    if (!walk->is_over)
-        CALL(walk, wrong, recmap_order_shuffled(&order, FIXTURE_RECORDS, 5, &error));
-    if (!walk->is_over)
-        CALL(walk, wrong, recmap_loader_create(&loader, dataset, order, &options, &error));
-    if (!walk->is_over) wrong = walk_epoch(walk, loader, order);
+    CALL(iteration, wrong, recmap_dataset_open(&dataset, data.index, &iteration->reading, &error));
+    if (!iteration->is_over)
+        CALL(iteration, wrong, recmap_order_shuffled(&order, FIXTURE_RECORDS, 5, &error));
+    if (!iteration->is_over)
+        CALL(iteration, wrong, recmap_loader_create(&loader, dataset, order, &options, &error));
+    if (!iteration->is_over) wrong = iterate_epoch(iteration, loader, order);
     recmap_loader_destroy(loader);
     recmap_order_release(order);
     recmap_dataset_close(dataset);
@@ -136,15 +139,15 @@ struct sweep {
     recmap_status allowed;
 };
 
-static struct walk walk_of(const struct sweep *sweep, bool is_sticky) {
-    struct walk made = {RECMAP_DATASET_OPTIONS_INIT, sweep->allowed, is_sticky, false};
+static struct iteration iteration_of(const struct sweep *sweep, bool is_sticky) {
+    struct iteration made = {RECMAP_DATASET_OPTIONS_INIT, sweep->allowed, is_sticky, false};
     made.reading.access = sweep->access;
     return made;
 }
 
 static const char *run_case(void *context, size_t number) {
     const struct sweep *sweep = context;
-    struct walk at = walk_of(sweep, number % 2);
+    struct iteration at = iteration_of(sweep, number % 2);
     struct call_plan plan = {.kinds = sweep->kinds,
                              .at = number / 2 + 1,
                              .is_sticky = number % 2,
@@ -152,7 +155,7 @@ static const char *run_case(void *context, size_t number) {
                              .code = sweep->code};
     struct holdings before = holdings_now();
     interpose_begin(&plan);
-    const char *wrong = run_walk(&at);
+    const char *wrong = run_iteration(&at);
     interpose_end();
     if (!wrong) wrong = holdings_check(&before);
     if (!wrong) return NULL;
@@ -170,12 +173,12 @@ static void run_sweep(const char *name, struct sweep swept) {
     uint64_t count = 0;
     /* Twice, as the first time what stays for good is allocated too. */
     for (int i = 0; i < 2; i++) {
-        struct walk at = walk_of(&swept, true);
+        struct iteration at = iteration_of(&swept, true);
         interpose_begin(&plan);
-        const char *wrong = run_walk(&at);
+        const char *wrong = run_iteration(&at);
         count = interpose_end();
         if (wrong) printf("%s\n", wrong);
-        require(!wrong && !at.is_over, "the walk without faults");
+        require(!wrong && !at.is_over, "the iteration without faults");
     }
     assert_true(count > 5);
     assert_int_equal(cases_run(name, 2 * count, test_is_long() ? 1 : 3, run_case, &swept), 0);

@@ -132,8 +132,8 @@ static void register_own(void) {
     }
 }
 
-/* The shard as the plain reader walks through it, while the scan says what it finds. */
-struct walker_state {
+/* The shard as the plain reader reads it, while the scan says what it finds. */
+struct scan_state {
     const struct framing_check *how;
     const uint8_t *data;
     uint64_t size, end, at;
@@ -142,7 +142,7 @@ struct walker_state {
 };
 
 /* Where the reader continues after damage at `at`. */
-static uint64_t after_damage(const struct walker_state *state) {
+static uint64_t after_damage(const struct scan_state *state) {
     if (state->how->kind != CHECK_OWN_FINDABLE) return state->end;
     uint64_t found = own_find(state->data, state->end, state->at + 1, state->end, NULL);
     return found == UINT64_MAX ? state->end : found;
@@ -156,7 +156,7 @@ static recmap_status begin_shard(void *context, const char *path, recmap_error *
 }
 
 static recmap_status add_run(void *context, const struct record_run *run, recmap_error *error) {
-    struct walker_state *state = context;
+    struct scan_state *state = context;
     (void)error;
     for (size_t i = 0; i < run->count; i++) {
         struct place due;
@@ -175,7 +175,7 @@ static recmap_status add_run(void *context, const struct record_run *run, recmap
 
 static recmap_status add_damage(void *context, uint64_t offset, uint64_t length, const char *reason,
                                 recmap_error *error) {
-    struct walker_state *state = context;
+    struct scan_state *state = context;
     struct place found;
     (void)error;
     require(reason[0] && !strchr(reason, '\n'), "damage without a reason of one line");
@@ -190,7 +190,7 @@ static recmap_status add_damage(void *context, uint64_t offset, uint64_t length,
 }
 
 static recmap_status end_shard(void *context, const struct shard_end *end, recmap_error *error) {
-    struct walker_state *state = context;
+    struct scan_state *state = context;
     struct place found;
     (void)error;
     require(end->size == state->size, "another size");
@@ -203,7 +203,7 @@ static recmap_status end_shard(void *context, const struct shard_end *end, recma
 }
 
 /* Whether a build that does not skip must fail: there is damage. */
-static bool is_damaged(struct walker_state state) {
+static bool is_damaged(struct scan_state state) {
     struct place found;
     if (!state.end) return state.has_damage;
     for (;;) switch (plain(&found, state.how, state.data, state.at, state.end)) {
@@ -215,7 +215,7 @@ static bool is_damaged(struct walker_state state) {
 
 /* Scans the file with the library and compares each run and each stretch of damage in the callbacks
  * with the plain reader. The final status must agree as well. */
-static void scan_file(struct walker_state *state, const struct framing *framing, const char *path) {
+static void scan_file(struct scan_state *state, const struct framing *framing, const char *path) {
     const struct framing_check *how = state->how;
     recmap_error error = RECMAP_ERROR_INIT;
     struct extractor *nothing;
@@ -243,7 +243,7 @@ size_t framing_check_bytes(const struct framing_check *how, const uint8_t *data,
     register_own();
     require(framings_find(&by, name_of(name, how)), "no such framing");
     uint64_t header = by.file_header_size, footer = by.file_footer_size;
-    struct walker_state state = {.how = how, .data = data, .size = size, .at = header};
+    struct scan_state state = {.how = how, .data = data, .size = size, .at = header};
     state.end = size >= header && size - header >= footer ? size - footer : 0;
     if (!state.end) {
         state.has_damage = header + footer > size;

@@ -142,7 +142,7 @@ class Sampler(data.Sampler[Any]):
         return self.order._order.state_after(*self._begin, *self._deal, items)
 
     def _is_at_end(self) -> bool:
-        """Whether the walk gave its last item, but was broken off before its end."""
+        """Whether the iteration gave its last item, but was broken off before its end."""
         return 0 < self._taken >= self._share(*self._begin, 0)[0]
 
     @property

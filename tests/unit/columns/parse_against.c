@@ -19,23 +19,23 @@ static void *must_have(void *memory) {
     return memory;
 }
 
-/* ---- a walk over the entries ---- */
+/* ---- iterating over the entries ---- */
 
 /* What an entry of the map says; NULL pointers where it does not. */
-struct walked_entry {
+struct entry_fields {
     struct wire name;
     struct wire value; /* the last of them */
 };
 
 /* The fields of an entry; false where they are malformed. */
-static bool walk_entry(struct walked_entry *walked, struct wire entry) {
+static bool read_entry(struct entry_fields *fields, struct wire entry) {
     struct wire_trace trace = {0};
     uint32_t tag;
     struct wire skipped;
-    *walked = (struct walked_entry){{entry.at, entry.at}, {NULL, NULL}};
+    *fields = (struct entry_fields){{entry.at, entry.at}, {NULL, NULL}};
     while (!wire_done(&entry)) {
         if (!wire_read_tag(&tag, &entry, &trace)) return false;
-        struct wire *into = tag == 10 ? &walked->name : tag == 18 ? &walked->value : NULL;
+        struct wire *into = tag == 10 ? &fields->name : tag == 18 ? &fields->value : NULL;
         if (into ? !wire_read_bytes(&skipped, &entry, &trace)
                  : !wire_skip(&entry, tag, EXAMPLE_ENTRY_DEPTH, &trace))
             return false;
@@ -73,20 +73,20 @@ static recmap_type guess_kind(struct wire value) {
 }
 
 static void ask_for(struct asked_features *asked, struct wire entry, unsigned leave_out) {
-    struct walked_entry walked;
-    walk_entry(&walked, entry);
-    size_t size = wire_left(&walked.name);
-    if (!utf8_valid(walked.name.at, size) || memchr(walked.name.at, 0, size)) return;
+    struct entry_fields fields;
+    read_entry(&fields, entry);
+    size_t size = wire_left(&fields.name);
+    if (!utf8_valid(fields.name.at, size) || memchr(fields.name.at, 0, size)) return;
     if (asked->count == ASKED_MAX) return;
-    if (leave_out && (leave_out + size * 7 + (size ? *walked.name.at : 0u)) % 3 == 0) return;
-    struct asked_feature *feature = (struct asked_feature *)find_asked(asked, &walked.name);
+    if (leave_out && (leave_out + size * 7 + (size ? *fields.name.at : 0u)) % 3 == 0) return;
+    struct asked_feature *feature = (struct asked_feature *)find_asked(asked, &fields.name);
     if (!feature) {
         feature = &asked->features[asked->count++];
         feature->name = must_have(malloc(size + 1));
-        memcpy(feature->name, walked.name.at, size);
+        memcpy(feature->name, fields.name.at, size);
         feature->name[size] = 0;
     }
-    feature->kind = guess_kind(walked.value);
+    feature->kind = guess_kind(fields.value);
     feature->fixed = 0;
     feature->is_converted = false;
 }
@@ -203,13 +203,13 @@ static bool put_cleaned_features(struct bytes *text, struct wire features,
     bool is_good = true;
     while (is_good && !wire_done(&features)) {
         const uint8_t *begin = features.at;
-        struct walked_entry walked;
+        struct entry_fields fields;
         is_good = wire_read_tag(&tag, &features, &trace) &&
                   (tag == 10 ? wire_read_bytes(&entry, &features, &trace)
                              : wire_skip(&features, tag, EXAMPLE_FEATURES_DEPTH, &trace));
-        if (is_good && tag == 10) is_good = walk_entry(&walked, entry);
+        if (is_good && tag == 10) is_good = read_entry(&fields, entry);
         if (!is_good) break;
-        if (tag == 10 && !find_asked(asked, &walked.name)) put_emptied(&inner, entry);
+        if (tag == 10 && !find_asked(asked, &fields.name)) put_emptied(&inner, entry);
         else put(&inner, begin, (size_t)(features.at - begin));
     }
     if (is_good) put_message(text, &inner);

@@ -299,7 +299,8 @@ static recmap_frame_verdict parse_large(recmap_frame_place *frame, const uint8_t
     return RECMAP_FRAME_GOOD;
 }
 
-/* Each file is walked by a worker; the thread that joins what they found would do it one by one. */
+/* Each file is scanned by a worker; the thread that joins what they found would do it one by one.
+ */
 static void test_files_at_once(void **state) {
     (void)state;
     enum { FILES = 3, FILE_SIZE = 20 << 20, RECORD = 64 << 10 };

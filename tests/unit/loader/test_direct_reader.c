@@ -304,7 +304,7 @@ static void test_auto(void **unused) {
     memory_force_size(0);
 }
 
-static int walk_forbidden(unsigned call, unsigned code, bool may_read) {
+static int iterate_forbidden(unsigned call, unsigned code, bool may_read) {
     if (!forbid(call, code)) return 2;
     recmap_dataset *dataset = open_direct(0);
     recmap_order *order = order_of_kind(0, RECORDS, 9);
@@ -334,7 +334,7 @@ static void test_forbidden(void **unused) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bool has_ring = cases[i].call == __NR_io_uring_enter && may_read;
         pid_t child = fork();
-        if (!child) _exit(walk_forbidden(cases[i].call, cases[i].code, has_ring));
+        if (!child) _exit(iterate_forbidden(cases[i].call, cases[i].code, has_ring));
         int status;
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_true(WIFEXITED(status));

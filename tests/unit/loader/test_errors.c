@@ -97,7 +97,7 @@ static uint64_t substitute_of(const recmap_order *order, uint64_t epoch, uint64_
 
 /* Computes from the order alone which records each batch must contain when bad ones are skipped or
  * substituted, and compares batches, counters and the list of skipped records, over two epochs. */
-static void walk_policy(recmap_dataset *dataset, recmap_order *order, bool substitutes) {
+static void iterate_with_policy(recmap_dataset *dataset, recmap_order *order, bool substitutes) {
     recmap_error error = RECMAP_ERROR_INIT;
     bool bad[RECORDS] = {false};
     for (uint64_t i = 0; i < RECORDS; i++) bad[number_at(order, 0, i)] = is_bad(i);
@@ -148,8 +148,8 @@ static void test_policies(void **unused) {
     recmap_order *order = order_of_kind(0, RECORDS, 3);
     recmap_dataset *dataset = dataset_open("set.rmx", NULL);
     flip_all(dataset, order);
-    walk_policy(dataset, order, false);
-    walk_policy(dataset, order, true);
+    iterate_with_policy(dataset, order, false);
+    iterate_with_policy(dataset, order, true);
     recmap_dataset_close(dataset);
     recmap_order_release(order);
 }

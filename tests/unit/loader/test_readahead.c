@@ -66,8 +66,8 @@ static void skip_unless_dropped(recmap_dataset *dataset) {
 
 /* Reads an epoch. `is_cold` tells whether readahead checked or requested any record at any time:
  * the statistics at the end alone could have been reset. */
-static recmap_loader_statistics walk_epoch(recmap_dataset *dataset, recmap_order *order,
-                                           recmap_readahead readahead, bool *is_cold) {
+static recmap_loader_statistics iterate_epoch(recmap_dataset *dataset, recmap_order *order,
+                                              recmap_readahead readahead, bool *is_cold) {
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
     options.batch_size = BATCH;
@@ -96,7 +96,8 @@ static void assert_asks_for_nothing(recmap_dataset *dataset, recmap_order *order
     uint64_t asked_count = 1;
     bool is_cold;
     for (int i = 0; asked_count && i < TRIES; i++)
-        asked_count = walk_epoch(dataset, order, RECMAP_READAHEAD_AUTO, &is_cold).readahead_count;
+        asked_count =
+            iterate_epoch(dataset, order, RECMAP_READAHEAD_AUTO, &is_cold).readahead_count;
     assert_int_equal(asked_count, 0);
 }
 
@@ -111,7 +112,7 @@ static void test_cold_and_warm(void **unused) {
             recmap_dataset *dataset = open_with((recmap_access)access);
             skip_unless_dropped(dataset);
             recmap_loader_statistics statistics =
-                walk_epoch(dataset, order, RECMAP_READAHEAD_AUTO, &is_cold);
+                iterate_epoch(dataset, order, RECMAP_READAHEAD_AUTO, &is_cold);
             assert_true(is_cold);
             /* Sequential reading brings some in by itself. */
             if (kind == 0) assert_true(statistics.readahead_count > RECORDS / 2);
@@ -132,7 +133,7 @@ static void test_off(void **unused) {
     drop();
     recmap_dataset *dataset = open_with(RECMAP_ACCESS_MAP);
     recmap_loader_statistics statistics =
-        walk_epoch(dataset, order, RECMAP_READAHEAD_OFF, &is_cold);
+        iterate_epoch(dataset, order, RECMAP_READAHEAD_OFF, &is_cold);
     assert_false(is_cold);
     assert_int_equal(statistics.readahead_count, 0);
     recmap_dataset_close(dataset);

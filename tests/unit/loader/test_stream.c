@@ -14,8 +14,8 @@
 #include "unit/loader/fixture.h"
 
 /* One rank through `epochs` epochs, step by step beside the deal. */
-static void walk_rank(recmap_dataset *dataset, recmap_order *order,
-                      const recmap_loader_options *options, int epochs) {
+static void iterate_rank(recmap_dataset *dataset, recmap_order *order,
+                         const recmap_loader_options *options, int epochs) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_loader *loader = loader_make(dataset, order, options);
     recmap_deal_options dealt = RECMAP_DEAL_OPTIONS_INIT;
@@ -52,12 +52,12 @@ static void walk_rank(recmap_dataset *dataset, recmap_order *order,
     recmap_loader_destroy(loader);
 }
 
-static void walk_world(recmap_dataset *dataset, recmap_order *order, recmap_loader_options options,
-                       int epochs) {
+static void iterate_world(recmap_dataset *dataset, recmap_order *order,
+                          recmap_loader_options options, int epochs) {
     for (uint32_t rank = 0; rank < options.world_size; rank++) {
         options.rank = rank;
         options.thread_count = rank % 4 + 1;
-        walk_rank(dataset, order, &options, epochs);
+        iterate_rank(dataset, order, &options, epochs);
     }
 }
 
@@ -73,7 +73,7 @@ static void test_every_order(void **state) {
                 options.batch_size = 3 + world * 5;
                 options.last = (recmap_last)last;
                 options.batches_ahead = kind % 3 ? 0 : 1 + world;
-                walk_world(dataset, order, options, 3);
+                iterate_world(dataset, order, options, 3);
             }
         recmap_order_release(order);
     }
@@ -90,7 +90,7 @@ static void test_every_number_of_threads(void **state) {
             options.thread_count = threads;
             options.batches_ahead = ahead;
             options.batch_size = 7;
-            walk_rank(dataset, order, &options, 2);
+            iterate_rank(dataset, order, &options, 2);
         }
     recmap_order_release(order);
     recmap_dataset_close(dataset);
@@ -109,7 +109,7 @@ static void test_small_epochs(void **state) {
                     options.world_size = world;
                     options.batch_size = batch;
                     options.last = (recmap_last)last;
-                    walk_world(dataset, order, options, 3);
+                    iterate_world(dataset, order, options, 3);
                     recmap_order_release(order);
                 }
     recmap_dataset_close(dataset);

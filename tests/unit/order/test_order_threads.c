@@ -20,7 +20,7 @@ struct shared {
     atomic_uint next_thread;
 };
 
-static void *walk(void *context) {
+static void *iterate(void *context) {
     struct shared *s = context;
     uint64_t seed = atomic_fetch_add(&s->next_thread, 1);
     recmap_order *order = recmap_order_retain(s->order);
@@ -44,7 +44,7 @@ static void check_shared(recmap_order *order) {
     pthread_t threads[THREADS];
     for (uint64_t e = 0; e < EPOCHS; e++) s.epochs[e] = whole_epoch(order, e);
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, walk, &s), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, iterate, &s), 0);
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     assert_int_equal(s.failures, 0);
     for (int e = 0; e < EPOCHS; e++) free(s.epochs[e]);

@@ -215,7 +215,7 @@ static void test_alias_tables_are_exact(void **state) {
 
 /* ---- Mixtures. */
 
-/* Every prefix has each source within 1 of its share, and each source is walked as it is. */
+/* Every prefix has each source within 1 of its share, and each source keeps its own order. */
 static void check_mixture(recmap_order *const *sources, const double *weights, size_t count,
                           recmap_stop stop, uint64_t positions) {
     recmap_order *order = NULL;

@@ -119,30 +119,30 @@ static void test_paths_agree_at_every_width(void **state) {
 
 /* More copies of a value that needs another cycle step than fit in a block: those before `from`
  * alternate with others, those from there on do not. */
-static void check_copies(uint64_t scanner, size_t from) {
+static void check_copies(uint64_t value, size_t from) {
     enum { COUNT_ALL = 1500, SIZE = 257 };
     uint64_t numbers[COUNT_ALL], expected[2];
     struct permutation p;
     permutation_init(&p, SIZE, 4, 0, 0);
     for (size_t i = 0; i < COUNT_ALL; i++)
-        numbers[i] = i >= from || i % 2 ? scanner : (scanner + 1) % SIZE;
-    for (size_t i = 0; i < 2; i++) expected[i] = permutation_at_one(&p, (scanner + i) % SIZE);
+        numbers[i] = i >= from || i % 2 ? value : (value + 1) % SIZE;
+    for (size_t i = 0; i < 2; i++) expected[i] = permutation_at_one(&p, (value + i) % SIZE);
     permutation_at(&p, numbers, numbers, COUNT_ALL);
     for (size_t i = 0; i < COUNT_ALL; i++)
         assert_int_equal(numbers[i], expected[i >= from || i % 2 ? 0 : 1]);
     permutation_inverse(&p, numbers, numbers, COUNT_ALL);
     for (size_t i = 0; i < COUNT_ALL; i++)
-        assert_int_equal(numbers[i], i >= from || i % 2 ? scanner : (scanner + 1) % SIZE);
+        assert_int_equal(numbers[i], i >= from || i % 2 ? value : (value + 1) % SIZE);
 }
 
-static void check_many_walkers(void) {
-    for (uint64_t scanner = 0; scanner < 257; scanner++)
-        for (size_t from = 0; from < 300; from += 37) check_copies(scanner, from);
+static void check_repeated_cycle_walks(void) {
+    for (uint64_t value = 0; value < 257; value++)
+        for (size_t from = 0; from < 300; from += 37) check_copies(value, from);
 }
 
-static void test_many_walkers(void **state) {
+static void test_repeated_cycle_walks(void **state) {
     (void)state;
-    on_every_path(check_many_walkers);
+    on_every_path(check_repeated_cycle_walks);
 }
 
 static void test_forcing_a_path(void **state) {
@@ -192,7 +192,7 @@ int main(void) {
         cmocka_unit_test(test_named),
         cmocka_unit_test(test_distinct_of_many),
         cmocka_unit_test(test_paths_agree_at_every_width),
-        cmocka_unit_test(test_many_walkers),
+        cmocka_unit_test(test_repeated_cycle_walks),
         cmocka_unit_test(test_wide_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

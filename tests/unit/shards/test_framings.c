@@ -85,7 +85,7 @@ static size_t make(uint8_t *data, unsigned kind, struct rng *random) {
 
 /* Random files of each framing, damaged or not, scanned in small segments by up to three threads.
  * The result must be that of a plain reader which goes through the bytes once. */
-static void test_scan_is_a_plain_walk(void **state) {
+static void test_scan_equals_a_plain_reader(void **state) {
     (void)state;
     struct rng random = {11};
     uint8_t *data = malloc(TOTAL_SIZE_MAX);
@@ -296,7 +296,7 @@ static void test_loading(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scan_is_a_plain_walk),
+        cmocka_unit_test(test_scan_equals_a_plain_reader),
         cmocka_unit_test(test_first_place),
         cmocka_unit_test(test_ofrecord_is_guessed),
         cmocka_unit_test(test_tar_is_guessed),
