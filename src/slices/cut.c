@@ -3,6 +3,7 @@
 #include <recmap/columns.h>
 
 #include "decode/list_decode.h"
+#include "decode/read_paths.h"
 #include "decode/skip_varints.h"
 
 enum {
@@ -11,12 +12,21 @@ enum {
     BYTES_SPACING = 16,
 };
 
-/* Values of the list, as a part of its bytes. */
+/* Values of the list, as a part of its bytes; of a feature list, steps. */
 struct value_part {
     const uint8_t *data;
     size_t size;
     uint64_t count;
 };
+
+/* A step of a feature list is encoded as a bytes value is, and is an element. */
+static bool has_bytes(const struct slot *slot) {
+    return slot->is_list || (slot->list == RECMAP_TYPE_BYTES && !slot->raw);
+}
+
+static uint64_t values_per_element(const struct slice_plan *slice) {
+    return slice->slot.is_list ? 1 : slice->stride;
+}
 
 /* The values of the stretch, in a list of values of one size. */
 static bool find_fixed(struct value_part *part, const struct slice_plan *slice,
@@ -30,14 +40,19 @@ static bool find_fixed(struct value_part *part, const struct slice_plan *slice,
     return true;
 }
 
+/* Reads the next bytes value, with its tag. */
+static bool next_bytes(struct wire *value, struct wire *list) {
+    struct wire_trace trace;
+    uint32_t tag;
+    return wire_read_tag(&tag, list, &trace) && tag == BYTES_TAG &&
+           wire_read_bytes(value, list, &trace);
+}
+
 /* Returns the size of the first `count` bytes values, each with its tag. */
 static size_t skip_bytes(const uint8_t *data, size_t size, uint64_t count) {
     struct wire list = {data, data + size}, value;
-    struct wire_trace trace;
-    for (uint32_t tag; count; count--)
-        if (wire_done(&list) || !wire_read_tag(&tag, &list, &trace) || tag != BYTES_TAG ||
-            !wire_read_bytes(&value, &list, &trace))
-            return SIZE_MAX;
+    for (; count; count--)
+        if (wire_done(&list) || !next_bytes(&value, &list)) return SIZE_MAX;
     return (size_t)(list.at - data);
 }
 
@@ -59,9 +74,10 @@ static bool find_varied(struct value_part *part, const struct slice_plan *slice,
                         const struct stretch *stretch, const struct marked_list *list,
                         struct list_marks_cache *marks) {
     bool has_end = stretch->first + stretch->count == stretch->total;
+    uint64_t per_element = values_per_element(slice);
     size_t begin = 0, end = list->size;
-    part->count = stretch->count * slice->stride;
-    if (stretch->first) begin = find_value(list, stretch->first * slice->stride, marks);
+    part->count = stretch->count * per_element;
+    if (stretch->first) begin = find_value(list, stretch->first * per_element, marks);
     if (begin == SIZE_MAX) return false;
     if (!has_end) {
         end = list->skip(list->data + begin, list->size - begin, part->count);
@@ -77,10 +93,11 @@ static bool find_part(struct value_part *part, const struct slice_plan *slice,
                       const struct slice_span *span, const struct stretch *stretch,
                       const recmap_record *record, struct list_marks_cache *marks) {
     const struct slot *slot = &slice->slot;
-    if (slot->raw)
+    bool is_bytes = has_bytes(slot);
+    if (slot->raw && !is_bytes)
         return find_fixed(part, slice, span, stretch, recmap_element_size(slot->element));
-    if (slot->list == RECMAP_TYPE_FLOAT) return find_fixed(part, slice, span, stretch, 4);
-    bool is_bytes = slot->list == RECMAP_TYPE_BYTES;
+    if (slot->list == RECMAP_TYPE_FLOAT && !is_bytes)
+        return find_fixed(part, slice, span, stretch, 4);
     struct marked_list list = {record->number,
                                record->data,
                                span->data,
@@ -90,18 +107,28 @@ static bool find_part(struct value_part *part, const struct slice_plan *slice,
     return find_varied(part, slice, stretch, &list, marks);
 }
 
-/* Decodes bytes values, each with its tag. */
 static bool take_bytes(struct list_decoder *decoder, const struct value_part *part) {
     struct wire list = {part->data, part->data + part->size}, value;
-    struct wire_trace trace;
-    while (!wire_done(&list)) {
-        uint32_t tag;
-        if (!wire_read_tag(&tag, &list, &trace) || tag != BYTES_TAG ||
-            !wire_read_bytes(&value, &list, &trace) ||
-            !list_bytes(decoder, value.at, wire_left(&value)))
+    while (!wire_done(&list))
+        if (!next_bytes(&value, &list) || !list_bytes(decoder, value.at, wire_left(&value)))
+            return false;
+    return true;
+}
+
+/* Decodes steps into the elements from index `place` on. Each has a list of `stride` values. */
+static bool take_steps(struct sink *sink, const struct slice_plan *slice,
+                       const struct value_part *part, uint64_t place) {
+    const struct slot *slot = &slice->slot;
+    struct wire steps = {part->data, part->data + part->size}, step, list;
+    for (uint64_t i = 0; i < part->count; i++) {
+        struct list_decoder decoder = list_begin(sink, slot, (place + i) * slice->stride);
+        decoder.room = slice->stride;
+        if (wire_done(&steps) || !next_bytes(&step, &steps) ||
+            !read_entry_open_list(&list, slot->list, step) || !list_fields(&decoder, list) ||
+            decoder.room)
             return false;
     }
-    return true;
+    return wire_done(&steps);
 }
 
 bool slice_cut(struct sink *sink, const struct slice_plan *slice, const struct slice_span *span,
@@ -110,10 +137,10 @@ bool slice_cut(struct sink *sink, const struct slice_plan *slice, const struct s
     const struct slot *slot = &slice->slot;
     struct value_part part;
     if (!span->is_found || !find_part(&part, slice, span, stretch, record, marks)) return false;
+    if (slot->is_list) return take_steps(sink, slice, &part, stretch->place);
     struct list_decoder decoder = list_begin(sink, slot, stretch->place * slice->stride);
     decoder.room = part.count;
-    bool is_bytes = slot->list == RECMAP_TYPE_BYTES && !slot->raw;
-    bool is_decoded = is_bytes ? take_bytes(&decoder, &part)
-                               : list_run(&decoder, part.data, part.size);
+    bool is_decoded = has_bytes(slot) ? take_bytes(&decoder, &part)
+                                      : list_run(&decoder, part.data, part.size);
     return is_decoded && !decoder.room;
 }

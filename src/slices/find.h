@@ -9,13 +9,13 @@
 /* Where the values of a slice are in a record. */
 struct slice_span {
     bool is_found;
-    const uint8_t *data; /* packed numbers, raw bytes, or a list of bytes values */
+    const uint8_t *data; /* packed numbers, raw bytes, or a list of bytes values or of steps */
     size_t size;
 };
 
 /* Finds the span of each slice of the parser in a record that is encoded as writers do. Entries
  * that no slice asks for are skipped. Returns false for any other record, valid or not: the record
- * must then be read as a whole. Every feature list of a SequenceExample is such a case. */
+ * must then be read as a whole. */
 bool slice_find(struct slice_span *spans, const recmap_parser *parser, const recmap_record *record);
 
 #endif

@@ -1,34 +1,47 @@
-/* Any bytes as a record from which stretches are cut: a stretch that is cut is the one that
- * decoding the whole record gives.. */
+/* Any bytes as a record from which stretches are cut, of a feature of an Example and of a feature
+ * list: a stretch that is cut is the one that decoding the whole record gives. The steps of the
+ * list are counted, too: as many as a reader of the whole record finds. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <recmap/parser.h>
 
 #include "columns/columns.h"
+#include "example/sequence_features.h"
+#include "example/step_count.h"
 #include "fuzz/fuzz.h"
 #include "slices/cut.h"
 
-enum { FEATURES = 5 };
+enum { FEATURES = 7 };
 
 static void check(bool holds) {
     if (!holds) abort();
 }
 
-#define SLICED(feature_name, its_element, its_raw)                                                 \
+#define SLICED(feature_name, its_element, ...)                                                     \
     {                                                                                              \
         .name = (feature_name), .key = "a", .kind = RECMAP_FEATURE_SLICED,                         \
-        .element = (its_element), .raw = (its_raw)                                                 \
+        .element = (its_element), .raw = __VA_ARGS__                                               \
     }
 
-static recmap_parser *make_parser(size_t feature) {
+static const uint64_t pair[] = {2};
+
+static recmap_parser *make_parser(size_t feature, bool is_list) {
     static const recmap_feature features[FEATURES] = {
-        SLICED("int64", RECMAP_ELEMENT_INT64, 0),   SLICED("int16", RECMAP_ELEMENT_INT16, 0),
-        SLICED("float", RECMAP_ELEMENT_FLOAT32, 0), SLICED("bytes", RECMAP_ELEMENT_BYTES, 0),
+        SLICED("int64", RECMAP_ELEMENT_INT64, 0),
+        SLICED("int16", RECMAP_ELEMENT_INT16, 0),
+        SLICED("float", RECMAP_ELEMENT_FLOAT32, 0),
+        SLICED("bytes", RECMAP_ELEMENT_BYTES, 0),
         SLICED("raw", RECMAP_ELEMENT_UINT32, 1),
+        SLICED("pairs", RECMAP_ELEMENT_INT64, 0, .shape = pair, .dimension_count = 1),
+        SLICED("raw pairs", RECMAP_ELEMENT_UINT8, 1, .shape = pair, .dimension_count = 1),
     };
+    const recmap_feature *wanted = &features[feature];
     recmap_parser *parser = NULL;
-    check(recmap_parser_create(&parser, &features[feature], 1, NULL) == RECMAP_OK);
+    recmap_status status = is_list
+                               ? recmap_parser_create_sequence(&parser, NULL, 0, wanted, 1, NULL)
+                               : recmap_parser_create(&parser, wanted, 1, NULL);
+    check(status == RECMAP_OK);
     return parser;
 }
 
@@ -49,14 +62,15 @@ static void compare(const struct sink *sink, const recmap_parser *parser,
     if (recmap_parser_parse(columns, parser->whole, record, 1, RECMAP_PARSE_RAISE, NULL) ==
         RECMAP_OK) {
         const recmap_column *column = recmap_columns_get(columns, 0);
+        uint64_t stride = parser->slices[0].stride, total = column->value_count / stride;
         size_t size = recmap_element_size(column->element);
         const uint8_t *values = column->views ? (const void *)column->views : column->values;
         /* The end is only looked for by a stretch that reaches it. */
         uint64_t end = stretch->first + stretch->count;
-        check(column->value_count >= end);
-        check(end < stretch->total || column->value_count == end);
-        check(is_equal(sink->values.data, values + stretch->first * size, (size_t)stretch->count,
-                       column->element));
+        check(total >= end);
+        check(end < stretch->total || total == end);
+        check(is_equal(sink->values.data, values + stretch->first * stride * size,
+                       (size_t)(stretch->count * stride), column->element));
     }
     recmap_columns_destroy(columns);
 }
@@ -66,8 +80,9 @@ static void cut(const recmap_parser *parser, const recmap_record *record,
     struct slice_span span;
     struct sink sink = {0};
     struct list_marks_cache *marks = list_marks_cache_create();
+    uint64_t count = stretch->count * parser->slices[0].stride;
     size_t size = recmap_element_size(parser->slices[0].slot.element);
-    check(marks && buffer_reserve(&sink.values, 0, (size_t)stretch->count * size));
+    check(marks && buffer_reserve(&sink.values, 0, (size_t)count * size));
     if (slice_find(&span, parser, record) &&
         slice_cut(&sink, &parser->slices[0], &span, stretch, record, marks))
         compare(&sink, parser, record, stretch);
@@ -75,15 +90,50 @@ static void cut(const recmap_parser *parser, const recmap_record *record,
     list_marks_cache_destroy(marks);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    for (size_t feature = 0; feature < FEATURES; feature++) {
-        recmap_parser *parser = make_parser(feature);
-        recmap_record record = {.data = data, .size = size};
-        for (uint64_t first = 0; first < 4; first++)
-            for (uint64_t count = 1; count < 4; count++)
-                for (uint64_t rest = 0; rest < 2; rest++)
-                    cut(parser, &record, &(struct stretch){first, count, first + count + rest, 0});
-        recmap_parser_release(parser);
+static void cut_all(const recmap_parser *parser, const recmap_record *record) {
+    for (uint64_t first = 0; first < 4; first++)
+        for (uint64_t count = 1; count < 4; count++)
+            for (uint64_t rest = 0; rest < 2; rest++)
+                cut(parser, record, &(struct stretch){first, count, first + count + rest, 0});
+}
+
+static const struct sequence_list *find_list(const struct sequence_features *sequence,
+                                             const char *name) {
+    for (size_t i = 0; i < sequence->list_count; i++)
+        if (sequence->lists[i].name_size == strlen(name) &&
+            !memcmp(sequence->lists[i].name, name, strlen(name)))
+            return &sequence->lists[i];
+    return NULL;
+}
+
+/* Counting accepts more, because it does not look into steps. */
+static void count_steps(const uint8_t *data, size_t size) {
+    const char *const name = "a";
+    struct example_names *names;
+    struct sequence_features sequence = {0};
+    struct step_count count;
+    struct example_fault fault;
+    check(example_names_create(&names, &name, 1, NULL) == RECMAP_OK);
+    bool is_counted = step_count_read(&count, names, data, size, &fault);
+    if (!is_counted) check(fault.reason && fault.offset <= size);
+    if (sequence_features_read(&sequence, data, size, NULL) == RECMAP_OK) {
+        const struct sequence_list *list = find_list(&sequence, name);
+        check(is_counted && count.is_present == (list != NULL));
+        check(count.count == (list ? list->step_count : 0));
     }
+    sequence_features_free(&sequence);
+    example_names_destroy(names);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    recmap_record record = {.data = data, .size = size};
+    for (size_t feature = 0; feature < FEATURES; feature++) {
+        for (int is_list = 0; is_list < 2; is_list++) {
+            recmap_parser *parser = make_parser(feature, is_list);
+            cut_all(parser, &record);
+            recmap_parser_release(parser);
+        }
+    }
+    count_steps(data, size);
     return 0;
 }
