@@ -96,6 +96,20 @@ static recmap_status copy_options(recmap_index_builder *builder,
 /* Everything that can be checked without the shards is checked here, before the caller adds them.
  * The packer already creates the temporary file, so that a folder that cannot be written to is
  * found too. */
+static recmap_status prepare(recmap_index_builder *builder, const char *path,
+                             const recmap_index_options *options, recmap_error *error) {
+    RETURN_IF_FAILED(storage_retain(&builder->storage, options->storage, error));
+    RETURN_IF_FAILED(copy_options(builder, options, error));
+    builder->path = strdup(path);
+    if (!builder->path) return fail_memory(error);
+    RETURN_IF_FAILED(extractor_create(&builder->extractor, &builder->options, error));
+    RETURN_IF_FAILED(framings_choose(&builder->framing, options->framing, error));
+    builder->options.framing = builder->framing.name;
+    RETURN_IF_FAILED(target_check(path, error));
+    RETURN_IF_FAILED(packer_create(&builder->packer, path, &builder->options, error));
+    return options->guard ? guard_install(error) : RECMAP_OK;
+}
+
 recmap_status recmap_index_builder_create(recmap_index_builder **builder, const char *path,
                                           const recmap_index_options *options,
                                           recmap_error *error) {
@@ -107,15 +121,7 @@ recmap_status recmap_index_builder_create(recmap_index_builder **builder, const 
     if (!fresh) return fail_memory(error);
     fresh->lock = (struct lock_file)LOCK_FILE_INIT;
     fresh->replaced_fd = -1;
-    recmap_status status = storage_retain(&fresh->storage, options->storage, error);
-    if (status == RECMAP_OK) status = copy_options(fresh, options, error);
-    if (status == RECMAP_OK && !(fresh->path = strdup(path))) status = fail_memory(error);
-    if (status == RECMAP_OK) status = extractor_create(&fresh->extractor, &fresh->options, error);
-    if (status == RECMAP_OK) status = framings_choose(&fresh->framing, options->framing, error);
-    fresh->options.framing = fresh->framing.name;
-    if (status == RECMAP_OK) status = target_check(path, error);
-    if (status == RECMAP_OK) status = packer_create(&fresh->packer, path, &fresh->options, error);
-    if (status == RECMAP_OK && options->guard) status = guard_install(error);
+    recmap_status status = prepare(fresh, path, options, error);
     if (status == RECMAP_OK) *builder = fresh;
     else recmap_index_builder_destroy(fresh);
     return status;
@@ -263,6 +269,14 @@ static recmap_status is_same_path(bool *is, const char *a, const char *b, recmap
     return RECMAP_OK;
 }
 
+static recmap_status open_part(recmap_index_builder *builder, struct index_file **index,
+                               char **folder, const char *path, recmap_error *error) {
+    RETURN_IF_FAILED(index_open(index, path, &(struct store_options){.is_part = true}, error));
+    RETURN_IF_FAILED(check_fits(builder, *index, path, error));
+    RETURN_IF_FAILED(path_resolve_folder(folder, path, error));
+    return add_part(builder, path, *index, error);
+}
+
 /* The lock is taken before the index is opened: otherwise another append could replace it in
  * between, and its shards would be lost. */
 recmap_status recmap_index_builder_add_index(recmap_index_builder *builder, const char *path,
@@ -274,11 +288,7 @@ recmap_status recmap_index_builder_add_index(recmap_index_builder *builder, cons
     if (is_replaced) RETURN_IF_FAILED(lock_replaced(builder, error));
     struct index_file *index = NULL;
     char *folder = NULL;
-    recmap_status status =
-        index_open(&index, path, &(struct store_options){.is_part = true}, error);
-    if (status == RECMAP_OK) status = check_fits(builder, index, path, error);
-    if (status == RECMAP_OK) status = path_resolve_folder(&folder, path, error);
-    if (status == RECMAP_OK) status = add_part(builder, path, index, error);
+    recmap_status status = open_part(builder, &index, &folder, path, error);
     if (status == RECMAP_OK) {
         builder->parts[builder->part_count - 1].resolved = folder;
     } else {
@@ -462,19 +472,22 @@ static void restore_name(const recmap_index_builder *builder, recmap_error *erro
     }
 }
 
+static recmap_status build(recmap_index_summary *summary, recmap_index_builder *builder,
+                           recmap_error *error) {
+    for (size_t i = 0; i < builder->part_count; i++)
+        RETURN_IF_FAILED(resolve_part(&builder->parts[i], error));
+    RETURN_IF_FAILED(check_target(builder, error));
+    RETURN_IF_FAILED(check_shards_differ(builder, error));
+    RETURN_IF_FAILED(add_parts(builder, error));
+    return packer_finish(builder->packer, check_not_replaced, builder, summary, error);
+}
+
 recmap_status recmap_index_builder_finish(recmap_index_summary *summary,
                                           recmap_index_builder *builder, recmap_error *error) {
-    recmap_status status = check_unfinished(builder, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_unfinished(builder, error));
     builder->is_finished = true;
-    for (size_t i = 0; status == RECMAP_OK && i < builder->part_count; i++)
-        status = resolve_part(&builder->parts[i], error);
-    if (status == RECMAP_OK) status = check_target(builder, error);
-    if (status == RECMAP_OK) status = check_shards_differ(builder, error);
-    if (status == RECMAP_OK) status = add_parts(builder, error);
     recmap_index_summary result;
-    if (status == RECMAP_OK)
-        status = packer_finish(builder->packer, check_not_replaced, builder, &result, error);
+    recmap_status status = build(&result, builder, error);
     packer_destroy(builder->packer);
     builder->packer = NULL;
     /* Release the lock now, so that a waiting append need not wait for the builder to be destroyed.

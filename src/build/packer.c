@@ -72,6 +72,22 @@ static bool allocate_parts(struct packer *packer, const recmap_index_options *op
     return packer->manifest.id_name || !options->id_feature;
 }
 
+static recmap_status find_folder(struct packer *packer, const char *path, recmap_error *error) {
+    char *folder = path_folder(path);
+    if (!folder) return fail_memory(error);
+    recmap_status status = path_resolve(&packer->folder, folder, error);
+    free(folder);
+    return status;
+}
+
+static recmap_status prepare(struct packer *packer, const char *path,
+                             const recmap_index_options *options, recmap_error *error) {
+    RETURN_IF_FAILED(find_folder(packer, path, error));
+    if (!allocate_parts(packer, options)) return fail_memory(error);
+    if (options->id_feature) RETURN_IF_FAILED(idsort_create(&packer->ids, path, error));
+    return store_writer_create(&packer->store, path, error);
+}
+
 recmap_status packer_create(struct packer **packer, const char *path,
                             const recmap_index_options *options, recmap_error *error) {
     struct packer *fresh = calloc(1, sizeof *fresh);
@@ -79,14 +95,7 @@ recmap_status packer_create(struct packer **packer, const char *path,
     fresh->manifest.format_version = INDEX_FORMAT_VERSION;
     fresh->manifest.extracted_by_caller = options->extract != NULL;
     fresh->manifest.skips_damage = options->on_corrupt == RECMAP_ON_CORRUPT_SKIP;
-    char *folder = path_folder(path);
-    recmap_status status = folder ? path_resolve(&fresh->folder, folder, error)
-                                  : fail_memory(error);
-    free(folder);
-    if (status == RECMAP_OK && !allocate_parts(fresh, options)) status = fail_memory(error);
-    if (status == RECMAP_OK && options->id_feature)
-        status = idsort_create(&fresh->ids, path, error);
-    if (status == RECMAP_OK) status = store_writer_create(&fresh->store, path, error);
+    recmap_status status = prepare(fresh, path, options, error);
     if (status == RECMAP_OK) *packer = fresh;
     else packer_destroy(fresh);
     return status;
@@ -235,15 +244,12 @@ static recmap_status add_record(struct packer *packer, const struct record_run *
     assert(packer->staged < OFFSETS_CHUNK_RECORDS);
     packer->offsets[packer->staged] = packer->shard_base + run->offsets[i];
     packer->offset_shards[packer->staged] = (uint32_t)(packer->manifest.shard_count - 1);
-    recmap_status status = RECMAP_OK;
-    if (++packer->staged == OFFSETS_CHUNK_RECORDS) status = flush_offsets(packer, error);
-    if (status == RECMAP_OK && run->has_ids && run->ids[i] != IDS_NONE)
-        status = idsort_add(packer->ids,
-                            (struct id_pair){run->ids[i], packer->manifest.record_count}, error);
-    if (status == RECMAP_OK) status = add_columns(packer, run, i, error);
-    if (status == RECMAP_OK) status = add_counts(packer, run, i, error);
-    packer->manifest.record_count++;
-    return status;
+    uint64_t number = packer->manifest.record_count++;
+    if (++packer->staged == OFFSETS_CHUNK_RECORDS) RETURN_IF_FAILED(flush_offsets(packer, error));
+    if (run->has_ids && run->ids[i] != IDS_NONE)
+        RETURN_IF_FAILED(idsort_add(packer->ids, (struct id_pair){run->ids[i], number}, error));
+    RETURN_IF_FAILED(add_columns(packer, run, i, error));
+    return add_counts(packer, run, i, error);
 }
 
 recmap_status packer_add_run(struct packer *packer, const struct record_run *run,

@@ -81,30 +81,46 @@ static recmap_status add_records(struct packer *packer, struct record_run *run,
     return RECMAP_OK;
 }
 
+static recmap_status begin_shard(struct packer *packer, const struct index_shard *shard,
+                                 const char *folder, recmap_error *error) {
+    char *path = replay_shard_path(shard, folder);
+    if (!path) return fail_memory(error);
+    recmap_status status = packer_begin_shard(packer, path, shard->entry.framing, error);
+    free(path);
+    return status;
+}
+
+static recmap_status add_damages(struct packer *packer, struct index_file *index,
+                                 const struct index_shard *shard, recmap_error *error) {
+    const struct damage_entry *damages = index_damages(index) + shard->first_damage;
+    for (uint64_t d = 0; d < shard->entry.damage_count; d++)
+        RETURN_IF_FAILED(packer_add_damage(packer, damages[d].offset, damages[d].length,
+                                           damages[d].reason, error));
+    return RECMAP_OK;
+}
+
+static recmap_status end_shard(struct packer *packer, struct index_file *index,
+                               const struct index_shard *shard, recmap_error *error) {
+    const struct shard_entry *entry = &shard->entry;
+    struct point_list points;
+    RETURN_IF_FAILED(index_points(&points, index, (size_t)(shard - index_shards(index)), error));
+    struct shard_end end = {entry->file_size, entry->size, entry->compression,
+                            entry->mtime_ns,  entry->etag, entry->tail_size,
+                            &points};
+    recmap_status status = packer_end_shard(packer, &end, &entry->identity, error);
+    points_deinit(&points);
+    return status;
+}
+
 /* Adds one shard: its records, then its damage, then its end, which is the order in which a scan
  * reports them. The identity is copied from the index. */
 static recmap_status add_shard(struct packer *packer, struct record_run *run,
                                struct index_file *index, const struct index_shard *shard,
                                const char *folder, recmap_error *error) {
-    char *path = replay_shard_path(shard, folder);
-    if (!path) return fail_memory(error);
-    const struct shard_entry *entry = &shard->entry;
-    recmap_status status = packer_begin_shard(packer, path, entry->framing, error);
-    free(path);
-    if (status == RECMAP_OK) status = add_records(packer, run, index, shard, error);
-    const struct damage_entry *damages = index_damages(index) + shard->first_damage;
-    for (uint64_t d = 0; status == RECMAP_OK && d < entry->damage_count; d++)
-        status = packer_add_damage(packer, damages[d].offset, damages[d].length, damages[d].reason,
-                                   error);
-    if (status != RECMAP_OK) return status;
-    struct point_list points = {0};
-    status = index_points(&points, index, (size_t)(shard - index_shards(index)), error);
-    struct shard_end end = {entry->file_size, entry->size, entry->compression,
-                            entry->mtime_ns,  entry->etag, entry->tail_size,
-                            &points};
-    if (status == RECMAP_OK) status = packer_end_shard(packer, &end, &entry->identity, error);
-    points_deinit(&points);
-    return status;
+    RETURN_IF_FAILED(begin_shard(packer, shard, folder, error));
+    RETURN_IF_FAILED(add_records(packer, run, index, shard, error));
+    RETURN_IF_FAILED(add_damages(packer, index, shard, error));
+    return end_shard(packer, index, shard, error);
 }
 
 static recmap_status add_ids(struct packer *packer, struct index_file *index, uint64_t first_number,

@@ -14,17 +14,22 @@ static bool is_named_as_index(const char *path) {
 
 /* Whether the file is an index. An empty file counts as one: nothing is lost with it, and programs
  * create empty files to reserve a name. */
-static recmap_status holds_index(bool *holds, const char *path, recmap_error *error) {
-    int fd = -1;
+static recmap_status look_for_seal(bool *holds, int fd, const char *path, recmap_error *error) {
     struct file_stat stat;
     uint8_t end[SEAL_SIZE];
-    recmap_status status = file_open(&fd, path, error);
-    if (status == RECMAP_OK) status = file_get_stat(&stat, fd, path, error);
-    if (status == RECMAP_OK && stat.size >= SEAL_SIZE)
-        status = file_read_at(fd, end, SEAL_SIZE, stat.size - SEAL_SIZE, path, error);
+    RETURN_IF_FAILED(file_get_stat(&stat, fd, path, error));
+    *holds = stat.size == 0;
+    if (stat.size < SEAL_SIZE) return RECMAP_OK;
+    RETURN_IF_FAILED(file_read_at(fd, end, SEAL_SIZE, stat.size - SEAL_SIZE, path, error));
+    *holds = seal_is_present(end);
+    return RECMAP_OK;
+}
+
+static recmap_status holds_index(bool *holds, const char *path, recmap_error *error) {
+    int fd;
+    RETURN_IF_FAILED(file_open(&fd, path, error));
+    recmap_status status = look_for_seal(holds, fd, path, error);
     file_close(fd);
-    if (status == RECMAP_OK)
-        *holds = stat.size == 0 || (stat.size >= SEAL_SIZE && seal_is_present(end));
     return status;
 }
 

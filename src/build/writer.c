@@ -83,9 +83,19 @@ static recmap_status begin_index(recmap_writer *writer, const recmap_writer_opti
     RETURN_IF_FAILED(extractor_create(&writer->extractor, index, error));
     if (!run_init(&writer->run, index->id_feature != NULL, index->lift_count,
                   index->counted_feature_count))
-        RETURN_IF_FAILED(fail_memory(error));
+        return fail_memory(error);
     RETURN_IF_FAILED(packer_create(&writer->packer, options->index_path, index, error));
     return packer_begin_shard(writer->packer, writer->path, tfrecord_framing.name, error);
+}
+
+static recmap_status begin_file(recmap_writer *writer, const char *path,
+                                const recmap_writer_options *options, recmap_error *error) {
+    writer->file = (struct temporary_file)TEMPORARY_FILE_INIT;
+    writer->buffer = malloc(BUFFER_SIZE);
+    if (!writer->buffer) return fail_memory(error);
+    RETURN_IF_FAILED(resolve_target(&writer->path, path, error));
+    RETURN_IF_FAILED(temporary_create(&writer->file, path, error));
+    return options->index_path ? begin_index(writer, options, error) : RECMAP_OK;
 }
 
 /* Creates the temporary file and, if an index is wanted, its packer, so that paths that cannot be
@@ -102,12 +112,7 @@ recmap_status recmap_writer_create(recmap_writer **writer, const char *path,
     RETURN_IF_FAILED(check_name(path, error));
     recmap_writer *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
-    fresh->file = (struct temporary_file)TEMPORARY_FILE_INIT;
-    fresh->buffer = malloc(BUFFER_SIZE);
-    recmap_status status = fresh->buffer ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK) status = resolve_target(&fresh->path, path, error);
-    if (status == RECMAP_OK) status = temporary_create(&fresh->file, path, error);
-    if (status == RECMAP_OK && options->index_path) status = begin_index(fresh, options, error);
+    recmap_status status = begin_file(fresh, path, options, error);
     if (status == RECMAP_OK) *writer = fresh;
     else recmap_writer_destroy(fresh);
     return status;
@@ -186,10 +191,10 @@ static recmap_status write_record(recmap_writer *writer, const void *data, size_
     uint64_t offset = writer->written + writer->buffered;
     tfrecord_make_header(header, size);
     tfrecord_make_footer(footer, data, size);
-    recmap_status status = append(writer, header, sizeof header, error);
-    if (status == RECMAP_OK) status = append(writer, data, size, error);
-    if (status == RECMAP_OK) status = append(writer, footer, sizeof footer, error);
-    if (status != RECMAP_OK || !writer->packer) return status;
+    RETURN_IF_FAILED(append(writer, header, sizeof header, error));
+    RETURN_IF_FAILED(append(writer, data, size, error));
+    RETURN_IF_FAILED(append(writer, footer, sizeof footer, error));
+    if (!writer->packer) return RECMAP_OK;
     return index_record(writer, offset, data, size, load32(footer), error);
 }
 
@@ -226,21 +231,20 @@ static recmap_status publish_file(void *context, recmap_error *error) {
     return temporary_publish(&writer->file, error);
 }
 
+/* The index is complete and synced before the file is published, and is published immediately
+ * after it: a crash in between leaves a file without an index, but never an index without its file.
+ */
+static recmap_status finish(recmap_writer *writer, recmap_error *error) {
+    RETURN_IF_FAILED(flush(writer, error));
+    RETURN_IF_FAILED(file_sync(writer->file.fd, writer->path, error));
+    if (!writer->packer) return publish_file(writer, error);
+    RETURN_IF_FAILED(end_index(writer, error));
+    return packer_finish(writer->packer, publish_file, writer, NULL, error);
+}
+
 recmap_status recmap_writer_finish(recmap_writer *writer, recmap_error *error) {
     RETURN_IF_FAILED(check_usable(writer, error));
-    recmap_status status = flush(writer, error);
-    if (status == RECMAP_OK) status = file_sync(writer->file.fd, writer->path, error);
-    if (status == RECMAP_OK && writer->packer) {
-        status = end_index(writer, error);
-        /* The index is complete and synced before the file is published, and is published
-         * immediately after it: a crash in between leaves a file without an index, but never an
-         * index without its file. */
-        if (status == RECMAP_OK)
-            status = packer_finish(writer->packer, publish_file, writer, NULL, error);
-    } else if (status == RECMAP_OK) {
-        status = publish_file(writer, error);
-    }
-    writer->failed = status;
-    writer->is_closed = status == RECMAP_OK;
-    return status;
+    writer->failed = finish(writer, error);
+    writer->is_closed = writer->failed == RECMAP_OK;
+    return writer->failed;
 }

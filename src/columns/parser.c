@@ -49,6 +49,13 @@ static recmap_status create_whole(recmap_parser *parser, recmap_error *error) {
     return status;
 }
 
+static recmap_status compile(recmap_parser *parser, const recmap_feature *features,
+                             size_t context_count, const recmap_feature *lists, size_t list_count,
+                             recmap_error *error) {
+    RETURN_IF_FAILED(plan_compile(parser, features, context_count, lists, list_count, error));
+    return create_whole(parser, error);
+}
+
 static recmap_status create(recmap_parser **parser, const recmap_feature *features,
                             size_t context_count, const recmap_feature *lists, size_t list_count,
                             bool is_sequence, recmap_error *error) {
@@ -56,8 +63,7 @@ static recmap_status create(recmap_parser **parser, const recmap_feature *featur
     if (!created) return fail_memory(error);
     atomic_init(&created->users, 1);
     created->is_sequence = is_sequence;
-    recmap_status status = plan_compile(created, features, context_count, lists, list_count, error);
-    if (status == RECMAP_OK) status = create_whole(created, error);
+    recmap_status status = compile(created, features, context_count, lists, list_count, error);
     if (status != RECMAP_OK) {
         recmap_parser_release(created);
         return status;
@@ -183,17 +189,21 @@ recmap_status columns_check_records(const recmap_parser *parser, recmap_error *e
     return RECMAP_INVALID;
 }
 
+static recmap_status parse(recmap_columns *columns, const recmap_parser *parser,
+                           const recmap_record *records, size_t record_count,
+                           recmap_parse_mode mode, recmap_error *error) {
+    RETURN_IF_FAILED(columns_check_records(parser, error));
+    /* Only the reference count of the parser changes, which is not visible to the caller. */
+    RETURN_IF_FAILED(columns_begin(columns, (recmap_parser *)parser, record_count, error));
+    if (!row_checks_begin(columns->batch)) return fail_memory(error);
+    RETURN_IF_FAILED(columns_read_rows(columns, records, 0, record_count, mode, error));
+    return assemble_columns(columns->batch, columns->interrupt, error);
+}
+
 recmap_status recmap_parser_parse(recmap_columns *columns, const recmap_parser *parser,
                                   const recmap_record *records, size_t record_count,
                                   recmap_parse_mode mode, recmap_error *error) {
-    /* Only the reference count of the parser changes, which is not visible to the caller. */
-    recmap_status status = columns_check_records(parser, error);
-    if (status == RECMAP_OK)
-        status = columns_begin(columns, (recmap_parser *)parser, record_count, error);
-    if (status == RECMAP_OK && !row_checks_begin(columns->batch)) status = fail_memory(error);
-    if (status == RECMAP_OK)
-        status = columns_read_rows(columns, records, 0, record_count, mode, error);
-    if (status == RECMAP_OK) status = assemble_columns(columns->batch, columns->interrupt, error);
+    recmap_status status = parse(columns, parser, records, record_count, mode, error);
     if (status != RECMAP_OK) columns_clear(columns);
     return status;
 }

@@ -170,7 +170,8 @@ static recmap_status pack(struct packed_counts *packed, const struct counts_read
     packed->words = (uint64_t *)pages_allocate(words_size);
     if (!packed->words) return fail_memory(error);
     memset(packed->words, 0, words_size);
-    return store_blocks(packed, reader, error);
+    RETURN_IF_FAILED(store_blocks(packed, reader, error));
+    return counts_complete(&packed->base, error);
 }
 
 recmap_status counts_pack(recmap_counts **counts, const struct counts_reader *reader,
@@ -181,7 +182,6 @@ recmap_status counts_pack(recmap_counts **counts, const struct counts_reader *re
     packed->base.record_count = record_count;
     atomic_init(&packed->base.references, 1);
     recmap_status status = pack(packed, reader, error);
-    if (status == RECMAP_OK) status = counts_complete(&packed->base, error);
     if (status != RECMAP_OK) {
         packed_destroy(&packed->base);
         return status;

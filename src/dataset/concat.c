@@ -189,20 +189,23 @@ static recmap_status set_columns(recmap_dataset *concat, recmap_error *error) {
     return RECMAP_OK;
 }
 
+static recmap_status join_parts(recmap_dataset *concat, recmap_dataset *const *parts, size_t count,
+                                recmap_error *error) {
+    RETURN_IF_FAILED(set_parts(concat, parts, count, error));
+    add_up(concat);
+    RETURN_IF_FAILED(check_totals(concat, error));
+    RETURN_IF_FAILED(set_shards(concat, error));
+    RETURN_IF_FAILED(set_columns(concat, error));
+    concat->info.counted_feature_count = concat_counted_feature_count(concat);
+    return RECMAP_OK;
+}
+
 recmap_status recmap_dataset_concat(recmap_dataset **dataset, recmap_dataset *const *parts,
                                     size_t count, recmap_error *error) {
     if (!count) return fail(error, RECMAP_INVALID, "there are no data sets to concatenate");
     recmap_dataset *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
-    recmap_status status = set_parts(fresh, parts, count, error);
-    if (status == RECMAP_OK) {
-        add_up(fresh);
-        status = check_totals(fresh, error);
-    }
-    if (status == RECMAP_OK) status = set_shards(fresh, error);
-    if (status == RECMAP_OK) status = set_columns(fresh, error);
-    if (status == RECMAP_OK)
-        fresh->info.counted_feature_count = concat_counted_feature_count(fresh);
+    recmap_status status = join_parts(fresh, parts, count, error);
     if (status == RECMAP_OK) *dataset = fresh;
     else recmap_dataset_close(fresh);
     return status;

@@ -58,10 +58,10 @@ static recmap_status prepare_shards(recmap_dataset *dataset, const recmap_datase
                                           options->allow_urls != 0,
                                           options->storage};
     dataset->access = dataset->info.access = access;
-    recmap_status status = shard_cache_create(&dataset->shards, dataset->index, &caching, error);
-    if (status == RECMAP_OK) dataset->evicts_shards = shard_cache_evicts(dataset->shards);
-    if (status == RECMAP_OK) dataset->is_remote = shard_cache_is_remote(dataset->shards);
-    return status;
+    RETURN_IF_FAILED(shard_cache_create(&dataset->shards, dataset->index, &caching, error));
+    dataset->evicts_shards = shard_cache_evicts(dataset->shards);
+    dataset->is_remote = shard_cache_is_remote(dataset->shards);
+    return RECMAP_OK;
 }
 
 /* RECMAP_ACCESS_AUTO: tries direct reads if the data do not fit in memory. */

@@ -75,20 +75,20 @@ recmap_status recmap_dataset_find_all(uint64_t *numbers, size_t capacity, size_t
     if (dataset->part_count) return find_all_in_parts(numbers, capacity, count, dataset, id, error);
     RETURN_IF_FAILED(check_can_find(dataset, id, error));
     struct index_candidates candidates;
-    recmap_status status = index_candidates_init(&candidates, dataset->index, id_hash(id), error);
+    RETURN_IF_FAILED(index_candidates_init(&candidates, dataset->index, id_hash(id), error));
     size_t matched = 0;
-    while (status == RECMAP_OK) {
+    for (;;) {
         uint64_t number;
         bool found, matches = false;
-        status = index_candidates_next(&candidates, &number, &found, error);
-        if (status != RECMAP_OK || !found) break;
-        status = has_id(&matches, dataset, number, id, error);
+        RETURN_IF_FAILED(index_candidates_next(&candidates, &number, &found, error));
+        if (!found) break;
+        RETURN_IF_FAILED(has_id(&matches, dataset, number, id, error));
         if (!matches) continue;
         if (matched < capacity) numbers[matched] = number;
         matched++;
     }
-    if (status == RECMAP_OK) *count = matched;
-    return status;
+    *count = matched;
+    return RECMAP_OK;
 }
 
 static recmap_status fail_not_found(const recmap_dataset *dataset, const recmap_value *id,
@@ -123,17 +123,16 @@ recmap_status recmap_dataset_find(uint64_t *number, recmap_dataset *dataset, con
     if (dataset->part_count) return find_in_parts(number, dataset, id, error);
     RETURN_IF_FAILED(check_can_find(dataset, id, error));
     struct index_candidates candidates;
-    recmap_status status = index_candidates_init(&candidates, dataset->index, id_hash(id), error);
-    while (status == RECMAP_OK) {
+    RETURN_IF_FAILED(index_candidates_init(&candidates, dataset->index, id_hash(id), error));
+    for (;;) {
         uint64_t candidate;
         bool found, matches = false;
-        status = index_candidates_next(&candidates, &candidate, &found, error);
-        if (status == RECMAP_OK && !found) return fail_not_found(dataset, id, error);
-        if (status == RECMAP_OK) status = has_id(&matches, dataset, candidate, id, error);
-        if (status == RECMAP_OK && matches) {
+        RETURN_IF_FAILED(index_candidates_next(&candidates, &candidate, &found, error));
+        if (!found) return fail_not_found(dataset, id, error);
+        RETURN_IF_FAILED(has_id(&matches, dataset, candidate, id, error));
+        if (matches) {
             *number = candidate;
-            break;
+            return RECMAP_OK;
         }
     }
-    return status;
 }

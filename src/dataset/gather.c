@@ -61,21 +61,23 @@ static recmap_status enter_shard(struct gather *gather, uint32_t shard_index, re
     return RECMAP_OK;
 }
 
-/* Locates record `i` of the sorted requests. */
-static recmap_status locate(struct gather *gather, size_t i, recmap_error *error) {
+static recmap_status reach(struct gather *gather, size_t i, recmap_error *error) {
     recmap_batch *batch = gather->batch;
-    uint64_t number = batch->requests[i].number;
     struct index_place *place = &batch->places[i];
-    batch->shards[i] = NULL;
-    recmap_status status = dataset_find_place(place, gather->dataset, number, error);
-    if (status == RECMAP_OK && gather->dataset->access != RECMAP_ACCESS_MAP) return RECMAP_OK;
-    if (status == RECMAP_OK) status = enter_shard(gather, place->shard_index, error);
-    if (status != RECMAP_OK) {
-        fail_at(error, NULL, number, RECMAP_NO_OFFSET);
-        return status;
-    }
+    RETURN_IF_FAILED(dataset_find_place(place, gather->dataset, batch->requests[i].number, error));
+    if (gather->dataset->access != RECMAP_ACCESS_MAP) return RECMAP_OK;
+    RETURN_IF_FAILED(enter_shard(gather, place->shard_index, error));
     if (open_shard_bytes(gather->shard)) batch->shards[i] = gather->shard;
     return RECMAP_OK;
+}
+
+/* Locates record `i` of the sorted requests. */
+static recmap_status locate(struct gather *gather, size_t i, recmap_error *error) {
+    gather->batch->shards[i] = NULL;
+    recmap_status status = reach(gather, i, error);
+    if (status != RECMAP_OK)
+        fail_at(error, NULL, gather->batch->requests[i].number, RECMAP_NO_OFFSET);
+    return status;
 }
 
 /* Prefetches the first line of each frame, then the rest of each. A prefetch waits for the address
@@ -190,17 +192,20 @@ static recmap_status read_distant(struct gather *gather, recmap_error *error) {
     struct overlap *overlap = &gather->overlap;
     recmap_status status = overlap_read(overlap, error);
     gather->is_final = status != RECMAP_OK;
-    for (size_t i = 0; status == RECMAP_OK && i < overlap->count; i++) {
+    if (status != RECMAP_OK) return status;
+    for (size_t i = 0; i < overlap->count; i++) {
         const struct overlapped_read *part = &overlap->parts[i];
         const struct source_read *read = &overlap->reads[i];
         struct shard_window window = overlap_window(overlap, i);
         status = check_window(gather, part->first, part->end, &window, error);
-        if (status != RECMAP_CORRUPT && status != RECMAP_STALE) continue;
-        status = source_read(read->source, read->data, read->size, read->offset, error);
-        if (status == RECMAP_OK)
+        if (status == RECMAP_CORRUPT || status == RECMAP_STALE) {
+            RETURN_IF_FAILED(
+                source_read(read->source, read->data, read->size, read->offset, error));
             status = check_window(gather, part->first, part->end, &window, error);
+        }
+        if (status != RECMAP_OK) return status;
     }
-    return status;
+    return RECMAP_OK;
 }
 
 /* Reads and checks the requests from `i` on that share a read. */

@@ -176,6 +176,12 @@ static recmap_status find_folder(struct shard_cache *cache, recmap_error *error)
     return status;
 }
 
+static recmap_status find_shards(struct shard_cache *cache, recmap_error *error) {
+    RETURN_IF_FAILED(find_folder(cache, error));
+    RETURN_IF_FAILED(check_names(cache, error));
+    return find_storage(cache, error);
+}
+
 recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *index,
                                  const struct shard_cache_options *options, recmap_error *error) {
     struct shard_cache *fresh = calloc(1, sizeof *fresh);
@@ -188,10 +194,8 @@ recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *
     fresh->evicts = fresh->shard_count > fresh->limit;
     fresh->slots = calloc(fresh->shard_count + 1, sizeof *fresh->slots);
     fresh->spans = span_cache_create(options->span_keep_size);
-    recmap_status status = fresh->slots && fresh->spans ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK) status = find_folder(fresh, error);
-    if (status == RECMAP_OK) status = check_names(fresh, error);
-    if (status == RECMAP_OK) status = find_storage(fresh, error);
+    recmap_status status = fresh->slots && fresh->spans ? find_shards(fresh, error)
+                                                        : fail_memory(error);
     if (status == RECMAP_OK) *cache = fresh;
     else shard_cache_destroy(fresh);
     return status;
@@ -425,25 +429,20 @@ static bool is_same_version(const struct source *source, const struct shard_entr
 
 static recmap_status open_shard_file(struct open_shard *shard, recmap_error *error) {
     const struct shard_entry *entry = entry_of(shard->cache, shard->shard_index);
-    struct file_stat stat;
-    bool is_same = true;
-    recmap_status status = open_source(shard, entry->path, error);
-    if (status == RECMAP_OK) {
-        stat = shard->source->stat;
-        is_same = is_same_version(shard->source, entry);
-        status = check_size(shard, &stat, error);
-    }
-    if (status == RECMAP_OK)
-        status = index_points(&shard->points, shard->cache->index, shard->shard_index, error);
-    if (status == RECMAP_OK && entry->compression != COMPRESSION_NONE)
-        status = (shard->waypoints = waypoints_create()) ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK) status = load(shard, entry, error);
-    if (status == RECMAP_OK && !is_same) status = check_samples(shard, entry, error);
-    if (status == RECMAP_OK && shard->source && shard->source->fd >= 0 &&
-        entry->compression == COMPRESSION_NONE &&
+    RETURN_IF_FAILED(open_source(shard, entry->path, error));
+    /* Loading a shard may close its source. */
+    struct file_stat stat = shard->source->stat;
+    bool is_same = is_same_version(shard->source, entry);
+    RETURN_IF_FAILED(check_size(shard, &stat, error));
+    RETURN_IF_FAILED(index_points(&shard->points, shard->cache->index, shard->shard_index, error));
+    if (entry->compression != COMPRESSION_NONE && !(shard->waypoints = waypoints_create()))
+        return fail_memory(error);
+    RETURN_IF_FAILED(load(shard, entry, error));
+    if (!is_same) RETURN_IF_FAILED(check_samples(shard, entry, error));
+    if (shard->source && shard->source->fd >= 0 && entry->compression == COMPRESSION_NONE &&
         shard->cache->options.access == RECMAP_ACCESS_DIRECT)
         open_direct(shard, entry->path, &stat);
-    return status;
+    return RECMAP_OK;
 }
 
 static bool is_over_limit(const struct shard_cache *cache) {

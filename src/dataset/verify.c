@@ -266,23 +266,24 @@ static recmap_status known_points(struct point_list *points, uint64_t *size, voi
     return index_points(points, dataset->index, shard_index, error);
 }
 
-static recmap_status scan_all(struct verification *verification,
-                              const recmap_verify_options *options, recmap_error *error) {
-    size_t count = (size_t)verification->dataset->info.shard_count;
-    const char **names = calloc(count + 1, sizeof *names);
-    struct scan_form *forms = calloc(count + 1, sizeof *forms);
-    struct extractor *no_extraction = NULL;
-    recmap_status status = names && forms ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK) status = extractor_create(&no_extraction, NULL, error);
-    for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
-        const struct index_shard *shard = &index_shards(verification->dataset->index)[i];
+/* Names the shards and says how to read them: inflated as readers do, even if damage changed the
+ * first bytes, by which files are recognised. */
+static void list_shards(const char **names, struct scan_form *forms,
+                        const recmap_dataset *dataset) {
+    for (size_t i = 0; i < dataset->info.shard_count; i++) {
+        const struct index_shard *shard = &index_shards(dataset->index)[i];
         names[i] = shard->entry.path;
-        /* Inflate as readers do, even if damage changed the first bytes, by which files are
-         * recognised. */
         forms[i] = (struct scan_form){
             shard->framing,
             (recmap_compression)(RECMAP_COMPRESSION_NONE + shard->entry.compression)};
     }
+}
+
+static recmap_status scan_listed(struct verification *verification, const char *const *names,
+                                 const struct scan_form *forms,
+                                 const recmap_verify_options *options, recmap_error *error) {
+    struct extractor *no_extraction;
+    RETURN_IF_FAILED(extractor_create(&no_extraction, NULL, error));
     struct scan_sink sink = {verification, begin_shard, add_run, add_damage, end_shard, skip_shard};
     recmap_progress progress = {0};
     struct scan_options scanning = {
@@ -297,8 +298,24 @@ static recmap_status scan_all(struct verification *verification,
         .progress_context = options->progress_context,
         .totals = &progress,
     };
-    if (status == RECMAP_OK) status = scan_shards(names, count, &sink, &scanning, error);
+    recmap_status status = scan_shards(names, (size_t)verification->dataset->info.shard_count,
+                                       &sink, &scanning, error);
     extractor_destroy(no_extraction);
+    return status;
+}
+
+static recmap_status scan_all(struct verification *verification,
+                              const recmap_verify_options *options, recmap_error *error) {
+    size_t count = (size_t)verification->dataset->info.shard_count;
+    const char **names = calloc(count + 1, sizeof *names);
+    struct scan_form *forms = calloc(count + 1, sizeof *forms);
+    recmap_status status;
+    if (names && forms) {
+        list_shards(names, forms, verification->dataset);
+        status = scan_listed(verification, names, forms, options, error);
+    } else {
+        status = fail_memory(error);
+    }
     free(forms);
     free(names);
     return status;
@@ -328,9 +345,10 @@ static recmap_status verify_parts(recmap_report **report, recmap_dataset *datase
     fresh->dataset = dataset;
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; status == RECMAP_OK && i < dataset->part_count; i++) {
+        const struct dataset_part *part = &dataset->parts[i];
         recmap_report *added = NULL;
-        status = recmap_dataset_verify(&added, dataset->parts[i].dataset, options, error);
-        if (status == RECMAP_OK) status = add_report(fresh, &dataset->parts[i], added, error);
+        status = recmap_dataset_verify(&added, part->dataset, options, error);
+        if (status == RECMAP_OK) status = add_report(fresh, part, added, error);
         recmap_report_destroy(added);
     }
     if (status == RECMAP_OK) *report = fresh;
@@ -339,6 +357,12 @@ static recmap_status verify_parts(recmap_report **report, recmap_dataset *datase
 }
 
 /* Checks the index itself first, because the shards are compared with it. */
+static recmap_status verify(struct verification *verification, const recmap_verify_options *options,
+                            recmap_error *error) {
+    RETURN_IF_FAILED(index_check_all(verification->dataset->index, error));
+    return options->index_only ? RECMAP_OK : scan_all(verification, options, error);
+}
+
 recmap_status recmap_dataset_verify(recmap_report **report, recmap_dataset *dataset,
                                     const recmap_verify_options *options, recmap_error *error) {
     static const recmap_verify_options defaults = RECMAP_VERIFY_OPTIONS_INIT;
@@ -350,13 +374,9 @@ recmap_status recmap_dataset_verify(recmap_report **report, recmap_dataset *data
     recmap_report *fresh = calloc(1, sizeof *fresh);
     struct verification verification = {
         .report = fresh, .dataset = dataset, .identity = identity_create(), .is_first = true};
-    recmap_status status = fresh && verification.identity ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK) {
-        fresh->dataset = dataset;
-        status = index_check_all(dataset->index, error);
-    }
-    if (status == RECMAP_OK && !options->index_only)
-        status = scan_all(&verification, options, error);
+    if (fresh) fresh->dataset = dataset;
+    recmap_status status = fresh && verification.identity ? verify(&verification, options, error)
+                                                          : fail_memory(error);
     identity_destroy(verification.identity);
     free(verification.lost);
     if (status == RECMAP_OK) *report = fresh;

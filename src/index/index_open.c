@@ -187,14 +187,13 @@ static recmap_status read_shards(struct index_file *index, recmap_error *error) 
     index->first_records = calloc(count + 1, sizeof *index->first_records);
     index->bases = calloc(count + 1, sizeof *index->bases);
     struct shard_entry *entries = calloc(count + 1, sizeof *entries);
-    recmap_status status = RECMAP_OK;
-    if (!index->shards || !index->first_records || !index->bases || !entries)
-        status = fail_memory(error);
-    if (status == RECMAP_OK) status = decode_shards(index, entries, error);
+    bool has_room = index->shards && index->first_records && index->bases && entries;
+    recmap_status status = has_room ? decode_shards(index, entries, error) : fail_memory(error);
     free(entries);
-    if (status == RECMAP_OK) status = check_names(index, error);
-    if (status == RECMAP_OK) status = find_framings(index, error);
-    return status == RECMAP_OK ? add_up_shards(index, error) : status;
+    RETURN_IF_FAILED(status);
+    RETURN_IF_FAILED(check_names(index, error));
+    RETURN_IF_FAILED(find_framings(index, error));
+    return add_up_shards(index, error);
 }
 
 /* Empty damage means a compressed member with a wrong checksum whose records are good. */
@@ -367,19 +366,23 @@ static recmap_status find_ids(struct index_file *index, recmap_error *error) {
 
 /* Opens the store, then runs the steps: each reads one table, or checks its keys, relying on the
  * steps before it. The file may be truncated meanwhile, so the last check is that it was not. */
-recmap_status index_open(struct index_file **index_file, const char *path,
-                         const struct store_options *options, recmap_error *error) {
-    struct index_file *index = calloc(1, sizeof *index);
-    if (!index) return fail_memory(error);
-    recmap_status status = store_open(&index->store, path, options, error);
+static recmap_status read_tables(struct index_file *index, const char *path,
+                                 const struct store_options *options, recmap_error *error) {
+    RETURN_IF_FAILED(store_open(&index->store, path, options, error));
     recmap_status (*const steps[])(struct index_file *, recmap_error *) = {
         read_manifest, read_shards,  read_damages, find_offsets,
         find_points,   find_columns, find_counts,  find_ids,
     };
-    for (size_t i = 0; status == RECMAP_OK && i < sizeof steps / sizeof *steps; i++)
-        status = steps[i](index, error);
-    if (status == RECMAP_OK && !store_intact(index->store))
-        status = store_fail_cut(index->store, error);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        RETURN_IF_FAILED(steps[i](index, error));
+    return store_intact(index->store) ? RECMAP_OK : store_fail_cut(index->store, error);
+}
+
+recmap_status index_open(struct index_file **index_file, const char *path,
+                         const struct store_options *options, recmap_error *error) {
+    struct index_file *index = calloc(1, sizeof *index);
+    if (!index) return fail_memory(error);
+    recmap_status status = read_tables(index, path, options, error);
     if (status == RECMAP_OK) *index_file = index;
     else index_close(index);
     return status;

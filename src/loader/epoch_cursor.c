@@ -12,9 +12,9 @@ recmap_status epoch_cursor_init(struct epoch_cursor *cursor, const recmap_order 
     if (epoch > RECMAP_STATE_NUMBER_MAX)
         return fail(error, RECMAP_INVALID, "epoch %" PRIu64 " is above 2^62", epoch);
     struct epoch_cursor fresh = {.step = 0};
-    recmap_status status = recmap_deal_init(&fresh.deal, order, epoch, position, options, error);
-    if (status == RECMAP_OK) *cursor = fresh;
-    return status;
+    RETURN_IF_FAILED(recmap_deal_init(&fresh.deal, order, epoch, position, options, error));
+    *cursor = fresh;
+    return RECMAP_OK;
 }
 
 recmap_status epoch_cursor_next(struct epoch_step *step, struct epoch_cursor *cursor,

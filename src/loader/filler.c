@@ -48,10 +48,9 @@ static recmap_status probe(bool *is_bad, struct filler *filler, const recmap_dea
     if (gives_rows(deal)) return rows_probe(is_bad, filler, deal, number, error);
     recmap_status status = dataset_probe(is_bad, filler->dataset, number, error);
     if (status != RECMAP_OK || *is_bad || !filler->parser) return status;
-    if (!filler->single) status = recmap_batch_create(&filler->single, error);
-    if (status == RECMAP_OK)
-        status = recmap_dataset_parse(filler->single, filler->dataset, filler->parser, &number, 1,
-                                      RECMAP_PARSE_RAISE, error);
+    if (!filler->single) RETURN_IF_FAILED(recmap_batch_create(&filler->single, error));
+    status = recmap_dataset_parse(filler->single, filler->dataset, filler->parser, &number, 1,
+                                  RECMAP_PARSE_RAISE, error);
     if (status != RECMAP_CORRUPT && status != RECMAP_FEATURE) return status;
     *is_bad = true;
     return RECMAP_OK;
@@ -191,9 +190,8 @@ recmap_status filler_fill(struct filled_batch *filled, struct filler *filler,
                           const struct epoch_step *step, recmap_error *error) {
     bool was_read = filled->is_started && direct_reader_finish(filler->reader, filled->batch);
     filled->is_started = false;
-    recmap_status status = fill(filled, filler, step, was_read, error);
-    if (status == RECMAP_OK)
-        status = epoch_step_state(&filled->epoch, &filled->position, step, error);
-    if (status == RECMAP_OK) filled->byte_count = sum_sizes(filled->batch);
-    return status;
+    RETURN_IF_FAILED(fill(filled, filler, step, was_read, error));
+    RETURN_IF_FAILED(epoch_step_state(&filled->epoch, &filled->position, step, error));
+    filled->byte_count = sum_sizes(filled->batch);
+    return RECMAP_OK;
 }

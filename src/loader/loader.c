@@ -94,7 +94,8 @@ static recmap_status allocate(recmap_loader *loader, recmap_error *error) {
     loader->slots = calloc(loader->slot_count, sizeof *loader->slots);
     loader->spares = calloc(loader->spare_capacity, sizeof *loader->spares);
     if (!loader->slots || !loader->spares) return fail_memory(error);
-    return recmap_order_describe(&loader->order_text, loader->order, error);
+    RETURN_IF_FAILED(recmap_order_describe(&loader->order_text, loader->order, error));
+    return epoch_cursor_init(&loader->cursor, loader->order, 0, 0, &loader->deal, error);
 }
 
 /* Workers start with the first batch, not here, so that a loader can be created before fork. */
@@ -116,8 +117,6 @@ recmap_status recmap_loader_create(recmap_loader **loader, recmap_dataset *datas
     readahead_init(&fresh->readahead, dataset, order, options,
                    dataset->access == RECMAP_ACCESS_MAP);
     recmap_status status = allocate(fresh, error);
-    if (status == RECMAP_OK)
-        status = epoch_cursor_init(&fresh->cursor, order, 0, 0, &fresh->deal, error);
     if (status == RECMAP_OK) {
         readahead_restart(&fresh->readahead, &fresh->cursor);
         *loader = fresh;

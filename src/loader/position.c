@@ -14,12 +14,11 @@ recmap_status recmap_loader_tell(uint64_t *epoch, uint64_t *position, const recm
 recmap_status recmap_loader_steps_left(uint64_t *step_count, const recmap_loader *loader,
                                        recmap_error *error) {
     recmap_deal deal;
-    recmap_status status = loader_check_process(loader, error);
-    if (status == RECMAP_OK)
-        status = recmap_deal_init(&deal, loader->order, loader->epoch, loader->position,
-                                  &loader->deal, error);
-    if (status == RECMAP_OK) *step_count = deal.step_count;
-    return status;
+    RETURN_IF_FAILED(loader_check_process(loader, error));
+    RETURN_IF_FAILED(recmap_deal_init(&deal, loader->order, loader->epoch, loader->position,
+                                      &loader->deal, error));
+    *step_count = deal.step_count;
+    return RECMAP_OK;
 }
 
 static recmap_state_info info_here(const recmap_loader *loader) {

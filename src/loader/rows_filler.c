@@ -2,6 +2,8 @@
 
 #include <recmap/rows.h>
 
+#include "base/error.h"
+
 recmap_status rows_fill(recmap_batch *batch, struct filler *filler, const recmap_deal *deal,
                         const uint64_t *positions, size_t count, recmap_error *error) {
     return recmap_dataset_rows(batch, filler->dataset, deal->order, filler->parser, deal->epoch,
@@ -10,9 +12,8 @@ recmap_status rows_fill(recmap_batch *batch, struct filler *filler, const recmap
 
 recmap_status rows_probe(bool *is_bad, struct filler *filler, const recmap_deal *deal,
                          uint64_t position, recmap_error *error) {
-    recmap_status status = RECMAP_OK;
-    if (!filler->single) status = recmap_batch_create(&filler->single, error);
-    if (status == RECMAP_OK) status = rows_fill(filler->single, filler, deal, &position, 1, error);
+    if (!filler->single) RETURN_IF_FAILED(recmap_batch_create(&filler->single, error));
+    recmap_status status = rows_fill(filler->single, filler, deal, &position, 1, error);
     *is_bad = status == RECMAP_CORRUPT || status == RECMAP_FEATURE;
     return *is_bad ? RECMAP_OK : status;
 }

@@ -168,18 +168,22 @@ static recmap_status expect(struct remote_source *remote, const struct remote_id
     return (remote->etag = strdup(expected->etag)) ? RECMAP_OK : fail_memory(error);
 }
 
+static recmap_status fill(struct remote_source *remote, recmap_storage *storage, const char *url,
+                          const struct remote_identity *expected, recmap_error *error) {
+    remote->url = strdup(url);
+    remote->name = strdup(url);
+    if (!remote->url || !remote->name) return fail_memory(error);
+    RETURN_IF_FAILED(storage_retain(&remote->storage, storage, error));
+    return expected ? expect(remote, expected, error) : probe(remote, error);
+}
+
 recmap_status remote_open(struct source **source, recmap_storage *storage, const char *url,
                           const struct remote_identity *expected, recmap_error *error) {
     RETURN_IF_FAILED(remote_check_url(url, error));
     struct remote_source *remote = calloc(1, sizeof *remote);
     if (!remote) return fail_memory(error);
     remote->source = (struct source){.table = &remote_table, .fd = -1};
-    remote->url = strdup(url);
-    remote->name = strdup(url);
-    recmap_status status = remote->url && remote->name ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK) status = storage_retain(&remote->storage, storage, error);
-    if (status == RECMAP_OK)
-        status = expected ? expect(remote, expected, error) : probe(remote, error);
+    recmap_status status = fill(remote, storage, url, expected, error);
     remote->source.name = remote->name;
     remote->source.etag = remote->etag;
     if (status == RECMAP_OK) *source = &remote->source;
@@ -274,9 +278,12 @@ static recmap_status fetch_page(struct list_page *page, recmap_storage *storage,
     recmap_status status = address_of_listing(&address, &storage->options, &listing->url,
                                               listing->url.key, listing->prefix_size,
                                               listing->is_flat, next, error);
-    if (status != RECMAP_OK) fail_file(error, listing->text);
+    if (status != RECMAP_OK) {
+        fail_file(error, listing->text);
+        return status;
+    }
     struct transfer_request request = {.name = listing->text, .listing = &address, .body = &body};
-    if (status == RECMAP_OK) status = transfer_run(&failed, storage, &request, 1, NULL, error);
+    status = transfer_run(&failed, storage, &request, 1, NULL, error);
     const struct list_dialect *dialect = listing->url.scheme == URL_AZ ? &list_dialect_azure
                                                                        : &list_dialect_s3;
     if (status == RECMAP_OK) {
@@ -287,7 +294,14 @@ static recmap_status fetch_page(struct list_page *page, recmap_storage *storage,
     return status;
 }
 
-/* A server that repeats a page for ever is stopped at PAGES_MAX. */
+static recmap_status add_page(struct list_page *page, recmap_storage *storage,
+                              const struct listing *listing, const char *next,
+                              recmap_error *error) {
+    RETURN_IF_FAILED(fetch_page(page, storage, listing, next, error));
+    return add_names(listing, page, error);
+}
+
+/* A server that repeats a page without end is stopped at PAGES_MAX. */
 static recmap_status list_pages(recmap_storage *storage, const struct listing *listing,
                                 recmap_error *error) {
     enum { PAGES_MAX = 100000 };
@@ -295,9 +309,8 @@ static recmap_status list_pages(recmap_storage *storage, const struct listing *l
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; status == RECMAP_OK && (!i || next); i++) {
         struct list_page page = {0};
-        status = i < PAGES_MAX ? fetch_page(&page, storage, listing, next, error)
+        status = i < PAGES_MAX ? add_page(&page, storage, listing, next, error)
                                : fail_page(listing, LIST_MALFORMED, error);
-        if (status == RECMAP_OK) status = add_names(listing, &page, error);
         free(next);
         next = page.next;
         page.next = NULL;

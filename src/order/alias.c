@@ -57,24 +57,25 @@ static void fill_columns(struct alias_table *table, uint64_t *heights) {
 
 /* Weights become integers whose sum is known exactly, and the integers, not the floats, are
  * digested: weights that give the same draws have the same digest. */
+static recmap_status fill(struct alias_table *table, uint64_t *integers, const double *weights,
+                          recmap_error *error) {
+    uint64_t sum;
+    RETURN_IF_FAILED(weights_to_integers(integers, &sum, weights, table->count, "record", error));
+    spread_over_area(integers, sum, table);
+    RETURN_IF_FAILED(digest_words(table->digest, integers, table->count, error));
+    fill_columns(table, integers);
+    return RECMAP_OK;
+}
+
 recmap_status alias_create(struct alias_table *table, const double *weights, size_t count,
                            recmap_error *error) {
-    uint64_t *integers = calloc(count ? count : 1, sizeof *integers), sum;
-    struct alias_table made = {
-        calloc(count ? count : 1, sizeof *made.columns), count, 62 - bit_length(count), {0}};
-    recmap_status status = integers && made.columns ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK)
-        status = weights_to_integers(integers, &sum, weights, count, "record", error);
-    if (status == RECMAP_OK) {
-        spread_over_area(integers, sum, &made);
-        status = digest_words(made.digest, integers, count, error);
-    }
-    if (status == RECMAP_OK) {
-        fill_columns(&made, integers);
-        *table = made;
-    } else {
-        alias_destroy(&made);
-    }
+    uint64_t *integers = calloc(count ? count : 1, sizeof *integers);
+    struct alias_table fresh = {
+        calloc(count ? count : 1, sizeof *fresh.columns), count, 62 - bit_length(count), {0}};
+    recmap_status status = integers && fresh.columns ? fill(&fresh, integers, weights, error)
+                                                     : fail_memory(error);
+    if (status == RECMAP_OK) *table = fresh;
+    else alias_destroy(&fresh);
     free(integers);
     return status;
 }

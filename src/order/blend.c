@@ -120,12 +120,11 @@ static recmap_status add_interval(struct blend *blend, const recmap_mixture_chan
     interval->drawn = calloc(blend->source_count, sizeof *interval->drawn);
     if (!interval->drawn) return fail_memory(error);
     blend->interval_count++;
-    recmap_status status =
-        schedule_create(&interval->schedule, change->weights, blend->source_count, error);
-    if (status == RECMAP_OK) status = check_slots(blend, error);
-    if (status == RECMAP_OK && interval != blend->intervals)
-        count_draws(interval, interval - 1, blend->source_count);
-    return status;
+    RETURN_IF_FAILED(
+        schedule_create(&interval->schedule, change->weights, blend->source_count, error));
+    RETURN_IF_FAILED(check_slots(blend, error));
+    if (interval != blend->intervals) count_draws(interval, interval - 1, blend->source_count);
+    return RECMAP_OK;
 }
 
 recmap_status blend_init(struct blend *blend, size_t source_count,

@@ -63,9 +63,9 @@ static const struct order_kind weighted_kind = {
 };
 
 static recmap_status check_draws(uint64_t n, uint64_t size, recmap_error *error) {
-    recmap_status status = check_count(n, "records", error);
-    if (status == RECMAP_OK) status = check_count(size, "draws", error);
-    if (status != RECMAP_OK || n || !size) return status;
+    RETURN_IF_FAILED(check_count(n, "records", error));
+    RETURN_IF_FAILED(check_count(size, "draws", error));
+    if (n || !size) return RECMAP_OK;
     return fail(error, RECMAP_INVALID, "cannot draw %" PRIu64 " records from an empty data set",
                 size);
 }

@@ -60,25 +60,41 @@ static void fill(struct schedule *schedule, struct slack_tree *tree, uint32_t *t
     }
 }
 
+/* What shares are computed from. There are as many places as sources, but only sources with
+ * positive weights use one. */
+struct share_memory {
+    double *positive;
+    uint64_t *integers;
+    uint32_t *shares;
+};
+
 /* Computes the shares of the sources with positive weights; the others keep 0. */
+static recmap_status find_shares_in(struct schedule *schedule, const struct share_memory *memory,
+                                    const double *weights, recmap_error *error) {
+    size_t count = 0, used = 0;
+    uint64_t sum;
+    for (size_t i = 0; i < schedule->source_count; i++)
+        if (weights[i] != 0) memory->positive[count++] = weights[i];
+    RETURN_IF_FAILED(
+        weights_to_integers(memory->integers, &sum, memory->positive, count, "source", error));
+    RETURN_IF_FAILED(weights_to_proportions(memory->shares, &schedule->period, memory->integers,
+                                            sum, count, error));
+    for (size_t i = 0; i < schedule->source_count; i++)
+        if (weights[i] != 0) schedule->shares[i] = memory->shares[used++];
+    return RECMAP_OK;
+}
+
 static recmap_status find_shares(struct schedule *schedule, const double *weights,
                                  recmap_error *error) {
-    size_t count = 0, used = 0;
-    double *positive = calloc(schedule->source_count, sizeof *positive);
-    uint64_t *integers = calloc(schedule->source_count, sizeof *integers), sum;
-    uint32_t *shares = calloc(schedule->source_count, sizeof *shares);
-    recmap_status status = positive && integers && shares ? RECMAP_OK : fail_memory(error);
-    for (size_t i = 0; status == RECMAP_OK && i < schedule->source_count; i++)
-        if (weights[i] != 0) positive[count++] = weights[i];
-    if (status == RECMAP_OK)
-        status = weights_to_integers(integers, &sum, positive, count, "source", error);
-    if (status == RECMAP_OK)
-        status = weights_to_proportions(shares, &schedule->period, integers, sum, count, error);
-    for (size_t i = 0; status == RECMAP_OK && i < schedule->source_count; i++)
-        if (weights[i] != 0) schedule->shares[i] = shares[used++];
-    free(positive);
-    free(integers);
-    free(shares);
+    struct share_memory memory = {calloc(schedule->source_count, sizeof *memory.positive),
+                                  calloc(schedule->source_count, sizeof *memory.integers),
+                                  calloc(schedule->source_count, sizeof *memory.shares)};
+    bool is_complete = memory.positive && memory.integers && memory.shares;
+    recmap_status status = is_complete ? find_shares_in(schedule, &memory, weights, error)
+                                       : fail_memory(error);
+    free(memory.positive);
+    free(memory.integers);
+    free(memory.shares);
     return status;
 }
 

@@ -458,8 +458,8 @@ static recmap_status rename_and_sync(struct temporary_file *file, int folder, re
 recmap_status temporary_publish(struct temporary_file *file, recmap_error *error) {
     int folder = -1;
     /* Open the folder first, so that a failure leaves the old target in place. */
-    recmap_status status = folder_open(&folder, file->target, error);
-    if (status == RECMAP_OK) status = keep_mode(file, error);
+    RETURN_IF_FAILED(folder_open(&folder, file->target, error));
+    recmap_status status = keep_mode(file, error);
     if (status == RECMAP_OK) status = rename_and_sync(file, folder, error);
     file_close(folder);
     return status;

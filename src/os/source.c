@@ -6,18 +6,18 @@
 #include "base/interrupt.h"
 #include "os/map.h"
 
+static recmap_status read_file(const struct source_read *read, struct interrupt *interrupt,
+                               recmap_error *error) {
+    const struct source *source = read->source;
+    RETURN_IF_FAILED(
+        file_read_at(source->fd, read->data, read->size, read->offset, source->name, error));
+    return interrupt ? interrupt_check(interrupt, read->size, error) : RECMAP_OK;
+}
+
 static recmap_status read_files(size_t *failed, const struct source_read *reads, size_t count,
                                 struct interrupt *interrupt, recmap_error *error) {
-    for (size_t i = 0; i < count; i++) {
-        const struct source *source = reads[i].source;
-        recmap_status status = file_read_at(source->fd, reads[i].data, reads[i].size,
-                                            reads[i].offset, source->name, error);
-        if (status == RECMAP_OK && interrupt)
-            status = interrupt_check(interrupt, reads[i].size, error);
-        if (status == RECMAP_OK) continue;
-        *failed = i;
-        return status;
-    }
+    for (*failed = 0; *failed < count; ++*failed)
+        RETURN_IF_FAILED(read_file(&reads[*failed], interrupt, error));
     return RECMAP_OK;
 }
 
@@ -31,9 +31,9 @@ static const struct source_table file_table = {read_files, close_file};
 recmap_status source_open_file(struct source **source, int fd, const char *name,
                                recmap_error *error) {
     struct source *fresh = malloc(sizeof *fresh);
-    recmap_status status = fresh ? RECMAP_OK : fail_memory(error);
     if (fresh) *fresh = (struct source){.table = &file_table, .fd = fd, .name = name, .etag = ""};
-    if (status == RECMAP_OK) status = file_get_stat(&fresh->stat, fd, name, error);
+    recmap_status status = fresh ? file_get_stat(&fresh->stat, fd, name, error)
+                                 : fail_memory(error);
     if (status == RECMAP_OK) {
         *source = fresh;
         return RECMAP_OK;

@@ -60,11 +60,9 @@ static recmap_status add_row(recmap_pieces *pieces, struct stream_cursor *cursor
     for (;;) {
         uint64_t before = row->next;
         stream_read_block(cursor, place.block, place.start);
-        recmap_status status = add_block(pieces, row, cursor, error);
-        if (status == RECMAP_OK && row->next == row->end) break;
-        if (status == RECMAP_OK)
-            status = next_place(&place, cursor, row, row->next == before, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(add_block(pieces, row, cursor, error));
+        if (row->next == row->end) break;
+        RETURN_IF_FAILED(next_place(&place, cursor, row, row->next == before, error));
     }
     return pieces_end_row(pieces, error);
 }

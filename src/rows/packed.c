@@ -160,18 +160,22 @@ static recmap_status use_group(struct packed_group **used, struct packed_order *
     return fail_changed(error);
 }
 
+static recmap_status add_row(recmap_pieces *pieces, struct packed_group **used,
+                             struct group_cursor *cursor, uint64_t position, recmap_error *error) {
+    uint64_t row;
+    RETURN_IF_FAILED(seek_row(&row, cursor, position, error));
+    RETURN_IF_FAILED(use_group(used, cursor->packed, cursor->group, error));
+    return packed_group_add_row(pieces, *used, row, error);
+}
+
 static recmap_status packed_pieces(recmap_pieces *pieces, const recmap_order *order, uint64_t epoch,
                                    const uint64_t *positions, size_t count, recmap_error *error) {
     struct group_cursor cursor;
     group_cursor_init(&cursor, order, epoch);
     struct packed_group *used = NULL;
     recmap_status status = RECMAP_OK;
-    for (size_t i = 0; i < count && status == RECMAP_OK; i++) {
-        uint64_t row;
-        status = seek_row(&row, &cursor, positions[i], error);
-        if (status == RECMAP_OK) status = use_group(&used, cursor.packed, cursor.group, error);
-        if (status == RECMAP_OK) status = packed_group_add_row(pieces, used, row, error);
-    }
+    for (size_t i = 0; i < count && status == RECMAP_OK; i++)
+        status = add_row(pieces, &used, &cursor, positions[i], error);
     if (used) group_cache_put(&cursor.packed->cache, used);
     return status;
 }

@@ -88,6 +88,13 @@ static recmap_status check_lifts(const recmap_lift *lifts, size_t count, recmap_
     return RECMAP_OK;
 }
 
+static recmap_status set_names(struct extractor *extractor, const recmap_index_options *options,
+                               recmap_error *error) {
+    RETURN_IF_FAILED(copy_names(extractor, options, error));
+    RETURN_IF_FAILED(counting_create(&extractor->counting, options, error));
+    return compile_names(extractor, error);
+}
+
 recmap_status extractor_create(struct extractor **extractor, const recmap_index_options *options,
                                recmap_error *error) {
     static const recmap_index_options nothing = RECMAP_INDEX_OPTIONS_INIT;
@@ -99,9 +106,7 @@ recmap_status extractor_create(struct extractor **extractor, const recmap_index_
     fresh->column_count = options->lift_count;
     fresh->extract = options->extract;
     fresh->context = options->extract_context;
-    recmap_status status = copy_names(fresh, options, error);
-    if (status == RECMAP_OK) status = counting_create(&fresh->counting, options, error);
-    if (status == RECMAP_OK) status = compile_names(fresh, error);
+    recmap_status status = set_names(fresh, options, error);
     if (status == RECMAP_OK) *extractor = fresh;
     else extractor_destroy(fresh);
     return status;
@@ -170,16 +175,14 @@ static recmap_status read_example(recmap_value *id, recmap_value *columns,
                                   recmap_error *error) {
     const struct example_feature *next = found->features;
     char *const *name = extractor->names;
-    recmap_status status = RECMAP_OK;
     if (extractor->has_ids) {
-        status = single_value(id, next, *name, "an id", error);
-        if (status == RECMAP_OK && id->type == RECMAP_TYPE_FLOAT)
-            status = fail_id_type(*name, error);
+        RETURN_IF_FAILED(single_value(id, next, *name, "an id", error));
+        if (id->type == RECMAP_TYPE_FLOAT) return fail_id_type(*name, error);
         next++, name++;
     }
-    for (size_t i = 0; status == RECMAP_OK && i < extractor->column_count; i++, next++, name++)
-        status = single_value(&columns[i], next, *name, "a column", error);
-    return status;
+    for (size_t i = 0; i < extractor->column_count; i++, next++, name++)
+        RETURN_IF_FAILED(single_value(&columns[i], next, *name, "a column", error));
+    return RECMAP_OK;
 }
 
 static bool is_type(recmap_type type) {

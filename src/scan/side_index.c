@@ -30,25 +30,28 @@ struct side_index {
     uint64_t position; /* in the shard: the next record must begin here */
 };
 
-/* Opens and maps the text index or the shard. Offsets in a text index are those of an uncompressed
- * shard. */
+/* Offsets in a text index are those of an uncompressed shard. */
+static recmap_status check_plain(struct source *shard, const char *path, recmap_error *error) {
+    compression kind;
+    RETURN_IF_FAILED(image_detect(&kind, shard, error));
+    if (kind == COMPRESSION_NONE) return RECMAP_OK;
+    fail(error, RECMAP_UNSUPPORTED,
+         "the shard is compressed with %s; a text index has offsets of uncompressed shards only",
+         compression_name(kind));
+    fail_file(error, path);
+    fail_advise(error, "index it without --from-idx");
+    return RECMAP_UNSUPPORTED;
+}
+
+/* Opens and maps the text index or the shard. */
 static recmap_status open_mapped(struct mapped_file *mapping, bool must_be_plain,
                                  recmap_error *error) {
     int fd = -1;
     struct source *source = NULL;
-    compression kind = COMPRESSION_NONE;
     RETURN_IF_FAILED(file_open(&fd, mapping->path, error));
     RETURN_IF_FAILED(source_open_file(&source, fd, mapping->path, error));
     mapping->stat = source->stat;
-    recmap_status status = must_be_plain ? image_detect(&kind, source, error) : RECMAP_OK;
-    if (status == RECMAP_OK && kind != COMPRESSION_NONE) {
-        status = fail(error, RECMAP_UNSUPPORTED,
-                      "the shard is compressed with %s; a text index has offsets of uncompressed "
-                      "shards only",
-                      compression_name(kind));
-        fail_file(error, mapping->path);
-        fail_advise(error, "index it without --from-idx");
-    }
+    recmap_status status = must_be_plain ? check_plain(source, mapping->path, error) : RECMAP_OK;
     if (status == RECMAP_OK)
         status = image_open(&mapping->image, source->fd, mapping->stat.size, mapping->path, error);
     source_close(source);
@@ -83,10 +86,10 @@ static recmap_status find_text(char **path, const char *folder, const char *shar
                                recmap_error *error) {
     const char *name = path_name(shard_path), *dot = strrchr(name, '.');
     *path = NULL;
-    recmap_status status = look_for(path, folder, name, strlen(name), error);
-    if (status == RECMAP_OK && !*path && dot && dot > name)
-        status = look_for(path, folder, name, (size_t)(dot - name), error);
-    if (status != RECMAP_OK || *path) return status;
+    RETURN_IF_FAILED(look_for(path, folder, name, strlen(name), error));
+    if (!*path && dot && dot > name)
+        RETURN_IF_FAILED(look_for(path, folder, name, (size_t)(dot - name), error));
+    if (*path) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "the shard has no text index in the folder %s", folder);
     fail_file(error, shard_path);
     fail_advise(error, "expected %s.idx there; to scan the shard instead, omit --from-idx", name);
@@ -221,19 +224,17 @@ static recmap_status check_end(struct side_index *side, uint64_t end, recmap_err
 static recmap_status read_lines(struct side_index *side, recmap_error *error) {
     uint64_t size = side->shard.image.size, footer = side->framing->file_footer_size;
     uint64_t end = footer < size ? size - footer : 0;
-    recmap_status status = RECMAP_OK;
     side->position = side->framing->file_header_size;
-    for (side->line = 1; status == RECMAP_OK && side->text_position < side->text.image.size;
-         side->line++) {
+    for (side->line = 1; side->text_position < side->text.image.size; side->line++) {
         struct frame frame;
         uint64_t offset, frame_size;
         if (!read_line(&offset, &frame_size, side))
             return fail_line(side, error, "it is not `OFFSET SIZE` in decimal numbers");
-        status = check_record(&frame, side, offset, frame_size, end, error);
-        if (status == RECMAP_OK) status = add_record(side, &frame, error);
+        RETURN_IF_FAILED(check_record(&frame, side, offset, frame_size, end, error));
+        RETURN_IF_FAILED(add_record(side, &frame, error));
     }
-    if (status == RECMAP_OK) status = check_end(side, end, error);
-    return status == RECMAP_OK ? flush_run(side, error) : status;
+    RETURN_IF_FAILED(check_end(side, end, error));
+    return flush_run(side, error);
 }
 
 static recmap_status end_shard(const struct side_index *side, recmap_error *error) {
@@ -253,6 +254,17 @@ static recmap_status end_shard(const struct side_index *side, recmap_error *erro
     return side->sink->end_shard(side->sink->context, &end, error);
 }
 
+static recmap_status scan_side(struct side_index *side, const char *folder, recmap_error *error) {
+    const struct scan_sink *sink = side->sink;
+    RETURN_IF_FAILED(find_text(&side->text.path, folder, side->shard.path, error));
+    RETURN_IF_FAILED(open_mapped(&side->shard, true, error));
+    RETURN_IF_FAILED(open_mapped(&side->text, false, error));
+    side->options->totals->bytes_total += side->shard.stat.size;
+    RETURN_IF_FAILED(sink->begin_shard(sink->context, side->shard.path, error));
+    RETURN_IF_FAILED(read_lines(side, error));
+    return end_shard(side, error);
+}
+
 /* Reads the text index and the shard in parallel, from the first line and record to the last, and
  * reports to the sink like a scan of a single shard. */
 recmap_status side_index_scan(const char *folder, const char *path, const struct scan_sink *sink,
@@ -268,14 +280,7 @@ recmap_status side_index_scan(const char *folder, const char *path, const struct
                              extractor_column_count(options->extractor),
                              extractor_counted_count(options->extractor)) &&
                     side.shard.path;
-    recmap_status status = has_room ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK) status = find_text(&side.text.path, folder, path, error);
-    if (status == RECMAP_OK) status = open_mapped(&side.shard, true, error);
-    if (status == RECMAP_OK) status = open_mapped(&side.text, false, error);
-    options->totals->bytes_total += side.shard.stat.size;
-    if (status == RECMAP_OK) status = sink->begin_shard(sink->context, path, error);
-    if (status == RECMAP_OK) status = read_lines(&side, error);
-    if (status == RECMAP_OK) status = end_shard(&side, error);
+    recmap_status status = has_room ? scan_side(&side, folder, error) : fail_memory(error);
     run_deinit(&side.run);
     close_mapped(&side.text);
     close_mapped(&side.shard);

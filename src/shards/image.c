@@ -1,21 +1,22 @@
 #include "shards/image.h"
 
+#include "base/error.h"
+
 recmap_status image_detect(compression *kind, struct source *source, recmap_error *error) {
     uint8_t first[COMPRESSION_DETECT_SIZE];
     uint64_t file_size = source->stat.size;
     size_t size = file_size < sizeof first ? (size_t)file_size : sizeof first;
-    recmap_status status = source_read(source, first, size, 0, error);
-    if (status == RECMAP_OK) *kind = compression_detect(first, size);
-    return status;
+    RETURN_IF_FAILED(source_read(source, first, size, 0, error));
+    *kind = compression_detect(first, size);
+    return RECMAP_OK;
 }
 
 recmap_status image_open(struct shard_image *image, int fd, uint64_t file_size, const char *path,
                          recmap_error *error) {
     struct file_map *map;
-    recmap_status status = map_create(&map, fd, (size_t)file_size, path, error);
-    if (status == RECMAP_OK)
-        *image = (struct shard_image){.data = map->data, .size = map->size, .map = map};
-    return status;
+    RETURN_IF_FAILED(map_create(&map, fd, (size_t)file_size, path, error));
+    *image = (struct shard_image){.data = map->data, .size = map->size, .map = map};
+    return RECMAP_OK;
 }
 
 void image_close(struct shard_image *image) {

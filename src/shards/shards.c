@@ -125,17 +125,25 @@ static recmap_status check_links(const struct path_list *list, size_t first, rec
     return RECMAP_OK;
 }
 
+/* Lists the shards of a folder, and apart from them the files that look like shards but are not
+ * taken. */
+static recmap_status list_files(struct path_list *list, const char *folder,
+                                struct list_expansion *expansion, recmap_error *error) {
+    size_t first = list->count;
+    RETURN_IF_FAILED(list_folder(list, folder, shard_name_is_likely, error));
+    RETURN_IF_FAILED(check_links(list, first, error));
+    return list_folder(expansion->left_out, folder, is_left_out, error);
+}
+
 static recmap_status add_folder(struct path_list *list, const char *name,
                                 struct list_expansion *expansion, recmap_error *error) {
     char *folder = strdup(name);
     if (!folder) return fail_memory(error);
     for (size_t end = strlen(folder); end > 1 && folder[end - 1] == '/';) folder[--end] = 0;
     size_t first = list->count, first_left_out = expansion->left_out->count;
-    recmap_status status = list_folder(list, folder, shard_name_is_likely, error);
-    if (status == RECMAP_OK) status = check_links(list, first, error);
-    if (status == RECMAP_OK) status = list_folder(expansion->left_out, folder, is_left_out, error);
+    recmap_status status = list_files(list, folder, expansion, error);
     free(folder);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(status);
     if (list->count == first)
         return fail_name(error, name, "the folder contains no shards",
                          "hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and "
@@ -210,19 +218,25 @@ static char *format_set_path(const char *name, const struct shard_set *set, unsi
     return path;
 }
 
+static recmap_status check_is_there(const char *name, const char *path, recmap_error *error) {
+    path_kind kind;
+    RETURN_IF_FAILED(path_get_kind(&kind, path, error));
+    return kind == PATH_MISSING ? fail_set(name, path, error) : RECMAP_OK;
+}
+
 static recmap_status add_set(struct path_list *list, const char *name, const struct shard_set *set,
                              recmap_error *error) {
-    recmap_status status = RECMAP_OK;
-    for (unsigned i = 0; status == RECMAP_OK && i < set->count; i++) {
-        path_kind kind = PATH_MISSING;
+    for (unsigned i = 0; i < set->count; i++) {
         char *path = format_set_path(name, set, i);
         if (!path) return fail_memory(error);
-        status = path_get_kind(&kind, path, error);
-        if (status == RECMAP_OK && kind == PATH_MISSING) status = fail_set(name, path, error);
-        if (status != RECMAP_OK) free(path);
-        else if (!path_list_add(list, path)) status = fail_memory(error);
+        recmap_status status = check_is_there(name, path, error);
+        if (status != RECMAP_OK) {
+            free(path);
+            return status;
+        }
+        if (!path_list_add(list, path)) return fail_memory(error);
     }
-    return status;
+    return RECMAP_OK;
 }
 
 static recmap_status add_name(struct path_list *list, const char *name,
@@ -293,27 +307,28 @@ static recmap_status add_lines(struct path_list *list, const char *list_path, ch
     return RECMAP_OK;
 }
 
-/* Reads the whole file. The limit catches shards that are named with an @ by mistake. */
+/* Reads the whole file. The limit catches shards that are named with an @ by mistake. The caller
+ * frees the text, also after an error. */
+static recmap_status read_text(char **text, size_t *size, int fd, const char *path,
+                               recmap_error *error) {
+    struct file_stat stat;
+    RETURN_IF_FAILED(file_get_stat(&stat, fd, path, error));
+    if (stat.size > LIST_FILE_LIMIT)
+        return fail_name(error, path, "is too large for a list file",
+                         "a list file names one shard per line; to add the file itself, omit the "
+                         "@");
+    *size = (size_t)stat.size;
+    *text = malloc(*size + 1);
+    if (!*text) return fail_memory(error);
+    return file_read_at(fd, *text, *size, 0, path, error);
+}
+
 static recmap_status read_list(char **text, size_t *size, const char *path, recmap_error *error) {
     int fd;
     RETURN_IF_FAILED(file_open(&fd, path, error));
-    struct file_stat stat;
-    char *data = NULL;
-    recmap_status status = file_get_stat(&stat, fd, path, error);
-    if (status == RECMAP_OK && stat.size > LIST_FILE_LIMIT)
-        status =
-            fail_name(error, path, "is too large for a list file",
-                      "a list file names one shard per line; to add the file itself, omit the @");
-    if (status == RECMAP_OK && !(data = malloc((size_t)stat.size + 1))) status = fail_memory(error);
-    if (status == RECMAP_OK) status = file_read_at(fd, data, (size_t)stat.size, 0, path, error);
+    recmap_status status = read_text(text, size, fd, path, error);
     file_close(fd);
-    if (status != RECMAP_OK) {
-        free(data);
-        return status;
-    }
-    *text = data;
-    *size = (size_t)stat.size;
-    return RECMAP_OK;
+    return status;
 }
 
 static recmap_status add_list(struct path_list *list, const char *path,

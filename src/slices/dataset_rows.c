@@ -95,6 +95,12 @@ static recmap_status check_cut(const recmap_batch *batch, recmap_error *error) {
     return RECMAP_OK;
 }
 
+static recmap_status read_rows(recmap_batch *batch, recmap_dataset *dataset,
+                               const recmap_parser *parser, recmap_error *error) {
+    RETURN_IF_FAILED(rows_read(batch, parser, row_caches_of(dataset), error));
+    return check_cut(batch, error);
+}
+
 static recmap_status read_pieces(recmap_batch *batch, recmap_dataset *dataset,
                                  const recmap_parser *parser, recmap_error *error) {
     const recmap_pieces *pieces = &batch->pieces;
@@ -103,8 +109,7 @@ static recmap_status read_pieces(recmap_batch *batch, recmap_dataset *dataset,
         return fail_memory(error);
     RETURN_IF_FAILED(dataset_gather_distinct(batch->piece_records, batch, dataset, pieces->items,
                                              pieces->count, error));
-    recmap_status status = rows_read(batch, parser, row_caches_of(dataset), error);
-    if (status == RECMAP_OK) status = check_cut(batch, error);
+    recmap_status status = read_rows(batch, dataset, parser, error);
     if (status == RECMAP_CORRUPT || status == RECMAP_FEATURE || status == RECMAP_IO)
         dataset_place_error(dataset, error);
     return status;

@@ -98,11 +98,11 @@ recmap_status recmap_state_from_bytes(recmap_state **state, const void *bytes, s
     Recmap__State *message = proto_unpack(&out_of_memory, &recmap__state__descriptor, bytes, size);
     if (!message && out_of_memory) return fail_memory(error);
     if (!message) return state_fail(error, "it is not a protobuf message");
-    recmap_state *made = NULL;
-    recmap_status status = create_from(&made, message, error);
+    recmap_state *fresh = NULL;
+    recmap_status status = create_from(&fresh, message, error);
     recmap__state__free_unpacked(message, NULL);
-    if (status == RECMAP_OK) status = check_same(made, bytes, size, error);
-    if (status == RECMAP_OK) *state = made;
-    else recmap_state_destroy(made);
+    if (status == RECMAP_OK) status = check_same(fresh, bytes, size, error);
+    if (status == RECMAP_OK) *state = fresh;
+    else recmap_state_destroy(fresh);
     return status;
 }

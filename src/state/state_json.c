@@ -163,16 +163,20 @@ static recmap_status create_from(recmap_state **state, const struct reading *rea
     return recmap_state_create(state, &info, error);
 }
 
+static recmap_status read_state(recmap_state **state, struct reading *reading,
+                                recmap_error *error) {
+    if (!read_object(reading)) return state_fail(error, "it is not the JSON object of a state");
+    RETURN_IF_FAILED(check_members(reading, error));
+    return create_from(state, reading, error);
+}
+
 recmap_status recmap_state_from_json(recmap_state **state, const char *text, size_t size,
                                      recmap_error *error) {
     if (size > STATE_SIZE_MAX) return state_fail(error, "it is larger than any state");
-    struct reading at = {.reader = {text, text + size}, .capacity = size + 1};
-    at.order = malloc(at.capacity);
-    if (!at.order) return fail_memory(error);
-    recmap_status status = RECMAP_OK;
-    if (!read_object(&at)) status = state_fail(error, "it is not the JSON object of a state");
-    if (status == RECMAP_OK) status = check_members(&at, error);
-    if (status == RECMAP_OK) status = create_from(state, &at, error);
-    free(at.order);
+    struct reading reading = {.reader = {text, text + size}, .capacity = size + 1};
+    reading.order = malloc(reading.capacity);
+    if (!reading.order) return fail_memory(error);
+    recmap_status status = read_state(state, &reading, error);
+    free(reading.order);
     return status;
 }

@@ -130,9 +130,9 @@ static recmap_status check_opened(const struct environment *env, recmap_error *e
     struct file_stat ours, opened;
     int fd = -1;
     mdb_env_get_fd(env->lmdb, &fd);
-    recmap_status status = file_get_stat(&ours, env->fd, env->path, error);
-    if (status == RECMAP_OK) status = file_get_stat(&opened, fd, env->path, error);
-    if (status != RECMAP_OK || file_is_same(&ours, &opened)) return status;
+    RETURN_IF_FAILED(file_get_stat(&ours, env->fd, env->path, error));
+    RETURN_IF_FAILED(file_get_stat(&opened, fd, env->path, error));
+    if (file_is_same(&ours, &opened)) return RECMAP_OK;
     return temporary_fail_replaced(env->path, error);
 }
 

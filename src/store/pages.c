@@ -339,20 +339,20 @@ static recmap_status check_page(struct tree_check *tree, uint64_t number, unsign
 
 static recmap_status check_branch(struct tree_check *tree, const struct page_view *page,
                                   unsigned level) {
-    recmap_status status = check_nodes(tree, page, false);
+    RETURN_IF_FAILED(check_nodes(tree, page, false));
     tree->seen_branches++;
-    for (size_t i = 0; status == RECMAP_OK && i < page->node_count; i++) {
+    for (size_t i = 0; i < page->node_count; i++) {
         const uint8_t *node = node_at(page, i);
         uint64_t child = number32(node) | (uint64_t)number16(node + NODE_FLAGS) << 32;
         uint64_t offset = node_offset(tree, page, node);
         /* The first node covers all keys below the second node's: LMDB stores no key in it. */
-        if (i > 0) status = check_key(tree, page, node, false);
+        if (i > 0) RETURN_IF_FAILED(check_key(tree, page, node, false));
         else if (number16(node + NODE_KEY_SIZE))
-            status = damaged(tree->file, offset,
-                             "the first node of branch page %" PRIu64 " has a key", page->number);
-        if (status == RECMAP_OK) status = check_page(tree, child, level + 1, offset);
+            return damaged(tree->file, offset,
+                           "the first node of branch page %" PRIu64 " has a key", page->number);
+        RETURN_IF_FAILED(check_page(tree, child, level + 1, offset));
     }
-    return status;
+    return RECMAP_OK;
 }
 
 /* Checks a page and everything below it. The depth of the recursion is that of the tree, which is

@@ -120,6 +120,13 @@ static recmap_status copy_values(struct store *self, const struct page_listing *
     return RECMAP_OK;
 }
 
+static recmap_status take_values(struct store *self, const struct page_listing *listing,
+                                 const struct store_options *options, recmap_error *error) {
+    if (options->check_all) RETURN_IF_FAILED(store_check_all(self, error));
+    if (!options->in_memory) RETURN_IF_FAILED(map_file(self, error));
+    return copy_values(self, listing, error);
+}
+
 /* Runs all checks through one descriptor, so that they see one file, then lists the values. */
 static recmap_status load(struct store *self, const struct store_options *options,
                           recmap_error *error) {
@@ -131,9 +138,7 @@ static recmap_status load(struct store *self, const struct store_options *option
     self->base = self->memory;
     struct page_source source = {self->memory, self->fd, content_size(&self->seal), self->path};
     recmap_status status = pages_check(&listing, &source, self->seal.page_size, error);
-    if (status == RECMAP_OK && options->check_all) status = store_check_all(self, error);
-    if (status == RECMAP_OK && !options->in_memory) status = map_file(self, error);
-    if (status == RECMAP_OK) status = copy_values(self, &listing, error);
+    if (status == RECMAP_OK) status = take_values(self, &listing, options, error);
     page_listing_deinit(&listing);
     if (options->is_part) {
         file_close(self->fd);
@@ -149,8 +154,7 @@ recmap_status store_open(struct store **store, const char *path,
     if (!self) return fail_memory(error);
     self->fd = -1;
     self->path = strdup(path);
-    recmap_status status = self->path ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK) status = file_open(&self->fd, path, error);
+    recmap_status status = self->path ? file_open(&self->fd, path, error) : fail_memory(error);
     if (status == RECMAP_OK) status = load(self, options ? options : &defaults, error);
     if (status != RECMAP_OK) store_close(self);
     else *store = self;
