@@ -137,9 +137,8 @@ static recmap_status write_lines(struct output *output, recmap_dataset *dataset,
     for (uint64_t done = 0; done < shard->record_count;) {
         uint64_t left = shard->record_count - done;
         size_t count = left < BATCH_MAX ? (size_t)left : BATCH_MAX;
-        recmap_status status =
-            recmap_dataset_locate(locations, dataset, shard->first_record + done, count, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(
+            recmap_dataset_locate(locations, dataset, shard->first_record + done, count, error));
         for (size_t i = 0; i < count; i++)
             fprintf(output->stream, "%llu %llu\n", (unsigned long long)locations[i].offset,
                     (unsigned long long)locations[i].size + FRAME_OVERHEAD);

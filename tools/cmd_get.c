@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "feature_output.h"
 #include "interrupt.h"
+#include "message.h"
 #include "output.h"
 #include "record_list.h"
 
@@ -39,11 +40,9 @@ static recmap_status check_ranges(recmap_dataset *dataset, const struct record_l
         struct number_range range = list->ranges[i];
         if (!range.count) continue;
         recmap_location location;
-        recmap_status status = recmap_dataset_locate(&location, dataset, range.first, 1, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(recmap_dataset_locate(&location, dataset, range.first, 1, error));
         uint64_t last = range.first + (range.count - 1);
-        status = recmap_dataset_locate(&location, dataset, last, 1, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(recmap_dataset_locate(&location, dataset, last, 1, error));
     }
     return RECMAP_OK;
 }
@@ -52,10 +51,9 @@ static recmap_status write_one(const struct get_job *job, recmap_dataset *datase
                                struct output *output, recmap_error *error) {
     recmap_record record = {.number = number};
     if (output->format == OUTPUT_NUMBER) return output_write(output, &record, error);
-    recmap_status status = recmap_dataset_get(&record, dataset, number, error);
-    if (status != RECMAP_OK) return status;
-    status = job->feature ? feature_output_write(output, job->feature, &record, error)
-                          : output_write(output, &record, error);
+    RETURN_IF_FAILED(recmap_dataset_get(&record, dataset, number, error));
+    recmap_status status = job->feature ? feature_output_write(output, job->feature, &record, error)
+                                        : output_write(output, &record, error);
     recmap_record_release(&record);
     if (status != RECMAP_OK && !*error->path)
         snprintf(error->path, sizeof error->path, "%s", job->args.operands[0]);
@@ -65,19 +63,15 @@ static recmap_status write_one(const struct get_job *job, recmap_dataset *datase
 static recmap_status write_range(const struct get_job *job, recmap_dataset *dataset,
                                  struct number_range range, struct output *output,
                                  recmap_error *error) {
-    for (uint64_t i = 0; i < range.count; i++) {
-        recmap_status status = write_one(job, dataset, range.first + i, output, error);
-        if (status != RECMAP_OK) return status;
-    }
+    for (uint64_t i = 0; i < range.count; i++)
+        RETURN_IF_FAILED(write_one(job, dataset, range.first + i, output, error));
     return RECMAP_OK;
 }
 
 static recmap_status write_records(const struct get_job *job, recmap_dataset *dataset,
                                    struct output *output, recmap_error *error) {
-    for (size_t i = 0; i < job->list.count; i++) {
-        recmap_status status = write_range(job, dataset, job->list.ranges[i], output, error);
-        if (status != RECMAP_OK) return status;
-    }
+    for (size_t i = 0; i < job->list.count; i++)
+        RETURN_IF_FAILED(write_range(job, dataset, job->list.ranges[i], output, error));
     return output_finish(output, error);
 }
 

@@ -103,8 +103,7 @@ static recmap_status import_line(struct import_job *job, const struct line_reade
         place_error(lines, error);
         return error->status;
     }
-    status = output_write(&job->output, &record, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(output_write(&job->output, &record, error));
     job->done.record_count++;
     job->done.bytes_done += lines->size;
     bool is_shown = job->done.bytes_total && job->done.record_count % 256 == 0;

@@ -54,8 +54,7 @@ static recmap_status print_columns(recmap_dataset *dataset, const recmap_dataset
                                    recmap_error *error) {
     for (size_t i = 0; i < info->lifted_column_count; i++) {
         recmap_lifted_column column;
-        recmap_status status = recmap_dataset_get_lifted_column(&column, dataset, i, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(recmap_dataset_get_lifted_column(&column, dataset, i, error));
         fputs(i ? "             " : "columns      ", stdout);
         print_safe(stdout, column.name);
         printf(", %s", type_name(column.type));
@@ -73,10 +72,8 @@ static recmap_status print_counts(recmap_dataset *dataset, const recmap_dataset_
     for (size_t i = 0; i < info->counted_feature_count; i++) {
         recmap_counted_feature feature;
         recmap_counts *counts = NULL;
-        recmap_status status = recmap_dataset_get_counted_feature(&feature, dataset, i, error);
-        if (status == RECMAP_OK)
-            status = recmap_dataset_read_counts(&counts, dataset, feature.name, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(recmap_dataset_get_counted_feature(&feature, dataset, i, error));
+        RETURN_IF_FAILED(recmap_dataset_read_counts(&counts, dataset, feature.name, error));
         fputs(i ? "             " : "counts       ", stdout);
         print_safe(stdout, feature.name);
         if (feature.element) printf(", %s", recmap_element_name(feature.element));
@@ -100,11 +97,9 @@ static recmap_status print_damage(recmap_dataset *dataset, const recmap_dataset_
            plural(info->damaged_byte_count));
     for (uint64_t i = 0; i < info->damage_count && i < DAMAGE_SHOWN_MAX; i++) {
         recmap_damage damage;
-        recmap_status status = recmap_dataset_get_damage(&damage, dataset, i, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(recmap_dataset_get_damage(&damage, dataset, i, error));
         recmap_shard_info shard;
-        status = recmap_dataset_get_shard(&shard, dataset, damage.shard_index, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(recmap_dataset_get_shard(&shard, dataset, damage.shard_index, error));
         bool is_plain = !strcmp(shard.compression, "none");
         fputs("  ", stdout);
         print_safe(stdout, damage.path);
@@ -166,8 +161,7 @@ static recmap_status print_shards(recmap_dataset *dataset, uint64_t count, recma
     puts("\n   shard  first record       records           bytes  path");
     for (uint64_t i = 0; i < count; i++) {
         recmap_shard_info shard;
-        recmap_status status = recmap_dataset_get_shard(&shard, dataset, i, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(recmap_dataset_get_shard(&shard, dataset, i, error));
         printf("%8llu  %12llu  %12llu  %14llu  ", (unsigned long long)i,
                (unsigned long long)shard.first_record, (unsigned long long)shard.record_count,
                (unsigned long long)shard.size);
@@ -181,13 +175,12 @@ static recmap_status print_human(recmap_dataset *dataset, const char *path, bool
                                  recmap_error *error) {
     const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
     print_totals(path, info);
-    recmap_status status = print_columns(dataset, info, error);
-    if (status == RECMAP_OK) status = print_counts(dataset, info, error);
-    if (status == RECMAP_OK) status = print_compressed(dataset, error);
-    if (status == RECMAP_OK) status = print_damage(dataset, info, error);
-    if (status == RECMAP_OK && with_shards)
-        status = print_shards(dataset, info->shard_count, error);
-    return status;
+    RETURN_IF_FAILED(print_columns(dataset, info, error));
+    RETURN_IF_FAILED(print_counts(dataset, info, error));
+    RETURN_IF_FAILED(print_compressed(dataset, error));
+    RETURN_IF_FAILED(print_damage(dataset, info, error));
+    if (with_shards) RETURN_IF_FAILED(print_shards(dataset, info->shard_count, error));
+    return RECMAP_OK;
 }
 
 static recmap_status print_json(recmap_dataset *dataset, bool with_shards, recmap_error *error) {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "message.h"
+
 static recmap_status fail_memory(recmap_error *error) {
     *error = (recmap_error)RECMAP_ERROR_INIT;
     error->status = RECMAP_NO_MEMORY;
@@ -20,9 +22,7 @@ static recmap_status inherit_columns(struct inherited *inherited, recmap_index_o
     if (!inherited->lifts) return fail_memory(error);
     for (size_t i = 1; i < count; i++) {
         recmap_lifted_column column;
-        recmap_status status =
-            recmap_dataset_get_lifted_column(&column, inherited->dataset, i, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(recmap_dataset_get_lifted_column(&column, inherited->dataset, i, error));
         inherited->lifts[i - 1] = (recmap_lift){column.name, column.default_value};
     }
     options->lifts = inherited->lifts;
@@ -37,9 +37,8 @@ static recmap_status inherit_counts(struct inherited *inherited, recmap_index_op
     inherited->counted_features = calloc(count, sizeof *inherited->counted_features);
     if (!inherited->counted_features) return fail_memory(error);
     for (size_t i = 0; i < count; i++) {
-        recmap_status status = recmap_dataset_get_counted_feature(&inherited->counted_features[i],
-                                                                  inherited->dataset, i, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(recmap_dataset_get_counted_feature(&inherited->counted_features[i],
+                                                            inherited->dataset, i, error));
     }
     options->counted_features = inherited->counted_features;
     options->counted_feature_count = count;
@@ -67,8 +66,8 @@ recmap_status inherited_open(struct inherited *inherited, recmap_index_options *
         options->counted_feature_count)
         return status;
     options->id_feature = recmap_dataset_get_info(inherited->dataset)->id_name;
-    status = inherit_columns(inherited, options, error);
-    return status == RECMAP_OK ? inherit_counts(inherited, options, error) : status;
+    RETURN_IF_FAILED(inherit_columns(inherited, options, error));
+    return inherit_counts(inherited, options, error);
 }
 
 void inherited_close(struct inherited *inherited) {

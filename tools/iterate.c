@@ -3,6 +3,7 @@
 #include <stdbool.h>
 
 #include "interrupt.h"
+#include "message.h"
 
 /* A batch ends at either limit. Unless shards are mapped, all of it is copied to memory. */
 enum { BATCH_RECORDS_MAX = 256, BATCH_BYTES_MAX = 16 << 20 };
@@ -26,9 +27,7 @@ static recmap_status count_fitting(size_t *fit_count, recmap_dataset *dataset,
     size_t fitting = 0;
     for (; fitting < count; fitting++) {
         recmap_location location;
-        recmap_status status =
-            recmap_dataset_locate(&location, dataset, numbers[fitting], 1, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(recmap_dataset_locate(&location, dataset, numbers[fitting], 1, error));
         if (fitting && location.size > room) break;
         room -= location.size < room ? location.size : room;
     }
@@ -39,8 +38,7 @@ static recmap_status count_fitting(size_t *fit_count, recmap_dataset *dataset,
 static recmap_status visit_batch(struct iteration *iteration, recmap_error *error) {
     const recmap_record *records = recmap_batch_records(iteration->batch);
     for (size_t i = 0; i < recmap_batch_count(iteration->batch); i++) {
-        recmap_status status = iteration->visit(iteration->context, &records[i], error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(iteration->visit(iteration->context, &records[i], error));
         iteration->bytes_visited += records[i].size;
         iteration->records_visited++;
     }
@@ -61,13 +59,11 @@ static recmap_status visit_numbers(struct iteration *iteration, const uint64_t *
                                    size_t count, recmap_error *error) {
     for (size_t done = 0; done < count;) {
         size_t batch_size = 0;
-        recmap_status status =
-            count_fitting(&batch_size, iteration->dataset, numbers + done, count - done, error);
-        if (status == RECMAP_OK)
-            status = recmap_dataset_gather(iteration->batch, iteration->dataset, numbers + done,
-                                           batch_size, error);
-        if (status == RECMAP_OK) status = visit_batch(iteration, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(
+            count_fitting(&batch_size, iteration->dataset, numbers + done, count - done, error));
+        RETURN_IF_FAILED(recmap_dataset_gather(iteration->batch, iteration->dataset, numbers + done,
+                                               batch_size, error));
+        RETURN_IF_FAILED(visit_batch(iteration, error));
         if (is_cancelled(iteration)) return interrupt_fail(error);
         done += batch_size;
     }

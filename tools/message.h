@@ -7,6 +7,14 @@
 
 #include <recmap/status.h>
 
+/* Returns from the calling function, which must return a recmap_status too, unless the expression's
+ * value is RECMAP_OK. */
+#define RETURN_IF_FAILED(expression)                                                               \
+    do {                                                                                           \
+        recmap_status status_of_expression = (expression);                                         \
+        if (status_of_expression != RECMAP_OK) return status_of_expression;                        \
+    } while (0)
+
 /* Prints `recmap: ...` to stderr. */
 void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,5 +1,7 @@
 #include "order_iterator.h"
 
+#include "message.h"
+
 /* Numbers are computed in batches of this size. */
 enum { NUMBERS_MAX = 1024 };
 
@@ -26,9 +28,7 @@ static recmap_status count_numbers(uint64_t *count, const struct order_iterator 
         return RECMAP_OK;
     }
     recmap_share last;
-    recmap_status status =
-        recmap_deal_share(&last, deal, deal->step_count - 1, iterator->rank, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(recmap_deal_share(&last, deal, deal->step_count - 1, iterator->rank, error));
     *count = (deal->step_count - 1) * deal->options.batch_size + last.count;
     return RECMAP_OK;
 }
@@ -72,17 +72,14 @@ recmap_status order_iterator_next(void *context, uint64_t *numbers, size_t count
                                   recmap_error *error) {
     struct order_iterator *iterator = context;
     for (size_t done = 0; done < count;) {
-        recmap_status status;
         if (!iterator->share.count) {
-            status = recmap_deal_share(&iterator->share, &iterator->deal, iterator->step++,
-                                       iterator->rank, error);
-            if (status != RECMAP_OK) return status;
+            RETURN_IF_FAILED(recmap_deal_share(&iterator->share, &iterator->deal, iterator->step++,
+                                               iterator->rank, error));
             continue;
         }
         recmap_share part = iterator->share;
         if (part.count > count - done) part.count = count - done;
-        status = recmap_deal_numbers(numbers + done, &iterator->deal, &part, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(recmap_deal_numbers(numbers + done, &iterator->deal, &part, error));
         done += part.count;
         iterator->share.first += part.count;
         iterator->share.count -= part.count;

@@ -127,8 +127,7 @@ static bool write_frame(FILE *stream, const recmap_record *record) {
 static recmap_status write_json(struct output *output, const recmap_record *record,
                                 bool *is_written, recmap_error *error) {
     output->text.size = 0;
-    recmap_status status = recmap_record_to_json(&output->text, record, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(recmap_record_to_json(&output->text, record, error));
     if (output->format == OUTPUT_PREVIEW) {
         preview_print(output->stream, record, output->text.data, output->has_colour);
         *is_written = !ferror(output->stream);

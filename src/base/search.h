@@ -1,7 +1,8 @@
-/* Binary search. Searches whose keys are computed or may fail are written out where they occur. */
+/* Binary search. A search whose keys may fail is written out where it occurs. */
 #ifndef RECMAP_BASE_SEARCH_H
 #define RECMAP_BASE_SEARCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,20 @@ static inline uint32_t search_below32(const uint32_t *keys, uint32_t count, uint
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (keys[middle] < limit) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* The same for keys that are not plain integers in an array: the number of items that `is_below`
+ * returns true for, which must be the first ones. Where the function is known, the compiler inlines
+ * it. */
+static inline size_t search_first(bool (*is_below)(const void *context, size_t i),
+                                  const void *context, size_t count) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (is_below(context, middle)) low = middle + 1;
         else high = middle;
     }
     return low;

@@ -91,10 +91,7 @@ static bool sort_buffer(struct idsort *sorter) {
 
 static recmap_status spill(struct idsort *sorter, recmap_error *error) {
     if (!sort_buffer(sorter)) return fail_memory(error);
-    if (sorter->fd < 0) {
-        recmap_status status = file_create_unnamed(&sorter->fd, sorter->target, error);
-        if (status != RECMAP_OK) return status;
-    }
+    if (sorter->fd < 0) RETURN_IF_FAILED(file_create_unnamed(&sorter->fd, sorter->target, error));
     if (!array_reserve(&sorter->runs, &sorter->run_capacity, sorter->run_count + 1,
                        sizeof *sorter->runs))
         return fail_memory(error);

@@ -150,10 +150,7 @@ static recmap_status flush(recmap_writer *writer, recmap_error *error) {
 
 static recmap_status append(recmap_writer *writer, const void *data, size_t size,
                             recmap_error *error) {
-    if (size > BUFFER_SIZE - writer->buffered) {
-        recmap_status status = flush(writer, error);
-        if (status != RECMAP_OK) return status;
-    }
+    if (size > BUFFER_SIZE - writer->buffered) RETURN_IF_FAILED(flush(writer, error));
     if (size > BUFFER_SIZE) {
         recmap_status status =
             file_write_at(writer->file.fd, data, size, writer->written, writer->path, error);

@@ -5,36 +5,30 @@
 #include <xxhash.h>
 
 #include "base/error.h"
+#include "base/search.h"
 
 /* ---- Looking up. */
 
-/* The last part for which the counter at `member_offset` is at most `value`. Parts without records
- * are before the one that is found, because they start where it does. */
-static const struct dataset_part *part_of(const recmap_dataset *dataset, size_t member_offset,
+/* The last part whose counter is at most `value`; `second` is the counter of the second part. Parts
+ * without records are before the one that is found, because they start where it does. */
+static const struct dataset_part *part_of(const recmap_dataset *dataset, const uint64_t *second,
                                           uint64_t value) {
-    size_t low = 0, high = dataset->part_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        uint64_t first;
-        memcpy(&first, (const char *)&dataset->parts[middle] + member_offset, sizeof first);
-        if (first <= value) low = middle;
-        else high = middle;
-    }
-    return &dataset->parts[low];
+    return dataset->parts +
+           search_below(second, sizeof *dataset->parts, dataset->part_count - 1, value + 1);
 }
 
 const struct dataset_part *concat_part_of_record(const recmap_dataset *dataset, uint64_t number) {
-    return part_of(dataset, offsetof(struct dataset_part, first_record), number);
+    return part_of(dataset, &dataset->parts[1].first_record, number);
 }
 
 const struct dataset_part *concat_part_of_shard(const recmap_dataset *dataset,
                                                 uint64_t shard_index) {
-    return part_of(dataset, offsetof(struct dataset_part, first_shard), shard_index);
+    return part_of(dataset, &dataset->parts[1].first_shard, shard_index);
 }
 
 const struct dataset_part *concat_part_of_damage(const recmap_dataset *dataset,
                                                  uint64_t damage_index) {
-    return part_of(dataset, offsetof(struct dataset_part, first_damage), damage_index);
+    return part_of(dataset, &dataset->parts[1].first_damage, damage_index);
 }
 
 uint64_t concat_part_end(const struct dataset_part *part) {

@@ -293,10 +293,8 @@ static recmap_status turn_stages(struct gather *gather, size_t turn, size_t coun
 
 /* Runs the pipeline over the records of mapped shards, then reads the others. */
 static recmap_status read_all(struct gather *gather, size_t count, recmap_error *error) {
-    for (size_t turn = 0; turn < count + LAG_CHECK; turn++) {
-        recmap_status status = turn_stages(gather, turn, count, error);
-        if (status != RECMAP_OK) return status;
-    }
+    for (size_t turn = 0; turn < count + LAG_CHECK; turn++)
+        RETURN_IF_FAILED(turn_stages(gather, turn, count, error));
     for (size_t i = 0; i < count;) {
         size_t next = i + 1;
         if (!gather->batch->shards[i]) RETURN_IF_FAILED(read_some(gather, i, count, &next, error));

@@ -73,8 +73,7 @@ static recmap_status record_between(uint64_t *record, const struct verification 
     struct index_place place;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        recmap_status status = index_locate(&place, verification->dataset->index, middle, error);
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(index_locate(&place, verification->dataset->index, middle, error));
         if (place.offset < offset) low = middle + 1;
         else high = middle;
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/search.h"
 
 void entry_map_clear(struct entry_map *map) {
     map->count = 0;
@@ -80,20 +81,28 @@ void entry_map_sort(struct entry_map *map, const uint8_t *arena) {
     }
 }
 
+struct name_search {
+    const struct entry_map *map;
+    const void *name;
+    size_t name_size;
+    const uint8_t *arena;
+};
+
+static int compare_with(const struct name_search *search, size_t i) {
+    const struct map_entry *entry = &search->map->entries[i];
+    return compare_names(search->arena + entry->name, entry->name_size, search->name,
+                         search->name_size);
+}
+
+static bool is_name_below(const void *context, size_t i) {
+    return compare_with(context, i) < 0;
+}
+
 size_t entry_map_find(const struct entry_map *map, const void *name, size_t name_size,
                       const uint8_t *arena) {
-    size_t low = 0, high = map->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct map_entry *entry = &map->entries[middle];
-        if (compare_names(arena + entry->name, entry->name_size, name, name_size) < 0)
-            low = middle + 1;
-        else high = middle;
-    }
-    if (low == map->count) return SIZE_MAX;
-    const struct map_entry *found = &map->entries[low];
-    bool is_it = !compare_names(arena + found->name, found->name_size, name, name_size);
-    return is_it ? low : SIZE_MAX;
+    struct name_search search = {map, name, name_size, arena};
+    size_t i = search_first(is_name_below, &search, map->count);
+    return i < map->count && !compare_with(&search, i) ? i : SIZE_MAX;
 }
 
 size_t entry_map_run(const struct entry_map *map, size_t first, const uint8_t *arena) {

@@ -194,19 +194,25 @@ recmap_status index_id_chunk(struct ids_chunk *chunk, struct index_file *index, 
     return RECMAP_OK;
 }
 
+struct fence_search {
+    const uint8_t *fences;
+    uint64_t hash;
+};
+
+static bool is_fence_below(const void *context, size_t i) {
+    const struct fence_search *search = context;
+    return load64(search->fences + 8 * i) < search->hash;
+}
+
 /* The first chunk that may contain the hash. Fences are the first hashes of the chunks. Equal
  * hashes may start in the chunk before the first fence that is not below the hash. */
 static recmap_status first_chunk(size_t *chunk, struct index_file *index, uint64_t hash,
                                  recmap_error *error) {
     const struct store_value *fences;
     RETURN_IF_FAILED(get_value(&fences, index, STORE_IDS, index->id_chunk_count, error));
-    size_t low = 0, high = index->id_chunk_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (load64(fences->data + 8 * middle) < hash) low = middle + 1;
-        else high = middle;
-    }
-    *chunk = low ? low - 1 : 0;
+    struct fence_search search = {fences->data, hash};
+    size_t below = search_first(is_fence_below, &search, index->id_chunk_count);
+    *chunk = below ? below - 1 : 0;
     return RECMAP_OK;
 }
 

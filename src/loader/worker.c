@@ -6,6 +6,7 @@
 #include <recmap/batch.h>
 #include <recmap/rows.h>
 
+#include "base/error.h"
 #include "loader/loader.h"
 #include "os/process.h"
 
@@ -95,10 +96,7 @@ static int must_stop(void *context) {
 static recmap_status fill(struct job *job, recmap_loader *loader, struct filler *filler) {
     if (job->step.is_end)
         return epoch_step_state(&job->result.epoch, &job->result.position, &job->step, &job->error);
-    if (!job->result.batch) {
-        recmap_status status = recmap_batch_create(&job->result.batch, &job->error);
-        if (status != RECMAP_OK) return status;
-    }
+    if (!job->result.batch) RETURN_IF_FAILED(recmap_batch_create(&job->result.batch, &job->error));
     recmap_batch_set_interrupt(job->result.batch, must_stop, loader);
     recmap_status status = filler_fill(&job->result, filler, &job->step, &job->error);
     /* The caller may keep the batch after the loader is destroyed. */

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/search.h"
 #include "permutation/wide.h"
 
 /* A slot takes 12 bytes, so the schedules of a blend take up to 200 MB. */
@@ -19,25 +20,28 @@ bool blend_contains(const struct blend *blend, const struct blend_interval *inte
 }
 
 const struct blend_interval *blend_interval_at(const struct blend *blend, uint64_t position) {
-    size_t low = 0, high = blend->interval_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (blend->intervals[middle].start <= position) low = middle;
-        else high = middle;
-    }
-    return &blend->intervals[low];
+    const struct blend_interval *intervals = blend->intervals;
+    return intervals + search_below(&intervals[1].start, sizeof *intervals,
+                                    blend->interval_count - 1, position + 1);
+}
+
+struct draw_search {
+    const struct blend *blend;
+    size_t source;
+    uint64_t drawn;
+};
+
+static bool next_starts_with_draw(const void *context, size_t i) {
+    const struct draw_search *search = context;
+    return search->blend->intervals[i + 1].drawn[search->source] <= search->drawn;
 }
 
 /* The interval that contains a draw: the last one that starts with no more draws. */
 static const struct blend_interval *interval_of_draw(const struct blend *blend, size_t source,
                                                      uint64_t drawn) {
-    size_t low = 0, high = blend->interval_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (blend->intervals[middle].drawn[source] <= drawn) low = middle;
-        else high = middle;
-    }
-    return &blend->intervals[low];
+    struct draw_search search = {blend, source, drawn};
+    return blend->intervals +
+           search_first(next_starts_with_draw, &search, blend->interval_count - 1);
 }
 
 /* The number of draws of a source before a position of the interval, or before its end. */

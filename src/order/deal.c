@@ -54,8 +54,7 @@ recmap_status recmap_deal_init(recmap_deal *deal, const recmap_order *order, uin
                                recmap_error *error) {
     static const recmap_deal_options defaults = RECMAP_DEAL_OPTIONS_INIT;
     if (!options) options = &defaults;
-    recmap_status status = check_options(options, order->batch_count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_options(options, order->batch_count, error));
     if (position > order->count)
         return fail(error, RECMAP_INVALID,
                     "position %" PRIu64 " is out of range: an epoch has %" PRIu64 " positions",

@@ -38,15 +38,19 @@ static recmap_status find_labels(int64_t **labels, size_t *label_count, const in
     return RECMAP_OK;
 }
 
+struct bound_search {
+    const int64_t *bounds;
+    int64_t value;
+};
+
+static bool is_reached(const void *context, size_t i) {
+    const struct bound_search *search = context;
+    return search->bounds[i] <= search->value;
+}
+
 /* The number of sorted bounds that are at most `value`. */
 static uint32_t count_up_to(const int64_t *bounds, size_t count, int64_t value) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (bounds[middle] <= value) low = middle + 1;
-        else high = middle;
-    }
-    return (uint32_t)low;
+    return (uint32_t)search_first(is_reached, &(struct bound_search){bounds, value}, count);
 }
 
 static recmap_status check_n(size_t n, size_t group_count, recmap_error *error) {

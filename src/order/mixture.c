@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/search.h"
 #include "order/blend.h"
 #include "order/order.h"
 
@@ -125,13 +126,9 @@ static recmap_status mixture_at(uint64_t *numbers, const recmap_order *order, ui
 }
 
 static uint32_t source_of(const struct mixture_order *mixture, uint64_t number) {
-    uint32_t low = 0, high = (uint32_t)mixture->blend.source_count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (mixture->first_number[middle] <= number) low = middle;
-        else high = middle;
-    }
-    return low;
+    const uint64_t *first_number = mixture->first_number;
+    return (uint32_t)search_below(first_number + 1, sizeof *first_number,
+                                  mixture->blend.source_count - 1, number + 1);
 }
 
 static recmap_status mixture_position_of(uint64_t *position, const recmap_order *order,

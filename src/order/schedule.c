@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/search.h"
 #include "order/slack.h"
 #include "order/weights.h"
 
@@ -131,14 +132,8 @@ recmap_status schedule_create(struct schedule *schedule, const double *weights, 
 }
 
 uint32_t schedule_turns_before(const struct schedule *schedule, size_t source, uint32_t slot) {
-    const uint32_t *places = schedule->places + schedule->first_turn[source];
-    uint32_t low = 0, high = schedule->shares[source];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (places[middle] < slot) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return search_below32(schedule->places + schedule->first_turn[source], schedule->shares[source],
+                          slot);
 }
 
 void schedule_destroy(struct schedule *schedule) {
