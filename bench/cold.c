@@ -85,13 +85,13 @@ static const char *const way_names[COLD_WAYS] = {"loader",
                                                  "loader without readahead",
                                                  "bare loop over the maps"};
 
-static void iterate_loader(recmap_dataset *dataset, recmap_order *order, cold_way way,
+static void iterate_loader(recmap_dataset *dataset, recmap_order *order, cold_way variant,
                            uint64_t count) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     options.batch_size = BATCH;
-    if (way == COLD_LOADER_OFF) options.readahead = RECMAP_READAHEAD_OFF;
-    if (way == COLD_LOADER_ALONE) options.thread_count = 1;
+    if (variant == COLD_LOADER_OFF) options.readahead = RECMAP_READAHEAD_OFF;
+    if (variant == COLD_LOADER_ALONE) options.thread_count = 1;
     recmap_loader *loader;
     recmap_batch *batch = NULL;
     must(recmap_loader_create(&loader, dataset, order, &options, &error), &error);
@@ -113,21 +113,21 @@ static void iterate_bare(recmap_dataset *dataset, recmap_order *order, uint64_t 
 }
 
 /* Records a second, in thousands. */
-static double time_way(const char *folder, const char *set, cold_way way, uint64_t part,
+static double time_way(const char *folder, const char *set, cold_way variant, uint64_t part,
                        uint64_t seed) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
-    if (way == COLD_LOADER_DIRECT) options.access = RECMAP_ACCESS_DIRECT;
-    if (way == COLD_LOADER_READ) options.access = RECMAP_ACCESS_READ;
+    if (variant == COLD_LOADER_DIRECT) options.access = RECMAP_ACCESS_DIRECT;
+    if (variant == COLD_LOADER_READ) options.access = RECMAP_ACCESS_READ;
     recmap_dataset *dataset = set_open(folder, set, false, &options);
     recmap_order *order;
     uint64_t records = recmap_dataset_count(dataset), count = records / part / BATCH * BATCH;
-    if (way >= COLD_LOADER_OFF) count = count / 8 / BATCH * BATCH; /* they take long */
+    if (variant >= COLD_LOADER_OFF) count = count / 8 / BATCH * BATCH; /* they take long */
     must(recmap_order_shuffled(&order, records, seed, &error), &error);
     drop_cache(folder, set);
     uint64_t start = now_ns();
-    if (way == COLD_BARE) iterate_bare(dataset, order, count);
-    else iterate_loader(dataset, order, way, count);
+    if (variant == COLD_BARE) iterate_bare(dataset, order, count);
+    else iterate_loader(dataset, order, variant, count);
     double rate = (double)count * 1e6 / (double)(now_ns() - start);
     recmap_order_release(order);
     recmap_dataset_close(dataset);

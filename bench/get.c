@@ -64,14 +64,14 @@ static void gather_all(recmap_batch *batch, recmap_dataset *dataset, const uint6
     check_count(good, count);
 }
 
-static double time_way(struct get_bench *bench, int way) {
+static double time_way(struct get_bench *bench, int variant) {
     uint64_t start = thread_cpu_ns();
-    recmap_dataset *dataset = bench->datasets[way];
-    if (way == WAY_BARE || way == WAY_BARE_BOTH)
+    recmap_dataset *dataset = bench->datasets[variant];
+    if (variant == WAY_BARE || variant == WAY_BARE_BOTH)
         check_count(
-            mapped_set_check(&bench->bare, bench->numbers, bench->count, way == WAY_BARE_BOTH),
+            mapped_set_check(&bench->bare, bench->numbers, bench->count, variant == WAY_BARE_BOTH),
             bench->count);
-    else if (way == WAY_GATHER || way == WAY_GATHER_HEADER || way == WAY_GATHER_READ)
+    else if (variant == WAY_GATHER || variant == WAY_GATHER_HEADER || variant == WAY_GATHER_READ)
         gather_all(bench->batch, dataset, bench->numbers, bench->count);
     else get_all(dataset, bench->numbers, bench->count);
     return (double)(thread_cpu_ns() - start) / (double)bench->count;

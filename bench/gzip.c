@@ -134,9 +134,9 @@ static void measure_epoch(const struct bench *bench, bool is_windowed) {
     print_row(&spans, "times", NO_GOAL, "%s: a %s epoch: a span is inflated", bench->set, kind);
 }
 
-static bool is_asked(const char *what, int argc, char **argv) {
+static bool is_asked(const char *name, int argc, char **argv) {
     for (int i = 4; i < argc; i++)
-        if (!strcmp(argv[i], what)) return true;
+        if (!strcmp(argv[i], name)) return true;
     return argc <= 4;
 }
 

@@ -27,11 +27,11 @@ static uint64_t measure(uint64_t *records, const char *folder, const char *set, 
     return size;
 }
 
-static void print_size(uint64_t size, uint64_t records, struct goal wanted, const char *set,
-                       const char *what) {
+static void print_size(uint64_t size, uint64_t records, struct goal goal, const char *set,
+                       const char *title) {
     struct samples one = {.count = 0};
     samples_add(&one, (double)size / (double)records);
-    print_row(&one, "bytes a record", wanted, "index size, %s: %s", set, what);
+    print_row(&one, "bytes a record", goal, "index size, %s: %s", set, title);
 }
 
 /* The size of the index of a single empty record. */

@@ -23,19 +23,19 @@ struct bare_inflater {
 
 /* The baseline: ISA-L inflates the file in pieces into one buffer. The CRC of the content is
  * optional, because the library computes it as well. */
-uint64_t inflate_file(const char *path, uint64_t most, bool with_crc) {
+uint64_t inflate_file(const char *path, uint64_t size_max, bool with_crc) {
     struct bare_inflater *bare = must_have(malloc(sizeof *bare));
     struct inflate_state *state = &bare->state;
     uint64_t size = 0;
     FILE *file = must_have(fopen(path, "rb"));
     isal_inflate_init(state);
     state->crc_flag = ISAL_GZIP;
-    while (state->block_state != ISAL_BLOCK_FINISH && size < most) {
+    while (state->block_state != ISAL_BLOCK_FINISH && size < size_max) {
         if (!state->avail_in) {
             state->next_in = bare->in;
             state->avail_in = (uint32_t)fread(bare->in, 1, PIECE, file);
         }
-        uint32_t room = (uint32_t)min_u64(PIECE, most - size);
+        uint32_t room = (uint32_t)min_u64(PIECE, size_max - size);
         state->next_out = bare->out;
         state->avail_out = room;
         if (isal_inflate(state) != ISAL_DECOMP_OK) exit(3);

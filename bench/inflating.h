@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Inflates a file, but no more than the first `most` bytes of what it holds; returns how many. */
-uint64_t inflate_file(const char *path, uint64_t most, bool with_crc);
+uint64_t inflate_file(const char *path, uint64_t size_max, bool with_crc);
 
 /* Inflates all shards of a set on so many threads, with CRC-32C. */
 uint64_t inflate_set(const char *folder, const char *set, unsigned thread_count);

@@ -60,17 +60,17 @@ double samples_median(const struct samples *samples) {
     return (sorted[(samples->count - 1) / 2] + sorted[samples->count / 2]) / 2;
 }
 
-static void print_goal(struct goal wanted, double median) {
-    if (wanted.kind == GOAL_NONE) {
+static void print_goal(struct goal goal, double median) {
+    if (goal.kind == GOAL_NONE) {
         printf("\t\t\n");
         return;
     }
-    bool is_met = wanted.kind == GOAL_AT_MAX ? median <= wanted.value : median >= wanted.value;
-    printf("\t%s %.4g\t%s\n", wanted.kind == GOAL_AT_MAX ? "<=" : ">=", wanted.value,
+    bool is_met = goal.kind == GOAL_AT_MAX ? median <= goal.value : median >= goal.value;
+    printf("\t%s %.4g\t%s\n", goal.kind == GOAL_AT_MAX ? "<=" : ">=", goal.value,
            is_met ? "met" : "missed");
 }
 
-void print_row(const struct samples *samples, const char *unit, struct goal wanted,
+void print_row(const struct samples *samples, const char *unit, struct goal goal,
                const char *format, ...) {
     if (!samples->count) return;
     double sorted[SAMPLES_MAX], median = samples_median(samples);
@@ -81,6 +81,6 @@ void print_row(const struct samples *samples, const char *unit, struct goal want
     va_end(arguments);
     printf("\t%s\t%.4g\t%.4g\t%.4g\t%zu", unit, sorted[0], median, sorted[samples->count - 1],
            samples->count);
-    print_goal(wanted, median);
+    print_goal(goal, median);
     fflush(stdout);
 }

@@ -44,7 +44,7 @@ struct goal {
 
 /* Prints one row, its fields separated by tabs:
  *   question, unit, min, median, max, repeats, goal, "met" or "missed" (of the median) or "" */
-void print_row(const struct samples *samples, const char *unit, struct goal wanted,
+void print_row(const struct samples *samples, const char *unit, struct goal goal,
                const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -48,12 +48,12 @@ static void watch_begin(struct memory_watch *watch) {
     if (pthread_create(&watch->thread, NULL, run_watch, watch)) must_have(NULL);
 }
 
-static void print_peak(struct memory_watch *watch, const char *what, const char *set) {
+static void print_peak(struct memory_watch *watch, const char *title, const char *set) {
     struct samples peak = {.count = 0};
     watch->is_stopped = true;
     pthread_join(watch->thread, NULL);
     samples_add(&peak, watch->peak);
-    print_row(&peak, "MiB", AT_MAX(256), "%s: memory while %s", set, what);
+    print_row(&peak, "MiB", AT_MAX(256), "%s: memory while %s", set, title);
 }
 
 static void build(const char *folder, const char *set, const char *path, const char *id) {

@@ -121,20 +121,21 @@ static double time_parse(struct parse_bench *bench) {
     return (double)taken / (double)(rounds * bench->count);
 }
 
-static void measure(const char *folder, const struct parse_case *asked, int repeats) {
+static void measure(const char *folder, const struct parse_case *parse_case, int repeats) {
     static struct parse_bench bench;
     recmap_error error = RECMAP_ERROR_INIT;
     struct samples times = {.count = 0};
     struct mapped_set set;
-    if (!varints_force(asked->varints)) return;
-    mapped_set_open(&set, folder, asked->set);
-    find_records(&bench, &set, asked->shard);
-    must(recmap_parser_create(&bench.parser, asked->features, asked->feature_count, &error),
+    if (!varints_force(parse_case->varints)) return;
+    mapped_set_open(&set, folder, parse_case->set);
+    find_records(&bench, &set, parse_case->shard);
+    must(recmap_parser_create(&bench.parser, parse_case->features, parse_case->feature_count,
+                              &error),
          &error);
     must(recmap_columns_create(&bench.columns, &error), &error);
     time_parse(&bench);
     for (int r = 0; r < repeats; r++) samples_add(&times, time_parse(&bench));
-    print_row(&times, "ns a record", asked->wanted, "parse: %s", asked->title);
+    print_row(&times, "ns a record", parse_case->wanted, "parse: %s", parse_case->title);
     recmap_columns_destroy(bench.columns);
     recmap_parser_release(bench.parser);
     mapped_set_close(&set);

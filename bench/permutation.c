@@ -51,11 +51,11 @@ static void run_order_singly(void *context, uint64_t *numbers, const uint64_t *p
 
 /* Measures one way and prints its row; returns the samples. */
 static void measure(const char *name, uint64_t n, work *run, void *context, int repeats,
-                    struct goal wanted) {
+                    struct goal goal) {
     struct samples times = {.count = 0};
     time_batches(run, context, n);
     for (int r = 0; r < repeats; r++) samples_add(&times, time_batches(run, context, n));
-    print_row(&times, "ns an index", wanted, "permutation, n = %llu: %s", (unsigned long long)n,
+    print_row(&times, "ns an index", goal, "permutation, n = %llu: %s", (unsigned long long)n,
               name);
 }
 

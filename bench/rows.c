@@ -81,7 +81,7 @@ static recmap_order *make_windows(recmap_counts *counts, uint64_t size) {
 
 /* The tables of some epochs; the first two also touch their memory. */
 static void measure_epochs(const recmap_order *order, const char *name, uint64_t documents,
-                           struct goal wanted, int repeats) {
+                           struct goal goal, int repeats) {
     struct samples times = {.count = 0}, waits = {.count = 0};
     recmap_error error = RECMAP_ERROR_INIT;
     for (int epoch = 0; epoch < repeats + 2; epoch++) {
@@ -91,7 +91,7 @@ static void measure_epochs(const recmap_order *order, const char *name, uint64_t
         samples_add(&times, (double)(process_cpu_ns() - start) / (double)documents);
         samples_add(&waits, (double)(now_ns() - begin) / 1e6);
     }
-    print_row(&times, "ns a document and core", wanted, "%s: table of an epoch", name);
+    print_row(&times, "ns a document and core", goal, "%s: table of an epoch", name);
     print_row(&waits, "ms", NO_GOAL, "%s: table of an epoch, on the clock", name);
 }
 
@@ -139,9 +139,9 @@ static void measure_rows(const recmap_order *order, const char *name, int repeat
     print_row(&times, "ns a row", NO_GOAL, "%s: rows in batches of %d", name, BATCH);
 }
 
-static void measure_memory(const char *name, double before) {
+static void measure_memory(const char *name, double memory_before) {
     struct samples memory = {.count = 0};
-    samples_add(&memory, anonymous_memory() - before);
+    samples_add(&memory, anonymous_memory() - memory_before);
     print_row(&memory, "MB", AT_MAX(16), "%s: memory besides the counts", name);
 }
 

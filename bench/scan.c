@@ -27,8 +27,8 @@ static struct spent begin(void) {
     return (struct spent){now_ns(), process_cpu_ns()};
 }
 
-static struct spent end(struct spent begun) {
-    return (struct spent){now_ns() - begun.wall, process_cpu_ns() - begun.cpu};
+static struct spent end(struct spent start) {
+    return (struct spent){now_ns() - start.wall, process_cpu_ns() - start.cpu};
 }
 
 static struct spent build(recmap_index_summary *summary, const struct scan_case *one) {

@@ -101,8 +101,8 @@ static int take_int64(PyObject *object, recmap_value *value) {
     return !failed;
 }
 
-int take_value(PyObject *object, void *to) {
-    recmap_value *value = to;
+int take_value(PyObject *object, void *target) {
+    recmap_value *value = target;
     char *data;
     Py_ssize_t size;
     if (PyUnicode_Check(object)) {

@@ -36,6 +36,6 @@ int take_path_or_none(PyObject *object, void *bytes); /* None leaves *bytes unch
 
 /* Converts an id (int, str or bytes) to a recmap_value, which borrows from `object`. TypeError for
  * other types. */
-int take_value(PyObject *object, void *value);
+int take_value(PyObject *object, void *target);
 
 #endif

@@ -179,22 +179,22 @@ static void end_versioned(PyObject *capsule) {
     if (tensor->deleter) tensor->deleter(tensor);
 }
 
-static PyObject *tensor_capsule(recmap_columns *columns, size_t column, recmap_tensor what,
+static PyObject *tensor_capsule(recmap_columns *columns, size_t column, recmap_tensor kind,
                                 size_t level) {
     DLManagedTensor *tensor;
     recmap_error error = RECMAP_ERROR_INIT;
-    if (recmap_columns_export_dlpack(&tensor, columns, column, what, level, &error) != RECMAP_OK)
+    if (recmap_columns_export_dlpack(&tensor, columns, column, kind, level, &error) != RECMAP_OK)
         return raise_error(&error);
     PyObject *capsule = PyCapsule_New(tensor, "dltensor", end_tensor);
     if (!capsule) tensor->deleter(tensor);
     return capsule;
 }
 
-static PyObject *versioned_capsule(recmap_columns *columns, size_t column, recmap_tensor what,
+static PyObject *versioned_capsule(recmap_columns *columns, size_t column, recmap_tensor kind,
                                    size_t level) {
     DLManagedTensorVersioned *tensor;
     recmap_error error = RECMAP_ERROR_INIT;
-    if (recmap_columns_export_dlpack_versioned(&tensor, columns, column, what, level, &error) !=
+    if (recmap_columns_export_dlpack_versioned(&tensor, columns, column, kind, level, &error) !=
         RECMAP_OK)
         return raise_error(&error);
     PyObject *capsule = PyCapsule_New(tensor, "dltensor_versioned", end_versioned);

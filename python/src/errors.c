@@ -24,8 +24,8 @@ static PyObject *path_of(const char *path) {
     return PyUnicode_DecodeFSDefault(path);
 }
 
-static PyObject *number_of(uint64_t number, uint64_t none) {
-    if (number == none) Py_RETURN_NONE;
+static PyObject *number_of(uint64_t number, uint64_t absent) {
+    if (number == absent) Py_RETURN_NONE;
     return PyLong_FromUnsignedLongLong(number);
 }
 

@@ -8,8 +8,8 @@
 #include "progress.h"
 #include "storage.h"
 
-int take_lifts(PyObject *object, void *to) {
-    struct lift_list *list = to;
+int take_lifts(PyObject *object, void *value) {
+    struct lift_list *list = value;
     if (!object) {
         lift_list_free(list);
         return 1;
@@ -53,8 +53,8 @@ static int take_counted_row(PyObject *row, recmap_counted_feature *feature) {
     return 0;
 }
 
-int take_counted(PyObject *object, void *to) {
-    struct counted_list *list = to;
+int take_counted(PyObject *object, void *value) {
+    struct counted_list *list = value;
     if (!object) {
         counted_list_free(list);
         return 1;

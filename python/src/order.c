@@ -143,29 +143,32 @@ struct mixture_arguments {
 };
 
 /* Returns NULL with an exception. `orders` and `changes` have room for all of them. */
-static PyObject *blend(const struct mixture_arguments *given, recmap_order **orders,
+static PyObject *blend(const struct mixture_arguments *arguments, recmap_order **orders,
                        recmap_mixture_change *changes, size_t source_count) {
-    const uint64_t *positions = given->positions.data;
-    const double *weights = given->weights.data;
+    const uint64_t *positions = arguments->positions.data;
+    const double *weights = arguments->weights.data;
     for (size_t i = 0; i < source_count; i++)
-        orders[i] = order_of(PyList_GetItem(given->sources, (Py_ssize_t)i));
-    for (size_t i = 0; i < given->positions.count; i++)
+        orders[i] = order_of(PyList_GetItem(arguments->sources, (Py_ssize_t)i));
+    for (size_t i = 0; i < arguments->positions.count; i++)
         changes[i] = (recmap_mixture_change){positions[i], weights + i * source_count};
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_order_blended(&order, orders, source_count, changes,
-                                                given->positions.count, &given->options, &error);
+                                                arguments->positions.count, &arguments->options,
+                                                &error);
     return order_wrap(status, order, &error);
 }
 
-static PyObject *blend_checked(const struct mixture_arguments *given) {
-    size_t count = (size_t)PyList_Size(given->sources), change_count = given->positions.count;
-    if (given->weights.count != count * change_count)
+static PyObject *blend_checked(const struct mixture_arguments *arguments) {
+    size_t count = (size_t)PyList_Size(arguments->sources),
+           change_count = arguments->positions.count;
+    if (arguments->weights.count != count * change_count)
         return PyErr_Format(PyExc_ValueError, "%zu weights for %zu orders and %zu changes",
-                            given->weights.count, count, change_count);
+                            arguments->weights.count, count, change_count);
     recmap_order **orders = calloc(count + 1, sizeof *orders);
     recmap_mixture_change *changes = calloc(change_count + 1, sizeof *changes);
-    PyObject *made = orders && changes ? blend(given, orders, changes, count) : PyErr_NoMemory();
+    PyObject *made = orders && changes ? blend(arguments, orders, changes, count)
+                                       : PyErr_NoMemory();
     free(orders);
     free(changes);
     return made;

@@ -142,13 +142,15 @@ struct holdings holdings_now(void) {
     return (struct holdings){count_descriptors(), interpose_allocations(), interpose_maps()};
 }
 
-const char *holdings_check(const struct holdings *before) {
+const char *holdings_check(const struct holdings *earlier_holdings) {
     struct holdings now = holdings_now();
-    if (now.descriptors != before->descriptors)
-        return case_says("%d descriptors leak", now.descriptors - before->descriptors);
-    if (now.maps != before->maps) return case_says("%d maps leak", (int)(now.maps - before->maps));
+    if (now.descriptors != earlier_holdings->descriptors)
+        return case_says("%d descriptors leak", now.descriptors - earlier_holdings->descriptors);
+    if (now.maps != earlier_holdings->maps)
+        return case_says("%d maps leak", (int)(now.maps - earlier_holdings->maps));
     /* Sanitizers copy strings without asking malloc; they look for leaks themselves. */
-    if (!test_is_sanitized() && now.allocations != before->allocations)
-        return case_says("%d allocations leak", (int)(now.allocations - before->allocations));
+    if (!test_is_sanitized() && now.allocations != earlier_holdings->allocations)
+        return case_says("%d allocations leak",
+                         (int)(now.allocations - earlier_holdings->allocations));
     return NULL;
 }

@@ -34,7 +34,7 @@ struct holdings {
 };
 struct holdings holdings_now(void);
 /* NULL when nothing is held that was not `before`. */
-const char *holdings_check(const struct holdings *before);
+const char *holdings_check(const struct holdings *earlier_holdings);
 
 /* Whether the program was built with a sanitizer that has its own allocator. */
 bool test_is_sanitized(void);

@@ -11,9 +11,9 @@
 
 #include <zlib.h>
 
-void require(bool holds, const char *what) {
+void require(bool holds, const char *reason) {
     if (holds) return;
-    fprintf(stderr, "the test's own preparation failed: %s\n", what);
+    fprintf(stderr, "the test's own preparation failed: %s\n", reason);
     abort();
 }
 

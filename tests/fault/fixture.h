@@ -91,6 +91,6 @@ uint64_t choose_next(uint64_t *state);
 uint64_t choose_below(uint64_t *state, uint64_t limit);
 
 /* Stops the test program: its own preparation failed. */
-void require(bool holds, const char *what);
+void require(bool holds, const char *reason);
 
 #endif

@@ -394,11 +394,11 @@ struct opening_harm {
     size_t due, seen;
 };
 
-static void harm_opening(void *context, const struct call *made) {
+static void harm_opening(void *context, const struct call *call) {
     struct opening_harm *opening = context;
     struct stat st, ours;
-    if (opening->seen > opening->due || made->fd < 0) return;
-    if (fstat(made->fd, &st) || stat(data.index, &ours) || st.st_ino != ours.st_ino) return;
+    if (opening->seen > opening->due || call->fd < 0) return;
+    if (fstat(call->fd, &st) || stat(data.index, &ours) || st.st_ino != ours.st_ino) return;
     if (opening->seen++ == opening->due) do_harm(opening->harm, opening->random);
 }
 

@@ -50,17 +50,17 @@ static size_t gets_of_a_child(void) {
 }
 
 /* What a child does: waits for the parent where it must, reads, closes or not. */
-static _Noreturn void be_child(recmap_dataset *dataset, size_t which, int wait_on) {
+static _Noreturn void be_child(recmap_dataset *dataset, size_t child, int wait_on) {
     char byte;
     child_prepare();
     /* They all run at the same time, and on few cores each has a small share. */
     alarm(test_is_long() ? 300 : 60);
     if (wait_on >= 0 && read(wait_on, &byte, 1) < 0) _exit(2);
-    const char *wrong = get_many(dataset, gets_of_a_child(), test_seed() + which);
+    const char *wrong = get_many(dataset, gets_of_a_child(), test_seed() + child);
     if (!wrong) wrong = dataset_check_all(dataset, FIXTURE_RECORDS, NULL);
-    if (wrong) printf("child %zu: %s\n", which, wrong);
+    if (wrong) printf("child %zu: %s\n", child, wrong);
     fflush(stdout);
-    if (which % 2) recmap_dataset_close(dataset);
+    if (child % 2) recmap_dataset_close(dataset);
     _exit(wrong != NULL);
 }
 

@@ -119,9 +119,9 @@ static void limit_files(void) {
 }
 
 /* The calls of mmap that fail, where maps are short. */
-static void shorten_maps(uint64_t after) {
+static void shorten_maps(uint64_t limit) {
     struct call_plan plan = {.kinds = CALL_BIT(CALL_MAP),
-                             .at = after,
+                             .at = limit,
                              .is_sticky = true,
                              .fault = FAULT_ERRNO,
                              .code = ENOMEM};

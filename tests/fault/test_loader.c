@@ -31,11 +31,11 @@ struct iteration {
 
 /* Whether a call is to be made again. What may not come of it is in `wrong`. */
 static bool tries_again(struct iteration *iteration, recmap_status status,
-                        const recmap_error *error, const char **wrong) {
+                        const recmap_error *error, const char **problem) {
     if (status == RECMAP_OK) return false;
     if (status != iteration->allowed || error->status != status || !error->message[0])
-        *wrong = case_says("%s: %s", recmap_status_name(status), error->message);
-    iteration->is_over = iteration->is_sticky || *wrong;
+        *problem = case_says("%s: %s", recmap_status_name(status), error->message);
+    iteration->is_over = iteration->is_sticky || *problem;
     return !iteration->is_over;
 }
 

@@ -42,8 +42,8 @@ static char by_idx[PATH_LIMIT];     /* and one that is made by a text index */
 
 enum { DAMAGED_RECORDS = 20, WRITTEN_RECORDS = 30 };
 
-static void expect(struct session *session, bool holds, const char *what) {
-    if (!holds) session->wrong = what;
+static void expect(struct session *session, bool holds, const char *reason) {
+    if (!holds) session->wrong = reason;
 }
 
 static recmap_status name_shards(struct session *session, recmap_error *error) {

@@ -85,14 +85,14 @@ static void ask_all(struct answers *answers, recmap_dataset *dataset) {
     recmap_batch_destroy(batch);
 }
 
-static void read_in(struct answers *answers, size_t way) {
+static void read_in(struct answers *answers, size_t path) {
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset;
-    options.guard = way == 1;
-    options.access = way == 2 || way == 5 ? RECMAP_ACCESS_READ : RECMAP_ACCESS_MAP;
-    options.index_in_memory = way == 3 || way == 5;
-    options.shard_limit = way >= 4 ? 1 : 0;
+    options.guard = path == 1;
+    options.access = path == 2 || path == 5 ? RECMAP_ACCESS_READ : RECMAP_ACCESS_MAP;
+    options.index_in_memory = path == 3 || path == 5;
+    options.shard_limit = path >= 4 ? 1 : 0;
     memset(answers, 0, sizeof *answers);
     answers->open_status = recmap_dataset_open(&dataset, data.index, &options, &error);
     if (answers->open_status != RECMAP_OK) return;
@@ -101,12 +101,12 @@ static void read_in(struct answers *answers, size_t way) {
     recmap_dataset_close(dataset);
 }
 
-static const char *compare(const struct answer *a, const struct answer *b, const char *what,
-                           size_t number, size_t way) {
+static const char *compare(const struct answer *a, const struct answer *b, const char *call,
+                           size_t number, size_t path) {
     if (a->status == b->status && a->sum == b->sum && a->record == b->record &&
         a->offset == b->offset && !strcmp(a->path, b->path))
         return NULL;
-    return case_says("%s %zu, way 0 and %zu: %s %s at %lld, %s %s at %lld", what, number, way,
+    return case_says("%s %zu, way 0 and %zu: %s %s at %lld, %s %s at %lld", call, number, path,
                      recmap_status_name(a->status), a->path, (long long)a->offset,
                      recmap_status_name(b->status), b->path, (long long)b->offset);
 }

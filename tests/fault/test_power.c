@@ -84,9 +84,9 @@ static void image_resize(uint64_t size) {
     disk.size = size;
 }
 
-static void image_write(const struct event *event, size_t from, size_t size) {
-    if (event->offset + from + size > disk.size) image_resize(event->offset + from + size);
-    memcpy(disk.bytes + event->offset + from, event->data + from, size);
+static void image_write(const struct event *event, size_t skip, size_t size) {
+    if (event->offset + skip + size > disk.size) image_resize(event->offset + skip + size);
+    memcpy(disk.bytes + event->offset + skip, event->data + skip, size);
 }
 
 static bool survives(loss loss, uint64_t *random) {

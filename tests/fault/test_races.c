@@ -34,14 +34,14 @@ static void pause_ns(long ns) {
     nanosleep(&pause, NULL);
 }
 
-static pid_t start(const char *(*run)(size_t which), size_t which) {
+static pid_t start(const char *(*run)(size_t which), size_t number) {
     fflush(stdout);
     pid_t pid = fork();
     require(pid >= 0, "fork");
     if (pid) return pid;
     child_prepare();
-    const char *wrong = run(which);
-    if (wrong) printf("process %zu: %s\n", which, wrong);
+    const char *wrong = run(number);
+    if (wrong) printf("process %zu: %s\n", number, wrong);
     fflush(stdout);
     _exit(wrong != NULL);
 }
@@ -56,13 +56,13 @@ static bool has_passed(pid_t pid) {
 /* Process `which` builds an index of the first shards (0) or of all (1); both must succeed. */
 static uint64_t skew[2];
 
-static const char *build_one(size_t which) {
+static const char *build_one(size_t number) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_builder *builder = NULL;
     recmap_index_options options = fixture_options();
-    pause_ns((long)skew[which]);
+    pause_ns((long)skew[number]);
     recmap_status status = recmap_index_builder_create(&builder, data.index, &options, &error);
-    size_t count = which ? FIXTURE_SHARDS : FIXTURE_OLD_SHARDS;
+    size_t count = number ? FIXTURE_SHARDS : FIXTURE_OLD_SHARDS;
     for (size_t i = 0; status == RECMAP_OK && i < count; i++)
         status = recmap_index_builder_add_shard(builder, data.shards[i], &error);
     if (status == RECMAP_OK) status = recmap_index_builder_finish(NULL, builder, &error);
@@ -138,11 +138,11 @@ struct impostor {
     char path[PATH_LIMIT]; /* of the temporary file, once it exists */
 };
 
-static void take_name(void *context, const struct call *made) {
+static void take_name(void *context, const struct call *call) {
     struct impostor *impostor = context;
     char victim[PATH_LIMIT], away[PATH_LIMIT];
-    if (impostor->path[0] || made->kind != CALL_OPEN || !made->creates) return;
-    snprintf(impostor->path, sizeof impostor->path, "%s", made->path);
+    if (impostor->path[0] || call->kind != CALL_OPEN || !call->creates) return;
+    snprintf(impostor->path, sizeof impostor->path, "%s", call->path);
     snprintf(victim, sizeof victim, "%s/victim", data.folder);
     snprintf(away, sizeof away, "%s/away", data.folder);
     file_bytes_save(victim, "", 0);
@@ -180,11 +180,11 @@ static void test_impostor(void **state) {
 
 /* The owner of an append's lock removes the lock file after another append has opened it and before
  * that one locks it. */
-static void remove_lock_file(void *context, const struct call *made) {
+static void remove_lock_file(void *context, const struct call *call) {
     bool *is_removed = context;
-    const char *end = made->path ? strstr(made->path, ".rmx.lock") : NULL;
-    if (*is_removed || made->kind != CALL_OPEN || made->fd < 0 || !end) return;
-    require(!unlink(made->path), "unlink");
+    const char *end = call->path ? strstr(call->path, ".rmx.lock") : NULL;
+    if (*is_removed || call->kind != CALL_OPEN || call->fd < 0 || !end) return;
+    require(!unlink(call->path), "unlink");
     *is_removed = true;
 }
 
@@ -211,15 +211,15 @@ static void test_lock_file_is_removed(void **state) {
 }
 
 /* Process `which` appends the shard behind the first `which` ones. */
-static const char *append_one(size_t which) {
+static const char *append_one(size_t number) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_builder *builder = NULL;
     recmap_index_options options = fixture_options();
-    pause_ns((long)skew[which % 2]);
+    pause_ns((long)skew[number % 2]);
     recmap_status status = recmap_index_builder_create(&builder, data.index, &options, &error);
     if (status == RECMAP_OK) status = recmap_index_builder_add_index(builder, data.index, &error);
     if (status == RECMAP_OK)
-        status = recmap_index_builder_add_shard(builder, data.shards[which], &error);
+        status = recmap_index_builder_add_shard(builder, data.shards[number], &error);
     if (status == RECMAP_OK) status = recmap_index_builder_finish(NULL, builder, &error);
     recmap_index_builder_destroy(builder);
     return status == RECMAP_OK ? NULL : case_says("%s: %s", error.path, error.message);
@@ -272,10 +272,10 @@ static void test_two_appenders(void **state) {
 }
 
 /* Opens the index as often as it can: each time it is all the old one or all the new one. */
-static const char *read_until_over(size_t which) {
+static const char *read_until_over(size_t number) {
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
-    options.access = which % 2 ? RECMAP_ACCESS_READ : RECMAP_ACCESS_MAP;
-    options.index_in_memory = which % 4 / 2;
+    options.access = number % 2 ? RECMAP_ACCESS_READ : RECMAP_ACCESS_MAP;
+    options.index_in_memory = number % 4 / 2;
     const char *wrong = NULL;
     alarm(0);
     while (!wrong && !shared->is_over) {

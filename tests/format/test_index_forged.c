@@ -27,55 +27,55 @@
 enum { CASES = 400, CASES_LONG = 6000, SECONDS = 10, SECONDS_SANITIZED = 60 };
 
 /* Numbers at which sums wrap, counts change and tables end. */
-static uint64_t strange_number(uint64_t before, struct rng *random) {
+static uint64_t strange_number(uint64_t number, struct rng *random) {
     switch (rng_below(random, 8)) {
-    case 0: return before + 1;
-    case 1: return before - 1;
+    case 0: return number + 1;
+    case 1: return number - 1;
     case 2: return 0;
     case 3: return UINT64_MAX - rng_below(random, 3);
     case 4: return (uint64_t)1 << rng_below(random, 64);
     case 5: return rng_below(random, SAMPLE_RECORDS);
-    case 6: return before + rng_below(random, 64);
+    case 6: return number + rng_below(random, 64);
     default: return rng_next(random);
     }
 }
 
-static void say_of_manifest(struct manifest *said, struct rng *random) {
+static void say_of_manifest(struct manifest *manifest, struct rng *random) {
     uint64_t *const numbers[] = {
-        &said->record_count, &said->byte_count,   &said->id_count,
-        &said->shard_count,  &said->damage_count, &said->damaged_byte_count,
+        &manifest->record_count, &manifest->byte_count,   &manifest->id_count,
+        &manifest->shard_count,  &manifest->damage_count, &manifest->damaged_byte_count,
     };
     uint64_t *number = numbers[rng_below(random, sizeof numbers / sizeof *numbers)];
     *number = strange_number(*number, random);
 }
 
-static void say_of_column(struct manifest_column *said, struct rng *random) {
+static void say_of_column(struct manifest_column *column, struct rng *random) {
     static const char *const defaults[] = {"", "0", "-9223372036854775808", "1e99", "nan", "x"};
-    if (rng_one_in(random, 3)) said->type = (recmap_type)rng_below(random, RECMAP_TYPE_BYTES + 1);
-    if (rng_one_in(random, 3)) said->first_value = strange_number(said->first_value, random);
+    if (rng_one_in(random, 3)) column->type = (recmap_type)rng_below(random, RECMAP_TYPE_BYTES + 1);
+    if (rng_one_in(random, 3)) column->first_value = strange_number(column->first_value, random);
     if (!rng_one_in(random, 3)) return;
-    free(said->default_value);
-    said->default_value = rng_one_in(random, 4) ? NULL : strdup(defaults[rng_below(random, 6)]);
+    free(column->default_value);
+    column->default_value = rng_one_in(random, 4) ? NULL : strdup(defaults[rng_below(random, 6)]);
 }
 
-static void say_of_shard(struct shard_entry *said, struct rng *random) {
+static void say_of_shard(struct shard_entry *shard, struct rng *random) {
     static const char *const paths[] = {"s00000", "s00001", "s00002", "../s00000", "/dev/zero",
                                         ".",      "s",      "//",     "s00000/",   "sample.rmx"};
-    uint64_t *const numbers[] = {&said->file_size, &said->size, &said->record_count,
-                                 &said->damage_count, &said->identity.sample_step};
+    uint64_t *const numbers[] = {&shard->file_size, &shard->size, &shard->record_count,
+                                 &shard->damage_count, &shard->identity.sample_step};
     uint64_t *number = numbers[rng_below(random, sizeof numbers / sizeof *numbers)];
     *number = strange_number(*number, random);
     /* Of what is not compressed both sizes must be equal to be read at all. */
-    if (rng_one_in(random, 2)) said->file_size = said->size;
-    if (rng_one_in(random, 4)) said->compression = (compression)rng_below(random, 3);
-    if (rng_one_in(random, 4)) said->mtime_ns++;
+    if (rng_one_in(random, 2)) shard->file_size = shard->size;
+    if (rng_one_in(random, 4)) shard->compression = (compression)rng_below(random, 3);
+    if (rng_one_in(random, 4)) shard->mtime_ns++;
     if (!rng_one_in(random, 4)) return;
-    free(said->path);
-    said->path = strdup(paths[rng_below(random, 10)]);
+    free(shard->path);
+    shard->path = strdup(paths[rng_below(random, 10)]);
 }
 
-static void say_of_damage(struct damage_entry *said, struct rng *random) {
-    uint64_t *const numbers[] = {&said->shard, &said->offset, &said->length};
+static void say_of_damage(struct damage_entry *damage, struct rng *random) {
+    uint64_t *const numbers[] = {&damage->shard, &damage->offset, &damage->length};
     uint64_t *number = numbers[rng_below(random, 3)];
     *number = strange_number(*number, random);
 }
@@ -151,9 +151,9 @@ static void forge(uint64_t seed, const char *path) {
 }
 
 /* From here on: what a child does with the index. cmocka's assertions are not for children. */
-static void require(bool holds, const char *what) {
+static void require(bool holds, const char *reason) {
     if (holds) return;
-    fprintf(stderr, "%s\n", what);
+    fprintf(stderr, "%s\n", reason);
     fflush(stderr);
     _exit(1);
 }

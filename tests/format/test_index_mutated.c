@@ -42,9 +42,9 @@ static struct progress {
 } * progress;
 
 /* From here on: what a child does. cmocka's assertions are not for children. */
-static void require(bool holds, const char *what) {
+static void require(bool holds, const char *reason) {
     if (holds) return;
-    fprintf(stderr, "%s\n", what);
+    fprintf(stderr, "%s\n", reason);
     fflush(stderr);
     _exit(1);
 }

@@ -66,9 +66,9 @@ static int leave(void **state) {
 }
 
 /* In a child, where cmocka's assertions do not work. */
-static void require(bool holds, const char *what) {
+static void require(bool holds, const char *reason) {
     if (holds) return;
-    fprintf(stderr, "%s\n", what);
+    fprintf(stderr, "%s\n", reason);
     fflush(stderr);
     _exit(1);
 }
@@ -141,7 +141,7 @@ static void limit_child(void) {
 
 static size_t outcomes[5];
 
-static void try_forged(const struct forged *index, const char *what, size_t at) {
+static void try_forged(const struct forged *index, const char *reason, size_t position) {
     size_t turn = outcomes[2] + outcomes[3] + outcomes[4];
     forged_write(index, "forged.rmx");
     fflush(stdout);
@@ -154,7 +154,7 @@ static void try_forged(const struct forged *index, const char *what, size_t at) 
     int ended;
     assert_int_equal(waitpid(child, &ended, 0), child);
     int result = WIFEXITED(ended) ? WEXITSTATUS(ended) : 0;
-    if (result < 2 || result > 4) fail_msg("%s %zu: status %#x", what, at, (unsigned)ended);
+    if (result < 2 || result > 4) fail_msg("%s %zu: status %#x", reason, position, (unsigned)ended);
     outcomes[result]++;
 }
 

@@ -10,14 +10,14 @@
 #include "helpers/plain_tar.h"
 
 /* Blocks that end with a mark are headers whose checksum is right, which chance never makes. */
-static void check_tar(const struct framing_check *how, const uint8_t *data, size_t size) {
+static void check_tar(const struct framing_check *check, const uint8_t *data, size_t size) {
     enum { BLOCK = 512, MARK = 0xc5 };
     uint8_t *archive = malloc(size + 1);
     if (!archive) return;
     if (size) memcpy(archive, data, size);
     for (size_t at = 0; at + BLOCK <= size; at += BLOCK)
         if (archive[at + BLOCK - 1] == MARK) plain_tar_sum(archive + at);
-    framing_check_bytes(how, archive, size);
+    framing_check_bytes(check, archive, size);
     free(archive);
 }
 

@@ -61,15 +61,15 @@ struct place {
 };
 
 /* Seldom, but each byte near the end, which was read and may have to be given back. */
-static bool is_wanted(const struct place *last, const struct inflater *in,
+static bool is_wanted(const struct place *last, const struct inflater *inflater,
                       const struct buffer *stream, size_t turn) {
-    uint64_t position = inflater_position(in);
+    uint64_t position = inflater_position(inflater);
     return !(turn & (turn - 1)) || (position != last->position && position + 24 >= stream->size);
 }
 
-static void keep_place(struct place *out, const struct inflater *in, size_t offset) {
+static void keep_place(struct place *out, const struct inflater *inflater, size_t offset) {
     inflater_destroy(out->kept);
-    *out = (struct place){inflater_copy(in, NULL), offset, inflater_position(in)};
+    *out = (struct place){inflater_copy(inflater, NULL), offset, inflater_position(inflater)};
     check(out->kept && inflater_offset(out->kept) == offset);
 }
 

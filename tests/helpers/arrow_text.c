@@ -32,8 +32,8 @@ static const char *end(struct writer *w) {
     return w->text;
 }
 
-static void require(struct writer *w, bool holds, const char *wrong) {
-    if (!holds && !w->wrong) w->wrong = wrong;
+static void require(struct writer *w, bool holds, const char *problem) {
+    if (!holds && !w->wrong) w->wrong = problem;
 }
 
 static const struct primitive {
@@ -228,10 +228,10 @@ static void put_item(struct writer *w, const struct ArrowArray *array,
                      const struct ArrowSchema *schema, int64_t index);
 
 static void put_range(struct writer *w, const struct ArrowArray *array,
-                      const struct ArrowSchema *schema, int64_t from, int64_t to) {
+                      const struct ArrowSchema *schema, int64_t begin, int64_t end) {
     put(w, "[");
-    for (int64_t i = from; i < to; i++) {
-        if (i > from) put(w, ", ");
+    for (int64_t i = begin; i < end; i++) {
+        if (i > begin) put(w, ", ");
         put_item(w, array->children[0], schema->children[0], i);
     }
     put(w, "]");

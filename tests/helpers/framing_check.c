@@ -13,9 +13,9 @@
 #include "scan/scan.h"
 #include "shards/framings.h"
 
-static void require(bool holds, const char *what) {
+static void require(bool holds, const char *reason) {
     if (holds) return;
-    fprintf(stderr, "framing: %s\n", what);
+    fprintf(stderr, "framing: %s\n", reason);
     abort();
 }
 
@@ -26,12 +26,12 @@ struct place {
     uint64_t offset, size, data_offset, data_size;
 };
 
-static const char *name_of(char name[80], const struct framing_check *how) {
+static const char *name_of(char name[80], const struct framing_check *check) {
     static const char *const names[] = {"lines",       "ofrecord", "",   "own",
                                         "own-trailed", "own-ab",   "tar"};
-    snprintf(name, 80, "fixed:%llu,%llu,%llu", (unsigned long long)how->header,
-             (unsigned long long)how->record, (unsigned long long)how->footer);
-    return how->kind == CHECK_FIXED ? name : names[how->kind];
+    snprintf(name, 80, "fixed:%llu,%llu,%llu", (unsigned long long)check->header,
+             (unsigned long long)check->record, (unsigned long long)check->footer);
+    return check->kind == CHECK_FIXED ? name : names[check->kind];
 }
 
 static uint64_t number_at(const uint8_t *data, int count) {
@@ -40,57 +40,58 @@ static uint64_t number_at(const uint8_t *data, int count) {
     return number;
 }
 
-static answer sized(struct place *out, const uint8_t *data, uint64_t at, uint64_t end, int head) {
-    if (at == end) return END;
-    if (end - at < (uint64_t)head) return DAMAGE;
-    uint64_t length = number_at(data + at, head);
-    if (length > end - at - (uint64_t)head) return DAMAGE;
-    *out = (struct place){at, length + (uint64_t)head, (uint64_t)head, length};
+static answer sized(struct place *out, const uint8_t *data, uint64_t begin, uint64_t end,
+                    int head) {
+    if (begin == end) return END;
+    if (end - begin < (uint64_t)head) return DAMAGE;
+    uint64_t length = number_at(data + begin, head);
+    if (length > end - begin - (uint64_t)head) return DAMAGE;
+    *out = (struct place){begin, length + (uint64_t)head, (uint64_t)head, length};
     return RECORD;
 }
 
-static answer until(struct place *out, const uint8_t *data, uint64_t at, uint64_t end,
+static answer until(struct place *out, const uint8_t *data, uint64_t begin, uint64_t end,
                     uint8_t byte) {
-    if (at == end) return END;
+    if (begin == end) return END;
     uint64_t size = 0;
-    while (at + size < end && data[at + size] != byte) size++;
-    bool is_ended = at + size < end;
-    *out = (struct place){at, size + is_ended, 0, size};
+    while (begin + size < end && data[begin + size] != byte) size++;
+    bool is_ended = begin + size < end;
+    *out = (struct place){begin, size + is_ended, 0, size};
     return RECORD;
 }
 
-static answer sample(struct place *out, const uint8_t *data, uint64_t at, uint64_t end) {
+static answer sample(struct place *out, const uint8_t *data, uint64_t begin, uint64_t end) {
     uint64_t size;
-    plain_tar_answer said = plain_tar_sample(&size, data + at, end - at);
-    if (said == PLAIN_SAMPLE) *out = (struct place){at, size, 0, size};
+    plain_tar_answer said = plain_tar_sample(&size, data + begin, end - begin);
+    if (said == PLAIN_SAMPLE) *out = (struct place){begin, size, 0, size};
     return said == PLAIN_SAMPLE ? RECORD : said == PLAIN_END ? END : DAMAGE;
 }
 
 /* Reads the frame at `at` with the simplest code that follows the framing's definition. It shares
  * no code with the library, so that a mistake in one shows as a difference. */
-static answer plain(struct place *out, const struct framing_check *how, const uint8_t *data,
-                    uint64_t at, uint64_t end) {
+static answer plain(struct place *out, const struct framing_check *check, const uint8_t *data,
+                    uint64_t begin, uint64_t end) {
     answer said = END;
-    switch (how->kind) {
+    switch (check->kind) {
     case CHECK_LINES:
-        said = until(out, data, at, end, '\n');
+        said = until(out, data, begin, end, '\n');
         if (said == RECORD && out->size > out->data_size && out->data_size &&
-            data[at + out->data_size - 1] == '\r')
+            data[begin + out->data_size - 1] == '\r')
             out->data_size--;
         return said;
-    case CHECK_OFRECORD: return sized(out, data, at, end, 8);
-    case CHECK_TAR: return sample(out, data, at, end);
-    case CHECK_OWN: return sized(out, data, at, end, 2);
+    case CHECK_OFRECORD: return sized(out, data, begin, end, 8);
+    case CHECK_TAR: return sample(out, data, begin, end);
+    case CHECK_OWN: return sized(out, data, begin, end, 2);
     case CHECK_OWN_TRAILED:
-        if (end - at >= 2 && number_at(data + at, 2) == 0xffff) return END;
-        return sized(out, data, at, end, 2);
+        if (end - begin >= 2 && number_at(data + begin, 2) == 0xffff) return END;
+        return sized(out, data, begin, end, 2);
     case CHECK_OWN_FINDABLE:
-        said = until(out, data, at, end, 0xab);
+        said = until(out, data, begin, end, 0xab);
         return said == RECORD && out->size == out->data_size ? DAMAGE : said;
     default:
-        if (at == end) return END;
-        if (end - at < how->record) return DAMAGE;
-        *out = (struct place){at, how->record, 0, how->record};
+        if (begin == end) return END;
+        if (end - begin < check->record) return DAMAGE;
+        *out = (struct place){begin, check->record, 0, check->record};
         return RECORD;
     }
 }
@@ -109,11 +110,11 @@ static recmap_frame_verdict own_parse(recmap_frame_place *frame, const uint8_t *
     return RECMAP_FRAME_GOOD;
 }
 
-static uint64_t own_find(const uint8_t *bytes, size_t size, uint64_t from, uint64_t limit,
+static uint64_t own_find(const uint8_t *bytes, size_t size, uint64_t begin, uint64_t limit,
                          void *context) {
     (void)context;
     uint64_t end = limit < size ? limit : size;
-    for (uint64_t at = from ? from : 1; at < end; at++)
+    for (uint64_t at = begin ? begin : 1; at < end; at++)
         if (bytes[at - 1] == 0xab && memchr(bytes + at, 0xab, size - at)) return at;
     return UINT64_MAX;
 }
@@ -237,13 +238,13 @@ static void scan_file(struct scan_state *state, const struct framing *framing, c
     extractor_destroy(nothing);
 }
 
-size_t framing_check_bytes(const struct framing_check *how, const uint8_t *data, size_t size) {
+size_t framing_check_bytes(const struct framing_check *check, const uint8_t *data, size_t size) {
     struct framing by;
     char name[80], path[64];
     register_own();
-    require(framings_find(&by, name_of(name, how)), "no such framing");
+    require(framings_find(&by, name_of(name, check)), "no such framing");
     uint64_t header = by.file_header_size, footer = by.file_footer_size;
-    struct scan_state state = {.how = how, .data = data, .size = size, .at = header};
+    struct scan_state state = {.how = check, .data = data, .size = size, .at = header};
     state.end = size >= header && size - header >= footer ? size - footer : 0;
     if (!state.end) {
         state.has_damage = header + footer > size;

@@ -27,6 +27,6 @@ struct framing_check {
 };
 
 /* Returns how many records there are. */
-size_t framing_check_bytes(const struct framing_check *how, const uint8_t *data, size_t size);
+size_t framing_check_bytes(const struct framing_check *check, const uint8_t *data, size_t size);
 
 #endif

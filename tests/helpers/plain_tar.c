@@ -28,9 +28,9 @@ static bool is_zero(const uint8_t *data, uint64_t size) {
     return true;
 }
 
-static size_t field_size(const uint8_t *field, size_t most) {
+static size_t field_size(const uint8_t *field, size_t width) {
     size_t size = 0;
-    while (size < most && field[size]) size++;
+    while (size < width && field[size]) size++;
     return size;
 }
 
@@ -71,16 +71,16 @@ void plain_tar_sum(uint8_t *header) {
 
 /* Lines of `SIZE KEY=VALUE`. False: they are not, or speak of sparse files. */
 static bool read_pax(struct entry *entry, bool *is_named, int64_t *size, const uint8_t *data,
-                     uint64_t left) {
+                     uint64_t size_left) {
     bool names = false;
-    while (left && data[0]) {
+    while (size_left && data[0]) {
         uint64_t line = 0, at = 0;
-        for (; at < left && at < 20 && data[at] >= '0' && data[at] <= '9'; at++) {
+        for (; at < size_left && at < 20 && data[at] >= '0' && data[at] <= '9'; at++) {
             if (line >= INT64_MAX / 10) return false;
             line = line * 10 + data[at] - '0';
         }
-        if (!at || at == left || at == 20 || data[at++] != ' ' || line > left || line <= at ||
-            data[line - 1] != '\n')
+        if (!at || at == size_left || at == 20 || data[at++] != ' ' || line > size_left ||
+            line <= at || data[line - 1] != '\n')
             return false;
         uint64_t key = at;
         while (at < line && data[at] != '=') at++;
@@ -101,17 +101,17 @@ static bool read_pax(struct entry *entry, bool *is_named, int64_t *size, const u
             *size = said;
         }
         data += line;
-        left -= line;
+        size_left -= line;
     }
     *is_named |= names;
     return true;
 }
 
-static bool read_global(const uint8_t *data, uint64_t left) {
+static bool read_global(const uint8_t *data, uint64_t size_left) {
     static struct entry nothing;
     bool is_named = false;
     int64_t size = -1;
-    return read_pax(&nothing, &is_named, &size, data, left) && !is_named && size < 0;
+    return read_pax(&nothing, &is_named, &size, data, size_left) && !is_named && size < 0;
 }
 
 static void own_name(struct entry *entry, const uint8_t *header) {
@@ -124,17 +124,17 @@ static void own_name(struct entry *entry, const uint8_t *header) {
 }
 
 /* The entry at data[at]; false: there is none. */
-static bool read_entry(struct entry *entry, const uint8_t *data, uint64_t at, uint64_t end) {
+static bool read_entry(struct entry *entry, const uint8_t *data, uint64_t begin, uint64_t end) {
     bool is_named = false;
     int64_t said = -1;
-    for (uint64_t first = at;;) {
+    for (uint64_t first = begin;;) {
         int64_t due, old;
-        const uint8_t *header = data + at;
-        if (end - at < BLOCK || is_zero(header, BLOCK)) return false;
+        const uint8_t *header = data + begin;
+        if (end - begin < BLOCK || is_zero(header, BLOCK)) return false;
         sums(&due, &old, header);
         int64_t sum = number(header + 148, 8), length = number(header + 124, 12);
         if (sum < 0 || (sum != due && sum != old) || length < 0) return false;
-        uint64_t left = end - at - BLOCK, size = (uint64_t)length;
+        uint64_t left = end - begin - BLOCK, size = (uint64_t)length;
         uint8_t type = header[156];
         bool is_more = type == 'x' || type == 'X' || type == 'L' || type == 'K';
         uint64_t step = BLOCK + (size > left ? left : (size + BLOCK - 1) / BLOCK * BLOCK);
@@ -147,10 +147,10 @@ static bool read_entry(struct entry *entry, const uint8_t *data, uint64_t at, ui
             !read_pax(entry, &is_named, &said_here, header + BLOCK, size))
             return false;
         if (said < 0) said = said_here;
-        at += step;
+        begin += step;
         if (is_more) continue;
         size_t name = field_size(header, 100);
-        if (type == 'S' || (type == 'g' && at - step != first)) return false;
+        if (type == 'S' || (type == 'g' && begin - step != first)) return false;
         if (!type && !is_named && name && header[name - 1] == '/') type = '5';
         if (!is_named) own_name(entry, header);
         size = said >= 0 ? (uint64_t)said : size;

@@ -11,9 +11,9 @@
 #include "store/pages.h"
 #include "store/seal.h"
 
-static void require(bool holds, const char *what) {
+static void require(bool holds, const char *reason) {
     if (holds) return;
-    fprintf(stderr, "the test's own preparation failed: %s\n", what);
+    fprintf(stderr, "the test's own preparation failed: %s\n", reason);
     abort();
 }
 

@@ -15,9 +15,9 @@ void *must_copy(const void *data, size_t size) {
     return copy;
 }
 
-static void reserve(struct buffer *buffer, size_t more) {
-    if (buffer->size + more <= buffer->capacity) return;
-    buffer->capacity = (buffer->size + more) * 2;
+static void reserve(struct buffer *buffer, size_t size) {
+    if (buffer->size + size <= buffer->capacity) return;
+    buffer->capacity = (buffer->size + size) * 2;
     buffer->data = must_realloc(buffer->data, buffer->capacity);
 }
 
@@ -36,16 +36,18 @@ void buffer_add_random(struct buffer *buffer, size_t size, struct rng *random) {
     for (size_t i = 0; i < size; i++) buffer->data[buffer->size++] = (uint8_t)rng_next(random);
 }
 
-void buffer_insert(struct buffer *buffer, size_t at, const void *data, size_t size) {
+void buffer_insert(struct buffer *buffer, size_t position, const void *data, size_t size) {
     reserve(buffer, size);
-    if (buffer->size > at) memmove(buffer->data + at + size, buffer->data + at, buffer->size - at);
-    if (size) memcpy(buffer->data + at, data, size);
+    if (buffer->size > position)
+        memmove(buffer->data + position + size, buffer->data + position, buffer->size - position);
+    if (size) memcpy(buffer->data + position, data, size);
     buffer->size += size;
 }
 
-void buffer_remove(struct buffer *buffer, size_t at, size_t size) {
-    if (buffer->size > at + size)
-        memmove(buffer->data + at, buffer->data + at + size, buffer->size - at - size);
+void buffer_remove(struct buffer *buffer, size_t position, size_t size) {
+    if (buffer->size > position + size)
+        memmove(buffer->data + position, buffer->data + position + size,
+                buffer->size - position - size);
     buffer->size -= size;
 }
 

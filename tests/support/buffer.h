@@ -23,8 +23,8 @@ void *must_copy(const void *data, size_t size);
 void buffer_add(struct buffer *buffer, const void *data, size_t size);
 void buffer_add_byte(struct buffer *buffer, uint8_t byte);
 void buffer_add_random(struct buffer *buffer, size_t size, struct rng *random);
-void buffer_insert(struct buffer *buffer, size_t at, const void *data, size_t size);
-void buffer_remove(struct buffer *buffer, size_t at, size_t size);
+void buffer_insert(struct buffer *buffer, size_t position, const void *data, size_t size);
+void buffer_remove(struct buffer *buffer, size_t position, size_t size);
 void buffer_free(struct buffer *buffer);
 
 #endif

@@ -20,16 +20,16 @@ static void run(z_stream *stream, struct buffer *member, int flush) {
 }
 
 void add_deflated(struct buffer *member, compression kind, const struct buffer *content,
-                  const struct deflate_way *way) {
+                  const struct deflate_way *options) {
     z_stream stream = {0};
-    must(deflateInit2(&stream, way->level, Z_DEFLATED, kind == COMPRESSION_GZIP ? 31 : 15,
-                      way->memory, way->strategy) == Z_OK);
-    size_t step = way->every ? way->every : content->size;
+    must(deflateInit2(&stream, options->level, Z_DEFLATED, kind == COMPRESSION_GZIP ? 31 : 15,
+                      options->memory, options->strategy) == Z_OK);
+    size_t step = options->every ? options->every : content->size;
     for (size_t done = 0; done < content->size; done += step) {
         size_t here = content->size - done < step ? content->size - done : step;
         stream.next_in = content->data + done;
         stream.avail_in = (uInt)here;
-        run(&stream, member, way->flush);
+        run(&stream, member, options->flush);
     }
     run(&stream, member, Z_FINISH);
     deflateEnd(&stream);

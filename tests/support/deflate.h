@@ -15,6 +15,6 @@ struct deflate_way {
 
 /* Appends one member, or one ZLIB stream. */
 void add_deflated(struct buffer *member, compression kind, const struct buffer *content,
-                  const struct deflate_way *way);
+                  const struct deflate_way *options);
 
 #endif

@@ -45,45 +45,47 @@ void oracle_add_record(struct buffer *buffer, const void *data, size_t size) {
     add_number(buffer, oracle_masked_crc(data, size), 4);
 }
 
-static bool has_header(const uint8_t *bytes, size_t size, size_t at) {
-    return size - at >= 12 && number_at(bytes + at + 8, 4) == oracle_masked_crc(bytes + at, 8);
+static bool has_header(const uint8_t *bytes, size_t size, size_t begin) {
+    return size - begin >= 12 &&
+           number_at(bytes + begin + 8, 4) == oracle_masked_crc(bytes + begin, 8);
 }
 
 /* A good length is one whose CRC holds and whose record ends within the file. */
-static bool has_length(const uint8_t *bytes, size_t size, size_t at) {
-    return has_header(bytes, size, at) && size - at >= 16 &&
-           number_at(bytes + at, 8) <= size - at - 16;
+static bool has_length(const uint8_t *bytes, size_t size, size_t begin) {
+    return has_header(bytes, size, begin) && size - begin >= 16 &&
+           number_at(bytes + begin, 8) <= size - begin - 16;
 }
 
-static bool has_record(const uint8_t *bytes, size_t size, size_t at) {
-    if (!has_length(bytes, size, at)) return false;
-    size_t length = (size_t)number_at(bytes + at, 8);
-    return number_at(bytes + at + 12 + length, 4) == oracle_masked_crc(bytes + at + 12, length);
+static bool has_record(const uint8_t *bytes, size_t size, size_t begin) {
+    if (!has_length(bytes, size, begin)) return false;
+    size_t length = (size_t)number_at(bytes + begin, 8);
+    return number_at(bytes + begin + 12 + length, 4) ==
+           oracle_masked_crc(bytes + begin + 12, length);
 }
 
-static void note_record(struct oracle_file *file, const uint8_t *bytes, size_t at) {
-    uint64_t length = number_at(bytes + at, 8);
+static void note_record(struct oracle_file *file, const uint8_t *bytes, size_t begin) {
+    uint64_t length = number_at(bytes + begin, 8);
     if (!(file->record_count & (file->record_count + 1)))
         file->records =
             must_realloc(file->records, (file->record_count * 2 + 2) * sizeof *file->records);
     file->records[file->record_count++] =
-        (struct oracle_record){at, length, (uint32_t)number_at(bytes + at + 12 + length, 4)};
+        (struct oracle_record){begin, length, (uint32_t)number_at(bytes + begin + 12 + length, 4)};
 }
 
-static void note_damage(struct oracle_file *file, size_t at, size_t length) {
+static void note_damage(struct oracle_file *file, size_t begin, size_t length) {
     if (!(file->damage_count & (file->damage_count + 1)))
         file->damages =
             must_realloc(file->damages, (file->damage_count * 2 + 2) * sizeof *file->damages);
-    file->damages[file->damage_count++] = (struct oracle_damage){at, length};
+    file->damages[file->damage_count++] = (struct oracle_damage){begin, length};
 }
 
 /* Where reading continues after damage at `at`. */
-static size_t after_damage(const uint8_t *bytes, size_t size, size_t at) {
-    if (has_length(bytes, size, at)) {
-        size_t next = at + 16 + (size_t)number_at(bytes + at, 8);
+static size_t after_damage(const uint8_t *bytes, size_t size, size_t begin) {
+    if (has_length(bytes, size, begin)) {
+        size_t next = begin + 16 + (size_t)number_at(bytes + begin, 8);
         if (next == size || has_header(bytes, size, next)) return next;
     }
-    size_t next = at + 1;
+    size_t next = begin + 1;
     while (next < size && !has_record(bytes, size, next)) next++;
     return next;
 }

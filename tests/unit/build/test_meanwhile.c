@@ -100,11 +100,11 @@ static recmap_status end_shard(void *context, const struct shard_end *end, recma
     return RECMAP_OK;
 }
 
-static recmap_status scan(struct meddler *who, unsigned thread_count, recmap_error *error) {
+static recmap_status scan(struct meddler *meddler, unsigned thread_count, recmap_error *error) {
     struct extractor *extractor;
     ASSERT_OK(extractor_create(&extractor, NULL, error), error);
     recmap_progress totals = {0};
-    struct scan_sink sink = {.context = who,
+    struct scan_sink sink = {.context = meddler,
                              .begin_shard = begin_shard,
                              .add_run = add_run,
                              .add_damage = add_damage,

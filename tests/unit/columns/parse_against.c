@@ -46,12 +46,12 @@ static bool read_entry(struct entry_fields *fields, struct wire entry) {
 
 /* ---- what to ask for ---- */
 
-static const struct asked_feature *find_asked(const struct asked_features *asked,
+static const struct asked_feature *find_asked(const struct asked_features *request,
                                               const struct wire *name) {
-    for (size_t i = 0; i < asked->count; i++)
-        if (strlen(asked->features[i].name) == wire_left(name) &&
-            memcmp(asked->features[i].name, name->at, wire_left(name)) == 0)
-            return &asked->features[i];
+    for (size_t i = 0; i < request->count; i++)
+        if (strlen(request->features[i].name) == wire_left(name) &&
+            memcmp(request->features[i].name, name->at, wire_left(name)) == 0)
+            return &request->features[i];
     return NULL;
 }
 
@@ -72,16 +72,16 @@ static recmap_type guess_kind(struct wire value) {
     return kind;
 }
 
-static void ask_for(struct asked_features *asked, struct wire entry, unsigned leave_out) {
+static void ask_for(struct asked_features *request, struct wire entry, unsigned leave_out) {
     struct entry_fields fields;
     read_entry(&fields, entry);
     size_t size = wire_left(&fields.name);
     if (!utf8_valid(fields.name.at, size) || memchr(fields.name.at, 0, size)) return;
-    if (asked->count == ASKED_MAX) return;
+    if (request->count == ASKED_MAX) return;
     if (leave_out && (leave_out + size * 7 + (size ? *fields.name.at : 0u)) % 3 == 0) return;
-    struct asked_feature *feature = (struct asked_feature *)find_asked(asked, &fields.name);
+    struct asked_feature *feature = (struct asked_feature *)find_asked(request, &fields.name);
     if (!feature) {
-        feature = &asked->features[asked->count++];
+        feature = &request->features[request->count++];
         feature->name = must_have(malloc(size + 1));
         memcpy(feature->name, fields.name.at, size);
         feature->name[size] = 0;
@@ -105,13 +105,13 @@ static bool can_be_converted(const struct example_feature *feature) {
 }
 
 /* How many values there are is only known of a record that can be read. */
-static void ask_for_counts(struct asked_features *asked, const uint8_t *data, size_t size) {
+static void ask_for_counts(struct asked_features *request, const uint8_t *data, size_t size) {
     struct example_features features = EXAMPLE_FEATURES_INIT;
     if (example_features_read(&features, data, size, NULL) == RECMAP_NO_MEMORY) abort();
     for (size_t i = 0; i < features.count; i++) {
         const struct example_entry *entry = &features.entries[i];
         struct wire name = {entry->name, entry->name + entry->name_size};
-        struct asked_feature *feature = (struct asked_feature *)find_asked(asked, &name);
+        struct asked_feature *feature = (struct asked_feature *)find_asked(request, &name);
         if (!feature) continue;
         feature->kind = entry->feature.kind;
         feature->fixed = entry->feature.count;
@@ -122,12 +122,12 @@ static void ask_for_counts(struct asked_features *asked, const uint8_t *data, si
 
 /* Reads the entries of the record and asks for each feature found, even if the record is damaged
  * further on. */
-void asked_infer(struct asked_features *asked, const uint8_t *data, size_t size,
+void asked_infer(struct asked_features *request, const uint8_t *data, size_t size,
                  unsigned leave_out) {
     struct wire_trace trace = {0};
     struct wire record = {data, data + size}, features, entry;
     uint32_t tag;
-    asked->count = 0;
+    request->count = 0;
     while (!wire_done(&record) && wire_read_tag(&tag, &record, &trace)) {
         if (tag != 10) {
             if (!wire_skip(&record, tag, EXAMPLE_DEPTH, &trace)) break;
@@ -140,15 +140,15 @@ void asked_infer(struct asked_features *asked, const uint8_t *data, size_t size,
                 continue;
             }
             if (!wire_read_bytes(&entry, &features, &trace)) break;
-            ask_for(asked, entry, leave_out);
+            ask_for(request, entry, leave_out);
         }
     }
-    ask_for_counts(asked, data, size);
+    ask_for_counts(request, data, size);
 }
 
-void asked_free(struct asked_features *asked) {
-    for (size_t i = 0; i < asked->count; i++) free(asked->features[i].name);
-    asked->count = 0;
+void asked_free(struct asked_features *request) {
+    for (size_t i = 0; i < request->count; i++) free(request->features[i].name);
+    request->count = 0;
 }
 
 /* ---- the record without what is not looked into ---- */
@@ -195,7 +195,7 @@ static void put_emptied(struct bytes *text, struct wire entry) {
 
 /* False where fields are malformed at a level that everybody looks at. */
 static bool put_cleaned_features(struct bytes *text, struct wire features,
-                                 const struct asked_features *asked) {
+                                 const struct asked_features *request) {
     struct wire_trace trace = {0};
     uint32_t tag;
     struct wire entry;
@@ -209,7 +209,7 @@ static bool put_cleaned_features(struct bytes *text, struct wire features,
                              : wire_skip(&features, tag, EXAMPLE_FEATURES_DEPTH, &trace));
         if (is_good && tag == 10) is_good = read_entry(&fields, entry);
         if (!is_good) break;
-        if (tag == 10 && !find_asked(asked, &fields.name)) put_emptied(&inner, entry);
+        if (tag == 10 && !find_asked(request, &fields.name)) put_emptied(&inner, entry);
         else put(&inner, begin, (size_t)(features.at - begin));
     }
     if (is_good) put_message(text, &inner);
@@ -220,7 +220,7 @@ static bool put_cleaned_features(struct bytes *text, struct wire features,
 /* Returns the record as the parser may see it: bytes that are not an Example stay so, unless the
  * fault lies in a value that is not asked for. Never longer than the record. The caller frees it.
  */
-static struct bytes clean(const uint8_t *data, size_t size, const struct asked_features *asked) {
+static struct bytes clean(const uint8_t *data, size_t size, const struct asked_features *request) {
     struct wire_trace trace = {0};
     uint32_t tag;
     struct wire record = {data, data + size}, features;
@@ -231,7 +231,7 @@ static struct bytes clean(const uint8_t *data, size_t size, const struct asked_f
         is_good = wire_read_tag(&tag, &record, &trace);
         if (is_good && tag == 10)
             is_good = wire_read_bytes(&features, &record, &trace) &&
-                      put_cleaned_features(&made, features, asked);
+                      put_cleaned_features(&made, features, request);
         else if (is_good) is_good = wire_skip(&record, tag, EXAMPLE_DEPTH, &trace);
         if (is_good && tag != 10) put(&made, begin, (size_t)(record.at - begin));
     }
@@ -298,25 +298,25 @@ static void take_theirs(struct model_feature *out, const Tensorflow__Feature *fe
     }
 }
 
-static void model_from_theirs(struct model *model, const struct asked_features *asked,
+static void model_from_theirs(struct model *model, const struct asked_features *request,
                               const Tensorflow__Example *theirs) {
     model->from_theirs = true;
-    for (size_t i = 0; i < asked->count; i++) {
+    for (size_t i = 0; i < request->count; i++) {
         const Tensorflow__Feature *last = NULL;
         for (size_t k = 0; theirs->features && k < theirs->features->n_feature; k++)
-            if (!strcmp(theirs->features->feature[k]->key, asked->features[i].name))
+            if (!strcmp(theirs->features->feature[k]->key, request->features[i].name))
                 last = theirs->features->feature[k]->value;
         take_theirs(&model->features[i], last);
     }
 }
 
-static void model_from_ours(struct model *model, const struct asked_features *asked,
+static void model_from_ours(struct model *model, const struct asked_features *request,
                             const struct example_features *features) {
     for (size_t i = 0; i < features->count; i++) {
         const struct example_entry *entry = &features->entries[i];
         struct wire name = {entry->name, entry->name + entry->name_size};
-        const struct asked_feature *feature = find_asked(asked, &name);
-        if (feature) take_ours(&model->features[feature - asked->features], &entry->feature);
+        const struct asked_feature *feature = find_asked(request, &name);
+        if (feature) take_ours(&model->features[feature - request->features], &entry->feature);
     }
 }
 
@@ -335,10 +335,10 @@ struct checked_record {
 
 /* Says what the record must give; NULL, or in what even the readers of whole records differ. */
 static const char *checked_record_init(struct checked_record *record,
-                                       const struct asked_features *asked, const uint8_t *data,
+                                       const struct asked_features *request, const uint8_t *data,
                                        size_t size) {
     *record = (struct checked_record){.whole = {copy_exact(data, size), size}};
-    record->cleaned = clean(data, size, asked);
+    record->cleaned = clean(data, size, request);
     const struct bytes *cleaned = &record->cleaned;
     const char *difference = find_difference(cleaned->data, cleaned->size);
     struct example_features features = EXAMPLE_FEATURES_INIT;
@@ -347,10 +347,10 @@ static const char *checked_record_init(struct checked_record *record,
     record->model.accepted = status == RECMAP_OK;
     if (record->model.accepted && !find_departures(cleaned->data, cleaned->size)) {
         record->theirs = tensorflow__example__unpack(NULL, cleaned->size, cleaned->data);
-        if (record->theirs) model_from_theirs(&record->model, asked, record->theirs);
+        if (record->theirs) model_from_theirs(&record->model, request, record->theirs);
         else difference = "protobuf-c refuses";
     } else if (record->model.accepted) {
-        model_from_ours(&record->model, asked, &features);
+        model_from_ours(&record->model, request, &features);
     }
     example_features_free(&features);
     return difference;
@@ -389,14 +389,14 @@ static void column_name(char name[NAME_SIZE], char kind, size_t index) {
 
 /* Asks for each feature as a variable-length column, and as a fixed-length one if its length is
  * known. Some of the fixed columns copy or convert their values. */
-static recmap_parser *make_parser(const struct asked_features *asked) {
+static recmap_parser *make_parser(const struct asked_features *request) {
     static char names[COLUMNS_MAX][NAME_SIZE];
     recmap_feature features[COLUMNS_MAX];
     recmap_parser *parser = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     size_t count = 0;
-    for (size_t i = 0; i < asked->count; i++) {
-        const struct asked_feature *feature = &asked->features[i];
+    for (size_t i = 0; i < request->count; i++) {
+        const struct asked_feature *feature = &request->features[i];
         column_name(names[count], 'v', i);
         features[count] = (recmap_feature){.name = names[count],
                                            .key = feature->name,
@@ -421,14 +421,14 @@ static recmap_parser *make_parser(const struct asked_features *asked) {
     return parser;
 }
 
-struct parse_check *parse_check_create(const struct asked_features *asked, const uint8_t *data,
+struct parse_check *parse_check_create(const struct asked_features *request, const uint8_t *data,
                                        size_t size) {
     struct parse_check *check = must_have(calloc(1, sizeof *check));
-    for (size_t i = 0; i < asked->count; i++) {
-        check->asked.features[i] = asked->features[i];
-        check->asked.features[i].name = must_have(strdup(asked->features[i].name));
+    for (size_t i = 0; i < request->count; i++) {
+        check->asked.features[i] = request->features[i];
+        check->asked.features[i].name = must_have(strdup(request->features[i].name));
     }
-    check->asked.count = asked->count;
+    check->asked.count = request->count;
     check->parser = make_parser(&check->asked);
     if (recmap_columns_create(&check->columns, NULL) != RECMAP_OK) abort();
     checked_record_init(&check->between, &check->asked, data, size);
@@ -446,14 +446,15 @@ void parse_check_destroy(struct parse_check *check) {
 /* ---- columns against the model ---- */
 
 /* Whether the record has what is asked for. */
-static bool fits(const struct asked_features *asked, const struct model *model) {
-    for (size_t i = 0; i < asked->count && model->accepted; i++) {
+static bool fits(const struct asked_features *request, const struct model *model) {
+    for (size_t i = 0; i < request->count && model->accepted; i++) {
         const struct model_feature *there = &model->features[i];
-        recmap_type kind = asked->features[i].kind ? asked->features[i].kind : RECMAP_TYPE_INT64;
+        recmap_type kind = request->features[i].kind ? request->features[i].kind
+                                                     : RECMAP_TYPE_INT64;
         if (there->kind != RECMAP_TYPE_NONE && there->kind != kind) return false;
-        if (!asked->features[i].fixed) continue;
-        if (there->count != asked->features[i].fixed) return false;
-        if (!asked->features[i].is_converted || kind != RECMAP_TYPE_INT64) continue;
+        if (!request->features[i].fixed) continue;
+        if (there->count != request->features[i].fixed) return false;
+        if (!request->features[i].is_converted || kind != RECMAP_TYPE_INT64) continue;
         for (size_t k = 0; k < there->count; k++)
             if (!is_int32(&there->values[k])) return false;
     }
@@ -543,7 +544,7 @@ static bool is_written_out(const char *name) {
 
 /* Checks the error's record number, the byte if the record is not an Example, and the name of the
  * feature if that is at fault. */
-static const char *check_error(const struct asked_features *asked, recmap_status status,
+static const char *check_error(const struct asked_features *request, recmap_status status,
                                uint64_t number, uint64_t wanted_number, uint64_t offset,
                                const char *message, size_t size) {
     if (number != wanted_number) return "the error has the number of another record";
@@ -551,8 +552,9 @@ static const char *check_error(const struct asked_features *asked, recmap_status
     if (status == RECMAP_CORRUPT)
         return offset == RECMAP_NO_OFFSET ? "the error has no place" : NULL;
     if (status != RECMAP_FEATURE) return "the error is of another status";
-    for (size_t i = 0; i < asked->count; i++)
-        if (strstr(message, asked->features[i].name) || !is_written_out(asked->features[i].name))
+    for (size_t i = 0; i < request->count; i++)
+        if (strstr(message, request->features[i].name) ||
+            !is_written_out(request->features[i].name))
             return NULL;
     return "the error does not name the feature";
 }
@@ -625,19 +627,19 @@ const char *parse_check_run(struct parse_check *check, struct parse_tally *tally
 }
 
 /* One value more or less than there are: an error, and nothing written out of bounds. */
-static const char *check_counts(struct parse_tally *tally, struct asked_features *asked,
+static const char *check_counts(struct parse_tally *tally, struct asked_features *request,
                                 const uint8_t *data, size_t size) {
     const char *difference = NULL;
-    for (size_t i = 0; i < asked->count && !difference; i++) {
-        uint64_t fixed = asked->features[i].fixed;
+    for (size_t i = 0; i < request->count && !difference; i++) {
+        uint64_t fixed = request->features[i].fixed;
         if (fixed < 2) continue;
         for (int more = -1; more <= 1 && !difference; more += 2) {
-            asked->features[i].fixed = fixed + (uint64_t)more;
-            struct parse_check *check = parse_check_create(asked, data, size);
+            request->features[i].fixed = fixed + (uint64_t)more;
+            struct parse_check *check = parse_check_create(request, data, size);
             difference = parse_check_run(check, tally, data, size);
             parse_check_destroy(check);
         }
-        asked->features[i].fixed = fixed;
+        request->features[i].fixed = fixed;
         break;
     }
     return difference;

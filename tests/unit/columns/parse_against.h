@@ -25,13 +25,13 @@ struct asked_features {
 
 /* What the entries of a record seem to hold, also where it is damaged. With `leave_out` above 0
  * some of the names are left out, others for each number. */
-void asked_infer(struct asked_features *asked, const uint8_t *data, size_t size,
+void asked_infer(struct asked_features *request, const uint8_t *data, size_t size,
                  unsigned leave_out);
-void asked_free(struct asked_features *asked);
+void asked_free(struct asked_features *request);
 
 /* A parser that asks for them, and the record that it parses among others in a batch. */
 struct parse_check;
-struct parse_check *parse_check_create(const struct asked_features *asked, const uint8_t *data,
+struct parse_check *parse_check_create(const struct asked_features *request, const uint8_t *data,
                                        size_t size);
 void parse_check_destroy(struct parse_check *check);
 

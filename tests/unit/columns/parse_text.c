@@ -213,9 +213,9 @@ static void put_item(struct writer *w, const recmap_column *c, size_t level, uin
     put(w, "]");
 }
 
-static void put_numbers(struct writer *w, const char *what, const int64_t *numbers,
+static void put_numbers(struct writer *w, const char *title, const int64_t *numbers,
                         uint64_t count) {
-    put(w, " %s [", what);
+    put(w, " %s [", title);
     for (uint64_t i = 0; i < count; i++) put(w, i ? ", %lld" : "%lld", (long long)numbers[i]);
     put(w, "]");
 }

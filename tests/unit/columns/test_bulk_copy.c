@@ -15,15 +15,15 @@
 
 enum { LIMIT = 70000, GUARD = 64 };
 
-static void check(const uint8_t *bytes, size_t from, size_t to, size_t size) {
+static void check(const uint8_t *bytes, size_t source, size_t target, size_t size) {
     static uint8_t made[LIMIT + 3 * GUARD], wanted[LIMIT + 3 * GUARD];
-    uint8_t *exact = copy_exact(bytes + from, size);
+    uint8_t *exact = copy_exact(bytes + source, size);
     memset(made, 0x55, sizeof made);
     memset(wanted, 0x55, sizeof wanted);
-    memcpy(wanted + GUARD + to, exact, size);
-    bulk_copy(made + GUARD + to, exact, size);
+    memcpy(wanted + GUARD + target, exact, size);
+    bulk_copy(made + GUARD + target, exact, size);
     bulk_copy_end();
-    assert_memory_equal(made, wanted, size + to + 2 * GUARD);
+    assert_memory_equal(made, wanted, size + target + 2 * GUARD);
     free(exact);
 }
 

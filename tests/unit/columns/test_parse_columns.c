@@ -181,10 +181,10 @@ static void test_damage_is_collected(void **state) {
 }
 
 /* A row in which one partition does not cut what it should. */
-static void expect_uncut(recmap_partition_kind kind, const char *said, const char *message) {
+static void expect_uncut(recmap_partition_kind kind, const char *partition, const char *message) {
     const recmap_feature features[] = {RAGGED_OF("r", "v", I64, {kind, "n", 2})};
     char text[128], expected[256];
-    snprintf(text, sizeof text, "v=i:1,2,3 n=i:%s", said);
+    snprintf(text, sizeof text, "v=i:1,2,3 n=i:%s", partition);
     snprintf(expected, sizeof expected, "feature 'r'%s", message);
     assert_int_equal(PARSE(features, RAISE, text), RECMAP_FEATURE);
     assert_string_equal(p.error.message, expected);

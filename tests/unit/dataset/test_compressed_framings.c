@@ -52,7 +52,7 @@ static void frame_record(struct buffer *out, const struct buffer *record, size_t
 
 /* Writes RECORDS records in the given framing, then compresses them as MEMBERS members of about
  * equal size. The end of each member is kept for the tests that damage one. */
-static struct shard *make_shard(size_t kind, compression by, struct rng *random) {
+static struct shard *make_shard(size_t kind, compression compression_kind, struct rng *random) {
     struct shard *made = calloc(1, sizeof *made);
     if (!made) abort();
     if (kind == 1) buffer_add(&made->content, "HEADER.", HEADER);
@@ -68,11 +68,11 @@ static struct shard *make_shard(size_t kind, compression by, struct rng *random)
     if (kind == 1) buffer_add(&made->content, "FOOT.", FOOTER);
     struct deflate_way way = {.level = 6, .memory = 8};
     for (size_t m = 0, done = 0; m < MEMBERS; m++) {
-        size_t end = by == COMPRESSION_ZLIB || m + 1 == MEMBERS
+        size_t end = compression_kind == COMPRESSION_ZLIB || m + 1 == MEMBERS
                          ? made->content.size
                          : made->content.size / MEMBERS * (m + 1);
         struct buffer part = {made->content.data + done, end - done, 0};
-        if (end > done) add_deflated(&made->file, by, &part, &way);
+        if (end > done) add_deflated(&made->file, compression_kind, &part, &way);
         made->member_end[m] = made->file.size;
         done = end;
     }
@@ -97,13 +97,14 @@ static recmap_status lift_digits(void *context, const recmap_record *record, rec
     return RECMAP_OK;
 }
 
-static recmap_index_options options_of(size_t kind, compression by, recmap_on_corrupt on_corrupt) {
+static recmap_index_options options_of(size_t kind, compression compression_kind,
+                                       recmap_on_corrupt on_corrupt) {
     static const recmap_lift lift = {"digits", NULL};
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.framing = kinds[kind];
     /* What a ZLIB stream begins with is too little to tell it in these framings. */
-    options.compression = by == COMPRESSION_GZIP ? RECMAP_COMPRESSION_GZIP
-                                                 : RECMAP_COMPRESSION_ZLIB;
+    options.compression = compression_kind == COMPRESSION_GZIP ? RECMAP_COMPRESSION_GZIP
+                                                               : RECMAP_COMPRESSION_ZLIB;
     options.on_corrupt = on_corrupt;
     options.lifts = &lift;
     options.lift_count = 1;
@@ -146,9 +147,9 @@ static size_t check_records(const struct shard *due, bool *has) {
     return count;
 }
 
-static void build(size_t kind, compression by, recmap_on_corrupt on_corrupt) {
+static void build(size_t kind, compression compression_kind, recmap_on_corrupt on_corrupt) {
     const char *path = name;
-    recmap_index_options options = options_of(kind, by, on_corrupt);
+    recmap_index_options options = options_of(kind, compression_kind, on_corrupt);
     index_build("a.rmx", &options, &path, 1);
 }
 

@@ -137,31 +137,31 @@ static bool fault_is_unasked(const struct example_names *names, const uint8_t *d
 /* Whether the record's features are those that the row of the sinks holds; that it is refused where
  * it must be. */
 static void check_against_model(const struct fixture *f, const struct way *used,
-                                const uint8_t *data, size_t size, bool taken,
+                                const uint8_t *data, size_t size, bool is_taken,
                                 const struct read_fault *fault) {
     const struct slot_set *set = &f->parser->features;
     struct example_features features = EXAMPLE_FEATURES_INIT;
     bool is_fault = false;
     if (example_features_read(&features, data, size, NULL) != RECMAP_OK) {
-        bool is_corrupt = !taken && fault->status == RECMAP_CORRUPT;
+        bool is_corrupt = !is_taken && fault->status == RECMAP_CORRUPT;
         if (!is_corrupt && !fault_is_unasked(set->names, data, size)) {
             show(data, size);
-            fail_msg("no Example: %s", taken ? "taken" : fault->message);
+            fail_msg("no Example: %s", is_taken ? "taken" : fault->message);
         }
         example_features_free(&features);
         return;
     }
     for (size_t i = 0; i < set->count; i++) {
         row_verdict verdict =
-            row_check(taken ? &used->sinks[i] : NULL, &set->slots[i], &features, f->row);
+            row_check(is_taken ? &used->sinks[i] : NULL, &set->slots[i], &features, f->row);
         if (verdict == ROW_IS_A_FAULT) is_fault = true;
         if (verdict != ROW_DIFFERS) continue;
         show(data, size);
         fail_msg("slot '%s' is not what the record holds", set->slots[i].name);
     }
-    if (is_fault == taken) show(data, size);
-    assert_true(is_fault != taken);
-    if (!taken) assert_int_equal(fault->status, RECMAP_FEATURE);
+    if (is_fault == is_taken) show(data, size);
+    assert_true(is_fault != is_taken);
+    if (!is_taken) assert_int_equal(fault->status, RECMAP_FEATURE);
     example_features_free(&features);
 }
 
@@ -313,8 +313,8 @@ static size_t random_features(recmap_feature *features, struct random_state *ran
     return count;
 }
 
-static unsigned rounds(unsigned few) {
-    return getenv("RECMAP_TEST_LONG") ? few * 50 : few;
+static unsigned rounds(unsigned count) {
+    return getenv("RECMAP_TEST_LONG") ? count * 50 : count;
 }
 
 /* Examples in every shape that the wire allows, and damaged ones. */

@@ -42,18 +42,19 @@ static size_t reference(int64_t *values, size_t capacity, const uint8_t *data, s
 }
 
 /* Decodes bytes of a buffer of exactly their size with one way. */
-static void check_way(size_t way, const int64_t *wanted, size_t wanted_count, size_t capacity,
+static void check_way(size_t path, const int64_t *expected, size_t expected_count, size_t capacity,
                       const uint8_t *data, size_t size) {
     size_t room = capacity * sizeof(int64_t) + VARINTS_SLACK;
     uint8_t *bytes = copy_exact(data, size), *made = malloc(room + GUARD), guard[GUARD];
     if (!made) abort();
     memset(made, 0x55, room + GUARD);
     memset(guard, 0x55, GUARD);
-    size_t count = ways[way].decode((int64_t *)(void *)made, capacity, bytes, size);
-    if (count != wanted_count)
-        fail_msg("%s: %zu values instead of %zu, capacity %zu, size %zu", ways[way].name, count,
-                 wanted_count, capacity, size);
-    if (count != VARINTS_BAD && count) assert_memory_equal(made, wanted, count * sizeof *wanted);
+    size_t count = ways[path].decode((int64_t *)(void *)made, capacity, bytes, size);
+    if (count != expected_count)
+        fail_msg("%s: %zu values instead of %zu, capacity %zu, size %zu", ways[path].name, count,
+                 expected_count, capacity, size);
+    if (count != VARINTS_BAD && count)
+        assert_memory_equal(made, expected, count * sizeof *expected);
     /* The slack follows the last value, not the capacity. */
     size_t end = (count == VARINTS_BAD ? capacity : count) * sizeof(int64_t) + VARINTS_SLACK;
     assert_memory_equal(made + end, guard, GUARD);

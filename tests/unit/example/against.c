@@ -83,7 +83,7 @@ static unsigned check_name(struct span name) {
 }
 
 /* Takes one field off the front; returns false if the bytes are not a field. */
-static bool take_field(unsigned *flags, unsigned *seen, struct span *s, level outer) {
+static bool take_field(unsigned *flags, unsigned *seen_fields, struct span *s, level outer) {
     uint64_t tag, value;
     struct span inner;
     if (!take_varint(&tag, s, flags)) return false;
@@ -109,8 +109,9 @@ static bool take_field(unsigned *flags, unsigned *seen, struct span *s, level ou
     if (is_entry && field == 1) *flags |= check_name(inner);
     level next = inner_level(outer, field);
     if (next == LEVEL_NONE) return true;
-    if (next >= LEVEL_LIST && outer != LEVEL_LIST && *seen & 1u << next) *flags |= DEPARTS_MERGE;
-    *seen |= 1u << next;
+    if (next >= LEVEL_LIST && outer != LEVEL_LIST && *seen_fields & 1u << next)
+        *flags |= DEPARTS_MERGE;
+    *seen_fields |= 1u << next;
     for (unsigned inner_seen = 0; inner.size > 0;)
         if (!take_field(flags, &inner_seen, &inner, next)) return false;
     return true;

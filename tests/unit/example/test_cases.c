@@ -16,7 +16,7 @@
 #include "unit/example/describe.h"
 
 /* Compares; of what is refused only that it is. */
-static void check(const char *what, const char *hex, const char *expected) {
+static void check(const char *title, const char *hex, const char *expected) {
     struct message m;
     recmap_text text = RECMAP_TEXT_INIT;
     m.size = 0;
@@ -25,7 +25,7 @@ static void check(const char *what, const char *hex, const char *expected) {
     describe(&text, data, m.size);
     size_t size = strcmp(expected, "REJECT") == 0 ? strlen("REJECT") : text.size + 1;
     if (strncmp(text.data, expected, size) != 0)
-        fail_msg("%s (%s): %s, expected %s", what, hex, text.data, expected);
+        fail_msg("%s (%s): %s, expected %s", title, hex, text.data, expected);
     recmap_text_deinit(&text);
     free(data);
 }

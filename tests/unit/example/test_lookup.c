@@ -294,11 +294,11 @@ static void test_faults(void **state) {
 }
 
 /* `unit` so often that it fills about `size` bytes, in one field of number 1 after the other. */
-static uint8_t *repeat(size_t *size, const char *unit_hex, size_t wanted, unsigned wrappings) {
+static uint8_t *repeat(size_t *size, const char *unit_hex, size_t size_min, unsigned wrappings) {
     struct message unit, head;
     unit.size = 0;
     put_hex(&unit, unit_hex);
-    size_t count = wanted / unit.size, inner = count * unit.size;
+    size_t count = size_min / unit.size, inner = count * unit.size;
     uint8_t *data = malloc(inner + 64), *at = data;
     assert_non_null(data);
     size_t sizes[8], left = inner;

@@ -49,7 +49,7 @@ static void check(const char *text, const char *hex) {
     check_bytes(text, m.data, m.size);
 }
 
-static void check_refused_at(const char *text, uint64_t offset, const char *what) {
+static void check_refused_at(const char *text, uint64_t offset, const char *reason) {
     recmap_error error = RECMAP_ERROR_INIT;
     const uint8_t *data = NULL;
     size_t size = 7;
@@ -59,7 +59,7 @@ static void check_refused_at(const char *text, uint64_t offset, const char *what
     assert_true(error.record == RECMAP_NO_RECORD && !error.path[0]);
     if (offset != RECMAP_NO_OFFSET && error.offset != offset)
         fail_msg("%s: byte %d: %s", text, (int)error.offset, error.message);
-    if (what) assert_string_equal(error.message, what);
+    if (reason) assert_string_equal(error.message, reason);
     assert_true(error.offset <= strlen(text));
 }
 

@@ -38,14 +38,14 @@ static void check_json(const recmap_schema *schema, const char *expected) {
 }
 
 static void check_feature(const recmap_schema *schema, size_t index, const char *name,
-                          const char *kind, double share, uint64_t least, uint64_t most) {
+                          const char *kind, double share, uint64_t min, uint64_t max) {
     recmap_schema_feature feature = recmap_schema_get_feature(schema, index);
     assert_string_equal(feature.name, name);
     assert_int_equal(feature.name_size, strlen(name));
     assert_string_equal(feature.kind, kind);
     assert_true(feature.share == share);
-    assert_int_equal(feature.min_length, least);
-    assert_int_equal(feature.max_length, most);
+    assert_int_equal(feature.min_length, min);
+    assert_int_equal(feature.max_length, max);
 }
 
 static void test_empty(void **state) {

@@ -25,16 +25,16 @@ static void expect_tensor(const DLTensor *tensor, const void *data, unsigned cod
 }
 
 /* Column `index` as a tensor of both forms. */
-static void expect_dlpack(size_t index, recmap_tensor what, size_t level, const void *data,
+static void expect_dlpack(size_t index, recmap_tensor tensor, size_t level, const void *data,
                           unsigned code, unsigned bits, int32_t dimensions, const int64_t *shape) {
     DLManagedTensor *plain;
     DLManagedTensorVersioned *versioned;
-    assert_int_equal(recmap_columns_export_dlpack(&plain, p.columns, index, what, level, NULL),
+    assert_int_equal(recmap_columns_export_dlpack(&plain, p.columns, index, tensor, level, NULL),
                      RECMAP_OK);
     expect_tensor(&plain->dl_tensor, data, code, bits, dimensions, shape);
     plain->deleter(plain);
     assert_int_equal(
-        recmap_columns_export_dlpack_versioned(&versioned, p.columns, index, what, level, NULL),
+        recmap_columns_export_dlpack_versioned(&versioned, p.columns, index, tensor, level, NULL),
         RECMAP_OK);
     expect_tensor(&versioned->dl_tensor, data, code, bits, dimensions, shape);
     assert_int_equal(versioned->version.major, 1);

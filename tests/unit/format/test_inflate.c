@@ -178,12 +178,13 @@ struct boundaries {
     size_t count, capacity;
 };
 
-static void add_boundary(struct boundaries *all, uint64_t bit, uint64_t offset) {
-    if (all->count == all->capacity) {
-        all->capacity = all->capacity * 2 + 16;
-        all->at = must_realloc(all->at, all->capacity * sizeof *all->at);
+static void add_boundary(struct boundaries *boundaries, uint64_t bit, uint64_t offset) {
+    if (boundaries->count == boundaries->capacity) {
+        boundaries->capacity = boundaries->capacity * 2 + 16;
+        boundaries->at =
+            must_realloc(boundaries->at, boundaries->capacity * sizeof *boundaries->at);
     }
-    all->at[all->count++] = (struct boundary){bit, offset};
+    boundaries->at[boundaries->count++] = (struct boundary){bit, offset};
 }
 
 /* All ends of blocks that others follow, and where the first block begins. */
@@ -209,22 +210,22 @@ static struct boundaries list_boundaries(compression kind, const struct buffer *
     return all;
 }
 
-static bool is_boundary(const struct boundaries *all, const struct seek_point *point) {
-    for (size_t i = 0; i < all->count; i++)
-        if (all->at[i].bit == point->bit) return all->at[i].offset == point->offset;
+static bool is_boundary(const struct boundaries *boundaries, const struct seek_point *point) {
+    for (size_t i = 0; i < boundaries->count; i++)
+        if (boundaries->at[i].bit == point->bit) return boundaries->at[i].offset == point->offset;
     return false;
 }
 
 /* Inflating from a seek point gives the content after it. */
-static void assert_continues(struct inflater *in, const struct seek_point *point,
-                             const struct buffer *content, size_t most) {
+static void assert_continues(struct inflater *inflater, const struct seek_point *point,
+                             const struct buffer *content, size_t step_max) {
     size_t due = content->size - (size_t)point->offset, got = 0;
-    if (due > most) due = most;
+    if (due > step_max) due = step_max;
     uint8_t *out = must_realloc(NULL, due + 1);
-    assert_true(inflater_start_at(in, point));
+    assert_true(inflater_start_at(inflater, point));
     while (got < due) {
         size_t size;
-        inflate_verdict verdict = inflater_read(&size, in, out + got, due - got, false);
+        inflate_verdict verdict = inflater_read(&size, inflater, out + got, due - got, false);
         assert_true(verdict == INFLATE_OK || verdict == INFLATE_END);
         assert_true(size || got == due);
         got += size;
@@ -235,8 +236,8 @@ static void assert_continues(struct inflater *in, const struct seek_point *point
 
 /* Inflates in pieces, takes a seek point now and then, and inflates again from each. */
 static size_t check_points(compression kind, const struct buffer *stream,
-                           const struct buffer *content, const struct boundaries *all, size_t step,
-                           bool reads, struct rng *random) {
+                           const struct buffer *content, const struct boundaries *boundaries,
+                           size_t step, bool reads, struct rng *random) {
     struct inflate_source source = make_source(stream, reads);
     struct inflater *in = inflater_create(kind, &source), *other = inflater_create(kind, &source);
     uint8_t *out = must_realloc(NULL, content->size + step + 1);
@@ -250,7 +251,7 @@ static size_t check_points(compression kind, const struct buffer *stream,
         assert_true(verdict == INFLATE_OK || verdict == INFLATE_AT_POINT);
         if (verdict == INFLATE_AT_POINT) {
             struct seek_point point = inflater_point(in);
-            assert_true(is_boundary(all, &point));
+            assert_true(is_boundary(boundaries, &point));
             assert_true(point.window_size <= point.offset);
             assert_memory_equal(point.window, content->data + point.offset - point.window_size,
                                 point.window_size);

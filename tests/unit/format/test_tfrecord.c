@@ -274,7 +274,7 @@ static void test_verdicts_of_tensorflow(void **state) {
 }
 
 /* Lengths whose CRC holds and which are wrong nevertheless. */
-static size_t named_lengths(uint64_t *lengths, uint64_t left) {
+static size_t named_lengths(uint64_t *lengths, uint64_t size_left) {
     const uint64_t fixed[] = {
         0x7fffffff,         0x80000000,      0xffffffff,         0x100000000,
         0x100000,           0x10000000000,   0x4000000000000000, 0x7ffffffffffffffb,
@@ -287,8 +287,8 @@ static size_t named_lengths(uint64_t *lengths, uint64_t left) {
     for (; count < sizeof fixed / sizeof *fixed; count++) lengths[count] = fixed[count];
     /* Around what is really left of the file, in every sense of "left". */
     for (uint64_t less = 0; less <= 17; less++)
-        if (left - less != left - 16) lengths[count++] = left - less;
-    lengths[count++] = left + 1;
+        if (size_left - less != size_left - 16) lengths[count++] = size_left - less;
+    lengths[count++] = size_left + 1;
     return count;
 }
 

@@ -184,9 +184,9 @@ static void test_forged_bytes(void **state) {
     assert_true(opened > 0 && sum > 0);
 }
 
-static void assert_default(recmap_type asked, const char *text, recmap_type due) {
+static void assert_default(recmap_type type, const char *text, recmap_type due) {
     recmap_value value = {.type = (recmap_type)99};
-    bool fits = column_parse_default(&value, asked, text);
+    bool fits = column_parse_default(&value, type, text);
     assert_int_equal(fits, due != RECMAP_TYPE_NONE);
     assert_int_equal(value.type, fits ? due : (recmap_type)99);
 }

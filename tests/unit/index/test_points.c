@@ -141,13 +141,13 @@ static void test_windows_are_apart(void **state) {
 }
 
 /* Writes a number over one of an encoded list, and holds what comes of it against what is due. */
-static void check_forged(const struct point_list *points, size_t at, size_t width,
+static void check_forged(const struct point_list *points, size_t position, size_t width,
                          uint64_t number) {
     size_t size;
     struct point_list read = {0};
     uint8_t *bytes = points_encode(&size, points, 0, COUNT);
-    if (width == 8) store64(bytes + at, number);
-    else store32(bytes + at, (uint32_t)number);
+    if (width == 8) store64(bytes + position, number);
+    else store32(bytes + position, (uint32_t)number);
     assert_int_equal(points_decode(&read, bytes, size, COUNT, FILE_SIZE, IMAGE_SIZE), POINTS_BAD);
     points_deinit(&read);
     free(bytes);
@@ -369,17 +369,17 @@ static struct buffer inflate_file(const uint8_t *file, size_t size,
 
 /* Where a point is wanted, one of the vector is found. Small streams may be inflated ahead of
  * that. How many were found. */
-static size_t expect_found(struct inflater *in, const struct point_list *due,
+static size_t expect_found(struct inflater *inflater, const struct point_list *due,
                            const struct buffer *image, size_t step) {
     uint8_t *out = must_realloc(NULL, image->size + step);
     size_t got = 0, found = 0, size;
     inflate_verdict verdict = INFLATE_OK;
     for (bool wants = false; verdict != INFLATE_END; wants = verdict == INFLATE_OK && !wants) {
-        verdict = inflater_read(&size, in, out + got, step, wants);
+        verdict = inflater_read(&size, inflater, out + got, step, wants);
         got += size;
         assert_true(verdict == INFLATE_END || verdict == INFLATE_OK || verdict == INFLATE_AT_POINT);
         if (verdict != INFLATE_AT_POINT) continue;
-        struct seek_point point = inflater_point(in);
+        struct seek_point point = inflater_point(inflater);
         size_t i = points_find(due, point.offset);
         assert_true(i < due->count && point.bit == due->at[i].bit);
         assert_int_equal(point.offset, due->at[i].offset);
@@ -391,7 +391,7 @@ static size_t expect_found(struct inflater *in, const struct point_list *due,
     return found;
 }
 
-static void expect_resumes(struct inflater *in, const struct stored_point *stored,
+static void expect_resumes(struct inflater *inflater, const struct stored_point *stored,
                            const struct buffer *image) {
     uint8_t window[INFLATE_WINDOW_MAX], *out = must_realloc(NULL, image->size + 1);
     size_t size, due = image->size - (size_t)stored->offset;
@@ -399,8 +399,8 @@ static void expect_resumes(struct inflater *in, const struct stored_point *store
     assert_memory_equal(window, image->data + stored->offset - stored->window_size,
                         stored->window_size);
     assert_true(inflater_start_at(
-        in, &(struct seek_point){stored->bit, stored->offset, window, stored->window_size}));
-    assert_int_equal(inflater_read(&size, in, out, due + 1, false), INFLATE_END);
+        inflater, &(struct seek_point){stored->bit, stored->offset, window, stored->window_size}));
+    assert_int_equal(inflater_read(&size, inflater, out, due + 1, false), INFLATE_END);
     assert_int_equal(size, due);
     assert_memory_equal(out, image->data + stored->offset, due);
     free(out);

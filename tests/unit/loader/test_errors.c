@@ -89,9 +89,9 @@ static void flip_all(recmap_dataset *dataset, const recmap_order *order) {
 
 /* The record that stands for one at a bad position. */
 static uint64_t substitute_of(const recmap_order *order, uint64_t epoch, uint64_t position,
-                              const bool *bad) {
+                              const bool *is_bad) {
     do position = (position + 1) % RECORDS;
-    while (bad[number_at(order, epoch, position)]);
+    while (is_bad[number_at(order, epoch, position)]);
     return number_at(order, epoch, position);
 }
 

@@ -19,14 +19,14 @@ enum { RECORDS = 100, BATCH = 8 };
 
 /* Record i has label 3 * i and the text "t<i>"; record `bad` has no label, and record `broken` is
  * not an Example. */
-static void write_set(uint64_t bad, uint64_t broken) {
+static void write_set(uint64_t bad_record, uint64_t broken) {
     struct buffer shard = BUFFER_INIT;
     for (uint64_t i = 0; i < RECORDS; i++) {
         struct buffer features = BUFFER_INIT, record = BUFFER_INIT;
         char text[24];
         snprintf(text, sizeof text, "t%llu", (unsigned long long)i);
         features_add_text(&features, "text", text);
-        if (i != bad) features_add_int64(&features, "label", (int64_t)i * 3);
+        if (i != bad_record) features_add_int64(&features, "label", (int64_t)i * 3);
         features_end(&record, &features);
         if (i == broken) record.data[1]++;
         recmap_frame frame = recmap_frame_of(record.data, record.size);
@@ -160,7 +160,7 @@ static void test_raise(void **unused) {
 
 /* One record has damaged bytes and another a feature of the wrong type. Both are handled by the
  * same policy, and both are listed. */
-static void check_policy(recmap_bad_record policy, uint64_t kept) {
+static void check_policy(recmap_bad_record policy, uint64_t kept_count) {
     enum { BAD = 41, BROKEN = 86 };
     write_set(BAD, BROKEN);
     recmap_dataset *dataset = dataset_open("set.rmx", NULL);
@@ -173,7 +173,7 @@ static void check_policy(recmap_bad_record policy, uint64_t kept) {
         assert_columns(batch);
         seen += recmap_batch_count(batch);
     }
-    assert_int_equal(seen, kept);
+    assert_int_equal(seen, kept_count);
     recmap_skipped skipped[4];
     size_t count;
     ASSERT_OK(recmap_loader_get_skipped(skipped, 4, &count, loader, 0, &error), &error);

@@ -194,12 +194,12 @@ static void learning_end(struct learning *learning) {
     recmap_dataset_close(learning->dataset);
 }
 
-static void learn(struct learning *learning, uint64_t seen, uint64_t asked, uint64_t faults,
-                  uint64_t sleeps) {
+static void learn(struct learning *learning, uint64_t seen_count, uint64_t request_count,
+                  uint64_t faults, uint64_t sleeps) {
     struct readahead_plan plan = {.is_cold = learning->ahead.is_cold,
                                   .is_blind = learning->ahead.is_blind,
-                                  .seen_count = seen,
-                                  .asked_count = asked};
+                                  .seen_count = seen_count,
+                                  .asked_count = request_count};
     struct thread_waits after = {faults, sleeps};
     readahead_learn_missing(&learning->ahead, &plan, &learning->begun, 0);
     readahead_learn_waits(&learning->ahead, &plan, &after, BATCH, &learning->begun, 0);

@@ -244,21 +244,21 @@ static void test_no_drift(void **unused) {
 
 /* Runs some steps on one number of ranks, saves, and resumes on another number of ranks with
  * another batch size. The two parts together must be the epoch, each record once. */
-static void grow(recmap_dataset *dataset, recmap_order *order, unsigned before, uint64_t batch,
-                 size_t steps, unsigned after, uint64_t batch_after) {
+static void grow(recmap_dataset *dataset, recmap_order *order, unsigned world_before,
+                 uint64_t batch, size_t steps, unsigned world_after, uint64_t batch_after) {
     struct number_list stream = {NULL, 0, 0};
     struct world first, second;
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     options.thread_count = 1;
-    options.world_size = before;
-    options.batch_size = batch / before;
+    options.world_size = world_before;
+    options.batch_size = batch / world_before;
     world_make(&first, dataset, order, &options);
     for (size_t i = 0; i < steps; i++) assert_true(world_step(&stream, &first));
     recmap_state *state = world_save(&first, true);
     assert_int_equal(recmap_state_get_info(state)->position, steps * batch);
     world_end(&first);
-    options.world_size = after;
-    options.batch_size = batch_after / after;
+    options.world_size = world_after;
+    options.batch_size = batch_after / world_after;
     world_make(&second, dataset, order, &options);
     world_load(&second, state);
     while (world_step(&stream, &second)) continue;

@@ -88,19 +88,19 @@ static struct tally tally_of(uint64_t n) {
 }
 
 /* Adds what all ranks get in a step; returns how many that are. */
-static uint64_t take_step(struct tally *seen, const recmap_deal *deal, uint64_t step) {
+static uint64_t take_step(struct tally *tally, const recmap_deal *deal, uint64_t step) {
     uint64_t numbers[BATCH_MAX], total = 0, most = 0, least = UINT64_MAX;
     for (uint32_t rank = 0; rank < deal->options.world_size; rank++) {
         recmap_share share;
         MUST(recmap_deal_share(&share, deal, step, rank, &error));
         assert_true(share.count <= BATCH_MAX);
         MUST(recmap_deal_numbers(numbers, deal, &share, &error));
-        for (uint64_t i = 0; i < share.count; i++) seen->times[numbers[i]]++;
+        for (uint64_t i = 0; i < share.count; i++) tally->times[numbers[i]]++;
         total += share.count;
         if (share.count > most) most = share.count;
         if (share.count < least) least = share.count;
     }
-    seen->total += total;
+    tally->total += total;
     /* Without batches of its own a step is even: at most one more for some. */
     if (!recmap_order_batch_count(deal->order)) assert_true(most - least <= 1);
     return total;

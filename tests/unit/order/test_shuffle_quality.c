@@ -95,10 +95,10 @@ static void test_lags(void **state) {
 }
 
 /* A size of a width: just above a power of two, at the next one, between. */
-static uint64_t size_of_width(unsigned bits, unsigned which) {
+static uint64_t size_of_width(unsigned bits, unsigned kind) {
     uint64_t most = (uint64_t)1 << bits;
-    if (which == 0) return most;
-    return which == 1 ? most / 2 + 1 : most / 2 + random_below(random_word(bits, 0), most / 2);
+    if (kind == 0) return most;
+    return kind == 1 ? most / 2 + 1 : most / 2 + random_below(random_word(bits, 0), most / 2);
 }
 
 static void test_lags_at_every_width(void **state) {
@@ -123,9 +123,9 @@ struct relation {
     size_t bit_set[64]; /* by bit */
 };
 
-static uint64_t rotate(uint64_t x, unsigned bits, unsigned by) {
+static uint64_t rotate(uint64_t x, unsigned bits, unsigned shift) {
     uint64_t mask = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
-    return by ? (x << by | x >> (bits - by)) & mask : x;
+    return shift ? (x << shift | x >> (bits - shift)) & mask : x;
 }
 
 static void relation_add(struct relation *r, uint64_t x) {
@@ -144,17 +144,17 @@ static unsigned common_divisor(unsigned a, unsigned b) {
     return a;
 }
 
-static void relation_check(const struct relation *r, const char *what, uint64_t n) {
+static void relation_check(const struct relation *r, const char *title, uint64_t n) {
     for (unsigned by = 0; by < r->bits; by++) {
         unsigned free_bits = r->bits - (by ? common_divisor(r->bits, by) : 0);
         double expected = (double)r->count / exp2(free_bits);
         if ((double)r->zero[by] > expected + 6 * sqrt(expected) + 4)
-            fail_msg("n = %llu: %s, rotation %u: %zu zeros, expected %.2f", (ull)n, what, by,
+            fail_msg("n = %llu: %s, rotation %u: %zu zeros, expected %.2f", (ull)n, title, by,
                      r->zero[by], expected);
     }
     for (unsigned bit = 0; bit < r->bits; bit++) {
         double z = fabs(2.0 * (double)r->bit_set[bit] - (double)r->count) / sqrt((double)r->count);
-        if (z > 5.5) fail_msg("n = %llu: %s, bit %u: z = %.1f", (ull)n, what, bit, z);
+        if (z > 5.5) fail_msg("n = %llu: %s, bit %u: z = %.1f", (ull)n, title, bit, z);
     }
 }
 
@@ -196,12 +196,12 @@ static void test_affine_at_every_width(void **state) {
 
 /* ---- Fixed points, cycles, parity, over many keys. */
 
-static size_t count_cycles(const uint64_t *p, size_t n, bool *seen) {
+static size_t count_cycles(const uint64_t *p, size_t n, bool *is_seen) {
     size_t cycles = 0;
-    memset(seen, 0, n);
+    memset(is_seen, 0, n);
     for (size_t i = 0; i < n; i++) {
-        cycles += !seen[i];
-        for (size_t at = i; !seen[at]; at = p[at]) seen[at] = true;
+        cycles += !is_seen[i];
+        for (size_t at = i; !is_seen[at]; at = p[at]) is_seen[at] = true;
     }
     return cycles;
 }

@@ -119,20 +119,20 @@ static void test_paths_agree_at_every_width(void **state) {
 
 /* More copies of a value that needs another cycle step than fit in a block: those before `from`
  * alternate with others, those from there on do not. */
-static void check_copies(uint64_t value, size_t from) {
+static void check_copies(uint64_t value, size_t first) {
     enum { COUNT_ALL = 1500, SIZE = 257 };
     uint64_t numbers[COUNT_ALL], expected[2];
     struct permutation p;
     permutation_init(&p, SIZE, 4, 0, 0);
     for (size_t i = 0; i < COUNT_ALL; i++)
-        numbers[i] = i >= from || i % 2 ? value : (value + 1) % SIZE;
+        numbers[i] = i >= first || i % 2 ? value : (value + 1) % SIZE;
     for (size_t i = 0; i < 2; i++) expected[i] = permutation_at_one(&p, (value + i) % SIZE);
     permutation_at(&p, numbers, numbers, COUNT_ALL);
     for (size_t i = 0; i < COUNT_ALL; i++)
-        assert_int_equal(numbers[i], expected[i >= from || i % 2 ? 0 : 1]);
+        assert_int_equal(numbers[i], expected[i >= first || i % 2 ? 0 : 1]);
     permutation_inverse(&p, numbers, numbers, COUNT_ALL);
     for (size_t i = 0; i < COUNT_ALL; i++)
-        assert_int_equal(numbers[i], i >= from || i % 2 ? value : (value + 1) % SIZE);
+        assert_int_equal(numbers[i], i >= first || i % 2 ? value : (value + 1) % SIZE);
 }
 
 static void check_repeated_cycle_walks(void) {

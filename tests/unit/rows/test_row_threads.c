@@ -26,13 +26,14 @@ struct shared {
     atomic_bool should_stop;
 };
 
-static bool is_equal(const recmap_pieces *all, const recmap_pieces *found, uint64_t first) {
-    for (size_t i = 0; i < found->row_count; i++) {
-        size_t a_begin = first + i ? all->ends[first + i - 1] : 0;
-        size_t b_begin = i ? found->ends[i - 1] : 0;
-        size_t count = found->ends[i] - b_begin;
-        if (all->ends[first + i] - a_begin != count ||
-            memcmp(all->items + a_begin, found->items + b_begin, count * sizeof *all->items))
+static bool is_equal(const recmap_pieces *expected, const recmap_pieces *actual, uint64_t first) {
+    for (size_t i = 0; i < actual->row_count; i++) {
+        size_t a_begin = first + i ? expected->ends[first + i - 1] : 0;
+        size_t b_begin = i ? actual->ends[i - 1] : 0;
+        size_t count = actual->ends[i] - b_begin;
+        if (expected->ends[first + i] - a_begin != count ||
+            memcmp(expected->items + a_begin, actual->items + b_begin,
+                   count * sizeof *expected->items))
             return false;
     }
     return true;

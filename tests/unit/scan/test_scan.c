@@ -31,10 +31,10 @@ struct story {
     char error_path[PATH_ROOM];
 };
 
-static void story_free(struct story *told) {
-    buffer_free(&told->records);
-    buffer_free(&told->damages);
-    buffer_free(&told->ends);
+static void story_free(struct story *story) {
+    buffer_free(&story->records);
+    buffer_free(&story->damages);
+    buffer_free(&story->ends);
 }
 
 static void add_line(struct buffer *out, const uint64_t *numbers, size_t count) {
@@ -134,7 +134,7 @@ struct setting {
 
 /* Scans the files with the given threads and segments, and records all that the sink is told, so
  * that two scans can be compared. */
-static struct story scan_story(const char *const *paths, size_t count, struct setting *how) {
+static struct story scan_story(const char *const *paths, size_t count, struct setting *setting) {
     struct story told = {.shard = 0};
     recmap_error error = RECMAP_ERROR_INIT;
     struct extractor *lifting;
@@ -144,15 +144,15 @@ static struct story scan_story(const char *const *paths, size_t count, struct se
     extraction.lifts = lifts;
     extraction.lift_count = 2;
     extraction.extract = extract;
-    extraction.extract_context = &how->callback_fails;
+    extraction.extract_context = &setting->callback_fails;
     ASSERT_OK(extractor_create(&lifting, &extraction, &error), &error);
     struct scan_sink sink = {&told, begin_shard, add_run, add_damage, end_shard, NULL};
     recmap_progress totals = {0};
     struct scan_options options = {
-        .thread_count = how->threads,
-        .on_corrupt = how->on_corrupt,
+        .thread_count = setting->threads,
+        .on_corrupt = setting->on_corrupt,
         .extractor = lifting,
-        .segment_size = how->segment_size,
+        .segment_size = setting->segment_size,
         .totals = &totals,
     };
     told.status = scan_shards(paths, count, &sink, &options, &error);
@@ -165,29 +165,30 @@ static struct story scan_story(const char *const *paths, size_t count, struct se
     return told;
 }
 
-static void fail_expected(struct story *told, recmap_status status, size_t shard, uint64_t offset) {
-    told->status = status;
-    told->error_record = told->records.size / 8 / RECORD_NUMBERS;
-    told->error_offset = offset;
-    snprintf(told->error_path, sizeof told->error_path, "%s", shard_names(shard + 1)[shard]);
+static void fail_expected(struct story *story, recmap_status status, size_t shard,
+                          uint64_t offset) {
+    story->status = status;
+    story->error_record = story->records.size / 8 / RECORD_NUMBERS;
+    story->error_offset = offset;
+    snprintf(story->error_path, sizeof story->error_path, "%s", shard_names(shard + 1)[shard]);
 }
 
 /* What the plain reader says of one shard. */
-static void expect_shard(struct story *told, const struct buffer *bytes, size_t shard,
-                         const struct setting *how) {
+static void expect_shard(struct story *story, const struct buffer *bytes, size_t shard,
+                         const struct setting *setting) {
     struct oracle_file file =
-        oracle_read(bytes->data, bytes->size, how->on_corrupt == RECMAP_ON_CORRUPT_RAISE);
+        oracle_read(bytes->data, bytes->size, setting->on_corrupt == RECMAP_ON_CORRUPT_RAISE);
     uint64_t failed_at = UINT64_MAX;
     for (size_t i = 0; i < file.record_count && failed_at == UINT64_MAX; i++) {
         const struct oracle_record *record = &file.records[i];
         const uint8_t *data = bytes->data + record->offset + 12;
         size_t size = (size_t)record->size;
-        if (how->callback_fails && payload_fails(data, size)) {
+        if (setting->callback_fails && payload_fails(data, size)) {
             failed_at = record->offset;
-            fail_expected(told, RECMAP_FEATURE, shard, failed_at);
+            fail_expected(story, RECMAP_FEATURE, shard, failed_at);
             break;
         }
-        add_line(&told->records,
+        add_line(&story->records,
                  (uint64_t[]){shard, record->offset, size, record->check, hash_of(data, size),
                               payload_has_number(size) ? size * 7 - 9 : 1,
                               oracle_masked_crc(data, payload_bytes(size))},
@@ -196,18 +197,19 @@ static void expect_shard(struct story *told, const struct buffer *bytes, size_t 
     for (size_t i = 0; i < file.damage_count && file.damages[i].offset < failed_at; i++) {
         const struct oracle_damage *damage = &file.damages[i];
         if (damage->length)
-            add_line(&told->damages, (uint64_t[]){shard, damage->offset, damage->length},
+            add_line(&story->damages, (uint64_t[]){shard, damage->offset, damage->length},
                      DAMAGE_NUMBERS);
-        else fail_expected(told, RECMAP_CORRUPT, shard, damage->offset);
+        else fail_expected(story, RECMAP_CORRUPT, shard, damage->offset);
     }
-    if (told->status == RECMAP_OK) add_line(&told->ends, (uint64_t[]){shard, bytes->size}, 2);
+    if (story->status == RECMAP_OK) add_line(&story->ends, (uint64_t[]){shard, bytes->size}, 2);
     oracle_free(&file);
 }
 
-static struct story expect(const struct buffer *shards, size_t count, const struct setting *how) {
+static struct story expect(const struct buffer *shards, size_t count,
+                           const struct setting *setting) {
     struct story told = {.error_record = RECMAP_NO_RECORD, .error_offset = RECMAP_NO_OFFSET};
     for (size_t i = 0; i < count && told.status == RECMAP_OK; i++)
-        expect_shard(&told, &shards[i], i, how);
+        expect_shard(&told, &shards[i], i, setting);
     return told;
 }
 
@@ -229,11 +231,11 @@ static bool same_story(const struct story *actual, const struct story *due) {
 }
 
 /* Every byte of a shard is in a record or in damage, and in one of them only. */
-static void assert_covered(const struct story *told, const struct buffer *shards, size_t count) {
-    const uint64_t *records = (const void *)told->records.data;
-    const uint64_t *damages = (const void *)told->damages.data;
+static void assert_covered(const struct story *story, const struct buffer *shards, size_t count) {
+    const uint64_t *records = (const void *)story->records.data;
+    const uint64_t *damages = (const void *)story->damages.data;
     size_t r = 0, d = 0;
-    size_t record_end = told->records.size / 8, damage_end = told->damages.size / 8;
+    size_t record_end = story->records.size / 8, damage_end = story->damages.size / 8;
     for (size_t i = 0; i < count; i++) {
         for (uint64_t at = 0; at < shards[i].size;) {
             if (r < record_end && records[r] == i && records[r + 1] == at) {
@@ -252,24 +254,25 @@ static void assert_covered(const struct story *told, const struct buffer *shards
 }
 
 /* Keeps what a failing case needs to be looked at. */
-static void report(const struct story *actual, const struct story *due, const struct setting *how,
-                   uint64_t seed) {
+static void report(const struct story *actual, const struct story *due,
+                   const struct setting *setting, uint64_t seed) {
     print_error("seed %llu, %u threads, segments of %llu, mode %d: %s, %zu records, %zu damages, "
                 "error at %llu/%llu; due %s, %zu records, %zu damages, error at %llu/%llu\n",
-                (unsigned long long)seed, how->threads, (unsigned long long)how->segment_size,
-                how->on_corrupt, recmap_status_name(actual->status), actual->records.size / 56,
+                (unsigned long long)seed, setting->threads,
+                (unsigned long long)setting->segment_size, setting->on_corrupt,
+                recmap_status_name(actual->status), actual->records.size / 56,
                 actual->damages.size / 24, (unsigned long long)actual->error_record,
                 (unsigned long long)actual->error_offset, recmap_status_name(due->status),
                 due->records.size / 56, due->damages.size / 24,
                 (unsigned long long)due->error_record, (unsigned long long)due->error_offset);
 }
 
-static void check_setting(const struct buffer *shards, size_t count, struct setting *how,
+static void check_setting(const struct buffer *shards, size_t count, struct setting *setting,
                           uint64_t seed) {
-    struct story due = expect(shards, count, how);
-    struct story found = scan_story(shard_names(count), count, how);
+    struct story due = expect(shards, count, setting);
+    struct story found = scan_story(shard_names(count), count, setting);
     bool is_same = same_story(&found, &due);
-    if (!is_same) report(&found, &due, how, seed);
+    if (!is_same) report(&found, &due, setting, seed);
     assert_true(is_same);
     if (found.status == RECMAP_OK) assert_covered(&found, shards, count);
     story_free(&due);
@@ -421,9 +424,9 @@ static void test_error_of_sink(void **state) {
     buffer_free(&shard);
 }
 
-static recmap_status skip_shard(void *context, const recmap_error *why, recmap_error *error) {
+static recmap_status skip_shard(void *context, const recmap_error *cause, recmap_error *error) {
     (void)error;
-    assert_int_equal(why->status, RECMAP_IO);
+    assert_int_equal(cause->status, RECMAP_IO);
     ++*(int *)context;
     return RECMAP_OK;
 }

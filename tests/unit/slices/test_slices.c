@@ -158,19 +158,19 @@ static recmap_dataset *make_set(const recmap_dataset_options *options) {
 }
 
 /* `wrong` is a record with one count too many, or RECORDS. */
-static recmap_counts *make_counts(uint64_t wrong) {
+static recmap_counts *make_counts(uint64_t wrong_record) {
     uint64_t values[RECORDS];
     recmap_counts *counts;
     recmap_error error = RECMAP_ERROR_INIT;
-    for (uint64_t i = 0; i < RECORDS; i++) values[i] = count_of(i) + (i == wrong);
+    for (uint64_t i = 0; i < RECORDS; i++) values[i] = count_of(i) + (i == wrong_record);
     ASSERT_OK(recmap_counts_create(&counts, values, sizeof *values, RECORDS, &error), &error);
     return counts;
 }
 
 enum { CHUNKED, PACKED, WINDOWS, KINDS };
 
-static recmap_order *make_order(int kind, uint64_t size, uint64_t add, uint64_t wrong) {
-    recmap_counts *counts = make_counts(wrong);
+static recmap_order *make_order(int kind, uint64_t size, uint64_t add, uint64_t wrong_record) {
+    recmap_counts *counts = make_counts(wrong_record);
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_chunked_options chunked = RECMAP_CHUNKED_OPTIONS_INIT;

@@ -25,17 +25,18 @@ struct shard {
     struct span_reader reader;
 };
 
-static void make(struct shard *out, uint64_t said) {
+static void make(struct shard *out, uint64_t stated_size) {
     struct rng random = {1};
     struct deflate_way way = {.level = 1, .memory = 8};
     static char path[] = "a.gz";
-    *out = (struct shard){.entry = {.path = path, .compression = COMPRESSION_GZIP, .size = said}};
+    *out = (struct shard){
+        .entry = {.path = path, .compression = COMPRESSION_GZIP, .size = stated_size}};
     buffer_add_random(&out->content, SIZE, &random);
     add_deflated(&out->file, COMPRESSION_GZIP, &out->content, &way);
     out->entry.file_size = out->file.size;
     /* What the stream inflates to, and nothing after it. */
     uint32_t check = crc32c(out->content.data, SIZE);
-    for (uint64_t i = 0; i < span_check_count(said); i++)
+    for (uint64_t i = 0; i < span_check_count(stated_size); i++)
         assert_true(points_add_check(&out->points, i ? 0 : check));
     out->map = (struct file_map){.data = out->file.data, .size = out->file.size};
     out->reader = (struct span_reader){

@@ -14,25 +14,25 @@ enum { PLACES = 3000, KEPT_MAX = 512 };
 static const struct inflate_source source = {.bytes = (const uint8_t *)"\x1f\x8b\x08", .size = 3};
 
 /* Where the place is that is found; UINT64_MAX: none. */
-static uint64_t find(const struct waypoints *waypoints, uint64_t least, uint64_t most) {
-    struct inflater *found = waypoints_resume(waypoints, least, most, &source);
+static uint64_t find(const struct waypoints *waypoints, uint64_t offset_min, uint64_t offset_max) {
+    struct inflater *found = waypoints_resume(waypoints, offset_min, offset_max, &source);
     uint64_t offset = found ? inflater_offset(found) : UINT64_MAX;
     inflater_destroy(found);
     return offset;
 }
 
-static size_t count_places(const struct waypoints *waypoints, uint64_t most) {
+static size_t count_places(const struct waypoints *waypoints, uint64_t offset_max) {
     size_t count = 0;
-    for (uint64_t at = find(waypoints, 0, most); at != UINT64_MAX; count++) {
+    for (uint64_t at = find(waypoints, 0, offset_max); at != UINT64_MAX; count++) {
         if (!at) return count + 1;
         at = find(waypoints, 0, at - 1);
     }
     return count;
 }
 
-static void add(struct waypoints *waypoints, struct inflater *in, uint64_t offset) {
-    inflater_start(in, 0, offset);
-    waypoints_add(waypoints, in);
+static void add(struct waypoints *waypoints, struct inflater *inflater, uint64_t offset) {
+    inflater_start(inflater, 0, offset);
+    waypoints_add(waypoints, inflater);
 }
 
 static void test_some(void **state) {

@@ -305,13 +305,13 @@ static void test_random_json(void **unused) {
 }
 
 /* Packs any values, with a checksum that holds. */
-static struct buffer forge(const Recmap__State *values, const void *more, size_t more_size) {
+static struct buffer forge(const Recmap__State *values, const void *extra, size_t more_size) {
     struct buffer bytes = BUFFER_INIT;
     size_t size = recmap__state__get_packed_size(values);
     bytes.data = must_realloc(NULL, size);
     bytes.size = bytes.capacity = size;
     recmap__state__pack(values, bytes.data);
-    buffer_add(&bytes, more, more_size);
+    buffer_add(&bytes, extra, more_size);
     uint8_t sum[9] = {0x41};
     store64(sum + 1, XXH3_64bits(bytes.data, bytes.size));
     buffer_add(&bytes, sum, sizeof sum);

@@ -625,30 +625,30 @@ static void a_full_disk_is_named(void **state) {
 }
 
 /* Address space beyond what the process has now. */
-static bool limit_memory(uint64_t more) {
+static bool limit_memory(uint64_t extra) {
     FILE *stream = fopen("/proc/self/statm", "r");
     unsigned long pages = 0;
     if (!stream || fscanf(stream, "%lu", &pages) != 1) return false;
     fclose(stream);
-    uint64_t size = pages * (uint64_t)sysconf(_SC_PAGESIZE) + more;
+    uint64_t size = pages * (uint64_t)sysconf(_SC_PAGESIZE) + extra;
     struct rlimit limit = {size, size};
     return setrlimit(RLIMIT_AS, &limit) == 0;
 }
 
-static int write_and_read(uint64_t more) {
+static int write_and_read(uint64_t size) {
     struct store *opened = NULL;
-    if (!limit_memory(more)) return 77;
+    if (!limit_memory(size)) return 77;
     sample_write(path);
     recmap_status status = store_open(&opened, path, NULL, NULL);
     store_close(opened);
     return status != RECMAP_OK;
 }
 
-static int read_too_much(uint64_t more) {
+static int read_too_much(uint64_t size) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct store *opened = NULL;
     struct store_options options = {.in_memory = true};
-    if (!limit_memory(more)) return 77;
+    if (!limit_memory(size)) return 77;
     if (store_open(&opened, path, NULL, &error) != RECMAP_NO_MEMORY || !error.advice[0]) return 1;
     if (strcmp(error.message, "cannot map the file: Cannot allocate memory")) return 2;
     if (store_open(&opened, path, &options, &error) != RECMAP_NO_MEMORY) return 3;

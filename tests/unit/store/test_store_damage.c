@@ -67,9 +67,9 @@ static int leave(void **state) {
     return rmdir(folder);
 }
 
-static void complain(const char *what, const recmap_error *error) {
+static void complain(const char *reason, const recmap_error *error) {
     if (!shared->failure[0])
-        snprintf(shared->failure, sizeof shared->failure, "%s (%.400s)", what, error->message);
+        snprintf(shared->failure, sizeof shared->failure, "%s (%.400s)", reason, error->message);
 }
 
 static bool is_stated(recmap_status status, const recmap_error *error) {
@@ -100,20 +100,21 @@ struct outcome {
     recmap_status content; /* of the hash of the whole file */
 };
 
-static void look_at_value(struct outcome *seen, struct store *opened, store_table table, size_t i) {
+static void look_at_value(struct outcome *outcome, struct store *opened, store_table table,
+                          size_t i) {
     recmap_error error = RECMAP_ERROR_INIT;
     size_t count;
     const struct store_value *value = &store_values(opened, table, &count)[i];
     recmap_status status = store_check(opened, table, i, &error);
-    seen->value_count++;
+    outcome->value_count++;
     if (status != RECMAP_OK) {
         if (!is_stated(status, &error)) complain("a value's error is not stated", &error);
-        seen->bad_count++;
+        outcome->bad_count++;
         return;
     }
-    seen->sum += value->key.chunk * 3 + value->key.series + value->size;
-    for (size_t at = 0; at < value->size; at++) seen->sum = seen->sum * 31 + value->data[at];
-    if (!is_true(table, value)) seen->wrong_count++;
+    outcome->sum += value->key.chunk * 3 + value->key.series + value->size;
+    for (size_t at = 0; at < value->size; at++) outcome->sum = outcome->sum * 31 + value->data[at];
+    if (!is_true(table, value)) outcome->wrong_count++;
 }
 
 /* Opens the file and reads everything in it. A store must either be refused with a complete error,
@@ -292,7 +293,7 @@ static void accidents(void **state) {
 
 /* A forger knows the format: fields of LMDB's structures get numbers that could hurt, pages are
  * shared and linked in circles, and all hashes are right. */
-static uint64_t hurtful_number(const struct store_file *file, uint64_t old, uint64_t *random) {
+static uint64_t hurtful_number(const struct store_file *file, uint64_t number, uint64_t *random) {
     uint64_t count = page_count_of(&sample);
     const uint64_t numbers[] = {0,
                                 1,
@@ -311,10 +312,10 @@ static uint64_t hurtful_number(const struct store_file *file, uint64_t old, uint
                                 (uint64_t)1 << 63,
                                 UINT64_MAX,
                                 UINT64_MAX - 16,
-                                old + 1,
-                                old - 1,
-                                old * 2,
-                                old ^ 1,
+                                number + 1,
+                                number - 1,
+                                number * 2,
+                                number ^ 1,
                                 (uint64_t)1 << 52,
                                 file->size,
                                 random_below(random, count),
