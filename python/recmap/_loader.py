@@ -37,8 +37,10 @@ from ._features import Features, parser_of
 from ._launcher import rank_and_world_size
 from ._missing import FirstBatchCheck, Missing
 from ._orders import Order, Sequential, Shuffled, check_fits, check_rows_fit, order_of
-from ._pipeline import Pipeline, submit_later
 from ._record_batch import RecordBatch
+
+if TYPE_CHECKING:
+    from ._pipeline import Pipeline
 
 __all__ = ["Loader", "LoaderOptions"]
 
@@ -260,6 +262,11 @@ class Loader(Generic[Batch]):
         self._identity = dataset._fingerprint(), dataset._record_count()
         if transform is not None and not callable(transform):
             raise TypeError(f"transform must be a callable, not {transform!r}")
+        if transform is not None:
+            # Here, because a signal may interrupt an iteration, but must not interrupt an import.
+            from . import _pipeline
+
+            self._pipelines = _pipeline
         self._transform = transform
         self._worker_count = transform_threads or min(8, len(os.sched_getaffinity(0)))
         self._pipeline: Pipeline | None = None
@@ -337,7 +344,7 @@ class Loader(Generic[Batch]):
             # Without a `for`, the threads of the transform take no steps: take one for them.
             step = self._loader.first_or_take()
             if step is not None:
-                submit_later(step)
+                self._pipelines.submit_later(step)
         return self._first_source()()
 
     def _skip_end(self) -> None:
@@ -364,7 +371,9 @@ class Loader(Generic[Batch]):
             def function(step: _recmap.Step) -> Any:
                 return transform(columns_of_step(step))
 
-            pipeline = Pipeline(self._loader, function, self._worker_count, self._epoch_limit())
+            pipeline = self._pipelines.Pipeline(
+                self._loader, function, self._worker_count, self._epoch_limit()
+            )
             self._pipeline = pipeline
         return pipeline.first()
 

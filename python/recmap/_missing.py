@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -245,6 +244,8 @@ def _near_names(name: str, names: Iterable[str]) -> list[str]:
     by_lower: dict[str, list[str]] = {}
     for other in sorted(names):
         by_lower.setdefault(other.lower(), []).append(other)
+    import difflib  # only for messages
+
     near = difflib.get_close_matches(name.lower(), by_lower, n=5)
     near += [other for other in by_lower if other not in near and _is_part(name.lower(), other)]
     return [other for lower in near for other in by_lower[lower]][:5]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from fractions import Fraction
-from numbers import Rational
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ._numbers import UInt64s
 from ._selection import Selection
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 __all__ = ["masks_of"]
 
@@ -45,6 +47,8 @@ def masks_of(
 
 def _limits(shares: Mapping[str, float]) -> dict[str, int]:
     """For each part, the upper limit of its hashes (64 bits), exclusive."""
+    from fractions import Fraction  # only here: it imports the module decimal
+
     if not isinstance(shares, Mapping):
         raise TypeError(f"shares must be a dict {{name: share}}, not {shares!r}")
     if not shares or not all(0 <= share <= 2 for share in shares.values()):
@@ -61,6 +65,9 @@ def _limits(shares: Mapping[str, float]) -> dict[str, int]:
 
 
 def _fraction(share: float) -> Fraction:
+    from fractions import Fraction
+    from numbers import Rational
+
     return Fraction(share if isinstance(share, Rational) else float(share))
 
 

@@ -1,0 +1,40 @@
+"""What `import recmap` and the first uses import: modules, not times."""
+
+import subprocess
+import sys
+
+import recmap
+from conftest import DIGITS
+
+PROGRAM = """
+import sys
+import recmap
+print(*sorted(sys.modules))
+ds = recmap.open(sys.argv[1], index=sys.argv[2])
+for batch in recmap.Loader(ds, 500, shuffle=True):
+    batch[0]
+print(*sorted(sys.modules))
+"""
+# Modules that take a millisecond or more. Frameworks and NumPy take a hundred times that.
+HEAVY = {"concurrent.futures", "decimal", "difflib", "fractions", "json", "logging", "numpy"}
+FRAMEWORKS = {"datasets", "grain", "jax", "pandas", "pyarrow", "ray", "tensorflow", "torch"}
+
+
+def test_modules_imported(tmp_path):
+    command = [sys.executable, "-c", PROGRAM, DIGITS, tmp_path / "digits.rmx"]
+    said = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
+    first, used = (set(line.split()) for line in said.stdout.splitlines())
+    assert not first & (HEAVY | FRAMEWORKS)
+    assert not used & ({*HEAVY} - {"json", "numpy"} | FRAMEWORKS)
+    assert "recmap._loader" in used - first
+
+
+def test_public_names_are_complete():
+    assert set(recmap._MODULES) | {"__version__"} == set(recmap.__all__)
+    for name in recmap._MODULES:
+        value = getattr(recmap, name)
+        assert value.__name__ == name
+
+
+def test_unknown_names_are_errors():
+    assert not hasattr(recmap, "numpy") and not hasattr(recmap, "Lodaer")
