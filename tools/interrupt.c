@@ -4,13 +4,21 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include <recmap/interrupt.h>
+
 static volatile sig_atomic_t pending_signal;
 
 static void record_signal(int number) {
     pending_signal = number;
 }
 
+static int must_stop(void *context) {
+    (void)context;
+    return interrupt_is_pending();
+}
+
 void interrupt_watch(void) {
+    recmap_thread_set_interrupt(must_stop, NULL);
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction old, action = {.sa_handler = record_signal, .sa_flags = (int)SA_RESETHAND};

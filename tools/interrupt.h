@@ -1,13 +1,14 @@
 /* SIGINT, SIGTERM and SIGHUP request a stop: the command removes temporary files, then dies by the
  * signal. */
-#ifndef RECMAP_INTERRUPT_H
-#define RECMAP_INTERRUPT_H
+#ifndef RECMAP_TOOLS_INTERRUPT_H
+#define RECMAP_TOOLS_INTERRUPT_H
 
 #include <stdbool.h>
 
 #include <recmap/status.h>
 
-/* From now on these signals are only recorded. A second one of the same kind kills the process. */
+/* From now on these signals are only recorded, and end this thread's waits for remote stores. A
+ * second one of the same kind kills the process. */
 void interrupt_watch(void);
 
 bool interrupt_is_pending(void);

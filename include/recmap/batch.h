@@ -3,6 +3,7 @@
 #define RECMAP_BATCH_H
 
 #include <recmap/columns.h>
+#include <recmap/interrupt.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,9 +22,6 @@ RECMAP_API void recmap_batch_destroy(recmap_batch *batch);
 
 /* Releases the records of the batch and keeps its memory for the next gather. */
 RECMAP_API void recmap_batch_clear(recmap_batch *batch);
-
-/* Returns nonzero to stop the call that fills a batch. Runs on the thread of that call. */
-typedef int (*recmap_interrupt_fn)(void *context);
 
 /* Makes calls that fill the batch run `function` at least every few hundred records, and
  * stop with CANCELLED and an empty batch when it returns nonzero. NULL, the default: they run

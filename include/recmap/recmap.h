@@ -16,6 +16,7 @@
 #include <recmap/feature.h>
 #include <recmap/framing.h>
 #include <recmap/index.h>
+#include <recmap/interrupt.h>
 #include <recmap/loader.h>
 #include <recmap/order.h>
 #include <recmap/parser.h>

@@ -1,11 +1,11 @@
 #include "batch.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "arguments.h"
 #include "errors.h"
 #include "module.h"
+#include "signals.h"
 #include "view.h"
 
 /* The Python class RecordBatch, which batches are instances of. */
@@ -65,32 +65,7 @@ PyObject *batch_wrap(struct handle_object *handle, recmap_batch *batch, recmap_p
     return (PyObject *)made;
 }
 
-/* ---- Signals during a long call. Asking whether one came takes the GIL, for which other threads
- * may have to wait, so that is done only now and then. */
-
-#define SIGNALS_NS 20000000u
-
-struct signal_check {
-    PyThreadState *thread; /* of the call, which has let go of the GIL */
-    uint64_t checked_ns;
-};
-
-static uint64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-/* Whether a signal's handler raised. */
-static int check_signals(void *context) {
-    struct signal_check *check = context;
-    if (now_ns() - check->checked_ns < SIGNALS_NS) return 0;
-    PyEval_RestoreThread(check->thread);
-    int raised = PyErr_CheckSignals() < 0;
-    check->thread = PyEval_SaveThread();
-    check->checked_ns = now_ns();
-    return raised;
-}
+/* ---- Reading. */
 
 /* Gathers or parses without the GIL. Another thread may close the data set meanwhile, so the handle
  * is retained; signals are answered through the batch's interrupt. */
@@ -102,13 +77,14 @@ PyObject *batch_gather(struct handle_object *handle, const uint64_t *numbers, si
     recmap_status status;
     recmap_batch_set_threads(batch, thread_count);
     handle_retain(handle);
-    struct signal_check check = {PyEval_SaveThread(), now_ns()};
-    recmap_batch_set_interrupt(batch, check_signals, &check);
+    struct signal_check check;
+    signals_begin(&check);
+    recmap_batch_set_interrupt(batch, signals_raised, &check);
     if (parser)
         status = recmap_dataset_parse(batch, handle->dataset, parser, numbers, count, mode, &error);
     else status = recmap_dataset_gather(batch, handle->dataset, numbers, count, &error);
     recmap_batch_set_interrupt(batch, NULL, NULL);
-    PyEval_RestoreThread(check.thread);
+    signals_end(&check);
     PyObject *made = NULL;
     if (status == RECMAP_OK) made = batch_wrap(handle, batch, parser);
     else {
@@ -125,12 +101,13 @@ PyObject *batch_cut(struct handle_object *handle, const recmap_order *order, rec
     if (!batch) return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     handle_retain(handle);
-    struct signal_check check = {PyEval_SaveThread(), now_ns()};
-    recmap_batch_set_interrupt(batch, check_signals, &check);
+    struct signal_check check;
+    signals_begin(&check);
+    recmap_batch_set_interrupt(batch, signals_raised, &check);
     recmap_status status =
         recmap_dataset_rows(batch, handle->dataset, order, parser, epoch, positions, count, &error);
     recmap_batch_set_interrupt(batch, NULL, NULL);
-    PyEval_RestoreThread(check.thread);
+    signals_end(&check);
     PyObject *made = NULL;
     if (status == RECMAP_OK) made = batch_wrap(handle, batch, parser);
     else {

@@ -9,6 +9,7 @@
 #include "order.h"
 #include "parser.h"
 #include "progress.h"
+#include "signals.h"
 
 struct handle_object *dataset_handle(struct dataset_object *dataset) {
     if (!dataset->handle) PyErr_SetString(PyExc_ValueError, "the data set is closed");
@@ -109,12 +110,12 @@ static PyObject *find(PyObject *object, PyObject *arguments) {
     struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (!handle) return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status;
     uint64_t number = 0;
+    struct signal_check check;
     handle_retain(handle);
-    Py_BEGIN_ALLOW_THREADS
-    status = recmap_dataset_find(&number, handle->dataset, &id, &error);
-    Py_END_ALLOW_THREADS
+    signals_begin(&check);
+    recmap_status status = recmap_dataset_find(&number, handle->dataset, &id, &error);
+    signals_end(&check);
     handle_release(handle);
     return status == RECMAP_OK ? PyLong_FromUnsignedLongLong(number) : raise_error(&error);
 }
@@ -137,12 +138,13 @@ static PyObject *find_all(PyObject *object, PyObject *arguments) {
     struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (!handle) return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status;
     uint64_t buffer[16], *numbers = buffer;
     size_t count = 0, capacity = sizeof buffer / sizeof *buffer;
+    struct signal_check check;
     handle_retain(handle);
-    Py_BEGIN_ALLOW_THREADS
-    status = recmap_dataset_find_all(buffer, capacity, &count, handle->dataset, &id, &error);
+    signals_begin(&check);
+    recmap_status status =
+        recmap_dataset_find_all(buffer, capacity, &count, handle->dataset, &id, &error);
     if (status == RECMAP_OK && count > capacity) {
         capacity = count;
         numbers = malloc(capacity * sizeof *numbers);
@@ -150,7 +152,7 @@ static PyObject *find_all(PyObject *object, PyObject *arguments) {
             status =
                 recmap_dataset_find_all(numbers, capacity, &count, handle->dataset, &id, &error);
     }
-    Py_END_ALLOW_THREADS
+    signals_end(&check);
     handle_release(handle);
     PyObject *list;
     if (!numbers) list = PyErr_NoMemory();
@@ -425,10 +427,11 @@ static recmap_status add_records(recmap_schema *schema, struct handle_object *ha
     recmap_status status = RECMAP_OK;
     for (size_t first = 0; first < numbers->count && status == RECMAP_OK; first += GROUP_SIZE) {
         size_t left = numbers->count - first;
-        Py_BEGIN_ALLOW_THREADS
+        struct signal_check check;
+        signals_begin(&check);
         status = add_group(schema, handle, (const uint64_t *)numbers->data + first,
                            left < GROUP_SIZE ? left : GROUP_SIZE, error);
-        Py_END_ALLOW_THREADS
+        signals_end(&check);
         if (status == RECMAP_OK && PyErr_CheckSignals() < 0) status = RECMAP_CANCELLED;
     }
     return status;

@@ -4,6 +4,7 @@
 
 #include "dataset.h"
 #include "errors.h"
+#include "signals.h"
 
 enum { GROUP_SIZE = 256 };
 
@@ -82,10 +83,11 @@ static int find_all_groups(struct search *search, PyObject *ids, const struct ar
         for (size_t i = 0; i < count; i++)
             if (!take_value(PyList_GetItem(ids, (Py_ssize_t)(first + i)), &values[i])) return 0;
         recmap_error error = RECMAP_ERROR_INIT;
-        recmap_status status;
-        Py_BEGIN_ALLOW_THREADS
-        status = find_group((int64_t *)out->data + first, search, values, count, &error);
-        Py_END_ALLOW_THREADS
+        struct signal_check check;
+        signals_begin(&check);
+        recmap_status status =
+            find_group((int64_t *)out->data + first, search, values, count, &error);
+        signals_end(&check);
         if (status == RECMAP_NO_MEMORY) PyErr_NoMemory();
         else if (status != RECMAP_OK) raise_error(&error);
         if (status != RECMAP_OK || PyErr_CheckSignals() < 0) return 0;

@@ -6,6 +6,7 @@
 #include "arguments.h"
 #include "errors.h"
 #include "module.h"
+#include "signals.h"
 #include "storage.h"
 #include "view.h"
 
@@ -36,13 +37,12 @@ static void learn(struct handle_object *handle, uint64_t taken_ns) {
 
 static recmap_status get_without_gil(struct handle_object *handle, uint64_t number,
                                      recmap_record *record) {
-    recmap_status status;
-    uint64_t taken_ns;
-    Py_BEGIN_ALLOW_THREADS
+    struct signal_check check;
+    signals_begin(&check);
     uint64_t start_ns = now_ns();
-    status = recmap_dataset_get(record, handle->dataset, number, NULL);
-    taken_ns = now_ns() - start_ns;
-    Py_END_ALLOW_THREADS
+    recmap_status status = recmap_dataset_get(record, handle->dataset, number, NULL);
+    uint64_t taken_ns = now_ns() - start_ns;
+    signals_end(&check);
     learn(handle, taken_ns);
     return status;
 }
@@ -58,11 +58,11 @@ static recmap_status check(struct handle_object *handle, const recmap_peek *peek
 static PyObject *raise_get(struct handle_object *handle, uint64_t number) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_record record;
-    recmap_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = recmap_dataset_get(&record, handle->dataset, number, &error);
+    struct signal_check check;
+    signals_begin(&check);
+    recmap_status status = recmap_dataset_get(&record, handle->dataset, number, &error);
     if (status == RECMAP_OK) recmap_record_release(&record);
-    Py_END_ALLOW_THREADS
+    signals_end(&check);
     if (status != RECMAP_OK) return raise_error(&error);
     return PyErr_Format(
         PyExc_RuntimeError,
@@ -94,7 +94,9 @@ static PyObject *view_peeked(struct handle_object *handle, const recmap_peek *pe
 
 static PyObject *view_gotten(struct handle_object *handle, uint64_t number) {
     recmap_record record;
-    if (get_without_gil(handle, number, &record) != RECMAP_OK) return raise_get(handle, number);
+    recmap_status status = get_without_gil(handle, number, &record);
+    if (status == RECMAP_CANCELLED && PyErr_Occurred()) return NULL; /* a signal's handler raised */
+    if (status != RECMAP_OK) return raise_get(handle, number);
     if (record.pin) return view_pinned(handle, &record);
     return view_make((PyObject *)handle, record.data, record.size);
 }

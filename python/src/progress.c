@@ -15,8 +15,9 @@ static int tell(PyObject *callable, const recmap_progress *progress) {
 
 int progress_report(void *context, const recmap_progress *progress) {
     struct progress_call *call = context;
+    if (call->is_stopped) return 1;
     PyEval_RestoreThread(call->thread);
-    int stops = tell(call->callable, progress);
+    call->is_stopped = tell(call->callable, progress);
     call->thread = PyEval_SaveThread();
-    return stops;
+    return call->is_stopped;
 }

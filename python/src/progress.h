@@ -10,10 +10,11 @@
 struct progress_call {
     PyObject *callable; /* called with (bytes done, bytes in total, records, path), or None */
     PyThreadState *thread;
+    int is_stopped; /* a signal's handler or the callable raised */
 };
 
 #define PROGRESS_CALL_INIT                                                                         \
-    { NULL, NULL }
+    { NULL, NULL, 0 }
 
 /* A recmap_progress_fn whose context is a progress_call. */
 int progress_report(void *context, const recmap_progress *progress);

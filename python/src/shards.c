@@ -4,6 +4,7 @@
 #include "arguments.h"
 #include "errors.h"
 #include "module.h"
+#include "signals.h"
 #include "storage.h"
 
 static recmap_status add_all(recmap_shards *shards, PyObject *names, int *failed,
@@ -16,9 +17,10 @@ static recmap_status add_all(recmap_shards *shards, PyObject *names, int *failed
         if (!*failed) {
             /* A pattern in a remote store is matched by requests to it. */
             const char *text = PyBytes_AsString(path);
-            Py_BEGIN_ALLOW_THREADS
+            struct signal_check check;
+            signals_begin(&check);
             status = recmap_shards_add(shards, text, error);
-            Py_END_ALLOW_THREADS
+            signals_end(&check);
         }
         Py_XDECREF(name);
         Py_XDECREF(path);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <recmap/batch.h>
+#include <recmap/interrupt.h>
 
 #include "base/error.h"
 
@@ -23,6 +23,14 @@ enum {
     INTERRUPT_RECORD_WORK = 256,  /* of a record, whatever its size */
     INTERRUPT_COPY_SIZE = 1 << 20 /* at most this many bytes are copied between two questions */
 };
+
+/* What calls of this thread ask if they were given nothing to ask. Never NULL. */
+struct interrupt *thread_interrupt(void);
+
+/* Replaces what calls of this thread ask, and returns what they asked before, to be restored. Does
+ * nothing without a function. */
+struct interrupt thread_interrupt_replace(recmap_interrupt_fn function, void *context);
+void thread_interrupt_restore(const struct interrupt *former);
 
 static inline bool interrupt_ask(struct interrupt *interrupt) {
     interrupt->work_left = INTERRUPT_WORK;

@@ -321,14 +321,17 @@ static recmap_status gather_requests(recmap_batch *batch, recmap_dataset *datase
                                      struct verified *verified, size_t count, recmap_error *error) {
     struct gather gather = {
         .batch = batch, .dataset = dataset, .verified = verified, .overlap = {.batch = batch}};
+    struct interrupt former =
+        thread_interrupt_replace(batch->interrupt.function, batch->interrupt.context);
     recmap_status status = read_all(&gather, count, error);
     leave_shard(&gather);
     overlap_deinit(&gather.overlap);
     batch->count = count;
-    if (status == RECMAP_OK) return RECMAP_OK;
-    recmap_batch_clear(batch);
-    if (gather.is_final) return status;
-    return fail_first(batch, dataset, count, status, error);
+    if (status != RECMAP_OK) recmap_batch_clear(batch);
+    if (status != RECMAP_OK && !gather.is_final)
+        status = fail_first(batch, dataset, count, status, error);
+    thread_interrupt_restore(&former);
+    return status;
 }
 
 recmap_status dataset_gather_here(recmap_batch *batch, recmap_dataset *dataset,

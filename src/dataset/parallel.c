@@ -103,7 +103,7 @@ static void poll_interrupt(void *context) {
 }
 
 /* What one thread asks while it does its part of a phase. */
-static struct interrupt thread_interrupt(struct parallel_fill *fill, bool is_caller) {
+static struct interrupt part_interrupt(struct parallel_fill *fill, bool is_caller) {
     return (struct interrupt){.function = is_caller ? ask_caller : must_stop,
                               .context = fill,
                               .work_left = INTERRUPT_WORK};
@@ -167,7 +167,7 @@ static bool merge_part(const struct parallel_fill *fill, size_t index,
 
 static bool do_phase(struct parallel_fill *fill, enum fill_phase phase, unsigned part,
                      bool is_caller) {
-    struct interrupt interrupt = thread_interrupt(fill, is_caller);
+    struct interrupt interrupt = part_interrupt(fill, is_caller);
     switch (phase) {
     case PHASE_READ: return read_part(fill, part, is_caller);
     case PHASE_MERGE: return merge_part(fill, part, &interrupt);
@@ -212,7 +212,7 @@ static unsigned end_read(struct parallel_fill *fill, struct interrupt *interrupt
 
 static unsigned end_phase(void *context, unsigned phase, bool is_caller) {
     struct parallel_fill *fill = context;
-    struct interrupt interrupt = thread_interrupt(fill, is_caller);
+    struct interrupt interrupt = part_interrupt(fill, is_caller);
     switch ((enum fill_phase)phase) {
     case PHASE_READ: return end_read(fill, &interrupt);
     case PHASE_MERGE: return end_merge(fill, &interrupt);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <recmap/batch.h>
+#include <recmap/interrupt.h>
 #include <recmap/rows.h>
 
 #include "base/error.h"
@@ -243,6 +244,7 @@ void *loader_work(void *context) {
                             .parser = loader->options.parser};
     struct readahead_room room = {.numbers = NULL};
     struct job_queue queue;
+    recmap_thread_set_interrupt(must_stop, loader);
     queue_init(&queue, &filler, loader);
     pthread_mutex_lock(&loader->lock);
     while (queue.count ? !loader->is_closing : wait_for_room(loader)) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "format/tfrecord.h"
 #include "os/process.h"
 #include "scan/segments.h"
@@ -31,6 +32,11 @@ static recmap_status report_progress(struct scan *scan, recmap_error *error) {
     scan->progress_at_ns = now;
     if (!options->progress(options->progress_context, scan->progress)) return RECMAP_OK;
     return fail(error, RECMAP_CANCELLED, "cancelled; nothing was written");
+}
+
+/* The interrupt function of the calling thread, while it opens shards or reads them itself. */
+static int must_stop(void *context) {
+    return report_progress(context, NULL) != RECMAP_OK;
 }
 
 static recmap_status next_segment(struct scan *scan, struct segment **segment,
@@ -97,6 +103,12 @@ static bool guess_is_right(const struct scan_shard *shard, const struct segment 
     return cursor->position == segment->begin && shard->framing->find;
 }
 
+/* Whether the shard could not be opened and the sink skips such shards: its segments are empty. */
+static bool is_skipped(const struct scan *scan, const struct scan_shard *shard) {
+    return shard->state == SHARD_FAILED && shard->status != RECMAP_CANCELLED &&
+           scan->sink->skip_shard;
+}
+
 /* Adds one segment to the result. `cursor` is where the previous segment ended. If the worker's
  * guess was wrong, its findings are discarded and the segment is scanned again, here. */
 static recmap_status join_segment(struct scan *scan, struct segment *segment,
@@ -105,7 +117,7 @@ static recmap_status join_segment(struct scan *scan, struct segment *segment,
     bool is_plain = shard->compression == COMPRESSION_NONE;
     if (!segments_open_shard(&scan->segments, segment)) {
         /* A shard that is skipped is reported to the sink, not to the caller. */
-        if (error && !scan->sink->skip_shard) scan_shard_copy_error(error, shard);
+        if (error && !is_skipped(scan, shard)) scan_shard_copy_error(error, shard);
         return shard->status;
     }
     /* A record of an earlier segment may extend past the end of this one. */
@@ -123,11 +135,6 @@ static recmap_status join_segment(struct scan *scan, struct segment *segment,
                             cursor->reason, error);
     *cursor = segment->cursor;
     return status == RECMAP_OK ? take_findings(scan, shard, &segment->findings, error) : status;
-}
-
-/* Whether the shard could not be opened and the sink skips such shards: its segments are empty. */
-static bool is_skipped(const struct scan *scan, const struct scan_shard *shard) {
-    return shard->state == SHARD_FAILED && scan->sink->skip_shard;
 }
 
 /* Joins all segments of a shard. `end_of_records` is where the last record or damage ends. */
@@ -222,6 +229,7 @@ recmap_status scan_shards(const char *const *paths, size_t path_count, const str
         .progress = options->totals,
     };
     if (!scan.shards) return fail_memory(error);
+    struct interrupt former = thread_interrupt_replace(options->progress ? must_stop : NULL, &scan);
     recmap_status status = detect_shards(&scan, paths, error);
     if (status == RECMAP_OK) {
         status = segments_init(&scan.segments, scan.shards, path_count, options, error);
@@ -229,6 +237,7 @@ recmap_status scan_shards(const char *const *paths, size_t path_count, const str
             status = join_shard(&scan, &scan.shards[i], error);
         segments_deinit(&scan.segments);
     }
+    thread_interrupt_restore(&former);
     for (size_t i = 0; i < path_count; i++) {
         scan_shard_close(&scan.shards[i]);
         scan_shard_free_error(&scan.shards[i]);

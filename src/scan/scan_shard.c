@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "format/tfrecord.h"
 
 static recmap_status fail_changed(const struct scan_shard *shard, recmap_error *error) {
@@ -117,6 +118,7 @@ struct opened_file {
 static recmap_status read_opened(void *context, void *data, size_t size, uint64_t offset,
                                  recmap_error *error) {
     const struct opened_file *file = context;
+    RETURN_IF_FAILED(interrupt_check(thread_interrupt(), size, error));
     return file_read_at(file->fd, data, size, offset, file->path, error);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "os/process.h"
 
 enum {
@@ -107,10 +108,20 @@ static void scan_segment(struct segment_ring *ring, struct segment *segment) {
               segment->end);
 }
 
+/* The interrupt function of a worker: a ring that is stopped does not wait for a remote store. */
+static int must_stop(void *context) {
+    struct segment_ring *ring = context;
+    pthread_mutex_lock(&ring->lock);
+    bool is_stopped = ring->is_stopped;
+    pthread_mutex_unlock(&ring->lock);
+    return is_stopped;
+}
+
 /* A worker takes the next segment as soon as a slot is free, and scans it without the lock. It
  * ends when all segments are taken or the ring is stopped. */
 static void *run_worker(void *context) {
     struct segment_ring *ring = context;
+    recmap_thread_set_interrupt(must_stop, ring);
     pthread_mutex_lock(&ring->lock);
     while (!ring->is_stopped && ring->next_shard < ring->shard_count) {
         assert(ring->taken_count - ring->released_count <= ring->slot_count);

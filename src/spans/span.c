@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "os/file.h"
 
 uint64_t span_begin(const struct span_source *source, uint64_t span_index) {
@@ -113,6 +114,15 @@ static void fail_without_memory(struct span *span) {
     span->is_transient = true;
 }
 
+/* Counts bytes that were inflated. Returns false, with the span's error, if the call was
+ * interrupted. */
+static bool continues(struct span *span, size_t size) {
+    if (interrupt_continues(thread_interrupt(), size)) return true;
+    interrupt_fail(&span->error);
+    span->is_transient = true;
+    return false;
+}
+
 static void fail_point(struct span *span, const struct span_source *source) {
     fail(&span->error, RECMAP_CORRUPT,
          "the index is damaged or forged: a seek point of this shard is invalid");
@@ -162,6 +172,7 @@ static inflate_verdict skip_to_piece(struct span *span, struct inflater *inflate
         verdict = inflater_read(&size, inflater, span->data, room, false);
         span->passed_size += size;
         if (size == room) waypoints_add(source->waypoints, inflater);
+        if (!continues(span, size)) break;
     }
     return verdict;
 }
@@ -178,6 +189,7 @@ static inflate_verdict fill(struct span *span, struct inflater *inflater, uint64
         verdict = inflater_read(&size, inflater, span->data + span->size,
                                 (size_t)min_u64(capacity, piece_size) - span->size, false);
         span->size += size;
+        if (!continues(span, size)) break;
     }
     return verdict;
 }

@@ -126,21 +126,31 @@ static struct cached_span *create_entry(struct span_key key) {
     return fresh;
 }
 
-static void fill_entry(struct span_cache *cache, struct cached_span *entry,
+static void count_filled(struct span_cache *cache, struct cached_span *entry) {
+    process_lock();
+    entry->is_counted = true;
+    cache->size += entry->span.size;
+    cache->statistics.inflate_count++;
+    cache->statistics.inflated_size += entry->span.passed_size + entry->span.size;
+    process_unlock();
+}
+
+/* Returns false if the call was interrupted. The entry is not filled then, because the interrupt of
+ * this thread's call does not concern other threads that wait for the span: the next one fills it.
+ */
+static bool fill_entry(struct span_cache *cache, struct cached_span *entry,
                        void (*fill)(struct span *filled, void *context), void *context) {
+    bool is_filled = true;
     pthread_mutex_lock(&entry->filling);
     if (!atomic_load_explicit(&entry->is_filled, memory_order_acquire)) {
         entry->span = (struct span){.error = RECMAP_ERROR_INIT};
         fill(&entry->span, context);
-        process_lock();
-        entry->is_counted = true;
-        cache->size += entry->span.size;
-        cache->statistics.inflate_count++;
-        cache->statistics.inflated_size += entry->span.passed_size + entry->span.size;
-        process_unlock();
-        atomic_store_explicit(&entry->is_filled, true, memory_order_release);
+        is_filled = entry->span.error.status != RECMAP_CANCELLED;
+        if (is_filled) count_filled(cache, entry);
+        atomic_store_explicit(&entry->is_filled, is_filled, memory_order_release);
     }
     pthread_mutex_unlock(&entry->filling);
+    return is_filled;
 }
 
 const struct span *span_cache_pin(struct span_cache *cache, struct span_key key,
@@ -153,9 +163,11 @@ const struct span *span_cache_pin(struct span_cache *cache, struct span_key key,
         entry = pin_entry(cache, key, &fresh);
         free(fresh);
     }
-    if (!atomic_load_explicit(&entry->is_filled, memory_order_acquire))
-        fill_entry(cache, entry, fill, context);
-    return &entry->span;
+    if (atomic_load_explicit(&entry->is_filled, memory_order_acquire) ||
+        fill_entry(cache, entry, fill, context))
+        return &entry->span;
+    span_cache_unpin(cache, &entry->span);
+    return NULL;
 }
 
 void span_cache_unpin(struct span_cache *cache, const struct span *pinned) {

@@ -30,8 +30,9 @@ struct span {
 struct span_cache *span_cache_create(uint64_t keep_size);
 void span_cache_destroy(struct span_cache *cache);
 
-/* Pins the span, calling `fill` if it is not in the cache. Returns NULL without memory. Any thread
- * may call it, also in a forked child. */
+/* Pins the span, calling `fill` if it is not in the cache. Returns NULL without memory, or if
+ * `fill` was interrupted: its error is CANCELLED. Any thread may call it, also in a forked child.
+ */
 const struct span *span_cache_pin(struct span_cache *cache, struct span_key key,
                                   void (*fill)(struct span *filled, void *context), void *context);
 void span_cache_unpin(struct span_cache *cache, const struct span *pinned);

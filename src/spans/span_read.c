@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 
 enum {
     AHEAD = 8,                     /* frames whose bytes are prefetched before they are copied */
@@ -35,7 +36,7 @@ static recmap_status read_piece(size_t *copied, const struct span_reader *reader
                                 size_t size, uint64_t offset, recmap_error *error) {
     struct span_piece piece = span_piece_at(&reader->source, offset);
     const struct span *pinned = pin_piece(reader, piece);
-    if (!pinned) return fail_memory(error);
+    if (!pinned) return thread_interrupt()->is_stopped ? interrupt_fail(error) : fail_memory(error);
     uint64_t within = offset - piece.begin;
     size_t part_size = (size_t)min_u64(size, piece.end - offset);
     recmap_status status = RECMAP_OK;

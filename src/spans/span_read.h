@@ -11,7 +11,7 @@ struct span_reader {
     uint32_t shard_index;
 };
 
-/* Errors: those of the spans; NO_MEMORY. */
+/* Errors: those of the spans; NO_MEMORY; CANCELLED if the thread's interrupt says so. */
 recmap_status span_read(const struct span_reader *reader, uint8_t *data, size_t size,
                         uint64_t offset, recmap_error *error);
 
