@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <recmap/framing.h>
@@ -169,6 +170,10 @@ int args_next(struct args *args) {
         case ARGS_STORAGE:
             if (!(args->exit_status = set_storage(args, optarg))) break;
             return ARGS_STOP;
+        case ARGS_CACHE: args->dataset_options.cache = optarg; break;
+        case ARGS_CACHE_SIZE:
+            if (args_size(args, "--cache-size", optarg, &args->dataset_options.cache_size)) break;
+            return stop(args, 2);
         case ARGS_FRAMING:
             if (!strchr(optarg, '/'))
                 return stop(args,
@@ -213,6 +218,31 @@ bool args_number(const struct args *args, const char *name, const char *text, ui
     return true;
 }
 
+/* The factor of a unit: 1000 for kB, 1024 for KiB and so on. 0: it is not a unit. */
+static uint64_t unit_factor(const char *unit) {
+    static const char letters[] = "kMGT";
+    uint64_t factor = 1;
+    if (!*unit || !strcmp(unit, "B")) return 1;
+    const char *letter = strchr(letters, *unit == 'K' ? 'k' : *unit);
+    if (!letter) return 0;
+    bool is_binary = unit[1] == 'i';
+    if (strcmp(unit + 1, is_binary ? "iB" : "B") != 0) return 0;
+    for (const char *c = letters; c <= letter; c++) factor *= is_binary ? 1024 : 1000;
+    return factor;
+}
+
+bool args_size(const struct args *args, const char *name, const char *text, uint64_t *size) {
+    size_t digits = strspn(text, "0123456789");
+    uint64_t factor = unit_factor(text + digits + strspn(text + digits, " "));
+    uint64_t number = digits && digits < 19 ? strtoull(text, NULL, 10) : 0;
+    if (!factor || !number || number > UINT64_MAX / factor) {
+        args_usage_error(args, "%s must be a size such as 200GB or 64MiB, not '%s'", name, text);
+        return false;
+    }
+    *size = number * factor;
+    return true;
+}
+
 int args_load_framing(const char **name, const char *path) {
     recmap_error error = RECMAP_ERROR_INIT;
     if (recmap_framing_load(name, path, &error) == RECMAP_OK) return 0;
@@ -221,6 +251,8 @@ int args_load_framing(const char **name, const char *path) {
 
 int args_open(recmap_dataset **dataset, const struct args *args) {
     if (!args->operand_count) return args_usage_error(args, "no index given");
+    if (args->dataset_options.cache_size && !args->dataset_options.cache)
+        return args_usage_error(args, "--cache-size needs --cache");
     recmap_error error = RECMAP_ERROR_INIT;
     if (recmap_dataset_open(dataset, args->operands[0], &args->dataset_options, &error) !=
         RECMAP_OK)

@@ -19,10 +19,17 @@ struct command {
 
 enum { ARGS_END = -1, ARGS_STOP = -2 };
 
-/* Options without a letter have values from ARGS_LONG. args_next handles ARGS_FRAMING, ARGS_SHARDS
- * and ARGS_STORAGE, the options --framing, --shards and --storage of commands that open an index.
- */
-enum { ARGS_LONG = 256, ARGS_STORAGE = 997, ARGS_SHARDS = 998, ARGS_FRAMING = 999 };
+/* Options without a letter have values from ARGS_LONG. args_next handles those after it, which are
+ * the options --framing, --shards, --storage, --cache and --cache-size of commands that open an
+ * index. */
+enum {
+    ARGS_LONG = 256,
+    ARGS_CACHE = 995,
+    ARGS_CACHE_SIZE = 996,
+    ARGS_STORAGE = 997,
+    ARGS_SHARDS = 998,
+    ARGS_FRAMING = 999
+};
 
 enum { ARGS_OPTIONS_MAX = 20 };
 
@@ -57,6 +64,10 @@ int args_usage_error(const struct args *args, const char *format, ...)
  * if `text` is not one. */
 bool args_number(const struct args *args, const char *name, const char *text, uint64_t limit,
                  uint64_t *number);
+
+/* Parses a number of bytes, such as 200GB or 64MiB, that is not 0. Prints an error that calls it
+ * `name`, and returns false, if `text` is not one. */
+bool args_size(const struct args *args, const char *name, const char *text, uint64_t *size);
 
 /* Loads a custom framing from a shared object; *name is valid until exit. Returns 0, or the exit
  * status after printing the error. */

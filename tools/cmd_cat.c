@@ -15,6 +15,8 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {"shards", required_argument, NULL, ARGS_SHARDS},
                                         {"storage", required_argument, NULL, ARGS_STORAGE},
+                                        {"cache", required_argument, NULL, ARGS_CACHE},
+                                        {"cache-size", required_argument, NULL, ARGS_CACHE_SIZE},
                                         {NULL, 0, NULL, 0}};
 
 struct cat_job {
@@ -120,6 +122,8 @@ static const char help[] =
     "      --framing ./MY.so     load the custom framing of the shards\n"
     "      --shards FOLDER       read the shards from FOLDER or URL, if the index was moved\n"
     "      --storage KEY=VALUE    an option for remote stores: endpoint, key, ...; repeatable\n"
+    "      --cache FOLDER         keep what is read from remote stores on the local disk\n"
+    "      --cache-size SIZE      its maximum size, such as 200GB; default: a tenth stays free\n"
     "      --help                print this help\n";
 
 const struct command cmd_cat = {"cat", "write records in order", help, true, run};

@@ -12,6 +12,8 @@
 static const struct option options[] = {{"framing", required_argument, NULL, ARGS_FRAMING},
                                         {"shards", required_argument, NULL, ARGS_SHARDS},
                                         {"storage", required_argument, NULL, ARGS_STORAGE},
+                                        {"cache", required_argument, NULL, ARGS_CACHE},
+                                        {"cache-size", required_argument, NULL, ARGS_CACHE_SIZE},
                                         {NULL, 0, NULL, 0}};
 
 /* On a terminal, control bytes of the id are escaped; a pipe or file gets the id unchanged. */
@@ -68,6 +70,8 @@ static const char help[] =
     "      --framing ./MY.so  load the custom framing of the shards\n"
     "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
     "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
+    "      --cache FOLDER     keep what is read from remote stores on the local disk\n"
+    "      --cache-size SIZE  its maximum size, such as 200GB; default: a tenth stays free\n"
     "      --help             print this help\n"
     "      --                 end of options: the next ID may begin with a dash\n";
 

@@ -5,6 +5,6 @@
 #include "args.h"
 
 extern const struct command cmd_index, cmd_info, cmd_schema, cmd_get, cmd_find, cmd_cat, cmd_order,
-    cmd_verify, cmd_merge, cmd_import, cmd_export;
+    cmd_verify, cmd_merge, cmd_import, cmd_export, cmd_cache;
 
 #endif

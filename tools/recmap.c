@@ -11,7 +11,7 @@
 
 static const struct command *const commands[] = {
     &cmd_index, &cmd_info,   &cmd_schema, &cmd_get,    &cmd_find,   &cmd_cat,
-    &cmd_order, &cmd_verify, &cmd_merge,  &cmd_import, &cmd_export,
+    &cmd_order, &cmd_verify, &cmd_merge,  &cmd_import, &cmd_export, &cmd_cache,
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

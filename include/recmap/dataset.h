@@ -75,13 +75,18 @@ typedef struct recmap_dataset_options {
                        index from elsewhere could name any server. Without it, such an index is
                        INVALID, unless `shards` is set */
     recmap_storage *storage; /* how to reach remote stores; NULL: the defaults */
+    const char *cache;       /* a folder on the local disk that keeps what is read from remote
+                                stores, or NULL. Created if only its last part is missing. Several
+                                processes of one user may share it */
+    uint64_t cache_size; /* upper bound on the bytes in the cache; 0: until a tenth of the disk is
+                            left */
 } recmap_dataset_options;
 
 #define RECMAP_DATASET_OPTIONS_VERSION 4
 #define RECMAP_DATASET_OPTIONS_INIT                                                                \
     {                                                                                              \
         RECMAP_DATASET_OPTIONS_VERSION, RECMAP_ACCESS_MAP, RECMAP_CHECK_DATA,                      \
-            RECMAP_INDEX_CHECK_LAZY, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, NULL                      \
+            RECMAP_INDEX_CHECK_LAZY, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, NULL, NULL, 0             \
     }
 
 /* Threads: all functions except recmap_dataset_close may be called from many threads at once. Fork:

@@ -8,6 +8,7 @@
 
 #include <recmap/arrow.h>
 #include <recmap/batch.h>
+#include <recmap/cache.h>
 #include <recmap/columns.h>
 #include <recmap/counts.h>
 #include <recmap/dataset.h>

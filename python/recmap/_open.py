@@ -29,6 +29,7 @@ from ._options import (
     load_framing,
     names_of,
     path_of,
+    size_of,
     storage_of,
     storage_pairs,
 )
@@ -126,6 +127,8 @@ def open(
     span_keep_size: int = 0,
     shards: Path | None = None,
     storage_options: StorageOptions | None = None,
+    cache: Path | None = None,
+    cache_size: int | str | None = None,
     allow_urls: bool = False,
 ) -> Dataset:
     """Opens TFRecord files as a data set. The first use indexes them.
@@ -183,6 +186,11 @@ def open(
         storage_options: how to reach shards in remote stores: "endpoint", "region", "key",
             "secret", "token", "anonymous" and others (docs/remote.md), also in the spellings of
             fsspec. Environment variables (AWS_ACCESS_KEY_ID and so on) are the defaults.
+        cache: a folder on the local disk that keeps what is read from remote stores, so that the
+            next epoch requests less. All processes of one user may share it. Local shards are not
+            cached (docs/remote.md).
+        cache_size: the maximum size of the cache, in bytes or as "200GB" or "64MiB"; None: until a
+            tenth of the disk is left.
         allow_urls: allow an ``.rmx`` to name shards in remote stores.
 
     Raises:
@@ -207,6 +215,8 @@ def open(
         raise ValueError(
             "an .rmx must be a local file: copy it to this machine, then open the copy"
         )
+    if cache is None and cache_size is not None:
+        raise ValueError("cache_size= is for a cache: pass cache=FOLDER as well")
     pairs = storage_pairs(storage_options)
     storage = storage_of(pairs)
     paths, default_path = ([], names[0]) if is_index else _recmap.shards_expand(names, storage)
@@ -224,6 +234,8 @@ def open(
         shards=path_of(shards),
         allow_urls=allow_urls or not is_index,
         storage=pairs,
+        cache=None if cache is None else os.path.abspath(cache),
+        cache_size=size_of(cache_size),
         framing_path=framing_path,
     )
     indexing = IndexOptions(

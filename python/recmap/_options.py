@@ -33,6 +33,7 @@ __all__ = [
     "load_framing",
     "names_of",
     "path_of",
+    "size_of",
     "storage_of",
     "storage_pairs",
 ]
@@ -77,6 +78,8 @@ class OpenOptions:
     shards: str | None = None  # the folder or URL of the shards, if the index was moved
     allow_urls: bool = False
     storage: StoragePairs = field(default=(), repr=False)  # may contain credentials
+    cache: str | None = None  # the folder that keeps what is read from remote stores
+    cache_size: int = 0
     framing_path: str | None = None  # the shared object of a custom framing
 
     def __post_init__(self) -> None:
@@ -99,6 +102,8 @@ class OpenOptions:
             shards=self.shards,
             allow_urls=self.allow_urls,
             storage=storage_of(self.storage),
+            cache=self.cache,
+            cache_size=self.cache_size,
         )
 
     def opened(self) -> tuple[OpenOptions, ...]:
@@ -200,6 +205,19 @@ def path_of(path: Path | None) -> str | None:
 def absolute(name: str) -> str:
     """The absolute path of a file, or the URL as it is."""
     return name if is_url(name) else os.path.abspath(name)
+
+
+def size_of(size: int | str | None) -> int:
+    """The bytes that a size such as "200GB" or "64 MiB" names; 0 for None."""
+    if isinstance(size, str):
+        match = re.fullmatch(r"(\d+)\s*(?:([kMGT])(i?)B|B)?", size.strip())
+        if match is None:
+            raise ValueError(f"{size!r} is not a size: write it as '200GB' or '64MiB'")
+        number, unit, binary = match.groups()
+        size = int(number) * (1024 if binary else 1000) ** (" kMGT".index(unit or " "))
+    if size is not None and size <= 0:
+        raise ValueError(f"a size must be positive, not {size}")
+    return size or 0
 
 
 def storage_pairs(options: StorageOptions | None) -> StoragePairs:

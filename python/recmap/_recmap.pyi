@@ -64,6 +64,8 @@ class Handle:
         shards: str | None = ...,
         allow_urls: bool = ...,
         storage: Any = ...,
+        cache: str | None = ...,
+        cache_size: int = ...,
     ) -> Self: ...
     @classmethod
     def concat(cls, parts: tuple[Handle, ...]) -> Handle: ...

@@ -162,8 +162,8 @@ static int open_dataset(struct handle_object *handle, const char *path,
     return status == RECMAP_OK ? 0 : raise_error_int(&error);
 }
 
-/* `path` and `shards` own the bytes that the options borrow, so they are released after the data
- * set is open. */
+/* `path`, `shards` and `cache` own the bytes that the options borrow, so they are released after
+ * the data set is open. */
 static PyObject *handle_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"path",
                             "access",
@@ -177,18 +177,21 @@ static PyObject *handle_new(PyTypeObject *type, PyObject *arguments, PyObject *k
                             "shards",
                             "allow_urls",
                             "storage",
+                            "cache",
+                            "cache_size",
                             NULL};
-    PyObject *path = NULL, *shards = NULL;
+    PyObject *path = NULL, *shards = NULL, *cache = NULL;
     int access = 0, header_only = 0, check_index = 0;
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O&|ippppO&pO&O&pO&:Handle", names,
-                                     take_path, &path, &access, &header_only, &check_index,
-                                     &options.index_in_memory, &options.guard, take_unsigned,
-                                     &options.shard_limit, &options.allow_absolute_paths,
-                                     take_uint64, &options.span_keep_size, take_path_or_none,
-                                     &shards, &options.allow_urls, take_storage, &options.storage))
+    if (!PyArg_ParseTupleAndKeywords(
+            arguments, keywords, "O&|ippppO&pO&O&pO&O&O&:Handle", names, take_path, &path, &access,
+            &header_only, &check_index, &options.index_in_memory, &options.guard, take_unsigned,
+            &options.shard_limit, &options.allow_absolute_paths, take_uint64,
+            &options.span_keep_size, take_path_or_none, &shards, &options.allow_urls, take_storage,
+            &options.storage, take_path_or_none, &cache, take_uint64, &options.cache_size))
         return NULL;
     options.shards = shards ? PyBytes_AsString(shards) : NULL;
+    options.cache = cache ? PyBytes_AsString(cache) : NULL;
     options.access = (recmap_access)access;
     options.check = header_only ? RECMAP_CHECK_HEADER : RECMAP_CHECK_DATA;
     options.index_check = check_index ? RECMAP_INDEX_CHECK_FULL : RECMAP_INDEX_CHECK_LAZY;
@@ -198,6 +201,7 @@ static PyObject *handle_new(PyTypeObject *type, PyObject *arguments, PyObject *k
         handle_release(handle);
         handle = NULL;
     }
+    Py_XDECREF(cache);
     Py_XDECREF(shards);
     Py_DECREF(path);
     return (PyObject *)handle;

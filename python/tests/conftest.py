@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import recmap
+from object_server import DIGITS_URL, ObjectServer
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -119,3 +120,46 @@ def plugin(tmp_path_factory):
     source, include = ROOT / "docs/examples/framing.c", f"-I{ROOT / 'include'}"
     subprocess.run([compiler, "-shared", "-fPIC", include, source, "-o", path], check=True)
     return path
+
+
+# ---- Shards in an object store.
+
+
+@pytest.fixture
+def no_environment(monkeypatch):
+    """Credentials and endpoints of this machine are not those of the tests."""
+    for name in list(os.environ):
+        if name.startswith(("AWS_", "AZURE_")) or name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/does/not/exist")
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/does/not/exist")
+
+
+@pytest.fixture
+def server(tmp_path, no_environment):
+    """Serves a copy of the digits in the bucket `train`."""
+    bucket = tmp_path / "served" / "train"
+    shutil.copytree(DIGITS, bucket)
+    with ObjectServer(tmp_path / "served") as server:
+        try:
+            recmap.open(f"{server.url}/train/x", index=tmp_path / "x.rmx", progress=None)
+        except recmap.UnsupportedError:
+            pytest.skip("this build of recmap has no support for URLs")
+        except recmap.Error:
+            server.requests.clear()
+        yield server
+
+
+@pytest.fixture
+def remote(server, tmp_path):
+    options = server.options()
+    index = tmp_path / "remote.rmx"
+    with recmap.open(DIGITS_URL, index=index, id="id", storage_options=options) as ds:
+        server.requests.clear()
+        yield ds
+
+
+@pytest.fixture
+def local(digits_index):
+    with recmap.open(digits_index, shards=DIGITS) as ds:
+        yield ds

@@ -17,6 +17,9 @@ from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
+# The digits, in the bucket that the fixture `server` serves.
+DIGITS_URL = "s3://train/digits-*.tfrecord"
+
 
 class ObjectServer(ThreadingHTTPServer):
     daemon_threads = True

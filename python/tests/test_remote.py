@@ -18,49 +18,12 @@ import numpy as np
 import pytest
 import recmap
 from conftest import DIGITS
-from object_server import ObjectServer, etag_of, on_object
-
-PATTERN = "s3://train/digits-*.tfrecord"
+from object_server import DIGITS_URL, etag_of, on_object
 
 
 @pytest.fixture(autouse=True)
-def no_environment(monkeypatch):
-    """Credentials and endpoints of this machine are not those of the tests."""
-    for name in list(os.environ):
-        if name.startswith(("AWS_", "AZURE_")) or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/does/not/exist")
-    monkeypatch.setenv("AWS_CONFIG_FILE", "/does/not/exist")
-
-
-@pytest.fixture
-def server(tmp_path):
-    """Serves a copy of the digits in the bucket `train`."""
-    bucket = tmp_path / "served" / "train"
-    shutil.copytree(DIGITS, bucket)
-    with ObjectServer(tmp_path / "served") as server:
-        try:
-            recmap.open(f"{server.url}/train/x", index=tmp_path / "x.rmx", progress=None)
-        except recmap.UnsupportedError:
-            pytest.skip("this build of recmap has no support for URLs")
-        except recmap.Error:
-            server.requests.clear()
-        yield server
-
-
-@pytest.fixture
-def remote(server, tmp_path):
-    options = server.options()
-    index = tmp_path / "remote.rmx"
-    with recmap.open(PATTERN, index=index, id="id", storage_options=options) as ds:
-        server.requests.clear()
-        yield ds
-
-
-@pytest.fixture
-def local(digits_index):
-    with recmap.open(digits_index, shards=DIGITS) as ds:
-        yield ds
+def no_credentials(no_environment):
+    """See no_environment."""
 
 
 def records_of(ds):
@@ -113,7 +76,7 @@ def test_neighbours_share_a_request(remote, server):
 
 
 def test_listings_of_several_pages_are_complete(server, tmp_path):
-    for source in (PATTERN, "s3://train/", "s3://train/*", "s3://train/digits@4.tfrecord"):
+    for source in (DIGITS_URL, "s3://train/", "s3://train/*", "s3://train/digits@4.tfrecord"):
         ds = recmap.open(source, index=tmp_path / "a.rmx", storage_options=server.options())
         assert len(ds) == 1797
     with pytest.raises(FileNotFoundError, match="no object matches"):
@@ -534,17 +497,17 @@ def test_credentials_are_never_shown(remote, server, tmp_path):
     options = {"endpoint": server.url, "key": "name", "secret": secret, "token": secret}
     server.faults = [on_object(lambda handler: handler.fail(403, "InvalidAccessKeyId"))] * 10
     with pytest.raises(PermissionError) as caught:
-        recmap.open(PATTERN, index=tmp_path / "a.rmx", storage_options=options)
+        recmap.open(DIGITS_URL, index=tmp_path / "a.rmx", storage_options=options)
     assert secret not in str(caught.value)
     server.faults = []
-    ds = recmap.open(PATTERN, index=tmp_path / "a.rmx", storage_options=options)
+    ds = recmap.open(DIGITS_URL, index=tmp_path / "a.rmx", storage_options=options)
     assert secret not in repr(ds) + repr(ds._options)
     assert secret.encode() not in (tmp_path / "a.rmx").read_bytes()
     with pytest.raises(recmap.InvalidError, match="anonymous must be true or false") as caught:
-        recmap.open(PATTERN, storage_options={"anonymous": secret})
+        recmap.open(DIGITS_URL, storage_options={"anonymous": secret})
     assert secret not in str(caught.value)
     with pytest.raises(recmap.InvalidError, match="did you mean endpoint"):
-        recmap.open(PATTERN, storage_options={"endpiont": "x"})
+        recmap.open(DIGITS_URL, storage_options={"endpiont": "x"})
 
 
 def test_a_forked_child_reads_with_connections_of_its_own(remote, local):

@@ -56,7 +56,10 @@ static recmap_status prepare_shards(recmap_dataset *dataset, const recmap_datase
                                           options->shard_limit,
                                           options->span_keep_size,
                                           options->allow_urls != 0,
-                                          options->storage};
+                                          options->storage,
+                                          options->cache,
+                                          options->cache_size,
+                                          dataset->check == FRAME_CHECK_ALL};
     dataset->access = dataset->info.access = access;
     RETURN_IF_FAILED(shard_cache_create(&dataset->shards, dataset->index, &caching, error));
     dataset->evicts_shards = shard_cache_evicts(dataset->shards);

@@ -199,6 +199,7 @@ static recmap_status read_distant(struct gather *gather, recmap_error *error) {
         struct shard_window window = overlap_window(overlap, i);
         status = check_window(gather, part->first, part->end, &window, error);
         if (status == RECMAP_CORRUPT || status == RECMAP_STALE) {
+            source_forget(read->source, read->offset, read->size);
             RETURN_IF_FAILED(
                 source_read(read->source, read->data, read->size, read->offset, error));
             status = check_window(gather, part->first, part->end, &window, error);

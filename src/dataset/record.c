@@ -172,7 +172,7 @@ static recmap_status read_record(recmap_record *record, recmap_dataset *dataset,
     if (!buffer) return fail_memory(error);
     recmap_status status = read_frame(record, buffer, dataset, shard, place, number, error);
     bool may_pass = status == RECMAP_CORRUPT || status == RECMAP_STALE;
-    if (may_pass && open_shard_distant_source(shard))
+    if (may_pass && open_shard_forget(shard, place->offset, place->frame_size))
         status = read_frame(record, buffer, dataset, shard, place, number, error);
     record->pin = &buffer->pin;
     if (status != RECMAP_OK) release_buffer(&buffer->pin);

@@ -8,6 +8,8 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "cache/cache_file.h"
+#include "cache/cached_source.h"
 #include "format/framing.h"
 #include "net/url.h"
 #include "os/file.h"
@@ -41,9 +43,10 @@ struct shard_slot {
 struct shard_cache {
     struct index_file *index;
     struct shard_cache_options options;
-    char *folder;            /* of relative names: the index's folder, or options.folder */
-    bool is_moved;           /* options.folder replaces the index's folder */
-    recmap_storage *storage; /* NULL if no shard is in a remote store */
+    char *folder;                  /* of relative names: the index's folder, or options.folder */
+    bool is_moved;                 /* options.folder replaces the index's folder */
+    recmap_storage *storage;       /* NULL if no shard is in a remote store */
+    struct disk_cache *disk_cache; /* NULL: remote shards are not kept */
     size_t common_length; /* of the prefix of absolute names that options.folder replaces, or 0 */
     struct shard_slot *slots;
     size_t shard_count;
@@ -67,10 +70,10 @@ static const struct shard_entry *entry_of(const struct shard_cache *cache, uint3
     return &index_shards(cache->index)[shard_index].entry;
 }
 
-static size_t default_limit(recmap_access access) {
-    if (access == RECMAP_ACCESS_MAP) return MAPS_MAX;
+static size_t default_limit(const struct shard_cache_options *options) {
+    if (options->access == RECMAP_ACCESS_MAP && !options->disk_cache) return MAPS_MAX;
     size_t files = process_file_limit() / FILES_SHARE;
-    if (access == RECMAP_ACCESS_DIRECT) files /= 2; /* two per shard */
+    if (options->access == RECMAP_ACCESS_DIRECT) files /= 2; /* two per shard */
     return files < FILES_MIN ? FILES_MIN : files;
 }
 
@@ -176,10 +179,41 @@ static recmap_status find_folder(struct shard_cache *cache, recmap_error *error)
     return status;
 }
 
+/* The URL of a shard; the caller frees it. NULL: it is a local file, or memory ran out. */
+static char *find_url(const struct shard_cache *cache, const char *name) {
+    const char *rest = name_in_folder(cache, name);
+    if (url_is_url(rest)) return strdup(rest);
+    bool is_remote = !shard_name_is_absolute(rest) && url_is_url(cache->folder);
+    return is_remote ? path_join(cache->folder, rest) : NULL;
+}
+
+/* Tells the disk cache which of its files this data set may need, so that it keeps them. The ETags
+ * of a copy are not known yet: its files are marked as used when its shards are opened. */
+static void claim_files(const struct shard_cache *cache) {
+    for (uint32_t i = 0; !cache->is_moved && i < cache->shard_count; i++) {
+        const struct shard_entry *entry = entry_of(cache, i);
+        char *url = find_url(cache, entry->path);
+        if (!url) continue;
+        struct cache_key key = {url, entry->etag, entry->file_size, entry->mtime_ns};
+        cache_file_claim(cache->disk_cache, &key);
+        free(url);
+    }
+}
+
+static recmap_status open_disk_cache(struct shard_cache *cache, recmap_error *error) {
+    const struct shard_cache_options *options = &cache->options;
+    if (!options->disk_cache || !cache->storage) return RECMAP_OK;
+    RETURN_IF_FAILED(
+        disk_cache_open(&cache->disk_cache, options->disk_cache, options->disk_cache_size, error));
+    claim_files(cache);
+    return RECMAP_OK;
+}
+
 static recmap_status find_shards(struct shard_cache *cache, recmap_error *error) {
     RETURN_IF_FAILED(find_folder(cache, error));
     RETURN_IF_FAILED(check_names(cache, error));
-    return find_storage(cache, error);
+    RETURN_IF_FAILED(find_storage(cache, error));
+    return open_disk_cache(cache, error);
 }
 
 recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *index,
@@ -190,7 +224,7 @@ recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *
     fresh->options = *options;
     fresh->is_moved = options->folder != NULL;
     fresh->shard_count = (size_t)index_manifest(index)->shard_count;
-    fresh->limit = options->limit ? options->limit : default_limit(options->access);
+    fresh->limit = options->limit ? options->limit : default_limit(options);
     fresh->evicts = fresh->shard_count > fresh->limit;
     fresh->slots = calloc(fresh->shard_count + 1, sizeof *fresh->slots);
     fresh->spans = span_cache_create(options->span_keep_size);
@@ -216,6 +250,7 @@ void shard_cache_destroy(struct shard_cache *cache) {
     for (size_t i = 0; cache->slots && i < cache->shard_count; i++)
         free_shard(cache->slots[i].opened);
     span_cache_destroy(cache->spans);
+    disk_cache_close(cache->disk_cache);
     free(cache->slots);
     free(cache->folder);
     recmap_storage_destroy(cache->storage);
@@ -427,6 +462,18 @@ static bool is_same_version(const struct source *source, const struct shard_entr
     return source->stat.mtime_ns == entry->mtime_ns;
 }
 
+/* Whether damage of what is read is found without checksums of the cache. */
+static bool finds_damage(const struct open_shard *shard) {
+    const struct index_shard *indexed = &index_shards(shard->cache->index)[shard->shard_index];
+    return shard->cache->options.checks_data && indexed->framing->check_payload &&
+           indexed->entry.compression == COMPRESSION_NONE;
+}
+
+static void keep_on_disk(struct open_shard *shard) {
+    if (shard->cache->disk_cache && shard->source && shard->source->fd < 0)
+        cached_source_replace(&shard->source, shard->cache->disk_cache, !finds_damage(shard));
+}
+
 static recmap_status open_shard_file(struct open_shard *shard, recmap_error *error) {
     const struct shard_entry *entry = entry_of(shard->cache, shard->shard_index);
     RETURN_IF_FAILED(open_source(shard, entry->path, error));
@@ -442,6 +489,7 @@ static recmap_status open_shard_file(struct open_shard *shard, recmap_error *err
     if (shard->source && shard->source->fd >= 0 && entry->compression == COMPRESSION_NONE &&
         shard->cache->options.access == RECMAP_ACCESS_DIRECT)
         open_direct(shard, entry->path, &stat);
+    keep_on_disk(shard);
     return RECMAP_OK;
 }
 
@@ -612,6 +660,16 @@ static struct span_reader reader_of(const struct open_shard *shard) {
 struct source *open_shard_distant_source(const struct open_shard *shard) {
     bool is_distant = shard->source && shard->source->fd < 0 && !is_compressed(shard);
     return is_distant ? shard->source : NULL;
+}
+
+bool open_shard_forget(const struct open_shard *shard, uint64_t offset, uint64_t size) {
+    if (!shard->source || shard->source->fd >= 0) return false;
+    if (is_compressed(shard)) { /* which of its bytes are wrong is not known */
+        offset = 0;
+        size = shard->source->stat.size;
+    }
+    source_forget(shard->source, offset, size);
+    return true;
 }
 
 recmap_status open_shard_read(const struct open_shard *shard, void *data, size_t size,

@@ -29,6 +29,9 @@ struct shard_cache_options {
     uint64_t span_keep_size; /* as the data set's option */
     bool allow_urls;
     recmap_storage *storage; /* NULL: the defaults */
+    const char *disk_cache;  /* the folder of a cache, or NULL; only used by shard_cache_create */
+    uint64_t disk_cache_size;
+    bool checks_data; /* records are compared with their checksums, if the framing has any */
 };
 
 /* `index` must outlive the cache. Errors: NO_MEMORY, INVALID (an absolute name that is not
@@ -113,6 +116,11 @@ int open_shard_direct(uint32_t *alignment, const struct open_shard *shard);
 /* The source to read an uncompressed shard from, if reads gain from being in flight together; else
  * NULL. Valid while the shard is pinned. */
 struct source *open_shard_distant_source(const struct open_shard *shard);
+
+/* For bytes that turned out to be damaged. Returns whether the shard is a remote object, so that
+ * they may have been changed on the way here: reading them again gets them from the store, because
+ * they are dropped from the disk cache. */
+bool open_shard_forget(const struct open_shard *shard, uint64_t offset, uint64_t size);
 
 /* Copies bytes of the shard, mapped or not. Bytes of a compressed shard come from its spans, which
  * are inflated if they are not cached. Errors: IO, CORRUPT, STALE, NO_MEMORY. */

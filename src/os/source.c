@@ -26,7 +26,7 @@ static void close_file(struct source *source) {
     free(source);
 }
 
-static const struct source_table file_table = {read_files, close_file};
+static const struct source_table file_table = {read_files, close_file, NULL};
 
 recmap_status source_open_file(struct source **source, int fd, const char *name,
                                recmap_error *error) {
@@ -66,6 +66,10 @@ recmap_status source_read_all(size_t *failed, const struct source_read *reads, s
         return status;
     }
     return RECMAP_OK;
+}
+
+void source_forget(struct source *source, uint64_t offset, uint64_t size) {
+    if (source->table->forget) source->table->forget(source, offset, size);
 }
 
 /* The folder of temporary copies: as large as the largest shards, they may not fit into /tmp, which

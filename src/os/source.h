@@ -23,6 +23,8 @@ struct source_table {
     recmap_status (*read)(size_t *failed, const struct source_read *reads, size_t count,
                           struct interrupt *interrupt, recmap_error *error);
     void (*close)(struct source *source);
+    /* NULL if sources of this kind keep nothing. */
+    void (*forget)(struct source *source, uint64_t offset, uint64_t size);
 };
 
 struct source {
@@ -47,6 +49,10 @@ recmap_status source_read(struct source *source, void *data, size_t size, uint64
  * `failed` as above. `interrupt` may be NULL. Errors: IO, STALE, NO_MEMORY, CANCELLED. */
 recmap_status source_read_all(size_t *failed, const struct source_read *reads, size_t count,
                               struct interrupt *interrupt, recmap_error *error);
+
+/* Drops what the source keeps of a range, because it turned out to be damaged: the next read gets
+ * the range from where it comes from. */
+void source_forget(struct source *source, uint64_t offset, uint64_t size);
 
 /* Gives a descriptor of a local file with all bytes of the source: the file itself, or an unnamed
  * temporary copy. The caller closes it. Closes the source, even on failure. */

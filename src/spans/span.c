@@ -226,7 +226,9 @@ static void inflate_piece(struct span *span, struct inflater *in, const struct s
     if (can_use && span->size == piece_size) return;
     if (span->error.status == RECMAP_OK) {
         recmap_status status = fail_span(source, verdict, inflater_fault(in), piece, &span->error);
-        span->is_transient = status != RECMAP_CORRUPT;
+        /* Bytes of a remote object may have been changed on the way here. */
+        bool is_remote = source->source && source->source->fd < 0;
+        span->is_transient = status != RECMAP_CORRUPT || is_remote;
     }
     if (!can_use) span->size = 0;
 }

@@ -22,7 +22,7 @@ struct span {
     size_t size;   /* smaller than expected if the stream is damaged; `error` then says why */
     recmap_error error;
     uint64_t passed_size; /* bytes that were inflated only to reach the piece, and discarded */
-    bool is_transient;    /* memory or I/O failed, which another attempt may not: not kept */
+    bool is_transient;    /* another attempt may succeed: not kept */
 };
 
 /* Returns NULL without memory. `keep_size` limits the bytes kept (0: a default); pinned spans may

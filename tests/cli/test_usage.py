@@ -9,7 +9,7 @@ import unittest
 from support import COMMAND, ROOT, CliTest, tfrecord
 
 COMMANDS = ["index", "info", "schema", "get", "find", "cat", "order", "verify", "merge", "import",
-            "export"]
+            "export", "cache"]
 READERS = ["schema", "get", "find", "cat"]
 
 

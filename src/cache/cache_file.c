@@ -1,0 +1,292 @@
+#include "cache/cache_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crc32c.h"
+#include "os/file.h"
+#include "os/private_file.h"
+
+enum { HEADER_SIZE = 8192, TEXT_MAX = 8000, TABLE_PART = 4096 };
+
+/* The first bytes of the file. The texts are the URL and the ETag, each with a NUL. */
+struct header {
+    char magic[16];
+    uint64_t size;
+    int64_t mtime_ns;
+    uint32_t block_size;
+    uint32_t text_size;
+    char text[TEXT_MAX];
+    char padding[HEADER_SIZE - TEXT_MAX - 44];
+    uint32_t check; /* CRC-32C of all bytes before it */
+};
+
+_Static_assert(sizeof(struct header) == HEADER_SIZE, "the header has no unnamed padding");
+
+static const char header_magic[16] = "recmap object 1\n";
+
+struct cache_file {
+    struct disk_cache *cache;
+    int fd;
+    uint64_t size; /* of the object */
+    uint64_t data_offset;
+};
+
+static uint64_t count_blocks(uint64_t size) {
+    return (size + CACHE_BLOCK - 1) / CACHE_BLOCK;
+}
+
+static uint64_t find_data_offset(uint64_t size) {
+    uint64_t table = count_blocks(size) * sizeof(uint32_t);
+    return HEADER_SIZE + (table + TABLE_PART - 1) / TABLE_PART * TABLE_PART;
+}
+
+/* ---- Headers. */
+
+static uint32_t check_of(const struct header *header) {
+    return crc32c(header, offsetof(struct header, check));
+}
+
+/* Returns false if the texts are too long. */
+static bool fill_header(struct header *header, const struct cache_key *key) {
+    size_t url_size = strlen(key->url) + 1, etag_size = strlen(key->etag) + 1;
+    if (url_size + etag_size > TEXT_MAX) return false;
+    memset(header, 0, sizeof *header);
+    memcpy(header->magic, header_magic, sizeof header_magic);
+    header->size = key->size;
+    header->mtime_ns = key->mtime_ns;
+    header->block_size = CACHE_BLOCK;
+    header->text_size = (uint32_t)(url_size + etag_size);
+    memcpy(header->text, key->url, url_size);
+    memcpy(header->text + url_size, key->etag, etag_size);
+    header->check = check_of(header);
+    return true;
+}
+
+static bool has_header(int fd, const struct header *expected) {
+    struct header *found = malloc(sizeof *found);
+    bool is_same = found && file_read_at(fd, found, sizeof *found, 0, "", NULL) == RECMAP_OK &&
+                   !memcmp(found, expected, sizeof *found);
+    free(found);
+    return is_same;
+}
+
+/* ---- Opening. */
+
+/* Makes an empty or damaged file one without any blocks. */
+static bool write_header(int fd, const struct header *header) {
+    uint64_t size = find_data_offset(header->size) + header->size;
+    return file_resize(fd, 0, "", NULL) == RECMAP_OK &&
+           file_resize(fd, size, "", NULL) == RECMAP_OK &&
+           file_write_at(fd, header, sizeof *header, 0, "", NULL) == RECMAP_OK;
+}
+
+/* Creates the file, unless another process did so meanwhile. */
+static bool create(int *fd, struct disk_cache *cache, const char *path,
+                   const struct header *header) {
+    if (!disk_cache_reserve(cache, find_data_offset(header->size))) return false;
+    int lock = disk_cache_lock(cache);
+    bool is_open = lock >= 0 && private_open(fd, path, true, NULL) == RECMAP_OK;
+    bool is_good = is_open && (has_header(*fd, header) || write_header(*fd, header));
+    disk_cache_unlock(lock);
+    if (is_open && !is_good) {
+        file_close(*fd);
+        disk_cache_stop(cache);
+    }
+    return is_good;
+}
+
+static bool open_existing(int *fd, const char *path, const struct header *header) {
+    if (private_open(fd, path, false, NULL) != RECMAP_OK) return false;
+    if (has_header(*fd, header)) return disk_cache_touch(path);
+    file_close(*fd);
+    return false;
+}
+
+struct cache_file *cache_file_open(struct disk_cache *cache, const struct cache_key *key) {
+    char name[CACHE_NAME_SIZE];
+    int fd = -1;
+    if (!cache_key_is_exact(key)) return NULL;
+    cache_name_write(name, key);
+    struct header *header = malloc(sizeof *header);
+    struct cache_file *file = calloc(1, sizeof *file);
+    char *path = path_join(disk_cache_folder(cache), name);
+    bool is_open = header && file && path && fill_header(header, key) &&
+                   (open_existing(&fd, path, header) || create(&fd, cache, path, header));
+    free(header);
+    free(path);
+    if (is_open) *file = (struct cache_file){cache, fd, key->size, find_data_offset(key->size)};
+    if (is_open) return file;
+    free(file);
+    return NULL;
+}
+
+void cache_file_claim(const struct disk_cache *cache, const struct cache_key *key) {
+    char name[CACHE_NAME_SIZE];
+    cache_name_write(name, key);
+    char *path = path_join(disk_cache_folder(cache), name);
+    if (path) disk_cache_touch(path);
+    free(path);
+}
+
+void cache_file_close(struct cache_file *file) {
+    if (!file) return;
+    file_close(file->fd);
+    free(file);
+}
+
+/* ---- Blocks. */
+
+struct block_range cache_file_blocks(uint64_t offset, uint64_t size) {
+    return (struct block_range){offset / CACHE_BLOCK, count_blocks(offset + size)};
+}
+
+uint64_t cache_file_offset(uint64_t block) {
+    return block * CACHE_BLOCK;
+}
+
+size_t cache_file_size(const struct cache_file *file, struct block_range blocks) {
+    uint64_t begin = blocks.begin * CACHE_BLOCK, end = blocks.end * CACHE_BLOCK;
+    return (size_t)((end < file->size ? end : file->size) - begin);
+}
+
+static uint64_t count_range(struct block_range blocks) {
+    return blocks.end - blocks.begin;
+}
+
+static bool read_numbers(uint32_t *numbers, const struct cache_file *file,
+                         struct block_range blocks) {
+    return file_read_at(file->fd, numbers, count_range(blocks) * sizeof *numbers,
+                        HEADER_SIZE + blocks.begin * sizeof *numbers, "", NULL) == RECMAP_OK;
+}
+
+static bool write_numbers(const struct cache_file *file, const uint32_t *numbers,
+                          struct block_range blocks) {
+    return file_write_at(file->fd, numbers, count_range(blocks) * sizeof *numbers,
+                         HEADER_SIZE + blocks.begin * sizeof *numbers, "", NULL) == RECMAP_OK;
+}
+
+struct block_range cache_file_find_missing(uint32_t *numbers, const struct cache_file *file,
+                                           struct block_range blocks) {
+    if (!read_numbers(numbers, file, blocks)) return blocks;
+    struct block_range missing = blocks;
+    while (missing.begin < missing.end && numbers[missing.begin - blocks.begin]) missing.begin++;
+    while (missing.begin < missing.end && numbers[missing.end - 1 - blocks.begin]) missing.end--;
+    return missing;
+}
+
+bool cache_file_read(const struct cache_file *file, void *data, size_t size, uint64_t offset) {
+    return file_read_at(file->fd, data, size, file->data_offset + offset, "", NULL) == RECMAP_OK;
+}
+
+/* Never 0, which means that the block is missing. */
+static uint32_t number_of(const struct cache_file *file, const uint8_t *data, uint64_t block) {
+    uint32_t crc = crc32c(data, cache_file_size(file, (struct block_range){block, block + 1}));
+    return crc ? crc : 1;
+}
+
+bool cache_file_read_blocks(const struct cache_file *file, uint8_t *data, struct block_range blocks,
+                            const uint32_t *numbers) {
+    uint64_t offset = cache_file_offset(blocks.begin);
+    if (!cache_file_read(file, data, cache_file_size(file, blocks), offset)) return false;
+    for (uint64_t block = blocks.begin; block < blocks.end; block++, data += CACHE_BLOCK)
+        if (number_of(file, data, block) != numbers[block - blocks.begin]) return false;
+    return true;
+}
+
+/* Stores blocks that are missing, and returns whether that worked. */
+static bool store_run(const struct cache_file *file, const uint8_t *data, struct block_range blocks,
+                      uint32_t *numbers) {
+    uint64_t offset = file->data_offset + cache_file_offset(blocks.begin);
+    if (file_write_at(file->fd, data, cache_file_size(file, blocks), offset, "", NULL) != RECMAP_OK)
+        return false;
+    for (uint64_t i = 0; i < count_range(blocks); i++)
+        numbers[i] = number_of(file, data + i * CACHE_BLOCK, blocks.begin + i);
+    return write_numbers(file, numbers, blocks);
+}
+
+void cache_file_store(struct cache_file *file, const uint8_t *data, struct block_range blocks) {
+    uint32_t *numbers = calloc((size_t)count_range(blocks) + 1, sizeof *numbers);
+    uint64_t unused = 0;
+    bool is_good = numbers != NULL;
+    if (is_good && !read_numbers(numbers, file, blocks))
+        memset(numbers, 0, (size_t)count_range(blocks) * sizeof *numbers);
+    for (uint64_t block = blocks.begin, end; is_good && block < blocks.end; block = end) {
+        uint32_t *first = numbers + (block - blocks.begin);
+        bool is_present = *first != 0;
+        for (end = block + 1; end < blocks.end; end++)
+            if ((numbers[end - blocks.begin] != 0) != is_present) break;
+        struct block_range run = {block, end};
+        if (is_present) unused += count_range(run) * CACHE_BLOCK;
+        else is_good = store_run(file, data + (block - blocks.begin) * CACHE_BLOCK, run, first);
+    }
+    free(numbers);
+    if (unused) disk_cache_refund(file->cache, unused);
+    if (!is_good) disk_cache_stop(file->cache);
+}
+
+void cache_file_forget(struct cache_file *file, struct block_range blocks) {
+    static const uint32_t zeros[CACHE_BLOCK];
+    for (uint64_t begin = blocks.begin, end; begin < blocks.end; begin = end) {
+        end = begin + CACHE_BLOCK < blocks.end ? begin + CACHE_BLOCK : blocks.end;
+        if (!write_numbers(file, zeros, (struct block_range){begin, end}))
+            disk_cache_stop(file->cache);
+    }
+}
+
+/* ---- Summaries. */
+
+/* A table that cannot be read counts as empty. */
+static uint64_t count_stored(const struct cache_file *file) {
+    uint32_t numbers[TABLE_PART / sizeof(uint32_t)];
+    enum { STEP = TABLE_PART / sizeof(uint32_t) };
+    uint64_t stored = 0, count = count_blocks(file->size);
+    for (uint64_t begin = 0; begin < count; begin += STEP) {
+        struct block_range blocks = {begin, begin + STEP < count ? begin + STEP : count};
+        if (!read_numbers(numbers, file, blocks)) break;
+        for (uint64_t block = blocks.begin; block < blocks.end; block++)
+            if (numbers[block - begin])
+                stored += cache_file_size(file, (struct block_range){block, block + 1});
+    }
+    return stored;
+}
+
+static bool header_is_valid(const struct header *header) {
+    if (memcmp(header->magic, header_magic, sizeof header_magic) != 0 ||
+        header->check != check_of(header) || header->block_size != CACHE_BLOCK ||
+        header->size > INT64_MAX / 2 || header->text_size > TEXT_MAX || header->text_size < 2)
+        return false;
+    size_t url_size = strnlen(header->text, header->text_size) + 1;
+    return url_size < header->text_size && !header->text[header->text_size - 1];
+}
+
+static bool summarize(struct cache_summary *summary, const struct header *header, int fd) {
+    struct cache_file file = {NULL, fd, header->size, find_data_offset(header->size)};
+    summary->url = strdup(header->text);
+    summary->etag = strdup(header->text + strlen(header->text) + 1);
+    summary->size = header->size;
+    summary->stored = count_stored(&file);
+    return summary->url && summary->etag;
+}
+
+bool cache_summary_read(struct cache_summary *summary, const char *path) {
+    struct private_stat stat = {0};
+    int fd;
+    *summary = (struct cache_summary){0};
+    if (!private_stat_path(&stat, path) || private_open(&fd, path, false, NULL) != RECMAP_OK)
+        return false;
+    struct header *header = malloc(sizeof *header);
+    summary->used_ns = stat.used_ns;
+    bool is_good = header && file_read_at(fd, header, sizeof *header, 0, "", NULL) == RECMAP_OK &&
+                   header_is_valid(header) && summarize(summary, header, fd);
+    file_close(fd);
+    free(header);
+    if (!is_good) cache_summary_deinit(summary);
+    return is_good;
+}
+
+void cache_summary_deinit(struct cache_summary *summary) {
+    free(summary->url);
+    free(summary->etag);
+    *summary = (struct cache_summary){0};
+}

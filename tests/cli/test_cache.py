@@ -1,0 +1,84 @@
+"""recmap cache, and the options --cache and --cache-size."""
+
+import json
+import os
+import shutil
+import sys
+import unittest
+
+from support import DIGITS, ROOT, CliTest
+
+sys.path.insert(0, os.path.join(ROOT, "python", "tests"))
+
+from object_server import ObjectServer
+
+
+class Cache(CliTest):
+    def setUp(self):
+        super().setUp()
+        for name in list(os.environ):
+            if name.startswith("AWS_") or name.lower().endswith("_proxy"):
+                del os.environ[name]
+        shutil.copytree(DIGITS, self.path("served/train"))
+        self.server = server = ObjectServer(self.path("served"))
+        server.__enter__()
+        self.addCleanup(server.__exit__)
+        self.storage = ["--storage", f"endpoint={server.url}", "--storage", "anonymous=true"]
+        result = self.run_recmap("index", "s3://train/*", "-o", "a.rmx", "--id", "id",
+                                 *self.storage)
+        if b"reads local files only" in result.err:
+            self.skipTest("this build has no support for URLs")
+        server.requests.clear()
+
+    def cached(self, *arguments):
+        result = self.run_recmap(*arguments, *self.storage, "--cache", "kept")
+        self.assertEqual(result.status, 0, result.err)
+        return result.out
+
+    def test_commands_read_through_the_cache(self):
+        whole = self.cached("cat", "a.rmx", "--cache-size", "64MiB", "--format", "raw")
+        self.assertEqual(whole, self.run_recmap("cat", "a.rmx", "--format", "raw", "--shards",
+                                                DIGITS).out)
+        self.server.requests.clear()
+        self.assertEqual(self.cached("cat", "a.rmx", "--format", "raw"), whole)
+        self.cached("get", "a.rmx", "7")
+        self.cached("schema", "a.rmx")
+        self.assertEqual(self.cached("find", "a.rmx", "digit-00007"), b"digit-00007\t7\n")
+        self.assertEqual(self.server.requests, [])
+
+    def test_listing_and_clearing(self):
+        self.cached("cat", "a.rmx", "-o", "all")
+        found = json.loads(self.run_recmap("cache", "--json", "kept").out)
+        urls = [f"s3://train/digits-0000{i}-of-00004.tfrecord" for i in range(4)]
+        self.assertEqual(sorted(each["url"] for each in found["objects"]), urls)
+        self.assertEqual({each["bytes"] for each in found["objects"]}, {61064, 61200})
+        self.assertEqual(found["bytes"], 3 * 61064 + 61200)
+        self.assertTrue(all(each["etag"] and each["used"] > 0 for each in found["objects"]))
+        lines = self.run_recmap("cache", "kept").out.decode().splitlines()
+        self.assertEqual(lines[-1], "244 kB of 4 objects")
+        self.assertIn("   61.1 kB of    61.1 kB  20", "\n".join(lines))
+        self.write("kept/mine", b"a file of the user")
+        self.assertRegex(self.run_recmap("cache", "kept", "--clear").out, rb"^\d+ kB freed\n$")
+        self.assertEqual(sorted(os.listdir(self.path("kept"))), ["lock", "mine", "usage"])
+        self.check("cache", "kept", out="0 B of 0 objects\n")
+
+    def test_usage(self):
+        self.check("cache", status=2, err="recmap: cache: name one folder of a cache\n"
+                                          "  try 'recmap cache --help'\n")
+        self.check("cache", "a", "--json", "--clear", status=2, err=(
+            "recmap: cache: --clear and --json exclude each other\n"
+            "  try 'recmap cache --help'\n"))
+        for size in ("0", "1.5GB", "GB", "1 XB", "-1", "99999999999TB"):
+            self.check("get", "a.rmx", "0", "--cache", "kept", f"--cache-size={size}", status=2,
+                       err=f"recmap: get: --cache-size must be a size such as 200GB or 64MiB, not "
+                           f"'{size}'\n  try 'recmap get --help'\n")
+        self.check("get", "a.rmx", "0", "--cache-size", "1GB", status=2, err=(
+            "recmap: get: --cache-size needs --cache\n  try 'recmap get --help'\n"))
+        os.mkdir(self.path("mine"))
+        for arguments in (["missing"], ["missing", "--clear"], ["mine", "--clear"]):
+            self.assertEqual(self.run_recmap("cache", *arguments).status, 4)
+        self.assertEqual(os.listdir(self.path("mine")), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
