@@ -31,7 +31,7 @@ enum {
     ARGS_FRAMING = 999
 };
 
-enum { ARGS_OPTIONS_MAX = 20 };
+enum { ARGS_OPTIONS_MAX = 32 };
 
 struct args {
     const struct command *command;

@@ -59,13 +59,17 @@ static recmap_status write_records(recmap_dataset *dataset, struct order_iterato
 }
 
 static int run_cat(const struct cat_job *job, recmap_dataset *dataset) {
+    recmap_order *records = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status =
+        order_options_create_order(&records, &job->order, recmap_dataset_count(dataset), &error);
+    if (status != RECMAP_OK) return recmap_error_print(&error, stderr);
     struct order_iterator order;
-    int exit_status =
-        order_iterator_init(&order, &job->order, recmap_dataset_count(dataset), &job->args);
+    int exit_status = order_iterator_init(&order, records, &job->order, &job->args);
+    recmap_order_release(records);
     if (exit_status) return exit_status;
     struct output output;
-    recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = output_open(&output, job->path, job->format, &error);
+    status = output_open(&output, job->path, job->format, &error);
     if (status == RECMAP_OK) status = write_records(dataset, &order, &output, &error);
     if (status == RECMAP_OK) status = output_finish(&output, &error);
     output_close(&output);
@@ -84,7 +88,7 @@ static int run(int argc, char **argv) {
         int exit_status = set_option(&job, option);
         if (exit_status) return exit_status;
     }
-    int exit_status = order_options_check(&job.order, &job.args);
+    int exit_status = order_options_check(&job.order, false, &job.args);
     if (exit_status) return exit_status;
     if (job.args.operand_count > 1)
         return args_usage_error(&job.args, "only one index can be given");

@@ -65,10 +65,13 @@ bool order_options_has_part(const struct order_options *options) {
     return options->given & ~(bit(SHUFFLE) | bit(SEED) | bit(EPOCH));
 }
 
-int order_options_check(const struct order_options *options, const struct args *args) {
+int order_options_check(const struct order_options *options, bool has_rows,
+                        const struct args *args) {
     const unsigned ranks = bit(RANK) | bit(WORLD) | bit(BATCH);
     const unsigned given = options->given;
-    if (!order_options_is_shuffled(options) && given & (bit(SEED) | bit(EPOCH)))
+    if (has_rows && order_options_is_shuffled(options))
+        return args_usage_error(args, "--shuffle is for records: rows are always shuffled");
+    if (!has_rows && !(given & bit(SHUFFLE)) && given & (bit(SEED) | bit(EPOCH)))
         return args_usage_error(args, "%s requires --shuffle",
                                 given & bit(SEED) ? "--seed" : "--epoch");
     if (given & ranks && (given & ranks) != ranks)

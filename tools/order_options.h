@@ -28,9 +28,10 @@ void order_options_init(struct order_options *options, struct args *args);
  * the error. */
 int order_options_set(struct order_options *options, const struct args *args, int option);
 
-/* Checks that the given options can be combined. Returns 0, or the exit status after printing the
- * error. */
-int order_options_check(const struct order_options *options, const struct args *args);
+/* Checks that the given options can be combined. With `has_rows` they are for a row order, which is
+ * always shuffled. Returns 0, or the exit status after printing the error. */
+int order_options_check(const struct order_options *options, bool has_rows,
+                        const struct args *args);
 
 bool order_options_is_shuffled(const struct order_options *options);
 bool order_options_has_ranks(const struct order_options *options);
