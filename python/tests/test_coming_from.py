@@ -13,6 +13,10 @@ PAGES = {
     "arrayrecord": ["array_record"],
     "bagz": ["bagz"],
     "tfrecord": [],
+    "grain": ["grain", "grain.experimental"],
+    "litdata": ["litdata", "torch"],
+    "megatron": [],
+    "streaming": ["streaming"],
 }
 
 
