@@ -3,15 +3,14 @@
 
 #include "commands.h"
 #include "interrupt.h"
-#include "iterate.h"
 #include "order_iterator.h"
-#include "output.h"
-#include "progress_bar.h"
+#include "view_output.h"
 
-enum { OPTION_FORMAT = ARGS_LONG };
+enum { OPTION_FORMAT = ARGS_LONG, OPTION_WHERE };
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"format", required_argument, NULL, OPTION_FORMAT},
+                                        {"where", required_argument, NULL, OPTION_WHERE},
                                         {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {"shards", required_argument, NULL, ARGS_SHARDS},
                                         {"storage", required_argument, NULL, ARGS_STORAGE},
@@ -23,6 +22,7 @@ struct cat_job {
     struct args args;
     const char *path; /* of the output; NULL: standard output */
     enum output_format format;
+    const char *expression; /* selects records; or NULL */
     struct order_options order;
 };
 
@@ -35,42 +35,31 @@ static int set_option(struct cat_job *job, int option) {
         if (output_format_parse(&job->format, optarg)) return 0;
         return args_usage_error(&job->args,
                                 "invalid --format '%s': use raw, tfrecord, json or number", optarg);
+    case OPTION_WHERE: job->expression = optarg; return 0;
     default: return order_options_set(&job->order, &job->args, option);
     }
 }
 
-static recmap_status write_record(void *context, const recmap_record *record, recmap_error *error) {
-    return output_write(context, record, error);
-}
-
-static recmap_status write_records(recmap_dataset *dataset, struct order_iterator *order,
+static recmap_status write_records(struct view *view, struct order_iterator *order,
                                    struct output *output, recmap_error *error) {
-    struct number_source source = {order->left, order_iterator_next, order};
-    if (output->format == OUTPUT_NUMBER) return order_iterator_print(order, output, error);
-    /* No progress bar: standard output may be a terminal, or a pipe to a program that prints on
-     * one. */
-    if (!output->path)
-        return iterate_records(dataset, source, write_record, output, NULL, NULL, error);
-    struct progress_bar progress = progress_bar_start("writing");
-    recmap_status status = iterate_records(dataset, source, write_record, output,
-                                           progress_bar_report, &progress, error);
-    progress_bar_clear(&progress);
-    return status;
+    struct number_source positions = {order->left, order_iterator_next, order};
+    return view_output_write(output, view, positions, error);
 }
 
-static int run_cat(const struct cat_job *job, recmap_dataset *dataset) {
+static int run_cat(const struct cat_job *job, struct view *view) {
     recmap_order *records = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status =
-        order_options_create_order(&records, &job->order, recmap_dataset_count(dataset), &error);
-    if (status != RECMAP_OK) return recmap_error_print(&error, stderr);
+    recmap_status status = job->expression ? view_filter(view, job->expression, &error) : RECMAP_OK;
+    if (status == RECMAP_OK)
+        status = order_options_create_order(&records, &job->order, view->count, &error);
+    if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
     struct order_iterator order;
     int exit_status = order_iterator_init(&order, records, &job->order, &job->args);
     recmap_order_release(records);
     if (exit_status) return exit_status;
     struct output output;
     status = output_open(&output, job->path, job->format, &error);
-    if (status == RECMAP_OK) status = write_records(dataset, &order, &output, &error);
+    if (status == RECMAP_OK) status = write_records(view, &order, &output, &error);
     if (status == RECMAP_OK) status = output_finish(&output, &error);
     output_close(&output);
     order_iterator_deinit(&order);
@@ -92,19 +81,20 @@ static int run(int argc, char **argv) {
     if (exit_status) return exit_status;
     if (job.args.operand_count > 1)
         return args_usage_error(&job.args, "only one index can be given");
-    recmap_dataset *dataset = NULL;
-    exit_status = args_open(&dataset, &job.args);
-    if (!exit_status) exit_status = output_check(job.path, job.args.operands[0], dataset);
-    if (!exit_status) exit_status = run_cat(&job, dataset);
-    recmap_dataset_close(dataset);
+    struct view view;
+    exit_status = view_open(&view, &job.args);
+    if (!exit_status) exit_status = output_check(job.path, view.index_path, view.dataset);
+    if (!exit_status) exit_status = run_cat(&job, &view);
+    view_close(&view);
     return exit_status;
 }
 
 static const char help[] =
-    "usage: recmap cat [OPTION]... NAME.rmx\n"
+    "usage: recmap cat [OPTION]... NAME.rmx|NAME.rmv\n"
     "\n"
-    "Writes the records of a data set, in the order of their numbers or shuffled.\n"
+    "Writes the records of a data set or selection, in their order or shuffled.\n"
     "\n"
+    "      --where EXPRESSION    only records for which this is true; see 'recmap select --help'\n"
     "      --shuffle             shuffle; the order depends only on the seed and the epoch\n"
     "      --seed S              seed of the shuffle (default 0)\n"
     "      --epoch E             epoch of the shuffle (default 0)\n"

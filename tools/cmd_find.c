@@ -25,19 +25,19 @@ static void print_match(const char *id, uint64_t number) {
 
 /* An id without a record is reported and the search continues, so that a script gets all matches;
  * any other error ends it. */
-static int find_operands(recmap_dataset *dataset, const struct args *args) {
+static int find_operands(struct view *view, const struct args *args) {
     struct match_list matches = MATCH_LIST_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
     int exit_status = 0;
     for (int i = 1; i < args->operand_count; i++) {
         const char *id = args->operands[i];
-        if (find_id(&matches, dataset, id, &error) != RECMAP_OK) {
+        if (find_id(&matches, view, id, &error) != RECMAP_OK) {
             exit_status = recmap_error_print(&error, stderr);
             break;
         }
         for (size_t k = 0; k < matches.count; k++) print_match(id, matches.numbers[k]);
         if (matches.count) continue;
-        find_id_fail(dataset, args->operands[0], id, &error);
+        find_id_fail(&matches, view, id, &error);
         exit_status = recmap_error_print(&error, stderr);
     }
     match_list_deinit(&matches);
@@ -50,20 +50,20 @@ static int run(int argc, char **argv) {
     for (int option; (option = args_next(&args)) != ARGS_END;)
         if (option == ARGS_STOP) return args.exit_status;
     if (args.operand_count == 1) return args_usage_error(&args, "no id given");
-    recmap_dataset *dataset;
-    int exit_status = args_open(&dataset, &args);
-    if (exit_status) return exit_status;
-    exit_status = find_operands(dataset, &args);
-    recmap_dataset_close(dataset);
+    struct view view;
+    int exit_status = view_open(&view, &args);
+    if (!exit_status) exit_status = find_operands(&view, &args);
+    view_close(&view);
     return exit_status;
 }
 
 static const char help[] =
-    "usage: recmap find [OPTION]... NAME.rmx ID...\n"
+    "usage: recmap find [OPTION]... NAME.rmx|NAME.rmv ID...\n"
     "\n"
     "Prints ID <tab> NUMBER for each record that has the ID. The index must have been built\n"
     "with --id. An ID is compared as bytes first, then, if no record has it and it is a decimal\n"
-    "integer, as an int64. The exit status is 1 if an ID was not found.\n"
+    "integer, as an int64. The exit status is 1 if an ID was not found. In a selection, NUMBER is\n"
+    "the position in it, as for get.\n"
     "\n"
     "      --access A         how to read shards: map (default), read, direct or auto\n"
     "      --check C          what to verify in a record: data (default) or header\n"

@@ -36,75 +36,72 @@ struct get_job {
 };
 
 /* Checks all numbers before the first record is written, so that an error leaves no output. */
-static recmap_status check_ranges(recmap_dataset *dataset, const struct record_list *list,
+static recmap_status check_ranges(const struct view *view, const struct record_list *list,
                                   recmap_error *error) {
     for (size_t i = 0; i < list->count; i++) {
         struct number_range range = list->ranges[i];
         if (!range.count) continue;
-        recmap_location location;
-        RETURN_IF_FAILED(recmap_dataset_locate(&location, dataset, range.first, 1, error));
-        uint64_t last = range.first + (range.count - 1);
-        RETURN_IF_FAILED(recmap_dataset_locate(&location, dataset, last, 1, error));
+        RETURN_IF_FAILED(view_check(view, range.first, error));
+        RETURN_IF_FAILED(view_check(view, range.first + (range.count - 1), error));
     }
     return RECMAP_OK;
 }
 
-static recmap_status write_one(const struct get_job *job, recmap_dataset *dataset, uint64_t number,
-                               struct output *output, recmap_error *error) {
+static recmap_status write_one(const struct get_job *job, const struct view *view,
+                               uint64_t position, struct output *output, recmap_error *error) {
+    uint64_t number = view_number(view, position);
     recmap_record record = {.number = number};
     if (output->format == OUTPUT_NUMBER) return output_write(output, &record, error);
-    RETURN_IF_FAILED(recmap_dataset_get(&record, dataset, number, error));
+    RETURN_IF_FAILED(recmap_dataset_get(&record, view->dataset, number, error));
     recmap_status status = job->feature ? feature_output_write(output, job->feature, &record, error)
                                         : output_write(output, &record, error);
     recmap_record_release(&record);
-    if (status != RECMAP_OK && !*error->path)
+    if (status != RECMAP_OK && status != RECMAP_CANCELLED && !*error->path)
         snprintf(error->path, sizeof error->path, "%s", job->args.operands[0]);
     return status;
 }
 
-static recmap_status write_range(const struct get_job *job, recmap_dataset *dataset,
+static recmap_status write_range(const struct get_job *job, const struct view *view,
                                  struct number_range range, struct output *output,
                                  recmap_error *error) {
     for (uint64_t i = 0; i < range.count; i++)
-        RETURN_IF_FAILED(write_one(job, dataset, range.first + i, output, error));
+        RETURN_IF_FAILED(write_one(job, view, range.first + i, output, error));
     return RECMAP_OK;
 }
 
-static recmap_status write_records(const struct get_job *job, recmap_dataset *dataset,
+static recmap_status write_records(const struct get_job *job, const struct view *view,
                                    struct output *output, recmap_error *error) {
     for (size_t i = 0; i < job->list.count; i++)
-        RETURN_IF_FAILED(write_range(job, dataset, job->list.ranges[i], output, error));
+        RETURN_IF_FAILED(write_range(job, view, job->list.ranges[i], output, error));
     return output_finish(output, error);
 }
 
 /* Adds the records that only the open data set can find, and those of the file. */
-static recmap_status complete_list(struct get_job *job, recmap_dataset *dataset,
-                                   recmap_error *error) {
-    const char *path = job->args.operands[0];
+static recmap_status complete_list(struct get_job *job, struct view *view, recmap_error *error) {
     recmap_status status = RECMAP_OK;
     for (int i = 1; job->by_id && status == RECMAP_OK && i < job->args.operand_count; i++)
-        status = record_list_add_id(&job->list, dataset, path, job->args.operands[i], error);
+        status = record_list_add_id(&job->list, view, job->args.operands[i], error);
     if (status == RECMAP_OK && job->from)
-        status = record_list_add_file(&job->list, dataset, path, job->from, job->by_id, error);
+        status = record_list_add_file(&job->list, view, job->from, job->by_id, error);
     return status;
 }
 
 static int run_get(struct get_job *job) {
-    recmap_dataset *dataset = NULL;
-    int exit_status = args_open(&dataset, &job->args);
-    if (!exit_status) exit_status = output_check(job->path, job->args.operands[0], dataset);
+    struct view view;
+    int exit_status = view_open(&view, &job->args);
+    if (!exit_status) exit_status = output_check(job->path, view.index_path, view.dataset);
     if (exit_status) {
-        recmap_dataset_close(dataset);
+        view_close(&view);
         return exit_status;
     }
     struct output output = {.stream = NULL};
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = complete_list(job, dataset, &error);
-    if (status == RECMAP_OK) status = check_ranges(dataset, &job->list, &error);
+    recmap_status status = complete_list(job, &view, &error);
+    if (status == RECMAP_OK) status = check_ranges(&view, &job->list, &error);
     if (status == RECMAP_OK) status = output_open(&output, job->path, job->format, &error);
-    if (status == RECMAP_OK) status = write_records(job, dataset, &output, &error);
+    if (status == RECMAP_OK) status = write_records(job, &view, &output, &error);
     output_close(&output);
-    recmap_dataset_close(dataset);
+    view_close(&view);
     return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }
 
@@ -153,11 +150,11 @@ static int run(int argc, char **argv) {
 }
 
 static const char help[] =
-    "usage: recmap get [OPTION]... NAME.rmx NUMBER|FIRST:END...\n"
-    "       recmap get [OPTION]... --by id NAME.rmx ID...\n"
+    "usage: recmap get [OPTION]... NAME.rmx|NAME.rmv NUMBER|FIRST:END...\n"
+    "       recmap get [OPTION]... --by id NAME.rmx|NAME.rmv ID...\n"
     "\n"
     "Writes the records with these numbers, in this order. The first record has number 0.\n"
-    "5:20 means records 5 to 19, as in Python.\n"
+    "5:20 means records 5 to 19, as in Python. In a selection (NAME.rmv), numbers are positions.\n"
     "\n"
     "      --by number|id     what operands and lines of a file are (default number)\n"
     "      --from FILE        also the records that FILE names, one to a line; - is standard "

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "message.h"
+#include "view.h"
 
 enum { OPTION_SHARDS = ARGS_LONG, OPTION_JSON };
 
@@ -171,10 +172,21 @@ static recmap_status print_shards(recmap_dataset *dataset, uint64_t count, recma
     return RECMAP_OK;
 }
 
-static recmap_status print_human(recmap_dataset *dataset, const char *path, bool with_shards,
+/* Describes the selection, before the lines that describe its index. */
+static void print_selection(const struct view *view, const char *path) {
+    fputs("selection    ", stdout);
+    print_safe(stdout, path);
+    printf(", %s of %llu record%s\n",
+           recmap_selection_is_set(view->selection) ? "a set" : "an ordered list",
+           (unsigned long long)view->count, plural(view->count));
+}
+
+static recmap_status print_human(const struct view *view, const char *path, bool with_shards,
                                  recmap_error *error) {
+    recmap_dataset *dataset = view->dataset;
     const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
-    print_totals(path, info);
+    if (view->selection) print_selection(view, path);
+    print_totals(view->index_path, info);
     RETURN_IF_FAILED(print_columns(dataset, info, error));
     RETURN_IF_FAILED(print_counts(dataset, info, error));
     RETURN_IF_FAILED(print_compressed(dataset, error));
@@ -183,10 +195,15 @@ static recmap_status print_human(recmap_dataset *dataset, const char *path, bool
     return RECMAP_OK;
 }
 
-static recmap_status print_json(recmap_dataset *dataset, bool with_shards, recmap_error *error) {
+/* The document of the index. That of a selection has one member more, the first. */
+static recmap_status print_json(const struct view *view, bool with_shards, recmap_error *error) {
     recmap_text text = RECMAP_TEXT_INIT;
-    recmap_status status = recmap_dataset_info_to_json(&text, dataset, with_shards, error);
-    if (status == RECMAP_OK) puts(text.data);
+    recmap_status status = recmap_dataset_info_to_json(&text, view->dataset, with_shards, error);
+    if (status == RECMAP_OK && view->selection)
+        printf("{\"selection\":{\"records\":%llu,\"ordered\":%s},%s\n",
+               (unsigned long long)view->count,
+               recmap_selection_is_set(view->selection) ? "false" : "true", text.data + 1);
+    else if (status == RECMAP_OK) puts(text.data);
     recmap_text_deinit(&text);
     return status;
 }
@@ -201,20 +218,24 @@ static int run(int argc, char **argv) {
         else as_json = true;
     }
     if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
-    recmap_dataset *dataset;
-    int exit_status = args_open(&dataset, &args);
-    if (exit_status) return exit_status;
+    struct view view;
+    int exit_status = view_open(&view, &args);
+    if (exit_status) {
+        view_close(&view);
+        return exit_status;
+    }
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = as_json ? print_json(dataset, with_shards, &error)
-                                   : print_human(dataset, args.operands[0], with_shards, &error);
-    recmap_dataset_close(dataset);
+    recmap_status status = as_json ? print_json(&view, with_shards, &error)
+                                   : print_human(&view, args.operands[0], with_shards, &error);
+    view_close(&view);
     return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
 }
 
 static const char help[] =
-    "usage: recmap info [OPTION]... NAME.rmx\n"
+    "usage: recmap info [OPTION]... NAME.rmx|NAME.rmv\n"
     "\n"
     "Describes an index: records, shards, bytes, ids, columns, counts, damage. No shard is read.\n"
+    "For a selection, also how many records it has.\n"
     "\n"
     "      --shards           also list the shards: first record, records, bytes, path\n"
     "      --json             print one JSON document\n"

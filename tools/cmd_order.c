@@ -8,6 +8,7 @@
 #include "order_iterator.h"
 #include "row_options.h"
 #include "row_printer.h"
+#include "view.h"
 
 enum { OPTION_POSITION_OF = ARGS_LONG, OPTION_JSON, OPTION_DESCRIBE };
 
@@ -118,22 +119,23 @@ static int print_epoch(const struct order_job *job, recmap_order *order) {
 }
 
 static int create_order(recmap_order **order, const struct order_job *job,
-                        recmap_dataset *dataset) {
+                        const struct view *view) {
+    if (row_options_has_rows(&job->rows) && view->selection)
+        return args_usage_error(&job->args, "rows need a whole index, not a selection");
     if (row_options_has_rows(&job->rows))
-        return row_options_create_order(order, &job->rows, job->order.seed, dataset, &job->args);
+        return row_options_create_order(order, &job->rows, job->order.seed, view->dataset,
+                                        &job->args);
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status =
-        order_options_create_order(order, &job->order, recmap_dataset_count(dataset), &error);
+    recmap_status status = order_options_create_order(order, &job->order, view->count, &error);
     return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
 }
 
 static int run_order(const struct order_job *job) {
-    recmap_dataset *dataset;
+    struct view view;
     recmap_order *order = NULL;
-    int exit_status = args_open(&dataset, &job->args);
-    if (exit_status) return exit_status;
-    exit_status = create_order(&order, job, dataset);
-    recmap_dataset_close(dataset);
+    int exit_status = view_open(&view, &job->args);
+    if (!exit_status) exit_status = create_order(&order, job, &view);
+    view_close(&view);
     if (exit_status) return exit_status;
     if (job->asks_position) exit_status = print_position(job, order);
     else exit_status = job->is_description ? print_description(order) : print_epoch(job, order);
@@ -156,13 +158,14 @@ static int run(int argc, char **argv) {
 }
 
 static const char help[] =
-    "usage: recmap order [OPTION]... NAME.rmx\n"
+    "usage: recmap order [OPTION]... NAME.rmx|NAME.rmv\n"
     "       recmap order --chunked|--packed|--windows SIZE [OPTION]... NAME.rmx\n"
     "       recmap order --position-of NUMBER [--shuffle [--seed S] [--epoch E]] NAME.rmx\n"
     "\n"
     "Prints the record numbers of an epoch in order, one per line; or its rows of tokens or "
     "windows\n"
     "of episodes, each as the pieces RECORD:FIRST:COUNT of which it consists. No shard is read.\n"
+    "In a selection, numbers are positions in it, as for get.\n"
     "\n"
     "      --shuffle             shuffle; the order depends only on the seed and the epoch\n"
     "      --seed S              seed of the shuffle (default 0)\n"

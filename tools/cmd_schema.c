@@ -7,11 +7,11 @@
 
 #include "commands.h"
 #include "interrupt.h"
-#include "iterate.h"
 #include "message.h"
 #include "progress_bar.h"
 #include "schema_features.h"
 #include "schema_table.h"
+#include "view.h"
 
 enum { OPTION_SAMPLE = ARGS_LONG, OPTION_JSON, OPTION_FEATURES };
 
@@ -83,16 +83,16 @@ static void print_messages(const recmap_schema *schema, uint64_t record_count) {
                 (unsigned long long)others, (unsigned long long)seen);
 }
 
-static recmap_status collect(recmap_schema *schema, recmap_dataset *dataset, uint64_t sample,
+static recmap_status collect(recmap_schema *schema, const struct view *view, uint64_t sample,
                              recmap_error *error) {
-    uint64_t count = recmap_dataset_count(dataset);
+    uint64_t count = view->count;
     if (!sample || sample > count) sample = count;
     struct spread spread = spread_over(count, sample);
-    struct number_source source = {sample, spread_next, &spread};
+    struct view_source mapping = {view, {sample, spread_next, &spread}};
     struct progress_bar progress = progress_bar_start("reading");
     interrupt_watch();
-    recmap_status status =
-        iterate_records(dataset, source, add_record, schema, progress_bar_report, &progress, error);
+    recmap_status status = iterate_records(view->dataset, view_source_numbers(&mapping), add_record,
+                                           schema, progress_bar_report, &progress, error);
     progress_bar_clear(&progress);
     return status;
 }
@@ -109,13 +109,13 @@ static recmap_status print_schema(const recmap_schema *schema, enum schema_form 
     return RECMAP_OK;
 }
 
-static int run_schema(recmap_dataset *dataset, uint64_t sample, enum schema_form form) {
+static int run_schema(const struct view *view, uint64_t sample, enum schema_form form) {
     recmap_schema *schema = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_schema_create(&schema, &error);
-    if (status == RECMAP_OK) status = collect(schema, dataset, sample, &error);
+    if (status == RECMAP_OK) status = collect(schema, view, sample, &error);
     if (status == RECMAP_OK) {
-        print_messages(schema, recmap_dataset_count(dataset));
+        print_messages(schema, view->count);
         status = print_schema(schema, form, &error);
     }
     recmap_schema_destroy(schema);
@@ -154,16 +154,15 @@ static int run(int argc, char **argv) {
         if (exit_status) return exit_status;
     }
     if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
-    recmap_dataset *dataset;
-    int exit_status = args_open(&dataset, &args);
-    if (exit_status) return exit_status;
-    exit_status = run_schema(dataset, sample, form);
-    recmap_dataset_close(dataset);
+    struct view view;
+    int exit_status = view_open(&view, &args);
+    if (!exit_status) exit_status = run_schema(&view, sample, form);
+    view_close(&view);
     return exit_status;
 }
 
 static const char help[] =
-    "usage: recmap schema [OPTION]... NAME.rmx\n"
+    "usage: recmap schema [OPTION]... NAME.rmx|NAME.rmv\n"
     "\n"
     "Lists the features of tf.Example and tf.SequenceExample records: kind of values, share of\n"
     "records that have the feature, minimum and maximum number of values per record, and range of\n"

@@ -39,8 +39,9 @@ static bool parse_int64(int64_t *number, const char *text) {
     return *digits >= '0' && *digits <= '9' && !*end && !errno;
 }
 
-recmap_status find_id(struct match_list *matches, recmap_dataset *dataset, const char *text,
-                      recmap_error *error) {
+/* Finds the numbers of all records of the data set with the id. */
+static recmap_status find_text(struct match_list *matches, recmap_dataset *dataset,
+                               const char *text, recmap_error *error) {
     recmap_value id = {.type = RECMAP_TYPE_BYTES,
                        .as.bytes = {(const uint8_t *)text, strlen(text)}};
     recmap_status status = find(matches, dataset, &id, error);
@@ -48,6 +49,45 @@ recmap_status find_id(struct match_list *matches, recmap_dataset *dataset, const
     if (status != RECMAP_OK || matches->count || !parse_int64(&number, text)) return status;
     id = (recmap_value){.type = RECMAP_TYPE_INT64, .as.int64 = number};
     return find(matches, dataset, &id, error);
+}
+
+static recmap_status add_positions(struct match_list *matches, const uint64_t *positions,
+                                   size_t count, recmap_error *error) {
+    size_t needed = matches->count + count;
+    if (needed > matches->capacity) {
+        uint64_t *numbers = realloc(matches->numbers, 2 * needed * sizeof *numbers);
+        if (!numbers) {
+            errno = ENOMEM;
+            return message_fail_errno(error, "", "keep the matches");
+        }
+        matches->numbers = numbers;
+        matches->capacity = 2 * needed;
+    }
+    for (size_t i = 0; i < count; i++) matches->numbers[matches->count++] = positions[i];
+    return RECMAP_OK;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+recmap_status find_id(struct match_list *matches, struct view *view, const char *text,
+                      recmap_error *error) {
+    if (!view->numbers) return find_text(matches, view->dataset, text, error);
+    struct match_list numbers = MATCH_LIST_INIT;
+    recmap_status status = find_text(&numbers, view->dataset, text, error);
+    matches->count = 0;
+    for (size_t i = 0; status == RECMAP_OK && i < numbers.count; i++) {
+        const uint64_t *positions;
+        size_t count;
+        status = view_find(&positions, &count, view, numbers.numbers[i], error);
+        if (status == RECMAP_OK) status = add_positions(matches, positions, count, error);
+    }
+    match_list_deinit(&numbers);
+    if (matches->count)
+        qsort(matches->numbers, matches->count, sizeof *matches->numbers, compare_numbers);
+    return status;
 }
 
 /* Adds the first records to the schema; they show of what kind the ids are. */
@@ -82,15 +122,30 @@ static bool has_int64_ids(recmap_dataset *dataset) {
     return is_int64;
 }
 
-recmap_status find_id_fail(recmap_dataset *dataset, const char *path, const char *text,
+/* A selection may lack a record that its data set has. */
+static recmap_status fail_outside(struct match_list *matches, const struct view *view,
+                                  const char *text, recmap_error *error) {
+    recmap_status status = find_text(matches, view->dataset, text, error);
+    if (status != RECMAP_OK || !matches->count) return status;
+    return message_fail(error, RECMAP_NOT_FOUND, NULL, "search the index instead of the selection",
+                        "the selection does not contain the id '%s': it is the id of record %llu",
+                        text, (unsigned long long)matches->numbers[0]);
+}
+
+recmap_status find_id_fail(struct match_list *matches, const struct view *view, const char *text,
                            recmap_error *error) {
     int64_t number;
-    const char *advice = !has_int64_ids(dataset)
+    if (view->numbers) {
+        recmap_status status = fail_outside(matches, view, text, error);
+        if (status != RECMAP_OK) return status;
+    }
+    const char *advice = !has_int64_ids(view->dataset)
                              ? "ids are compared byte for byte; 'recmap info' shows which feature "
                                "they are from"
                          : parse_int64(&number, text)
                              ? "'recmap info' shows which feature the ids are from"
                              : "the ids are int64: write a decimal number; 'recmap info' shows "
                                "which feature they are from";
-    return message_fail(error, RECMAP_NOT_FOUND, path, advice, "no record has the id '%s'", text);
+    return message_fail(error, RECMAP_NOT_FOUND, view->index_path, advice,
+                        "no record has the id '%s'", text);
 }

@@ -4,9 +4,10 @@
 
 #include <stdbool.h>
 
-#include <recmap/dataset.h>
+#include "view.h"
 
-/* The numbers of one id's records, ascending. The memory is reused for the next id. */
+/* The positions of one id's records in a view, ascending: in an index, their numbers. The memory is
+ * reused for the next id. */
 struct match_list {
     uint64_t *numbers;
     size_t count;
@@ -18,13 +19,14 @@ struct match_list {
 
 void match_list_deinit(struct match_list *matches);
 
-/* Finds all records with the id. A text does not say whether an id is bytes or an integer: bytes
- * are tried first. Errors: those of recmap_dataset_find_all; an id without records is not one. */
-recmap_status find_id(struct match_list *matches, recmap_dataset *dataset, const char *text,
+/* Finds all records of the view with the id. A text does not say whether an id is bytes or an
+ * integer: bytes are tried first. Errors: those of recmap_dataset_find_all; an id without records
+ * is not one. */
+recmap_status find_id(struct match_list *matches, struct view *view, const char *text,
                       recmap_error *error);
 
-/* Fills in the error for an id that no record has. Returns NOT_FOUND. `path` is the index. */
-recmap_status find_id_fail(recmap_dataset *dataset, const char *path, const char *text,
+/* Fills in the error for an id that no record of the view has. Returns NOT_FOUND. */
+recmap_status find_id_fail(struct match_list *matches, const struct view *view, const char *text,
                            recmap_error *error);
 
 #endif

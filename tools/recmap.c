@@ -10,8 +10,9 @@
 #include "suggest.h"
 
 static const struct command *const commands[] = {
-    &cmd_index, &cmd_info,   &cmd_schema, &cmd_get,    &cmd_find,   &cmd_cat,
-    &cmd_order, &cmd_verify, &cmd_merge,  &cmd_import, &cmd_export, &cmd_cache,
+    &cmd_index, &cmd_info,   &cmd_schema, &cmd_get,   &cmd_find,       &cmd_cat,
+    &cmd_order, &cmd_select, &cmd_sample, &cmd_split, &cmd_duplicates, &cmd_verify,
+    &cmd_merge, &cmd_import, &cmd_export, &cmd_cache,
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -25,7 +26,7 @@ static int print_help(void) {
           "commands:\n",
           stdout);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+        printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\n"
           "'recmap COMMAND --help' lists the options of a command; 'man recmap' is the manual.\n"
           "\n"

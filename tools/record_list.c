@@ -59,11 +59,11 @@ int record_list_add_operands(struct record_list *list, const struct args *args) 
     return 0;
 }
 
-recmap_status record_list_add_id(struct record_list *list, recmap_dataset *dataset,
-                                 const char *path, const char *id, recmap_error *error) {
+recmap_status record_list_add_id(struct record_list *list, struct view *view, const char *id,
+                                 recmap_error *error) {
     struct match_list matches = MATCH_LIST_INIT;
-    recmap_status status = find_id(&matches, dataset, id, error);
-    if (status == RECMAP_OK && !matches.count) status = find_id_fail(dataset, path, id, error);
+    recmap_status status = find_id(&matches, view, id, error);
+    if (status == RECMAP_OK && !matches.count) status = find_id_fail(&matches, view, id, error);
     for (size_t i = 0; status == RECMAP_OK && i < matches.count; i++)
         status = add_range(list, (struct number_range){matches.numbers[i], 1}, error);
     match_list_deinit(&matches);
@@ -134,16 +134,15 @@ static recmap_status open_reader(struct line_reader *reader, const char *file_pa
     return message_fail_errno(error, file_path, "open the file");
 }
 
-recmap_status record_list_add_file(struct record_list *list, recmap_dataset *dataset,
-                                   const char *path, const char *file_path, bool has_ids,
-                                   recmap_error *error) {
+recmap_status record_list_add_file(struct record_list *list, struct view *view,
+                                   const char *file_path, bool has_ids, recmap_error *error) {
     struct line_reader reader;
     recmap_status status = open_reader(&reader, file_path, error);
     if (status != RECMAP_OK) return status;
     while (status == RECMAP_OK && next_line(&reader)) {
         if (interrupt_is_pending()) status = interrupt_fail(error);
         else if (!*reader.line) continue;
-        else if (has_ids) status = record_list_add_id(list, dataset, path, reader.line, error);
+        else if (has_ids) status = record_list_add_id(list, view, reader.line, error);
         else status = add_line(list, &reader, error);
     }
     if (status == RECMAP_OK && !feof(reader.stream))

@@ -4,11 +4,9 @@
 
 #include <stdbool.h>
 
-#include <recmap/dataset.h>
+#include "view.h"
 
-#include "args.h"
-
-/* NUMBER, or FIRST:END without END. */
+/* NUMBER, or FIRST:END without END: positions in a view. */
 struct number_range {
     uint64_t first;
     uint64_t count;
@@ -30,15 +28,14 @@ void record_list_deinit(struct record_list *list);
 int record_list_add_operands(struct record_list *list, const struct args *args);
 
 /* Adds the records with an id: all of them if it is repeated. Errors: those of find_id, NOT_FOUND
- * if no record has it. `path` is the index. */
-recmap_status record_list_add_id(struct record_list *list, recmap_dataset *dataset,
-                                 const char *path, const char *id, recmap_error *error);
+ * if no record has it. */
+recmap_status record_list_add_id(struct record_list *list, struct view *view, const char *id,
+                                 recmap_error *error);
 
 /* Adds what the lines of a file name, - for standard input: ids if `has_ids`, else numbers and
  * ranges. Empty lines are skipped. Errors: INVALID naming the file and line; IO; NO_MEMORY; those
- * of record_list_add_id. `path` is the index. */
-recmap_status record_list_add_file(struct record_list *list, recmap_dataset *dataset,
-                                   const char *path, const char *file_path, bool has_ids,
-                                   recmap_error *error);
+ * of record_list_add_id. */
+recmap_status record_list_add_file(struct record_list *list, struct view *view,
+                                   const char *file_path, bool has_ids, recmap_error *error);
 
 #endif

@@ -12,9 +12,11 @@
 #include <recmap/columns.h>
 #include <recmap/counts.h>
 #include <recmap/dataset.h>
+#include <recmap/duplicates.h>
 #include <recmap/example.h>
 #include <recmap/example_builder.h>
 #include <recmap/feature.h>
+#include <recmap/filter.h>
 #include <recmap/framing.h>
 #include <recmap/index.h>
 #include <recmap/interrupt.h>
@@ -24,6 +26,7 @@
 #include <recmap/progress.h>
 #include <recmap/record.h>
 #include <recmap/rows.h>
+#include <recmap/selection.h>
 #include <recmap/shards.h>
 #include <recmap/state.h>
 #include <recmap/status.h>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import operator
+import os
 from collections import abc
 from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
@@ -20,14 +21,13 @@ from ._features import Feature, Features, features_of_schema, parser_of
 from ._lifted import Columns
 from ._missing import FeatureNames, Missing, check_batch
 from ._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items, cuts_of
-from ._options import ConcatOptions, Counted, Lifts, OpenOptions
+from ._options import ConcatOptions, Counted, Lifts, OpenOptions, Path
 from ._orders import Shuffled
 from ._partition import masks_of
 from ._progress import Progress, shown
 from ._record_batch import RecordBatch, register_sequence
 from ._selection import Selection
 from ._warn import warn_caller
-from ._where import mask_of
 
 __all__ = ["Columns", "Dataset", "RecordBatch"]
 
@@ -129,7 +129,7 @@ class Dataset(_recmap.Dataset):
                 in``) of columns with values or with each other, combined with ``and``, ``or`` and
                 ``not``. ``length`` is the size of a record in bytes; ``columns["a/b"]`` is a column
                 whose name is not a Python name. A str is compared as UTF-8. The expression is never
-                run as code.
+                run as code; docs/select.md specifies it.
 
         Raises:
             ValueError: the expression is invalid, or compares text with numbers.
@@ -138,7 +138,29 @@ class Dataset(_recmap.Dataset):
         >>> set(digits().where("label in (3, 4) and length < 1000").columns["label"].tolist())
         {3, 4}
         """
-        return self.select(mask_of(expression, self.columns))
+        if not isinstance(expression, str):
+            raise TypeError(f"the expression must be a str, not {type(expression).__name__}")
+        mask = np.empty(self._record_count(), np.bool_)
+        self._match(expression, mask)
+        return self.select(self._selection.take(mask))
+
+    def save(self, path: Path) -> None:
+        """Writes which records this view has, and in which order, to a small file (NAME.rmv).
+
+        ``recmap.open(path)`` opens the view again, and every ``recmap`` command takes the file in
+        place of an index. It stays valid when shards are appended, and is refused for another or a
+        changed data set. docs/selection-format.md specifies it.
+
+        Raises:
+            InvalidError: this is a view of a concatenation, which has no index of its own; or the
+                path belongs to another file.
+
+        >>> digits().where("label == 3").save(folder / "threes.rmv")
+        >>> len(recmap.open(folder / "threes.rmv", allow_absolute_paths=True))
+        183
+        """
+        numbers = np.ascontiguousarray(self._selection.records().view(np.uint64))
+        self._save_selection(os.fspath(path), numbers)
 
     def sample(self, n: int, seed: int = 0) -> Dataset:
         """A view of n random records, each at most once, in their order in this data set.

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from . import _recmap
 from ._build import build_index
@@ -40,6 +43,20 @@ __all__ = ["open"]
 
 def _is_index(names: list[str]) -> bool:
     return len(names) == 1 and names[0].endswith(".rmx") and not os.path.isdir(names[0])
+
+
+def _is_selection(names: list[str]) -> bool:
+    return len(names) == 1 and names[0].endswith(".rmv") and not os.path.isdir(names[0])
+
+
+def _open_selection(path: str, index: Path | None, options: dict[str, Any]) -> Dataset:
+    """The view in a selection file; the other options are for opening its index."""
+    if index is None:
+        allow_absolute_paths = options["allow_absolute_paths"]
+        index = _recmap.selection_index_path(path, allow_absolute_paths)
+    dataset = open(index, **options)
+    numbers = np.frombuffer(dataset._read_selection(path), np.uint64)
+    return dataset.select(numbers)
 
 
 def _open_index(opening: OpenOptions, indexing: IndexOptions, *, rebuild: bool) -> Dataset:
@@ -139,9 +156,9 @@ def open(
 
     Args:
         source: a file, a glob (``**`` means any number of folders), a folder, ``@listfile``, a URL
-            (``s3://bucket/train-*.tfrecord``), a list of these, or an ``.rmx``. An ``.rmx`` is
-            opened as it is: only the ids, columns and counts asked for are checked. Naming a shard
-            twice is an error.
+            (``s3://bucket/train-*.tfrecord``), a list of these, an ``.rmx``, or a selection
+            (``.rmv``, see `Dataset.save`), which gives a view. An ``.rmx`` is opened as it is: only
+            the ids, columns and counts asked for are checked. Naming a shard twice is an error.
         id: a bytes or int64 feature by which records can be found.
         lift: features with one value per record to copy into the index as columns;
             {name: default} if records may lack one.
@@ -151,7 +168,7 @@ def open(
         on_corrupt: "skip" indexes the good records, warns about damage, and lists it in
             ``ds.info["damage"]``. "raise" also rejects an existing index with skipped records,
             unless you open that .rmx by name.
-        index: the path of the index.
+        index: the path of the index; for an ``.rmv``, of an index that was moved.
         framing: how records are stored in the shards: "tfrecord" (what "auto" means for new
             indexes), "ofrecord", "lines", "tar" (WebDataset), "fixed:HEADER,RECORD,FOOTER" in
             bytes, or the path of a shared object with a custom framing, which must contain a slash
@@ -175,7 +192,8 @@ def open(
         index_in_memory: copy the index to memory.
         guard: raise an error instead of a fatal SIGBUS if a mapped shard is truncated.
         shard_limit: the maximum number of shards mapped at once; 0: as many as possible.
-        allow_absolute_paths: allow an ``.rmx`` to name shards outside its own folder.
+        allow_absolute_paths: allow an ``.rmx`` to name shards outside its own folder, and an
+            ``.rmv`` to name such an index.
         span_keep_size: the maximum number of inflated bytes of compressed shards that this process
             keeps, over all threads; 0: 1 GiB. Data being read needs a few MiB per thread on top.
             Any value gives the same records. A true shuffle that needs more than this inflates
@@ -207,7 +225,11 @@ def open(
     >>> len(ds), type(ds[12])
     (1797, <class 'memoryview'>)
     """
+    options = dict(locals())
     names = names_of(source)
+    if _is_selection(names):
+        del options["source"], options["index"]
+        return _open_selection(names[0], index, options)
     is_index = _is_index(names)
     if shards is not None and not is_index:
         raise ValueError("shards= is for opening an .rmx: the shards are already named")

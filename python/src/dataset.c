@@ -9,6 +9,7 @@
 #include "order.h"
 #include "parser.h"
 #include "progress.h"
+#include "selection.h"
 #include "signals.h"
 
 struct handle_object *dataset_handle(struct dataset_object *dataset) {
@@ -567,6 +568,9 @@ static PyMethodDef methods[] = {
     {"_find", find, METH_VARARGS, NULL},
     {"_find_all", find_all, METH_VARARGS, NULL},
     {"_find_many", dataset_find_many, METH_VARARGS, NULL},
+    {"_match", dataset_match, METH_VARARGS, NULL},
+    {"_save_selection", dataset_save_selection, METH_VARARGS, NULL},
+    {"_read_selection", dataset_read_selection, METH_O, NULL},
     {"_read_id_hashes", read_id_hashes, METH_VARARGS, NULL},
     {"_column_table", column_table, METH_NOARGS, NULL},
     {"_counted_table", counted_table, METH_NOARGS, NULL},

@@ -1,6 +1,7 @@
 #include "module.h"
 
 #include "errors.h"
+#include "selection.h"
 
 PyTypeObject *handle_type, *record_type, *dataset_type, *batch_type, *order_type, *loader_type,
     *writer_type, *example_builder_type, *parser_type, *buffer_type, *views_type, *step_type,
@@ -20,6 +21,7 @@ static PyMethodDef functions[] = {
     {"shards_expand", shards_expand, METH_VARARGS, NULL},
     {"storage_create", storage_create, METH_O, NULL},
     {"example_decode", example_decode, METH_O, NULL},
+    {"selection_index_path", selection_index_path, METH_VARARGS, NULL},
     {"state_make", state_make, METH_VARARGS, NULL},
     {"order_continues", order_continues, METH_VARARGS, NULL},
     {"batch_set_class", batch_set_class, METH_O, NULL},

@@ -4,6 +4,7 @@ import re
 import shutil
 
 import pytest
+import recmap
 from conftest import DIGITS, ROOT
 
 PAGES = {
@@ -38,3 +39,9 @@ def test_page(name, tmp_path, monkeypatch, capsys):
     for start, block in blocks:
         lines = "\n" * text[:start].count("\n")  # errors name lines of the page
         exec(compile(lines + block, page, "exec"), names)
+
+
+def test_the_page_on_selecting(digits, tmp_path):
+    text = (ROOT / "docs" / "select.md").read_text()
+    for block in re.findall(r"```python\n(.*?)```", text, re.S):
+        exec(block, {"ds": digits, "folder": tmp_path, "recmap": recmap})

@@ -8,9 +8,10 @@ import unittest
 
 from support import COMMAND, ROOT, CliTest, tfrecord
 
-COMMANDS = ["index", "info", "schema", "get", "find", "cat", "order", "verify", "merge", "import",
-            "export", "cache"]
-READERS = ["schema", "get", "find", "cat"]
+COMMANDS = ["index", "info", "schema", "get", "find", "cat", "order", "select", "sample", "split",
+            "duplicates", "verify", "merge", "import", "export",
+            "cache"]
+READERS = ["schema", "get", "find", "cat", "sample"]
 
 
 def manual(name):
@@ -141,9 +142,9 @@ class WrongUsage(CliTest):
                 f"unknown option '{word}' (write -- before operands that begin with a dash)"))
 
     def test_of_operands(self):
-        for command in (*READERS, "info", "verify"):
+        for command in (*READERS, "info", "select", "split", "duplicates", "verify"):
             self.check_wrong(command, what="no index given")
-        for command in ("info", "schema", "cat", "verify"):
+        for command in ("info", "schema", "cat", "select", "duplicates", "verify"):
             self.check_wrong(command, "a.rmx", "b", what="only one index can be given")
         self.check_wrong("get", "a.rmx", what="no record number given")
         self.check_wrong("get", "a.rmx", "--by", "id", what="no id given")

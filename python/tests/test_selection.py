@@ -1,0 +1,121 @@
+"""Selections that are saved and opened again, and the same choices as of the command."""
+
+import pickle
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import recmap
+from conftest import write
+from recmap import _recmap
+
+COMMAND = Path(_recmap.__file__).parents[2] / "tools" / "recmap"  # in a build tree
+
+
+@pytest.fixture
+def labelled(tmp_path):
+    write(tmp_path, [recmap.encode_example({"label": i % 5, "id": f"r{i}"}) for i in range(40)])
+    with recmap.open(tmp_path / "made-0.tfrecord", lift=["label"], id="id") as ds:
+        yield ds
+
+
+@pytest.mark.parametrize(
+    "numbers", [[], [3], [1, 2, 39], list(range(40)), [5, 4, 4, 39, 0]], ids=str
+)
+def test_a_saved_view(labelled, tmp_path, numbers):
+    view, path = labelled.select(numbers), tmp_path / "view.rmv"
+    view.save(path)
+    again = recmap.open(path)
+    assert again.numbers.tolist() == numbers
+    assert [bytes(record) for record in again] == [bytes(record) for record in view]
+    assert pickle.loads(pickle.dumps(again)).numbers.tolist() == numbers
+    again[::-1].save(path)
+    assert recmap.open(path).numbers.tolist() == numbers[::-1]
+
+
+def test_a_saved_view_of_a_range(labelled, tmp_path):
+    labelled[30:3:-4].save(tmp_path / "view.rmv")
+    assert recmap.open(tmp_path / "view.rmv").numbers.tolist() == list(range(30, 3, -4))
+
+
+def test_large_selections(tmp_path):
+    """Lists, maps and several containers."""
+    write(tmp_path, [b""] * 200_000)
+    ds = recmap.open(tmp_path / "made-0.tfrecord")
+    random = np.random.default_rng(0)
+    for share in (0.0001, 0.02, 0.5, 1):
+        numbers = np.flatnonzero(random.random(len(ds)) < share)
+        ds.select(numbers).save(tmp_path / "view.rmv")
+        assert np.array_equal(recmap.open(tmp_path / "view.rmv").numbers, numbers)
+        order = random.permutation(numbers)
+        ds.select(order).save(tmp_path / "view.rmv")
+        assert np.array_equal(recmap.open(tmp_path / "view.rmv").numbers, order)
+
+
+def test_appended_shards(labelled, tmp_path):
+    view = labelled.where("label == 3")
+    view.save(tmp_path / "threes.rmv")
+    write(tmp_path, [recmap.encode_example({"label": 3, "id": "x"})], name="more.tfrecord")
+    shards = [tmp_path / "made-0.tfrecord", tmp_path / "more.tfrecord"]
+    recmap.open(shards, lift=["label"], id="id", index=labelled.index_path)
+    again = recmap.open(tmp_path / "threes.rmv")
+    assert again.numbers.tolist() == view.numbers.tolist()
+    recmap.open(shards[::-1], lift=["label"], id="id", index=labelled.index_path, rebuild=True)
+    with pytest.raises(recmap.StaleIndexError, match="not only extended"):
+        recmap.open(tmp_path / "threes.rmv")
+
+
+def test_an_index_elsewhere(labelled, tmp_path):
+    path = tmp_path / "below" / "view.rmv"
+    path.parent.mkdir()
+    labelled[:3].save(path)
+    with pytest.raises(recmap.InvalidError, match="outside its own folder"):
+        recmap.open(path)
+    assert len(recmap.open(path, allow_absolute_paths=True)) == 3
+    assert len(recmap.open(path, index=labelled.index_path)) == 3
+
+
+def test_views_that_have_no_index(labelled, tmp_path):
+    with pytest.raises(recmap.InvalidError, match="several indexes"):
+        recmap.concat([labelled, labelled]).save(tmp_path / "view.rmv")
+    with pytest.raises(recmap.InvalidError, match="not a selection"):
+        labelled.save(tmp_path / "made-0.tfrecord")
+
+
+def test_hostile_files(labelled, tmp_path):
+    """A file with a correct hash but other contents is refused, or gives records of the index."""
+    xxhash = pytest.importorskip("xxhash")
+    path = tmp_path / "view.rmv"
+    labelled.where("label == 3").save(path)
+    good = path.read_bytes()[:-16]
+    random = np.random.default_rng(0)
+    outcomes = set()
+    for round in range(3000):
+        data = bytearray(good)
+        data[round % len(good)] ^= int(random.integers(1, 256))
+        digest = xxhash.xxh3_128_digest(bytes(data))
+        path.write_bytes(bytes(data) + digest[:7:-1] + digest[7::-1])
+        try:
+            numbers = recmap.open(path).numbers
+        except (recmap.Error, OSError, ValueError) as error:
+            outcomes.add(type(error).__name__)
+        else:
+            assert ((numbers >= 0) & (numbers < 40)).all()
+    assert "CorruptIndexError" in outcomes or "CorruptRecordError" in outcomes
+
+
+@pytest.mark.skipif(not COMMAND.exists(), reason="the command is not here")
+@pytest.mark.parametrize("shares", [(0.9, 0.1), (0.3, 0.3, 0.4), (1.0, 0.0), (1e-300, 1.0)])
+def test_the_command_chooses_the_same(labelled, tmp_path, shares):
+    def run(*words):
+        return subprocess.run([COMMAND, *words], check=True, cwd=tmp_path, capture_output=True)
+
+    index = labelled.index_path
+    lines = run("sample", index, "9", "--seed", "5", "--format", "number").stdout.split()
+    assert [int(line) for line in lines] == labelled.sample(9, seed=5).numbers.tolist()
+    named = {f"part{i}": share for i, share in enumerate(shares)}
+    run("split", index, "--seed", "5", *(f"{name}={share!r}" for name, share in named.items()))
+    for name, part in labelled.split(named, seed=5).items():
+        opened = recmap.open(tmp_path / f"{name}.rmv")
+        assert opened.numbers.tolist() == part.numbers.tolist()

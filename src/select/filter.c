@@ -1,0 +1,283 @@
+#include "select/filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "index/lifted.h"
+
+/* Records are matched in chunks of the lifted columns, so that each chunk is opened once. */
+enum { CHUNK_RECORDS = COLUMN_CHUNK_RECORDS, SEARCHED_LINEARLY_MAX = 8 };
+
+static size_t tree_depth(const recmap_filter *filter, size_t node) {
+    size_t depth = 0;
+    for (size_t child = filter->nodes[node].first_child; child != FILTER_NO_NODE;
+         child = filter->nodes[child].next_sibling) {
+        size_t below = tree_depth(filter, child);
+        if (below > depth) depth = below;
+    }
+    return depth + 1;
+}
+
+recmap_status recmap_filter_create(recmap_filter **filter, recmap_dataset *dataset,
+                                   const char *expression, size_t size, recmap_error *error) {
+    recmap_filter *created = calloc(1, sizeof *created);
+    if (!created) return fail_memory(error);
+    created->dataset = dataset;
+    recmap_status status = filter_parse(created, expression, size, error);
+    if (status != RECMAP_OK) {
+        recmap_filter_destroy(created);
+        return status;
+    }
+    created->depth = tree_depth(created, created->root);
+    *filter = created;
+    return RECMAP_OK;
+}
+
+void recmap_filter_destroy(recmap_filter *filter) {
+    if (!filter) return;
+    for (size_t i = 0; i < filter->column_count; i++) free(filter->columns[i].values);
+    free(filter->columns);
+    free(filter->nodes);
+    free(filter->values);
+    free(filter->texts);
+    free(filter->masks);
+    free(filter);
+}
+
+/* ---- Values of a chunk. */
+
+static size_t value_size(recmap_type type) {
+    if (type == RECMAP_TYPE_BYTES) return sizeof(recmap_value);
+    return type == RECMAP_TYPE_FLOAT ? sizeof(float) : sizeof(int64_t);
+}
+
+static recmap_status reserve(recmap_filter *filter, recmap_error *error) {
+    if (!filter->masks) filter->masks = malloc(filter->depth * CHUNK_RECORDS);
+    if (!filter->masks) return fail_memory(error);
+    for (size_t i = 0; i < filter->column_count; i++) {
+        struct filter_column *column = &filter->columns[i];
+        if (!column->values) column->values = malloc(CHUNK_RECORDS * value_size(column->type));
+        if (!column->values) return fail_memory(error);
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status read_chunk(recmap_filter *filter, uint64_t first, size_t count,
+                                recmap_error *error) {
+    recmap_dataset *dataset = filter->dataset;
+    recmap_status status = RECMAP_OK;
+    for (size_t i = 0; status == RECMAP_OK && i < filter->column_count; i++) {
+        const struct filter_column *column = &filter->columns[i];
+        if (column->type == RECMAP_TYPE_BYTES)
+            status = recmap_dataset_read_bytes(column->values, dataset, column->index, first, count,
+                                               error);
+        else if (column->type == RECMAP_TYPE_FLOAT)
+            status = recmap_dataset_read_float(column->values, dataset, column->index, first, count,
+                                               error);
+        else
+            status = recmap_dataset_read_int64(column->values, dataset, column->index, first, count,
+                                               error);
+    }
+    return status;
+}
+
+/* ---- Comparisons. Loops without branches, which compilers vectorise. */
+
+#define COMPARE_LOOP(left, right)                                                                  \
+    switch (relation) {                                                                            \
+    case FILTER_EQUAL:                                                                             \
+        for (size_t i = 0; i < count; i++) mask[i] = (left) == (right);                            \
+        break;                                                                                     \
+    case FILTER_NOT_EQUAL:                                                                         \
+        for (size_t i = 0; i < count; i++) mask[i] = (left) != (right);                            \
+        break;                                                                                     \
+    case FILTER_LESS:                                                                              \
+        for (size_t i = 0; i < count; i++) mask[i] = (left) < (right);                             \
+        break;                                                                                     \
+    case FILTER_LESS_EQUAL:                                                                        \
+        for (size_t i = 0; i < count; i++) mask[i] = (left) <= (right);                            \
+        break;                                                                                     \
+    case FILTER_GREATER:                                                                           \
+        for (size_t i = 0; i < count; i++) mask[i] = (left) > (right);                             \
+        break;                                                                                     \
+    case FILTER_GREATER_EQUAL:                                                                     \
+        for (size_t i = 0; i < count; i++) mask[i] = (left) >= (right);                            \
+        break;                                                                                     \
+    }
+
+static void compare_int64(uint8_t *mask, enum filter_operator relation, const int64_t *values,
+                          int64_t value, size_t count) {
+    COMPARE_LOOP(values[i], value)
+}
+
+static void compare_double(uint8_t *mask, enum filter_operator relation, const int64_t *values,
+                           double value, size_t count) {
+    COMPARE_LOOP((double)values[i], value)
+}
+
+static void compare_float(uint8_t *mask, enum filter_operator relation, const float *values,
+                          float value, size_t count) {
+    COMPARE_LOOP(values[i], value)
+}
+
+static void compare_bytes(uint8_t *mask, enum filter_operator relation, const recmap_value *values,
+                          const recmap_value *value, size_t count) {
+    COMPARE_LOOP(filter_value_compare(&values[i], value), 0)
+}
+
+/* A float column is compared in single precision, so that `score == 0.1` finds what was stored for
+ * 0.1. */
+static void compare_value(uint8_t *mask, const struct filter_column *column,
+                          const struct filter_node *node, size_t count) {
+    const struct filter_value *value = &node->value;
+    if (column->type == RECMAP_TYPE_BYTES)
+        compare_bytes(mask, node->relation, column->values, &value->value, count);
+    else if (column->type == RECMAP_TYPE_FLOAT)
+        compare_float(mask, node->relation, column->values, (float)value->number, count);
+    else if (value->is_double)
+        compare_double(mask, node->relation, column->values, value->number, count);
+    else compare_int64(mask, node->relation, column->values, value->value.as.int64, count);
+}
+
+static void compare_mixed(uint8_t *mask, enum filter_operator relation, const float *floats,
+                          const int64_t *integers, size_t count) {
+    COMPARE_LOOP((double)floats[i], (double)integers[i])
+}
+
+static void compare_mixed_back(uint8_t *mask, enum filter_operator relation,
+                               const int64_t *integers, const float *floats, size_t count) {
+    COMPARE_LOOP((double)integers[i], (double)floats[i])
+}
+
+static void compare_floats(uint8_t *mask, enum filter_operator relation, const float *left,
+                           const float *right, size_t count) {
+    COMPARE_LOOP(left[i], right[i])
+}
+
+static void compare_int64s(uint8_t *mask, enum filter_operator relation, const int64_t *left,
+                           const int64_t *right, size_t count) {
+    COMPARE_LOOP(left[i], right[i])
+}
+
+static void compare_texts(uint8_t *mask, enum filter_operator relation, const recmap_value *left,
+                          const recmap_value *right, size_t count) {
+    COMPARE_LOOP(filter_value_compare(&left[i], &right[i]), 0)
+}
+
+static void compare_columns(uint8_t *mask, const struct filter_column *left,
+                            const struct filter_column *right, enum filter_operator relation,
+                            size_t count) {
+    bool left_is_float = left->type == RECMAP_TYPE_FLOAT;
+    bool right_is_float = right->type == RECMAP_TYPE_FLOAT;
+    if (left->type == RECMAP_TYPE_BYTES)
+        compare_texts(mask, relation, left->values, right->values, count);
+    else if (left_is_float && right_is_float)
+        compare_floats(mask, relation, left->values, right->values, count);
+    else if (left_is_float) compare_mixed(mask, relation, left->values, right->values, count);
+    else if (right_is_float) compare_mixed_back(mask, relation, left->values, right->values, count);
+    else compare_int64s(mask, relation, left->values, right->values, count);
+}
+
+/* ---- Lists. */
+
+static recmap_value value_at(const struct filter_column *column, size_t i) {
+    if (column->type == RECMAP_TYPE_BYTES) return ((const recmap_value *)column->values)[i];
+    recmap_value value = {.type = column->type};
+    if (column->type == RECMAP_TYPE_FLOAT) value.as.float32 = ((const float *)column->values)[i];
+    else value.as.int64 = ((const int64_t *)column->values)[i];
+    return value;
+}
+
+/* NaN compares equal to everything in filter_value_compare, but is equal to nothing. */
+static bool is_in(const recmap_value *value, const recmap_value *sorted, size_t count) {
+    if (value->type == RECMAP_TYPE_FLOAT && value->as.float32 != value->as.float32) return false;
+    while (count > SEARCHED_LINEARLY_MAX) {
+        size_t half = count / 2;
+        if (filter_value_compare(&sorted[half], value) <= 0) {
+            sorted += half;
+            count -= half;
+        } else {
+            count = half;
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!filter_value_compare(&sorted[i], value)) return true;
+    return false;
+}
+
+static void match_in(uint8_t *mask, const recmap_filter *filter, const struct filter_node *node,
+                     size_t count) {
+    const struct filter_column *column = &filter->columns[node->column];
+    const recmap_value *sorted = filter->values + node->first_value;
+    if (column->type == RECMAP_TYPE_INT64 && node->value_count <= SEARCHED_LINEARLY_MAX) {
+        const int64_t *values = column->values;
+        memset(mask, 0, count);
+        for (size_t k = 0; k < node->value_count; k++)
+            for (size_t i = 0; i < count; i++) mask[i] |= values[i] == sorted[k].as.int64;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        recmap_value value = value_at(column, i);
+        mask[i] = is_in(&value, sorted, node->value_count);
+    }
+}
+
+/* ---- The tree. */
+
+static void match_node(uint8_t *mask, const recmap_filter *filter, size_t index, size_t count);
+
+/* Combines the children into `mask`. The chunk of masks after it is free: each level of the tree
+ * has one. */
+static void match_children(uint8_t *mask, const recmap_filter *filter,
+                           const struct filter_node *node, size_t count) {
+    uint8_t *other = mask + CHUNK_RECORDS;
+    size_t child = node->first_child;
+    match_node(mask, filter, child, count);
+    while ((child = filter->nodes[child].next_sibling) != FILTER_NO_NODE) {
+        match_node(other, filter, child, count);
+        if (node->kind == FILTER_AND)
+            for (size_t i = 0; i < count; i++) mask[i] &= other[i];
+        else
+            for (size_t i = 0; i < count; i++) mask[i] |= other[i];
+    }
+}
+
+static void match_node(uint8_t *mask, const recmap_filter *filter, size_t index, size_t count) {
+    const struct filter_node *node = &filter->nodes[index];
+    const struct filter_column *columns = filter->columns;
+    switch (node->kind) {
+    case FILTER_AND:
+    case FILTER_OR: match_children(mask, filter, node, count); break;
+    case FILTER_NOT:
+        match_node(mask, filter, node->first_child, count);
+        for (size_t i = 0; i < count; i++) mask[i] ^= 1;
+        break;
+    case FILTER_COMPARE_VALUE: compare_value(mask, &columns[node->column], node, count); break;
+    case FILTER_COMPARE_COLUMNS:
+        compare_columns(mask, &columns[node->column], &columns[node->other], node->relation, count);
+        break;
+    case FILTER_IN: match_in(mask, filter, node, count); break;
+    }
+}
+
+recmap_status recmap_filter_match(uint8_t *matches, recmap_filter *filter, uint64_t first,
+                                  size_t count, recmap_error *error) {
+    uint64_t record_count = recmap_dataset_count(filter->dataset);
+    if (!bytes_fit(first, count, record_count))
+        return fail(error, RECMAP_INVALID, "records %llu to %llu are out of range: there are %llu",
+                    (unsigned long long)first, (unsigned long long)(first + count),
+                    (unsigned long long)record_count);
+    RETURN_IF_FAILED(reserve(filter, error));
+    for (size_t done = 0; done < count;) {
+        uint64_t next = first + done;
+        uint64_t rest = CHUNK_RECORDS - next % CHUNK_RECORDS;
+        size_t chunk = (size_t)min_u64(count - done, rest);
+        RETURN_IF_FAILED(read_chunk(filter, next, chunk, error));
+        match_node(filter->masks, filter, filter->root, chunk);
+        memcpy(matches + done, filter->masks, chunk);
+        done += chunk;
+    }
+    return RECMAP_OK;
+}

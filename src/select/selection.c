@@ -1,0 +1,395 @@
+/* docs/selection-format.md specifies the file. */
+#include <recmap/selection.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "dataset/dataset.h"
+#include "index/identity.h"
+#include "os/file.h"
+#include "select/roaring.h"
+#include "shards/shard_name.h"
+
+enum {
+    VERSION = 1,
+    KIND_SET = 1,
+    KIND_LIST = 2,
+    HEADER_SIZE = 64,
+    MAGIC_SIZE = 8,
+    HASH_SIZE = 16,
+    PATH_SIZE_MAX = 4095
+};
+
+static const char MAGIC[MAGIC_SIZE + 1] = "RMXview\n";
+
+struct recmap_selection {
+    bool is_set;
+    uint64_t record_count; /* of the data set, when the selection was created */
+    uint64_t shard_count;
+    uint8_t fingerprint[IDENTITY_HASH_SIZE];
+    char *index_path; /* resolved, if the selection was created; else as it is to be opened */
+    char *path;       /* of the file, or NULL */
+    uint64_t *numbers;
+    size_t count;
+    uint8_t *file; /* until the selection is attached: the file */
+    const uint8_t *packed;
+    size_t packed_size;
+};
+
+void recmap_selection_destroy(recmap_selection *selection) {
+    if (!selection) return;
+    free(selection->index_path);
+    free(selection->path);
+    free(selection->numbers);
+    free(selection->file);
+    free(selection);
+}
+
+const char *recmap_selection_index_path(const recmap_selection *selection) {
+    return selection->index_path;
+}
+
+size_t recmap_selection_count(const recmap_selection *selection) {
+    return selection->count;
+}
+
+const uint64_t *recmap_selection_numbers(const recmap_selection *selection) {
+    return selection->numbers;
+}
+
+int recmap_selection_is_set(const recmap_selection *selection) {
+    return selection->is_set;
+}
+
+/* ---- Creating. */
+
+static bool ascends(const uint64_t *numbers, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        if (numbers[i] <= numbers[i - 1]) return false;
+    return true;
+}
+
+static recmap_status check_numbers(const recmap_dataset *dataset, const uint64_t *numbers,
+                                   size_t count, recmap_error *error) {
+    for (size_t i = 0; i < count; i++)
+        RETURN_IF_FAILED(dataset_check_range(dataset, numbers[i], 1, error));
+    return RECMAP_OK;
+}
+
+static recmap_status fill(recmap_selection *selection, const recmap_dataset *dataset,
+                          const uint64_t *numbers, size_t count, recmap_error *error) {
+    RETURN_IF_FAILED(check_numbers(dataset, numbers, count, error));
+    selection->numbers = malloc((count + 1) * sizeof *numbers);
+    if (!selection->numbers) return fail_memory(error);
+    if (count) memcpy(selection->numbers, numbers, count * sizeof *numbers);
+    selection->count = count;
+    selection->is_set = ascends(numbers, count);
+    selection->record_count = dataset->info.record_count;
+    selection->shard_count = dataset->info.shard_count;
+    memcpy(selection->fingerprint, dataset->info.fingerprint.bytes, IDENTITY_HASH_SIZE);
+    return path_resolve(&selection->index_path, dataset_path(dataset), error);
+}
+
+recmap_status recmap_selection_create(recmap_selection **selection, recmap_dataset *dataset,
+                                      const uint64_t *numbers, size_t count, recmap_error *error) {
+    if (dataset->part_count) {
+        fail(error, RECMAP_INVALID, "a selection of several indexes cannot be stored");
+        fail_advise(error, "select from each data set by itself, or merge the indexes first "
+                           "(recmap merge)");
+        return RECMAP_INVALID;
+    }
+    recmap_selection *created = calloc(1, sizeof *created);
+    if (!created) return fail_memory(error);
+    recmap_status status = fill(created, dataset, numbers, count, error);
+    if (status == RECMAP_OK) *selection = created;
+    else recmap_selection_destroy(created);
+    return status;
+}
+
+/* ---- Saving. */
+
+/* The number of bytes that hold any record number. */
+static unsigned number_width(uint64_t record_count) {
+    unsigned bits = record_count ? bit_length(record_count - 1) : 0;
+    return bits ? (bits + 7) / 8 : 1;
+}
+
+/* The path of the index in the file: relative if the index is in the folder of the file or below,
+ * else absolute. */
+static recmap_status stored_path(const char **stored, const recmap_selection *selection,
+                                 const char *path, recmap_error *error) {
+    char *folder = path_folder(path), *resolved = NULL;
+    if (!folder) return fail_memory(error);
+    recmap_status status = path_resolve(&resolved, folder, error);
+    free(folder);
+    if (status != RECMAP_OK) return status;
+    size_t size = strlen(resolved);
+    bool is_root = size == 1;
+    *stored = selection->index_path;
+    if (!strncmp(*stored, resolved, size) && (is_root || (*stored)[size] == '/'))
+        *stored += size + !is_root;
+    free(resolved);
+    return RECMAP_OK;
+}
+
+static size_t payload_size(const recmap_selection *selection) {
+    if (selection->is_set) return roaring_size(selection->numbers, selection->count);
+    return selection->count * number_width(selection->record_count);
+}
+
+static void pack_list(uint8_t *packed, const recmap_selection *selection) {
+    unsigned width = number_width(selection->record_count);
+    for (size_t i = 0; i < selection->count; i++)
+        for (unsigned k = 0; k < width; k++)
+            *packed++ = (uint8_t)(selection->numbers[i] >> (8 * k));
+}
+
+static void put_hash(uint8_t *bytes, const uint8_t *data, size_t size) {
+    XXH128_hash_t hash = XXH3_128bits(data, size);
+    store64(bytes, hash.low64);
+    store64(bytes + 8, hash.high64);
+}
+
+/* Writes the file's bytes to `file`, which has room for them. */
+static void pack(uint8_t *file, const recmap_selection *selection, const char *stored,
+                 size_t payload) {
+    size_t path_size = strlen(stored);
+    memset(file, 0, HEADER_SIZE);
+    memcpy(file, MAGIC, MAGIC_SIZE);
+    store32(file + 8, VERSION);
+    store32(file + 12, selection->is_set ? KIND_SET : KIND_LIST);
+    store64(file + 16, selection->record_count);
+    store64(file + 24, selection->shard_count);
+    memcpy(file + 32, selection->fingerprint, IDENTITY_HASH_SIZE);
+    store64(file + 48, selection->count);
+    store32(file + 56, (uint32_t)path_size);
+    memcpy(file + HEADER_SIZE, stored, path_size);
+    uint8_t *packed = file + HEADER_SIZE + path_size;
+    if (selection->is_set) roaring_pack(packed, selection->numbers, selection->count);
+    else pack_list(packed, selection);
+    put_hash(packed + payload, file, HEADER_SIZE + path_size + payload);
+}
+
+static bool ends_in_rmv(const char *path) {
+    size_t size = strlen(path);
+    return size > 4 && !strcmp(path + size - 4, ".rmv");
+}
+
+/* Protects other files: the path must be free, or a selection, or end in `.rmv`. */
+static recmap_status check_target(const char *path, recmap_error *error) {
+    struct file_stat stat;
+    bool is_there = false;
+    char magic[MAGIC_SIZE] = "";
+    int fd = -1;
+    if (ends_in_rmv(path)) return RECMAP_OK;
+    recmap_status status = file_find_stat(&stat, &is_there, path, error);
+    if (status != RECMAP_OK || !is_there || !stat.size) return status;
+    status = file_open(&fd, path, error);
+    if (status == RECMAP_OK && stat.size >= HEADER_SIZE)
+        status = file_read_at(fd, magic, MAGIC_SIZE, 0, path, error);
+    file_close(fd);
+    if (status != RECMAP_OK || !memcmp(magic, MAGIC, MAGIC_SIZE)) return status;
+    fail(error, RECMAP_INVALID, "already exists and is not a selection");
+    fail_file(error, path);
+    fail_advise(error, "give the selection another name (NAME.rmv), or remove the file first");
+    return RECMAP_INVALID;
+}
+
+static recmap_status publish(const char *path, const uint8_t *bytes, size_t size,
+                             recmap_error *error) {
+    struct temporary_file file = TEMPORARY_FILE_INIT;
+    recmap_status status = temporary_create(&file, path, error);
+    if (status == RECMAP_OK) status = file_write_at(file.fd, bytes, size, 0, path, error);
+    if (status == RECMAP_OK) status = file_sync(file.fd, path, error);
+    if (status == RECMAP_OK) status = temporary_publish(&file, error);
+    temporary_discard(&file);
+    return status;
+}
+
+recmap_status recmap_selection_save(const recmap_selection *selection, const char *path,
+                                    recmap_error *error) {
+    const char *stored = NULL;
+    RETURN_IF_FAILED(check_target(path, error));
+    RETURN_IF_FAILED(stored_path(&stored, selection, path, error));
+    size_t payload = payload_size(selection);
+    size_t size = HEADER_SIZE + strlen(stored) + payload + HASH_SIZE;
+    uint8_t *bytes = malloc(size);
+    if (!bytes) return fail_memory(error);
+    pack(bytes, selection, stored, payload);
+    recmap_status status = publish(path, bytes, size, error);
+    free(bytes);
+    return status;
+}
+
+/* ---- Opening. */
+
+static recmap_status fail_corrupt(const recmap_selection *selection, recmap_error *error,
+                                  const char *what) {
+    fail(error, RECMAP_CORRUPT, "%s", what);
+    fail_file(error, selection->path);
+    fail_advise(error, "write the selection again (recmap select ... -o NAME.rmv)");
+    return RECMAP_CORRUPT;
+}
+
+static recmap_status read_file(recmap_selection *selection, size_t *size, recmap_error *error) {
+    int fd = -1;
+    struct file_stat stat;
+    recmap_status status = file_open(&fd, selection->path, error);
+    if (status == RECMAP_OK) status = file_get_stat(&stat, fd, selection->path, error);
+    if (status == RECMAP_OK) {
+        *size = (size_t)stat.size;
+        selection->file = malloc(*size + 1);
+        status = selection->file
+                     ? file_read_at(fd, selection->file, *size, 0, selection->path, error)
+                     : fail_memory(error);
+    }
+    file_close(fd);
+    return status;
+}
+
+/* Checks everything but the numbers, whose limits only the data set knows. */
+static recmap_status check_header(recmap_selection *selection, size_t size, recmap_error *error) {
+    const uint8_t *file = selection->file;
+    if (size < MAGIC_SIZE || memcmp(file, MAGIC, MAGIC_SIZE) != 0)
+        return fail_corrupt(selection, error, "this is not a recmap selection");
+    if (size < HEADER_SIZE + HASH_SIZE)
+        return fail_corrupt(selection, error, "the selection is truncated");
+    uint8_t hash[HASH_SIZE];
+    put_hash(hash, file, size - HASH_SIZE);
+    if (memcmp(hash, file + size - HASH_SIZE, HASH_SIZE) != 0)
+        return fail_corrupt(selection, error, "the selection is damaged: its hash does not match");
+    if (load32(file + 8) != VERSION) {
+        fail(error, RECMAP_UNSUPPORTED, "the selection has format %u, but this version reads %d",
+             load32(file + 8), VERSION);
+        fail_file(error, selection->path);
+        fail_advise(error, "install a newer version of recmap");
+        return RECMAP_UNSUPPORTED;
+    }
+    uint32_t kind = load32(file + 12), path_size = load32(file + 56);
+    size_t room = size - HEADER_SIZE - HASH_SIZE;
+    if ((kind != KIND_SET && kind != KIND_LIST) || load32(file + 60) || !path_size ||
+        path_size > PATH_SIZE_MAX || path_size > room || memchr(file + HEADER_SIZE, 0, path_size))
+        return fail_corrupt(selection, error, "the selection has a malformed header");
+    selection->is_set = kind == KIND_SET;
+    selection->record_count = load64(file + 16);
+    selection->shard_count = load64(file + 24);
+    memcpy(selection->fingerprint, file + 32, IDENTITY_HASH_SIZE);
+    selection->count = (size_t)load64(file + 48);
+    selection->packed = file + HEADER_SIZE + path_size;
+    selection->packed_size = room - path_size;
+    return RECMAP_OK;
+}
+
+static recmap_status find_index(recmap_selection *selection, bool allow_absolute_path,
+                                recmap_error *error) {
+    char *name = strndup((const char *)selection->file + HEADER_SIZE, load32(selection->file + 56));
+    char *folder = path_folder(selection->path);
+    bool is_here = name && folder && !strchr(selection->path, '/');
+    if (name && folder && (name[0] == '/' || is_here)) selection->index_path = strdup(name);
+    else if (name && folder) selection->index_path = path_join(folder, name);
+    bool is_absolute = name && name[0] == '/';
+    bool is_inside = name && shard_name_stays_inside(name);
+    free(name);
+    free(folder);
+    if (!selection->index_path) return fail_memory(error);
+    if (!is_absolute && !is_inside)
+        return fail_corrupt(selection, error, "the selection has a malformed path of its index");
+    if (!is_absolute || allow_absolute_path) return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "the selection's index is outside its own folder: %.900s",
+         selection->index_path);
+    fail_file(error, selection->path);
+    fail_advise(error, "if you trust the selection, allow absolute paths "
+                       "(allow_absolute_paths=True)");
+    return RECMAP_INVALID;
+}
+
+recmap_status recmap_selection_open(recmap_selection **selection, const char *path,
+                                    int allow_absolute_path, recmap_error *error) {
+    recmap_selection *opened = calloc(1, sizeof *opened);
+    if (!opened) return fail_memory(error);
+    size_t size = 0;
+    opened->path = strdup(path);
+    recmap_status status = opened->path ? read_file(opened, &size, error) : fail_memory(error);
+    if (status == RECMAP_OK) status = check_header(opened, size, error);
+    if (status == RECMAP_OK) status = find_index(opened, allow_absolute_path != 0, error);
+    if (status == RECMAP_OK) *selection = opened;
+    else recmap_selection_destroy(opened);
+    return status;
+}
+
+/* ---- Attaching. */
+
+/* Hashes the first shards of the data set, as its fingerprint would if it had no others. */
+static recmap_status prefix_fingerprint(uint8_t fingerprint[IDENTITY_HASH_SIZE],
+                                        const recmap_dataset *dataset, uint64_t shard_count,
+                                        recmap_error *error) {
+    uint8_t *hashes = malloc((size_t)shard_count * IDENTITY_HASH_SIZE + 1);
+    if (!hashes) return fail_memory(error);
+    for (uint64_t i = 0; i < shard_count; i++)
+        memcpy(hashes + i * IDENTITY_HASH_SIZE, dataset->shard_table[i].entry.identity.hash,
+               IDENTITY_HASH_SIZE);
+    identity_fingerprint(fingerprint, hashes, (size_t)shard_count);
+    free(hashes);
+    return RECMAP_OK;
+}
+
+static uint64_t prefix_record_count(const recmap_dataset *dataset, uint64_t shard_count) {
+    if (shard_count == dataset->info.shard_count) return dataset->info.record_count;
+    return dataset->shard_table[shard_count].first_record;
+}
+
+static recmap_status fail_stale(const recmap_selection *selection, recmap_error *error) {
+    fail(error, RECMAP_STALE,
+         "the selection is of other records than its index has now: the data set was changed, not "
+         "only extended");
+    fail_file(error, selection->path);
+    fail_advise(error, "select again from %.400s", selection->index_path);
+    return RECMAP_STALE;
+}
+
+static bool unpack_list(recmap_selection *selection) {
+    unsigned width = number_width(selection->record_count);
+    if (selection->packed_size != selection->count * width) return false;
+    const uint8_t *packed = selection->packed;
+    for (size_t i = 0; i < selection->count; i++, packed += width) {
+        uint64_t number = 0;
+        for (unsigned k = 0; k < width; k++) number |= (uint64_t)packed[k] << (8 * k);
+        if (number >= selection->record_count) return false;
+        selection->numbers[i] = number;
+    }
+    return true;
+}
+
+/* The count is checked first, so that memory follows the data set, or the file's size. */
+static recmap_status unpack(recmap_selection *selection, recmap_error *error) {
+    unsigned width = number_width(selection->record_count);
+    bool fits = selection->is_set ? selection->count <= selection->record_count
+                                  : selection->count <= selection->packed_size / width;
+    if (!fits) return fail_corrupt(selection, error, "the selection has a malformed header");
+    selection->numbers = malloc((selection->count + 1) * sizeof *selection->numbers);
+    if (!selection->numbers) return fail_memory(error);
+    bool is_good = selection->is_set ? roaring_unpack(selection->numbers, selection->count,
+                                                      selection->record_count, selection->packed,
+                                                      selection->packed_size)
+                                     : unpack_list(selection);
+    if (!is_good) return fail_corrupt(selection, error, "the selection has malformed numbers");
+    free(selection->file);
+    selection->file = NULL;
+    return RECMAP_OK;
+}
+
+recmap_status recmap_selection_attach(recmap_selection *selection, recmap_dataset *dataset,
+                                      recmap_error *error) {
+    uint8_t fingerprint[IDENTITY_HASH_SIZE];
+    if (!selection->file) return RECMAP_OK;
+    if (selection->shard_count > dataset->info.shard_count ||
+        selection->record_count != prefix_record_count(dataset, selection->shard_count))
+        return fail_stale(selection, error);
+    RETURN_IF_FAILED(prefix_fingerprint(fingerprint, dataset, selection->shard_count, error));
+    if (memcmp(fingerprint, selection->fingerprint, IDENTITY_HASH_SIZE) != 0)
+        return fail_stale(selection, error);
+    return unpack(selection, error);
+}

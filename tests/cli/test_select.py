@@ -1,0 +1,230 @@
+"""select, sample, split, duplicates and cat --where, and selections in place of an index."""
+
+import os
+
+from support import CliTest, example, parse_tfrecord, tfrecord
+
+LANGUAGES = ("de", "fr", "日本")
+ROWS = [{"id": f"id-{i // 2 if i < 6 else i}", "label": i % 5, "score": i / 8,
+         "lang": LANGUAGES[i % 3]} for i in range(40)]
+RECORDS = [example(**row) for row in ROWS]
+
+
+class Selected(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("a-0.tfrecord", tfrecord(RECORDS[:25]))
+        self.write("a-1.tfrecord", tfrecord(RECORDS[25:]))
+        lifts = [word for name in ("label", "score", "lang") for word in ("--lift", name)]
+        self.options = ["--id", "id", *lifts, "-o", "a.rmx"]
+        self.index(*self.options, "a-0.tfrecord", "a-1.tfrecord")
+
+    def numbers(self, path, *options):
+        out = self.run_recmap("cat", path, "--format", "number", *options).out
+        return [int(line) for line in out.split()]
+
+
+class Select(Selected):
+    def test_expressions(self):
+        for expression, holds in (
+                ("label == 3", lambda row: row["label"] == 3),
+                ("lang in ('de', 'fr') and score >= 2", lambda row: row["lang"] != "日本"
+                 and row["score"] >= 2),
+                ("lang == '日本' or not label < 4", lambda row: row["lang"] == "日本"
+                 or row["label"] == 4),
+                ("length < 1", lambda row: False)):
+            expected = [i for i, row in enumerate(ROWS) if holds(row)]
+            lines = "".join(f"{number}\n" for number in expected)
+            self.check("select", "a.rmx", "--where", expression, out=lines)
+            self.check("cat", "a.rmx", "--where", expression, "--format", "number", out=lines)
+            self.check("select", "a.rmx", "--where", expression, "-o", "b.rmv",
+                       err=f"recmap: b.rmv: {len(expected)} of 40 records\n")
+            self.check("cat", "b.rmv", "--format", "number", out=lines)
+            self.check("cat", "b.rmv", out=b"".join(RECORDS[i] for i in expected))
+
+    def test_errors(self):
+        advice = ("  write comparisons of columns with values, such as `label == 3 and lang in ('de', "
+                  "'fr')`; `columns['a/b']` is a column whose name is not a Python name\n")
+        self.check("select", "a.rmx", "--where", "label == '3'", status=2, err=(
+            "recmap: character 1: `label`: text and numbers cannot be compared\n" + advice))
+        self.check("select", "a.rmx", "--where", "lang == '日本' and label = 3", status=2, err=(
+            "recmap: character 24: `=`: use `==` to compare\n" + advice))
+        self.check("cat", "a.rmx", "--where", "label == 3 and lan == 'de'", status=1, err=(
+            "recmap: a.rmx: character 16: the index has no column 'lan'\n  did you mean 'lang'? the "
+            "columns are @length, label, score, lang; `recmap index --lift` adds others\n"))
+        self.check_wrong("select", "a.rmx", what="no --where EXPRESSION given")
+        self.write("note.txt", b"keep me" * 20)
+        self.check("select", "a.rmx", "--where", "label == 3", "-o", "note.txt", status=2, err=(
+            "recmap: note.txt: already exists and is not a selection\n"
+            "  give the selection another name (NAME.rmv), or remove the file first\n"))
+        self.assertEqual(self.read("note.txt"), b"keep me" * 20)
+        self.check("select", "a.rmx", "--where", "label == 3", "-o", "a.rmx", status=2, err=(
+            "recmap: a.rmx: is the index itself and would be overwritten\n"
+            "  name another file with -o\n"))
+
+    def test_a_selection_in_place_of_an_index(self):
+        self.run_recmap("select", "a.rmx", "--where", "label == 3", "-o", "threes.rmv")
+        threes = [i for i in range(40) if i % 5 == 3]
+        self.check("get", "threes.rmv", "1", "--feature", "id", out="id-8")
+        self.check("get", "threes.rmv", "0:2", "--format", "number", out="3\n8\n")
+        self.check("get", "threes.rmv", "8", status=2, err=(
+            "recmap: item 8 is out of range: the selection has 8\n"
+            "  items of a selection are numbered from 0, in its order\n"))
+        self.check("find", "threes.rmv", "id-8", "id-1", out="id-8\t1\nid-1\t0\n")
+        self.check("find", "threes.rmv", "id-9", status=1, err=(
+            "recmap: the selection does not contain the id 'id-9': it is the id of record 9\n"
+            "  search the index instead of the selection\n"))
+        self.check("get", "threes.rmv", "--by", "id", "id-8", out=RECORDS[8])
+        shuffled = self.numbers("threes.rmv", "--shuffle", "--seed", "3")
+        positions = self.run_recmap("order", "threes.rmv", "--shuffle", "--seed", "3").out.split()
+        self.assertEqual(shuffled, [threes[int(position)] for position in positions])
+        self.assertEqual(sorted(shuffled), threes)
+        lines = self.run_recmap("info", "threes.rmv").out.decode().split("\n")
+        self.assertEqual(lines[:3], ["selection    threes.rmv, a set of 8 records",
+                                     "index        a.rmx",
+                                     "records      40"])
+        document = self.run_recmap("info", "--json", "threes.rmv").out
+        self.assertTrue(document.startswith(b'{"selection":{"records":8,"ordered":false},"records"'))
+        schema = self.run_recmap("schema", "--json", "threes.rmv").out
+        self.assertIn(b'"min":3,"max":3', schema.replace(b" ", b""))
+        self.check("select", "threes.rmv", "--where", "score > 3", "-o", "late.rmv",
+                   err="recmap: late.rmv: 3 of 8 records\n")
+        self.assertEqual(self.numbers("late.rmv"), [28, 33, 38])
+
+    def test_appended_and_changed_data(self):
+        self.run_recmap("select", "a.rmx", "--where", "label == 3", "-o", "threes.rmv")
+        before = self.numbers("threes.rmv")
+        self.write("a-2.tfrecord", tfrecord(RECORDS[:5]))
+        self.index(*self.options, "a-0.tfrecord", "a-1.tfrecord", "a-2.tfrecord")
+        self.assertEqual(self.numbers("threes.rmv"), before)
+        for shards in (["a-0.tfrecord"], ["a-1.tfrecord", "a-0.tfrecord"],
+                       ["a-0.tfrecord", "a-2.tfrecord", "a-1.tfrecord"]):
+            self.index(*self.options, *shards)
+            self.check("cat", "threes.rmv", status=3, err=(
+                "recmap: threes.rmv: the selection is of other records than its index has now: the "
+                "data set was changed, not only extended\n  select again from a.rmx\n"))
+
+    def test_places(self):
+        os.mkdir(self.path("below"))
+        self.run_recmap("select", "a.rmx", "--where", "label == 3", "-o", "below/threes.rmv")
+        self.assertEqual(self.numbers("below/threes.rmv"), self.numbers("a.rmx")[3::5])
+        self.assertIn(self.path("a.rmx").encode(), self.read("below/threes.rmv"))
+        self.run_recmap("select", "a.rmx", "--where", "label == 3", "-o", "threes.rmv")
+        self.assertNotIn(self.folder.encode(), self.read("threes.rmv"))
+        os.rename(self.path("a.rmx"), self.path("b.rmx"))
+        result = self.run_recmap("cat", "threes.rmv")
+        self.assertEqual((result.status, result.out), (4, b""), result)
+        self.assertIn(b"a.rmx", result.err)
+
+    def test_damaged_selections(self):
+        self.run_recmap("select", "a.rmx", "--where", "label == 3", "-o", "threes.rmv")
+        good = self.read("threes.rmv")
+        advice = "  write the selection again (recmap select ... -o NAME.rmv)\n"
+        for data, what in ((b"", "this is not a recmap selection"),
+                           (b"RMXview\n", "the selection is truncated"),
+                           (good[:-1], "the selection is damaged: its hash does not match"),
+                           (good[:90] + b"x" + good[91:],
+                            "the selection is damaged: its hash does not match")):
+            self.write("bad.rmv", data)
+            self.check("cat", "bad.rmv", status=3, err=f"recmap: bad.rmv: {what}\n{advice}")
+
+
+class Sample(Selected):
+    def test_samples(self):
+        first = self.run_recmap("sample", "a.rmx", "10", "--seed", "7", "--format", "number").out
+        numbers = [int(line) for line in first.split()]
+        self.assertEqual(len(set(numbers)), 10)
+        self.assertEqual(numbers, sorted(numbers))
+        self.check("sample", "a.rmx", "10", "--seed", "7",
+                   out=b"".join(RECORDS[number] for number in numbers))
+        self.check("sample", "a.rmx", "10", "--seed", "7", "-o", "s.rmv",
+                   err="recmap: s.rmv: 10 of 40 records\n")
+        self.assertEqual(self.numbers("s.rmv"), numbers)
+        other = self.run_recmap("sample", "a.rmx", "10", "--seed", "8", "--format", "number").out
+        self.assertNotEqual(other, first)
+        self.check("sample", "a.rmx", "40", "--format", "tfrecord", "-o", "all.tfrecord")
+        self.assertEqual(parse_tfrecord(self.read("all.tfrecord")), RECORDS)
+        self.check("sample", "a.rmx", "0")
+        self.check("sample", "a.rmx", "8", "--where", "label == 3", "--format", "number",
+                   out="".join(f"{i}\n" for i in range(3, 40, 5)))
+
+    def test_wrong_usage(self):
+        self.check("sample", "a.rmx", "41", status=2, err=(
+            "recmap: a.rmx: cannot sample 41 records: there are 40\n  ask for fewer records\n"))
+        self.check_wrong("sample", "a.rmx", what="no number of records given")
+        self.check_wrong("sample", "a.rmx", "ten", what="N must be a decimal number, not 'ten'")
+
+
+def mix(x):
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+    return x ^ x >> 31
+
+
+class Split(Selected):
+    def test_parts_of_records_without_ids(self):
+        """As docs/partition.md says."""
+        self.index("-o", "b.rmx", "a-0.tfrecord", "a-1.tfrecord")
+        key = mix(7 + 0x9E3779B97F4A7C15)
+        early = [i for i in range(40) if mix((i | 1 << 63) ^ key) < 3 << 62]
+        self.check("split", "b.rmx", "--seed", "7", "early=0.75", "late=0.25", err=(
+            f"recmap: early.rmv: {len(early)} of 40 records\n"
+            f"recmap: late.rmv: {40 - len(early)} of 40 records\n"))
+        self.assertEqual(self.numbers("early.rmv"), early)
+        self.assertEqual(self.numbers("late.rmv"), sorted(set(range(40)) - set(early)))
+
+    def test_repeated_ids_stay_together(self):
+        os.mkdir(self.path("parts"))
+        result = self.run_recmap("split", "a.rmx", "a=.5", "b=.5", "-o", "parts")
+        self.assertEqual(result.status, 0, result)
+        a, b = (self.numbers(f"parts/{name}.rmv") for name in "ab")
+        self.assertEqual(sorted(a + b), list(range(40)))
+        for first in (0, 2, 4):
+            self.assertEqual(first in a, first + 1 in a)
+
+    def test_wrong_usage(self):
+        for words, what in (
+                (["a.rmx"], "no parts given, such as train=0.9 validation=0.1"),
+                (["a.rmx", "train"], "'train' is not NAME=SHARE"),
+                (["a.rmx", "train=much"], "the share of 'train' must be from 0 to 1, not 'much'"),
+                (["a.rmx", "train=nan"], "the share of 'train' must be from 0 to 1, not 'nan'"),
+                (["a.rmx", "../x=1"], "'../x' cannot be the name of a part"),
+                (["a.rmx", "x=.5", "x=.5"], "'x' occurs twice"),
+                (["a.rmx", "x=.5", "y=.4"], "the shares must add up to 1")):
+            self.check_wrong("split", *words, what=what)
+
+
+class Duplicates(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.records = [example(id=i, text=t, n=n) for i, t, n in (
+            ("a", "x", 1), ("b", "y", 2), ("a", "z", 1), ("a", "x", 1), ("c", "y", 3), ("b", "y", 2))]
+        self.records.append(example(n=1))
+        self.write("a.tfrecord", tfrecord(self.records))
+
+    def test_contents_ids_and_features(self):
+        self.index("a.tfrecord")
+        for by, lines in ((["--by", "content"], "3\t0\n5\t1\n"), ([], "3\t0\n5\t1\n"),
+                          (["--by", "text"], "3\t0\n4\t1\n5\t1\n"),
+                          (["--by", "n"], "2\t0\n3\t0\n5\t1\n6\t0\n")):
+            self.check("duplicates", "a.rmx", *by, out=lines)
+        self.check("duplicates", "a.rmx", "-o", "b.rmv", err="recmap: b.rmv: 5 of 7 records\n")
+        self.check("cat", "b.rmv", "--format", "number", out="0\n1\n2\n4\n6\n")
+        self.check("duplicates", "b.rmv", "--by", "text", out="3\t1\n")
+        self.check("duplicates", "b.rmv")
+
+    def test_ids(self):
+        self.write("b.tfrecord", tfrecord(self.records[:6]))
+        self.index("--id", "id", "b.tfrecord")
+        self.check("duplicates", "b.rmx", "--by", "id", out="2\t0\n3\t0\n5\t1\n")
+        self.check("duplicates", "b.rmx", "--by", "id", "-o", "c.rmv",
+                   err="recmap: c.rmv: 3 of 6 records\n")
+        self.check("cat", "c.rmv", "--format", "number", out="0\n1\n4\n")
+
+    def test_errors(self):
+        self.index("a.tfrecord")
+        self.check("duplicates", "a.rmx", "--by", "id", status=2, err=(
+            "recmap: a.rmx: the index has no ids\n  compare the records' contents, or a feature\n"))
+        self.check("duplicates", "a.rmx", "--by", "colour", status=3, err=(
+            "recmap: a.rmx: no record has the feature 'colour'\n  `recmap schema` lists the features\n"))
+        self.check_wrong("duplicates", "a.rmx", "--by=", what="--by needs id, content or a feature")
