@@ -183,10 +183,12 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_prepare(const recmap_orde
  * append as many as the order adds. Features of other kinds give one value per row, that of its
  * record, and are allowed only with windows, whose rows have one record each.
  *
- * Only elements of the rows are decoded. A record of 32 KiB or more in a mapped shard is checked
- * when it is first used and not again, and where stretches of its lists begin is remembered (at
- * most 64 MiB per data set). With RECMAP_ACCESS_READ and for compressed shards, records are read as
- * a whole each time.
+ * Only elements of the rows are decoded, and a long record is checked when it is first used and not
+ * again: one of 32 KiB or more in a mapped shard, one of 128 KiB or more otherwise. Of the latter,
+ * only the bytes that the rows need are read from then on (and inflated, in a compressed shard);
+ * that is, if all features are sliced, and not from remote shards. Where stretches of long lists
+ * begin is remembered (at most 64 MiB per data set). RECMAP_ACCESS_DIRECT reads rows as
+ * RECMAP_ACCESS_READ does.
  *
  * Errors: INVALID for an order over records or of other records, a parser that does not fit the
  * order (see above), or a position out of range; CORRUPT and FEATURE for a record, with its number,

@@ -185,8 +185,8 @@ def open(
             callable with the arguments (bytes done, bytes in total, records, path of the shard).
         access: "map" gives views into the mapped shards; "read" copies each record instead of
             mapping; "direct" lets loaders bypass the page cache, for data that do not fit in memory
-            (docs/python/records.md); "auto" is "direct" if the shards are larger than the memory
-            and direct reads are possible, otherwise "map".
+            (docs/python/records.md; rows are read as by "read"); "auto" is "direct" if the shards
+            are larger than the memory and direct reads are possible, otherwise "map".
         check: "header" skips the CRC of the data.
         check_index: verify the hash of the whole index when opening it.
         index_in_memory: copy the index to memory.

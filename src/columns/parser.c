@@ -61,7 +61,9 @@ static recmap_status create(recmap_parser **parser, const recmap_feature *featur
                             bool is_sequence, recmap_error *error) {
     recmap_parser *created = calloc(1, sizeof *created);
     if (!created) return fail_memory(error);
+    static _Atomic(uint64_t) id_count;
     atomic_init(&created->users, 1);
+    created->id = atomic_fetch_add(&id_count, 1);
     created->is_sequence = is_sequence;
     recmap_status status = compile(created, features, context_count, lists, list_count, error);
     if (status != RECMAP_OK) {

@@ -33,8 +33,9 @@ struct gather {
     struct open_shard *shard; /* of the previous record */
     uint32_t shard_index;
     bool is_borrowed; /* the gather holds the pin, not the batch: no record points into the shard */
-    struct verified *verified; /* long records not to check again; NULL: every record is checked */
-    struct overlap overlap;    /* reads of distant shards */
+    struct verified *verified;  /* long records not to check again; NULL: every record is checked */
+    struct gather_parts *parts; /* how to read each record; NULL: as a whole */
+    struct overlap overlap;     /* reads of distant shards */
     bool is_final; /* the error is one of a network: reading again would not improve it */
 };
 
@@ -135,14 +136,28 @@ static recmap_status check_frame(recmap_record *record, const struct gather *gat
     return status;
 }
 
+/* Notes where in its frame the payload of a copied record is. */
+static void note_payload(const struct gather *gather, size_t i, const struct shard_window *window,
+                         const recmap_record *record) {
+    struct gather_part *part = &gather->parts->records[i];
+    const uint8_t *frame = window_find_frame(window, &gather->batch->places[i]);
+    part->payload_offset = window->shard || !frame ? UINT64_MAX : (uint64_t)(record->data - frame);
+    part->payload_size = record->size;
+}
+
 static recmap_status check(struct gather *gather, size_t i, const struct shard_window *window,
                            recmap_error *error) {
     recmap_batch *batch = gather->batch;
     recmap_record *record = &batch->records[batch->requests[i].slot];
     record->pin = NULL;
     RETURN_IF_FAILED(check_frame(record, gather, window, i, error));
+    if (gather->parts) note_payload(gather, i, window, record);
     uint64_t work = batch->places[i].frame_size + INTERRUPT_RECORD_WORK;
     return interrupt_check(&batch->interrupt, work, error);
+}
+
+static bool is_partial(const struct gather *gather, size_t i) {
+    return gather->parts && gather->parts->records[i].is_partial;
 }
 
 /* Returns the end of the requests from `i` on that share a read because each lies close to the
@@ -158,8 +173,9 @@ static size_t merge_requests(const struct gather *gather, size_t i, size_t end, 
     size_t next = i + 1;
     for (; next < end; next++) {
         const struct index_place *place = &batch->places[next];
-        if (batch->shards[next] || place->shard_index != first->shard_index ||
-            place->offset < first->offset || place->offset > last + gap ||
+        if (batch->shards[next] || is_partial(gather, next) ||
+            place->shard_index != first->shard_index || place->offset < first->offset ||
+            place->offset > last + gap ||
             place->offset + place->frame_size - first->offset > total_max)
             break;
         /* A repeated record does not extend the read. */
@@ -235,7 +251,8 @@ static size_t merge_compressed(const struct gather *gather, size_t i, size_t end
     const struct index_place *places = gather->batch->places;
     size_t next = i + 1;
     *size = places[i].frame_size;
-    while (next < end && places[next].shard_index == places[i].shard_index &&
+    while (next < end && !is_partial(gather, next) &&
+           places[next].shard_index == places[i].shard_index &&
            *size + places[next].frame_size <= READ_MAX)
         *size += places[next++].frame_size;
     return next;
@@ -262,9 +279,49 @@ static recmap_status read_compressed(struct gather *gather, size_t i, size_t cou
     return status;
 }
 
+/* Reads the ranges of a record whose other bytes are not needed. The memory for those is never
+ * touched, so it costs only addresses. */
+static recmap_status read_ranges(const struct gather *gather, size_t i, recmap_error *error) {
+    recmap_batch *batch = gather->batch;
+    const struct gather_part *part = &gather->parts->records[i];
+    uint64_t payload = batch->places[i].offset + part->payload_offset;
+    uint8_t *bytes = batch_allocate(batch, (size_t)part->payload_size);
+    if (!bytes) return fail_memory(error);
+    for (size_t r = part->first_range; r != SIZE_MAX; r = gather->parts->ranges[r].next) {
+        const struct payload_range *range = &gather->parts->ranges[r];
+        recmap_status status = open_shard_read(gather->shard, bytes + range->begin,
+                                               (size_t)(range->end - range->begin),
+                                               payload + range->begin, error);
+        if (status == RECMAP_OK) continue;
+        fail_at(error, NULL, batch->requests[i].number, RECMAP_NO_OFFSET);
+        return status;
+    }
+    batch->records[batch->requests[i].slot] =
+        (recmap_record){bytes, (size_t)part->payload_size, batch->requests[i].number, NULL};
+    return RECMAP_OK;
+}
+
+/* A record of a distant shard is read as a whole: nothing else would check what the network gave.
+ */
+static recmap_status read_partial(bool *is_read, struct gather *gather, size_t i,
+                                  recmap_error *error) {
+    const struct index_place *place = &gather->batch->places[i];
+    const struct gather_part *part = &gather->parts->records[i];
+    *is_read = false;
+    RETURN_IF_FAILED(enter_shard(gather, place->shard_index, error));
+    if (open_shard_distant_source(gather->shard) ||
+        !bytes_fit(part->payload_offset, part->payload_size, place->frame_size))
+        return RECMAP_OK;
+    *is_read = true;
+    return read_ranges(gather, i, error);
+}
+
 static recmap_status read_some(struct gather *gather, size_t i, size_t count, size_t *next,
                                recmap_error *error) {
     uint32_t shard_index = gather->batch->places[i].shard_index;
+    bool is_read = false;
+    if (is_partial(gather, i)) RETURN_IF_FAILED(read_partial(&is_read, gather, i, error));
+    if (is_read) return RECMAP_OK;
     const struct shard_entry *entry = &gather->dataset->shard_table[shard_index].entry;
     return entry->compression == COMPRESSION_NONE ? read_merged(gather, i, count, next, error)
                                                   : read_compressed(gather, i, count, next, error);
@@ -319,9 +376,13 @@ static recmap_status fail_first(recmap_batch *batch, recmap_dataset *dataset, si
 }
 
 static recmap_status gather_requests(recmap_batch *batch, recmap_dataset *dataset,
-                                     struct verified *verified, size_t count, recmap_error *error) {
-    struct gather gather = {
-        .batch = batch, .dataset = dataset, .verified = verified, .overlap = {.batch = batch}};
+                                     struct verified *verified, struct gather_parts *parts,
+                                     size_t count, recmap_error *error) {
+    struct gather gather = {.batch = batch,
+                            .dataset = dataset,
+                            .verified = verified,
+                            .parts = parts,
+                            .overlap = {.batch = batch}};
     struct interrupt former =
         thread_interrupt_replace(batch->interrupt.function, batch->interrupt.context);
     recmap_status status = read_all(&gather, count, error);
@@ -345,7 +406,7 @@ recmap_status dataset_gather_here(recmap_batch *batch, recmap_dataset *dataset,
         batch->requests[i] = (struct batch_request){numbers[i], i};
     }
     RETURN_IF_FAILED(batch_sort_requests(batch, count, error));
-    return gather_requests(batch, dataset, NULL, count, error);
+    return gather_requests(batch, dataset, NULL, NULL, count, error);
 }
 
 /* Sorts the requests and removes repeated ones. Request i then goes to slot i, and slots[j] is the
@@ -366,19 +427,26 @@ static recmap_status merge_equal(size_t *slots, size_t *count, recmap_batch *bat
     return RECMAP_OK;
 }
 
-recmap_status dataset_gather_distinct(size_t *slots, recmap_batch *batch, recmap_dataset *dataset,
-                                      const recmap_piece *pieces, size_t count,
-                                      recmap_error *error) {
+recmap_status dataset_request_records(size_t *slots, size_t *record_count, recmap_batch *batch,
+                                      const recmap_dataset *dataset, const recmap_piece *pieces,
+                                      size_t count, recmap_error *error) {
     recmap_batch_clear(batch);
-    struct row_caches *caches = row_caches_of(dataset);
-    if (!caches || !batch_reserve(batch, count)) return fail_memory(error);
+    if (!batch_reserve(batch, count)) return fail_memory(error);
     for (size_t i = 0; i < count; i++) {
         if (pieces[i].record >= dataset->info.record_count)
             return dataset_check_range(dataset, pieces[i].record, 1, error);
         batch->requests[i] = (struct batch_request){pieces[i].record, i};
     }
-    RETURN_IF_FAILED(merge_equal(slots, &count, batch, error));
-    return gather_requests(batch, dataset, &caches->verified, count, error);
+    *record_count = count;
+    return merge_equal(slots, record_count, batch, error);
+}
+
+recmap_status dataset_gather_requested(recmap_batch *batch, recmap_dataset *dataset,
+                                       struct gather_parts *parts, size_t record_count,
+                                       recmap_error *error) {
+    struct row_caches *caches = row_caches_of(dataset);
+    if (!caches) return fail_memory(error);
+    return gather_requests(batch, dataset, &caches->verified, parts, record_count, error);
 }
 
 recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_dataset *dataset,
@@ -400,5 +468,5 @@ recmap_status recmap_dataset_gather_range(recmap_batch *batch, recmap_dataset *d
     if (is_done || status != RECMAP_OK) return status;
     if (!batch_reserve(batch, count)) return fail_memory(error);
     for (size_t i = 0; i < count; i++) batch->requests[i] = (struct batch_request){first + i, i};
-    return gather_requests(batch, dataset, NULL, count, error);
+    return gather_requests(batch, dataset, NULL, NULL, count, error);
 }

@@ -5,15 +5,47 @@
 #include <recmap/dataset.h>
 #include <recmap/rows.h>
 
+#include "dataset/batch.h"
+
 /* As recmap_dataset_gather, but on the calling thread alone, even if the batch is set to use
  * several threads. */
 recmap_status dataset_gather_here(recmap_batch *batch, recmap_dataset *dataset,
                                   const uint64_t *numbers, size_t count, recmap_error *error);
 
-/* Gathers the records of the pieces, each once, by ascending number. slots[i] is the index in the
- * batch of the record of piece i. A long record that was verified before is not checked again. */
-recmap_status dataset_gather_distinct(size_t *slots, recmap_batch *batch, recmap_dataset *dataset,
-                                      const recmap_piece *pieces, size_t count,
-                                      recmap_error *error);
+/* Clears the batch, and requests the records of the pieces for it, each once, by ascending number.
+ * slots[i] is the index in the batch of the record of piece i. Sets the number of records. */
+recmap_status dataset_request_records(size_t *slots, size_t *record_count, recmap_batch *batch,
+                                      const recmap_dataset *dataset, const recmap_piece *pieces,
+                                      size_t count, recmap_error *error);
+
+/* Bytes [begin, end) of a payload. */
+struct payload_range {
+    uint64_t begin;
+    uint64_t end;
+    size_t next; /* index of another range of the same record, or SIZE_MAX */
+};
+
+/* How to read a record. */
+struct gather_part {
+    bool is_partial;    /* reading the ranges is enough: the bytes were checked before */
+    size_t first_range; /* index, or SIZE_MAX */
+    /* Of the payload in the frame. An input if is_partial is set; otherwise set for a record that
+     * was copied, and UINT64_MAX for one that is mapped. */
+    uint64_t payload_offset;
+    uint64_t payload_size;
+};
+
+struct gather_parts {
+    struct gather_part *records; /* of each requested record */
+    struct payload_range *ranges;
+    size_t range_count;
+};
+
+/* Gathers the requested records. A long record that was verified before is not checked again. Bytes
+ * of a partial record outside its ranges are undefined, unless it was read as a whole because that
+ * is no more work. */
+recmap_status dataset_gather_requested(recmap_batch *batch, recmap_dataset *dataset,
+                                       struct gather_parts *parts, size_t record_count,
+                                       recmap_error *error);
 
 #endif

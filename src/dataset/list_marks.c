@@ -61,15 +61,13 @@ uint64_t list_marks_cache_size(const struct list_marks_cache *cache) {
 }
 
 static size_t place_of(const struct marked_list *list) {
-    uint64_t word = list->record * UINT64_C(0x9e3779b97f4a7c15) +
-                    (uint64_t)(list->data - list->record_data);
+    uint64_t word = list->record * UINT64_C(0x9e3779b97f4a7c15) + list->position;
     return (size_t)((word * UINT64_C(0x9e3779b97f4a7c15)) >> 52) % PLACES;
 }
 
 static bool is_of(const struct list_marks *marks, const struct marked_list *list) {
     return marks && marks->record == list->record && marks->size == list->size &&
-           marks->position == (uint64_t)(list->data - list->record_data) &&
-           marks->spacing == list->spacing;
+           marks->position == list->position && marks->spacing == list->spacing;
 }
 
 /* Passes over the list. Stops without a failure at its end. */
@@ -90,7 +88,7 @@ static struct list_marks *create_marks(const struct marked_list *list) {
     struct list_marks *marks = list->size > UINT32_MAX ? NULL : calloc(1, sizeof *marks);
     if (!marks) return NULL;
     *marks = (struct list_marks){.record = list->record,
-                                 .position = (uint64_t)(list->data - list->record_data),
+                                 .position = list->position,
                                  .size = list->size,
                                  .spacing = list->spacing,
                                  .references = 1};
@@ -140,6 +138,21 @@ bool list_marks_find(size_t *offset, uint64_t *value, struct list_marks_cache *c
     }
     process_lock();
     release(marks);
+    process_unlock();
+    return is_found;
+}
+
+bool list_marks_part(struct marked_part *part, struct list_marks_cache *cache,
+                     const struct marked_list *list, uint64_t first, uint64_t end) {
+    uint64_t index = first / list->spacing, last = (end - 1) / list->spacing + 1;
+    process_lock();
+    const struct list_marks *marks = cache->places[place_of(list)];
+    bool is_found = is_of(marks, list) && index < marks->count;
+    if (is_found)
+        *part =
+            (struct marked_part){.begin = marks->offsets[index],
+                                 .value = index * list->spacing,
+                                 .end = last < marks->count ? marks->offsets[last] : list->size};
     process_unlock();
     return is_found;
 }

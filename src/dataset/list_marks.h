@@ -14,7 +14,7 @@ enum { LIST_MARKS_MIN_SIZE = 1 << 16 };
 /* A list: bytes of a record. */
 struct marked_list {
     uint64_t record;
-    const uint8_t *record_data;
+    uint64_t position; /* of the list in its record */
     const uint8_t *data;
     size_t size;
     /* Returns the size of the first `count` values of `size` bytes, or SIZE_MAX if there are fewer.
@@ -33,6 +33,17 @@ void list_marks_cache_destroy(struct list_marks_cache *cache);
  */
 bool list_marks_find(size_t *offset, uint64_t *value, struct list_marks_cache *cache,
                      const struct marked_list *list, uint64_t first);
+
+/* Where the values [first, end) of a list are, as far as its marks say. */
+struct marked_part {
+    uint64_t begin; /* the byte at which value number `value` starts */
+    uint64_t value; /* at or before `first` */
+    uint64_t end;   /* bytes: of a value at or after `end`, or of the list */
+};
+
+/* Returns false if the marks of the list are not kept. list->data is not used. */
+bool list_marks_part(struct marked_part *part, struct list_marks_cache *cache,
+                     const struct marked_list *list, uint64_t first, uint64_t end);
 
 /* The memory of all marks. */
 uint64_t list_marks_cache_size(const struct list_marks_cache *cache);

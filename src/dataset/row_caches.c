@@ -8,8 +8,9 @@ static struct row_caches *create(void) {
     struct row_caches *caches = calloc(1, sizeof *caches);
     if (!caches) return NULL;
     caches->marks = list_marks_cache_create();
-    if (caches->marks) return caches;
-    free(caches);
+    caches->layouts = record_layouts_create();
+    if (caches->marks && caches->layouts) return caches;
+    row_caches_destroy(caches);
     return NULL;
 }
 
@@ -26,5 +27,6 @@ struct row_caches *row_caches_of(recmap_dataset *dataset) {
 void row_caches_destroy(struct row_caches *caches) {
     if (!caches) return;
     list_marks_cache_destroy(caches->marks);
+    record_layouts_destroy(caches->layouts);
     free(caches);
 }

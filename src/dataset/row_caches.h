@@ -6,11 +6,13 @@
 #include <recmap/dataset.h>
 
 #include "dataset/list_marks.h"
+#include "dataset/record_layouts.h"
 #include "dataset/verified.h"
 
 struct row_caches {
     struct verified verified;
     struct list_marks_cache *marks;
+    struct record_layouts *layouts;
 };
 
 /* NULL if memory runs out. Any thread may call it. */

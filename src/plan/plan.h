@@ -41,6 +41,7 @@ struct slot_set {
 
 struct recmap_parser {
     atomic_uint users;
+    uint64_t id; /* no other parser of this process has it */
     bool is_sequence;
     recmap_parse_fn custom_parse; /* the user's function that reads records, or NULL */
     void *custom_context;

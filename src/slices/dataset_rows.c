@@ -95,23 +95,47 @@ static recmap_status check_cut(const recmap_batch *batch, recmap_error *error) {
     return RECMAP_OK;
 }
 
-static recmap_status read_rows(recmap_batch *batch, recmap_dataset *dataset,
-                               const recmap_parser *parser, recmap_error *error) {
-    RETURN_IF_FAILED(rows_read(batch, parser, row_caches_of(dataset), error));
-    return check_cut(batch, error);
+/* Cuts the rows. The error has the place of the record, which those of gathering have already. */
+static recmap_status cut_rows(recmap_batch *batch, recmap_dataset *dataset,
+                              struct partial_rows *partial, recmap_error *error) {
+    recmap_status status = rows_read(batch, partial, error);
+    if (status == RECMAP_OK) status = check_cut(batch, error);
+    if (status == RECMAP_CORRUPT || status == RECMAP_FEATURE || status == RECMAP_IO)
+        dataset_place_error(dataset, error);
+    return status;
+}
+
+/* Reads the records of the pieces, as far as they are needed, and cuts the rows from them. Sets
+ * `has_failed` if a record that was read in part must be read as a whole. */
+static recmap_status try_pieces(bool *has_failed, recmap_batch *batch, recmap_dataset *dataset,
+                                const recmap_parser *parser, recmap_error *error) {
+    struct row_caches *caches = row_caches_of(dataset);
+    size_t record_count;
+    if (!caches) return fail_memory(error);
+    RETURN_IF_FAILED(dataset_request_records(batch->piece_records, &record_count, batch, dataset,
+                                             batch->pieces.items, batch->pieces.count, error));
+    struct partial_rows partial;
+    recmap_status status = partial_rows_init(&partial, batch, parser, caches, record_count, error);
+    if (status == RECMAP_OK)
+        status = dataset_gather_requested(batch, dataset, &partial.parts, record_count, error);
+    if (status == RECMAP_OK) status = cut_rows(batch, dataset, &partial, error);
+    *has_failed = partial.has_failed;
+    partial_rows_deinit(&partial);
+    return status;
 }
 
 static recmap_status read_pieces(recmap_batch *batch, recmap_dataset *dataset,
                                  const recmap_parser *parser, recmap_error *error) {
-    const recmap_pieces *pieces = &batch->pieces;
-    if (!array_reserve(&batch->piece_records, &batch->piece_records_capacity, pieces->count,
+    bool has_failed = true;
+    recmap_status status = RECMAP_OK;
+    if (!array_reserve(&batch->piece_records, &batch->piece_records_capacity, batch->pieces.count,
                        sizeof *batch->piece_records))
         return fail_memory(error);
-    RETURN_IF_FAILED(dataset_gather_distinct(batch->piece_records, batch, dataset, pieces->items,
-                                             pieces->count, error));
-    recmap_status status = read_rows(batch, dataset, parser, error);
-    if (status == RECMAP_CORRUPT || status == RECMAP_FEATURE || status == RECMAP_IO)
-        dataset_place_error(dataset, error);
+    /* A failure makes the data set forget what it knew of one record of this batch. */
+    for (size_t tries = 0; has_failed && tries <= batch->pieces.count; tries++) {
+        has_failed = false;
+        status = try_pieces(&has_failed, batch, dataset, parser, error);
+    }
     return status;
 }
 

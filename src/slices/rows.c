@@ -9,16 +9,19 @@
 #include "columns/assemble.h"
 #include "columns/columns.h"
 #include "slices/cut.h"
+#include "slices/partial.h"
 
 /* Where a piece goes, and what it comes from. */
 struct row_cutter {
     recmap_batch *batch;
     const recmap_parser *parser;
     struct batch_memory *memory;
-    struct list_marks_cache *marks;
+    struct partial_rows *partial;
     struct slice_span *spans; /* of `record` */
     const recmap_record *record;
-    bool is_plain; /* the spans of `record` were found */
+    const struct list_start *starts; /* of the piece; NULL if the whole record is there */
+    bool is_plain;                   /* the spans of `record` were found */
+    bool is_partial;                 /* only what the pieces need of `record` is there */
 };
 
 /* ---- Values that are not in records. */
@@ -116,13 +119,24 @@ static recmap_status cut_whole(const struct row_cutter *cutter, size_t slice_ind
 
 /* ---- Pieces. */
 
+/* The bytes of a partial record were good when it was read as a whole. If they are not now, the
+ * file was changed, or a value does not fit the feature: the record must be read again as a whole,
+ * to say which. */
+static recmap_status fail_partial(const struct row_cutter *cutter, recmap_error *error) {
+    cutter->partial->has_failed = true;
+    record_layouts_forget(cutter->partial->caches->layouts, cutter->record->number);
+    return fail(error, RECMAP_CORRUPT, "the record has changed since it was checked");
+}
+
 static recmap_status cut_stretch(const struct row_cutter *cutter, size_t slice_index,
                                  const struct stretch *stretch, recmap_error *error) {
     struct sink *sink = batch_memory_slice(cutter->memory, slice_index);
     if (cutter->is_plain &&
         slice_cut(sink, &cutter->parser->slices[slice_index], &cutter->spans[slice_index], stretch,
-                  cutter->record, cutter->marks))
+                  cutter->starts ? &cutter->starts[slice_index] : NULL, cutter->record,
+                  cutter->partial->caches->marks))
         return RECMAP_OK;
+    if (cutter->is_partial) return fail_partial(cutter, error);
     return cut_whole(cutter, slice_index, stretch, error);
 }
 
@@ -145,26 +159,31 @@ static recmap_status put_piece(const struct row_cutter *cutter, size_t slice_ind
     const struct slice_plan *slice = &cutter->parser->slices[slice_index];
     const recmap_feature *feature = &cutter->parser->columns[slice->column].feature;
     uint64_t before = feature->prepend_count, after = feature->append_count;
-    uint64_t total = piece->length - before - after, end = piece->first + piece->count;
+    struct stretch stretch;
     if (before) put_added(cutter, slice_index, piece, place, 0, before, 0);
-    uint64_t first = piece->first > before ? piece->first : before;
-    uint64_t stop = min_u64(end, before + total);
-    if (first < stop) {
-        struct stretch stretch = {first - before, stop - first, total,
-                                  place + first - piece->first};
+    if (stretch_of_piece(&stretch, piece, feature)) {
+        stretch.place += place;
         RETURN_IF_FAILED(cut_stretch(cutter, slice_index, &stretch, error));
     }
-    if (after) put_added(cutter, slice_index, piece, place, before + total, after, before);
+    if (after) put_added(cutter, slice_index, piece, place, piece->length - after, after, before);
     return RECMAP_OK;
+}
+
+static void open_record(struct row_cutter *cutter, size_t record_index) {
+    const recmap_record *record = &cutter->batch->records[record_index];
+    cutter->record = record;
+    cutter->is_partial = partial_rows_spans(cutter->spans, cutter->partial, record_index, record);
+    cutter->is_plain = cutter->is_partial || slice_find(cutter->spans, cutter->parser, record);
+    if (cutter->is_plain && !cutter->is_partial)
+        partial_rows_learn(cutter->partial, record_index, record, cutter->spans);
 }
 
 static recmap_status read_piece(struct row_cutter *cutter, size_t piece_index, uint64_t place,
                                 recmap_error *error) {
     const recmap_batch *batch = cutter->batch;
-    const recmap_record *record = &batch->records[batch->piece_records[piece_index]];
-    if (cutter->record != record)
-        cutter->is_plain = slice_find(cutter->spans, cutter->parser, record);
-    cutter->record = record;
+    size_t record_index = batch->piece_records[piece_index];
+    if (cutter->record != &batch->records[record_index]) open_record(cutter, record_index);
+    cutter->starts = cutter->is_partial ? partial_rows_starts(cutter->partial, piece_index) : NULL;
     for (size_t i = 0; i < cutter->parser->slice_count; i++)
         RETURN_IF_FAILED(put_piece(cutter, i, &batch->pieces.items[piece_index], place, error));
     return RECMAP_OK;
@@ -207,15 +226,15 @@ static recmap_status read_rows(struct row_cutter *cutter, recmap_error *error) {
     return RECMAP_OK;
 }
 
-recmap_status rows_read(recmap_batch *batch, const recmap_parser *parser, struct row_caches *caches,
-                        recmap_error *error) {
+recmap_status rows_read(recmap_batch *batch, struct partial_rows *partial, recmap_error *error) {
+    const recmap_parser *parser = partial->parser;
     if (!batch->columns) RETURN_IF_FAILED(recmap_columns_create(&batch->columns, error));
     RETURN_IF_FAILED(columns_begin_rows(batch->columns, parser, batch->pieces.row_count,
                                         batch->row_width, error));
     struct row_cutter cutter = {.batch = batch,
                                 .parser = parser,
                                 .memory = columns_memory(batch->columns),
-                                .marks = caches->marks,
+                                .partial = partial,
                                 .spans = calloc(parser->slice_count + 1, sizeof *cutter.spans)};
     recmap_status status = cutter.spans ? read_rows(&cutter, error) : fail_memory(error);
     free(cutter.spans);

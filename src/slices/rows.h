@@ -3,16 +3,15 @@
 #define RECMAP_SLICES_ROWS_H
 
 #include "dataset/batch.h"
-#include "dataset/row_caches.h"
+#include "slices/partial.h"
 
 /* Whether a loader or recmap_dataset_rows can read rows of the order with this parser. Errors:
  * INVALID, naming the feature. */
 recmap_status rows_check(const recmap_dataset *dataset, const recmap_order *order,
                          const recmap_parser *parser, recmap_error *error);
 
-/* Reads the columns of the batch, whose records and pieces are there. Errors: CORRUPT, FEATURE,
- * with the byte in the record; NO_MEMORY; CANCELLED. */
-recmap_status rows_read(recmap_batch *batch, const recmap_parser *parser, struct row_caches *caches,
-                        recmap_error *error);
+/* Reads the columns of the batch, whose pieces and records, or what `partial` says of them, are
+ * there. Errors: CORRUPT, FEATURE, with the byte in the record; NO_MEMORY; CANCELLED. */
+recmap_status rows_read(recmap_batch *batch, struct partial_rows *partial, recmap_error *error);
 
 #endif

@@ -1,5 +1,6 @@
 /* Rows cut from records: every stretch of a list is what decoding the whole list gives, however the
  * record is encoded; errors name the record; and long lists are passed over once. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,10 @@
 #include "support/folder.h"
 #include "support/random.h"
 
-enum { RECORDS = 40, LONGEST = 300 };
+enum { RECORDS = 40, LONGEST = 300, LONG_RECORD = 7 };
+
+/* Elements of the long record; 0: it is like the others. */
+static uint64_t long_count;
 
 static size_t varint_write(uint8_t *out, uint64_t value) {
     size_t size = 0;
@@ -67,7 +71,7 @@ static void test_marks(void **unused) {
         size += varint_write(bytes + size, rng_next(&random) >> rng_below(&random, 64));
     }
     struct list_marks_cache *cache = list_marks_cache_create();
-    struct marked_list list = {5, bytes, bytes, size, skip_varints, SPACING};
+    struct marked_list list = {5, 0, bytes, size, skip_varints, SPACING};
     for (int round = 0; round < 1000; round++) {
         uint64_t first = rng_below(&random, VALUES), value;
         size_t offset;
@@ -81,6 +85,7 @@ static void test_marks(void **unused) {
     assert_false(list_marks_find(&offset, &value, cache, &list, VALUES + SPACING));
     /* The same record with another list has marks of its own. */
     list.data += starts[50];
+    list.position += starts[50];
     list.size -= starts[50];
     assert_true(list_marks_find(&offset, &value, cache, &list, SPACING));
     assert_int_equal(offset, starts[50 + SPACING] - starts[50]);
@@ -92,6 +97,7 @@ static void test_marks(void **unused) {
 /* ---- Rows. */
 
 static uint64_t count_of(uint64_t record) {
+    if (record == LONG_RECORD && long_count) return long_count;
     struct rng random = {record + 1};
     return record % 5 == 3 ? 0 : 1 + rng_below(&random, LONGEST);
 }
@@ -284,6 +290,28 @@ static void test_rows(void **unused) {
     }
 }
 
+static void *read_rows(void *dataset) {
+    check_order(dataset, CHUNKED, 700, 2);
+    return NULL;
+}
+
+/* A long record is read as a whole once. What is known of it then is shared by all threads. */
+static void test_long_records(void **unused) {
+    (void)unused;
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    options.access = RECMAP_ACCESS_READ;
+    long_count = 60000;
+    recmap_dataset *dataset = make_set(&options);
+    pthread_t threads[3];
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, read_rows, dataset), 0);
+    for (size_t i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+    check_order(dataset, PACKED, 500, 1);
+    check_order(dataset, WINDOWS, 4000, 0);
+    recmap_dataset_close(dataset);
+    long_count = 0;
+}
+
 /* Reads all rows in one call, which fails; returns the status. */
 static recmap_status read_all(recmap_error *error, recmap_dataset *dataset, recmap_order *order,
                               recmap_parser *parser) {
@@ -354,7 +382,8 @@ static void test_sequences(void **unused) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(skip_varints), TEST(marks), TEST(rows), TEST(errors), TEST(sequences),
+        TEST(skip_varints), TEST(marks),  TEST(rows),
+        TEST(long_records), TEST(errors), TEST(sequences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,183 @@
+"""Rows of long records, which are checked once and then read in part, by every access."""
+
+import gzip
+import os
+
+import numpy as np
+import pytest
+import recmap
+from conftest import write
+from test_sliced import field, packed_ints, varint
+
+COUNT = 150_000
+WIDTH = 500
+random = np.random.default_rng(3)
+TOKENS = random.integers(0, 2**20, COUNT) >> random.integers(0, 18, COUNT)
+SHORT = np.arange(9)
+FRAMES = [b"%d" % i * (1 + i % 5) for i in range(COUNT // 10)]
+FEATURES = {
+    "tokens": recmap.Sliced((), "int64"),
+    "pairs": recmap.Sliced((2,), "float32"),
+    "raw": recmap.Sliced((), "uint16", raw=True),
+}
+COUNTS = [COUNT, len(SHORT), COUNT]
+
+
+def entry(name, value):
+    return field(1, field(1, name.encode()) + field(2, value))
+
+
+def record_of(tokens):
+    pairs = np.repeat(tokens.astype("<f4"), 2)
+    raw = (tokens & 0xFFFF).astype("<u2")
+    lists = {
+        "raw": field(1, field(1, raw.tobytes())),
+        "tokens": packed_ints(tokens),
+        "pairs": field(2, field(1, pairs.tobytes())),
+    }
+    return field(1, b"".join(entry(name, value) for name, value in lists.items()))
+
+
+def steps_record():
+    steps = b"".join(field(1, field(1, field(1, frame))) for frame in FRAMES)
+    values = b"".join(field(1, field(3, field(1, varint(i)))) for i in range(len(FRAMES)))
+    lists = field(1, field(1, b"frame") + field(2, steps))
+    lists += field(1, field(1, b"step") + field(2, values))
+    return field(2, lists)
+
+
+RECORDS = {
+    "examples": [record_of(TOKENS), record_of(SHORT), record_of(TOKENS[::-1])],
+    "sequences": [steps_record()],
+}
+
+
+@pytest.fixture(params=["map", "read", "direct", "gzip"])
+def open_long(request, tmp_path):
+    """Opens records in a shard that is read in one of these ways."""
+
+    def open_records(name):
+        (path,) = write(tmp_path, RECORDS[name])
+        access = request.param
+        if access == "gzip":
+            with open(path, "rb") as shard, gzip.open(f"{path}.gz", "wb", 1) as compressed:
+                compressed.write(shard.read())
+            path, access = f"{path}.gz", "map"
+        return recmap.open(path, access=access, progress=None)
+
+    return open_records
+
+
+def assert_rows(ds, order, epochs=2):
+    stream = np.concatenate([TOKENS, SHORT, TOKENS[::-1]])
+    starts = np.cumsum([0, *COUNTS])
+    loader = recmap.Loader(ds, 5, order=order, features=FEATURES, threads=2)
+    for _ in range(epochs):
+        rows = 0
+        for batch in loader:
+            items, splits = batch.pieces
+            for row, (record, first, _, _) in enumerate(items[splits[:-1]]):
+                start = starts[record] + first
+                due = stream[start : start + WIDTH]
+                assert (batch["tokens"][row] == due).all()
+                assert (batch["pairs"][row] == due.astype(np.float32)[:, None]).all()
+                assert (batch["raw"][row] == due & 0xFFFF).all()
+            rows += len(splits) - 1
+        assert rows == len(order)
+
+
+def test_rows_are_those_of_the_records(open_long):
+    order = recmap.Chunked(COUNTS, WIDTH, documents="stored", seed=1)
+    assert_rows(open_long("examples"), order)
+
+
+def test_rows_of_feature_lists(open_long):
+    order = recmap.Windows([len(FRAMES)], 8, stride=37, seed=1)
+    lists = {"frame": recmap.Sliced((), bytes), "step": recmap.Sliced()}
+    loader = recmap.Loader(open_long("sequences"), 9, order=order, feature_lists=lists)
+    for _ in range(2):
+        for _, batch in loader:
+            for row, steps in enumerate(batch["step"]):
+                assert (steps == np.arange(steps[0], steps[0] + 8)).all()
+                assert batch["frame"].to_numpy()[row].tolist() == FRAMES[steps[0] : steps[0] + 8]
+
+
+def test_added_elements(open_long):
+    order = recmap.Packed(COUNTS, WIDTH, add=2, seed=1)
+    features = {"tokens": recmap.Sliced(prepend=[-1], append=[-2])}
+    ends = [np.concatenate([[-1], t, [-2]]) for t in (TOKENS, SHORT, TOKENS[::-1])]
+    loader = recmap.Loader(open_long("examples"), 7, order=order, features=features)
+    for _ in range(2):
+        for batch in loader:
+            items, splits = batch.pieces
+            for row in range(len(splits) - 1):
+                for record, first, count, place in items[splits[row] : splits[row + 1]]:
+                    found = batch["tokens"][row][place : place + count]
+                    assert (found == ends[record][first : first + count]).all()
+
+
+# ---- A file that changes after its records were checked.
+
+
+@pytest.fixture
+def read_once(tmp_path):
+    """A data set of one long record, of which rows have been read; its shard; and the order."""
+    (path,) = write(tmp_path, RECORDS["examples"][:1])
+    ds = recmap.open(path, access="read", progress=None)
+    order = recmap.Chunked(COUNTS[:1], WIDTH, seed=1)
+    assert load(ds, order) == 0
+    return ds, path, order
+
+
+def load(ds, order):
+    """Reads an epoch; returns the number of rows that are not those of the record."""
+    wrong = 0
+    for batch in recmap.Loader(ds, 5, order=order, features=FEATURES, threads=1):
+        items, _ = batch.pieces
+        for row, (_, first, _, _) in enumerate(items):
+            wrong += not (batch["tokens"][row] == TOKENS[first : first + WIDTH]).all()
+    return wrong
+
+
+def overwrite_token(path, number, data):
+    """Writes `data` over the varints of the tokens from this one on."""
+    with open(path, "r+b") as shard:
+        sought = b"".join(varint(int(value)) for value in TOKENS[number : number + 20])
+        shard.seek(shard.read().index(sought))
+        shard.write(data)
+
+
+def test_bytes_of_other_rows_are_not_read(read_once):
+    ds, path, order = read_once
+    overwrite_token(path, 70_000, varint(int(TOKENS[70_000]) ^ 1))
+    assert load(ds, order) == 1
+
+
+def test_values_that_no_longer_decode(read_once):
+    ds, path, order = read_once
+    overwrite_token(path, 70_000, b"\xff" * 4000)
+    with pytest.raises(recmap.CorruptRecordError, match="record 0") as raised:
+        load(ds, order)
+    assert raised.value.advice
+
+
+def test_a_shard_that_is_truncated(read_once):
+    ds, path, order = read_once
+    os.truncate(path, os.path.getsize(path) // 3)
+    with pytest.raises(OSError, match="record 0"):
+        load(ds, order)
+
+
+def test_one_data_set_with_several_features(read_once):
+    """What is known of a record is known for the features that were read."""
+    ds, _, order = read_once
+    for features in ({"raw": FEATURES["raw"]}, {"tokens": FEATURES["tokens"]}, FEATURES):
+        name = next(iter(features))
+        for batch in recmap.Loader(ds, 64, order=order, features=features):
+            items, _ = batch.pieces
+            for row, (_, first, _, _) in enumerate(items):
+                due = TOKENS[first : first + WIDTH]
+                assert (batch[name][row] == (due & 0xFFFF if name == "raw" else due)).all()
+    with pytest.raises(recmap.FeatureError, match="int16"):
+        list(recmap.Loader(ds, 64, order=order, features={"tokens": recmap.Sliced((), "int16")}))
+    assert load(ds, order) == 0
