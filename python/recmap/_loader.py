@@ -38,6 +38,7 @@ from ._launcher import rank_and_world_size
 from ._missing import FirstBatchCheck, Missing
 from ._orders import Order, Sequential, Shuffled, check_fits, check_rows_fit, order_of
 from ._record_batch import RecordBatch
+from ._row_orders import warn_without_rows
 
 if TYPE_CHECKING:
     from ._pipeline import Pipeline
@@ -239,6 +240,7 @@ class Loader(Generic[Batch]):
         self.dataset = dataset
         self.order = self._order_of(dataset, order, shuffle, seed)
         self._order = _over(dataset, self.order)
+        warn_without_rows(self.order)
         self._epochs = epochs
         self._batch_size = self._size_of(batch_size)
         self._last = _one_of("last", last, _LAST)

@@ -13,8 +13,9 @@ import numpy.typing as npt
 from ._orders import Order
 from ._recmap import Counts as _Counts
 from ._recmap import Order as _Order
+from ._warn import warn_caller
 
-__all__ = ["Chunked", "Packed", "RowOrder", "Windows"]
+__all__ = ["Chunked", "Packed", "RowOrder", "Windows", "warn_without_rows"]
 
 CountsLike: TypeAlias = "npt.ArrayLike | _KeptCounts"
 
@@ -68,6 +69,20 @@ class RowOrder(Order):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remake, (type(self), self._options)
+
+
+def warn_without_rows(order: Order) -> None:
+    """Warns of an order of rows that has none, which trains on nothing."""
+    if not order.row_width or len(order):
+        return
+    reason = f"a row has {order.row_width} elements"
+    if isinstance(order, RowOrder):
+        longest = order._options["counts"].counts.longest()
+        if longest:
+            reason += f", and the longest record has {longest}"
+        else:
+            reason = "no record has elements"
+    warn_caller(f"the order has no rows: {reason}")
 
 
 class Chunked(RowOrder):

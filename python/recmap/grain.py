@@ -190,6 +190,11 @@ class _Run:
         return type(self), (self.order,)
 
 
+def _check_records(order: Order) -> None:
+    if order.row_width:
+        raise ValueError("the order gives rows, not records: read them with recmap.grain.Batches")
+
+
 class Sampler:
     """An order as the sampler of ``grain.DataLoader``.
 
@@ -213,6 +218,7 @@ class Sampler:
             raise ValueError(f"num_epochs must be at least 1, not {num_epochs}")
         if not len(order):
             raise ValueError("the order is empty")
+        _check_records(order)
         self._run = _Run(order)
         self._num_epochs = num_epochs
         self._seed = seed
@@ -251,6 +257,7 @@ class Ordered(grain.MapDataset):
 
     def __init__(self, parent: Any, order: Order) -> None:
         super().__init__(parent)
+        _check_records(order)
         check_fits(order, len(parent))
         self._run = _Run(order)
         self._length = len(order)

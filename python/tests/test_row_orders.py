@@ -114,6 +114,48 @@ def test_bad_options(make, message):
         make()
 
 
+def test_huge_counts():
+    """Rows are computed from counts, however large: nothing is as long as a document."""
+    counts = [2**40, 3, 2**40]
+    order = recmap.Chunked(counts, 2**31, documents="stored", seed=1)
+    assert len(order) == (2**41 + 3) // 2**31 == 1024
+    row = int(order.position_of(0, 512))
+    assert order.pieces(0, row).tolist() == [[1, 0, 3], [2, 0, 2**31 - 3]]
+    packed = recmap.Packed(counts, 2**40, seed=1)
+    assert len(packed) == 3 and sorted(packed.pieces(0, [0, 1, 2])[0][:, 2]) == [3, 2**40, 2**40]
+    split = recmap.Packed(counts, 2**20, seed=1)
+    assert len(split) == 2**21 + 1
+    windows = recmap.Windows(counts, 16, seed=1)
+    assert len(windows) == 2 * (2**40 - 15)
+    ((record, first, count),) = windows.pieces(5, len(windows) - 1).tolist()
+    assert record in (0, 2) and first + count <= 2**40 and count == 16
+    with pytest.raises(ValueError, match="size of rows"):
+        recmap.Chunked(counts, 2**40 + 1)
+
+
+def test_rows_of_one_element():
+    counts = [2, 0, 1]
+    elements = [[[0, 0, 1]], [[0, 1, 1]], [[2, 0, 1]]]
+    for order in (
+        recmap.Chunked(counts, 1, seed=1),
+        recmap.Packed(counts, 1, seed=1),
+        recmap.Windows(counts, 1, seed=1),
+    ):
+        assert sorted(order.pieces(0, i).tolist() for i in range(len(order))) == elements
+
+
+@pytest.mark.parametrize("counts", [[], [0], [0] * 300])
+def test_no_elements(counts):
+    for order in (
+        recmap.Chunked(counts, 8, add=2, last="pad"),
+        recmap.Packed(counts, 8, add=2),
+        recmap.Windows(counts, 8, pad=(7, 7)),
+    ):
+        assert len(order) == 0
+        with pytest.raises(IndexError):
+            order.at(0, 0)
+
+
 def test_no_rows():
     order = recmap.Windows(COUNTS, 1000)
     assert len(order) == 0 and '"rows":0' in order.describe()

@@ -376,9 +376,28 @@ def test_state_of_another_order(documents):
 
 
 def test_orders_without_rows(documents):
-    order = recmap.Windows(LENGTHS, 2000)
-    assert len(order) == 0
-    assert load(documents, order) == []
+    """The message names the longest record."""
+    longest = LENGTHS.max()
+    for order in (recmap.Windows(LENGTHS, 2000), recmap.Chunked(LENGTHS, 2**30)):
+        assert len(order) == 0
+        with pytest.warns(UserWarning, match="no rows") as caught:
+            assert load(documents, order) == []
+        assert str(longest) in str(caught[0].message) and caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="no record has elements"):
+        assert load(documents, recmap.Chunked(np.zeros(DOCUMENTS, int), 8)) == []
+
+
+def test_huge_counts_of_a_stale_index(documents):
+    """Nothing is allocated for counts that records do not have."""
+    wrong = LENGTHS.copy()
+    wrong[9] = 2**40
+    for order in (
+        recmap.Chunked(wrong, 2**20, documents="stored"),
+        recmap.Packed(wrong, 2**20),
+        recmap.Windows(wrong, 2**10, stride=2**30),
+    ):
+        with pytest.raises(recmap.FeatureError, match=f"counts of the order say {2**40}"):
+            load(documents, order)
 
 
 @pytest.fixture

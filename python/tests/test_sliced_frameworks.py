@@ -1,5 +1,6 @@
 """Rows in PyTorch, TensorFlow and Grain: the arrays are those of a plain loader."""
 
+import json
 import pickle
 
 import numpy as np
@@ -107,3 +108,76 @@ def test_grain(documents, order):
     assert first[items[0, 3]] == 1000 * record + start
     with pytest.raises(ValueError, match="features are missing"):
         recmap.grain.Batches(documents, order, BATCH)[0]
+
+
+def test_grain_elements_are_not_rows(documents, order):
+    grain = pytest.importorskip("grain")
+    source = recmap.grain.DataSource(documents)
+    for make in (
+        lambda: recmap.grain.Ordered(grain.MapDataset.source(source), order),
+        lambda: recmap.grain.Sampler(order),
+    ):
+        with pytest.raises(ValueError, match=r"gives rows, not records: .* recmap\.grain\.Batches"):
+            make()
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_grain_ranks_and_resume(documents, order, workers):
+    """Each rank's part of two epochs, read in one run, and in two with a state between them."""
+    grain = pytest.importorskip("grain")
+    absl_flags = pytest.importorskip("absl.flags")
+    absl_flags.FLAGS.mark_as_parsed()
+    batches = recmap.grain.Batches(documents, order, BATCH, FEATURES, drop_remainder=True)
+    due = [batches[i] for i in range(2 * len(batches))]
+    assert_equal(due[0], expected(documents, order)[0])
+    ranks = range(3) if not workers else [1]
+    for rank in ranks:
+        mine = batches.repeat(2)[rank::3].to_iter_dataset()
+        if workers:
+            mine = mine.mp_prefetch(grain.MultiprocessingOptions(num_workers=workers))
+        iterator = iter(mine)
+        for i in range(2):
+            assert_equal(next(iterator), due[rank + 3 * i])
+        again = iter(mine)
+        again.set_state(json.loads(json.dumps(iterator.get_state())))
+        rest = list(again)
+        assert len(rest) == len(range(rank, len(due), 3)) - 2
+        for i, batch in enumerate(rest, 2):
+            assert_equal(batch, due[rank + 3 * i])
+
+
+def test_torch_resumes_on_other_ranks(documents, order):
+    """Three ranks, then two, deliver the rows that one rank would."""
+    torch = pytest.importorskip("torch")
+
+    def loaders(ranks):
+        return [
+            recmap.torch.Loader(
+                documents, BATCH, order=order, features=FEATURES, rank=rank, world_size=ranks
+            )
+            for rank in range(ranks)
+        ]
+
+    rows, before, after = [], loaders(3), loaders(2)
+    for _, *batches in zip(range(2), *before, strict=False):
+        rows += [row for batch in batches for row in batch["tokens"]]
+    for loader in after:
+        loader.load_state_dict(json.loads(json.dumps(before[0].state_dict())))
+    for batches in zip(*after, strict=True):
+        rows += [row for batch in batches for row in batch["tokens"]]
+    due = np.concatenate([batch["tokens"] for batch in expected(documents, order)])
+    assert (torch.stack(rows).numpy() == due).all()
+
+
+def test_tensorflow_resumes(documents, order):
+    pytest.importorskip("tensorflow")
+    loader = recmap.Loader(documents, BATCH, order=order, features=FEATURES)
+    due = expected(documents, order)
+    for _ in zip(range(2), loader, strict=False):
+        state = loader.state_dict()
+    again = recmap.Loader(documents, BATCH, order=order, features=FEATURES)
+    again.load_state_dict(state)
+    found = list(recmap.tensorflow.dataset(again))
+    assert len(found) == len(due) - 2
+    for batch, arrays in zip(found, due[2:], strict=True):
+        assert_equal({name: tensor.numpy() for name, tensor in batch.items()}, arrays)
