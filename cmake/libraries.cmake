@@ -27,6 +27,8 @@ recmap_library(protobuf-c libprotobuf-c-dev "libprotobuf-c>=1.4")
 recmap_library(xxhash libxxhash-dev "libxxhash>=0.8.1")
 
 # Reading shards from object stores and web servers needs libcurl. Without it, AUTO leaves that out.
+# A static libcurl is linked; a shared one is loaded when the first URL is read, so that commands
+# over local files start without its 30 libraries, and packages can do without them.
 set(RECMAP_WITH_REMOTE AUTO CACHE STRING "Read shards by URL, with libcurl: ON, OFF or AUTO")
 set(RECMAP_CURL "")
 if(RECMAP_WITH_REMOTE STREQUAL "AUTO")
@@ -35,7 +37,13 @@ elseif(RECMAP_WITH_REMOTE)
   recmap_library(libcurl libcurl4-openssl-dev "libcurl>=7.74")
 endif()
 if(RECMAP_WITH_REMOTE AND libcurl_FOUND)
-  set(RECMAP_CURL PkgConfig::libcurl)
+  set(RECMAP_WITH_CURL ON)
+  if(libcurl_LINK_LIBRARIES MATCHES "libcurl\\.a")
+    set(RECMAP_CURL PkgConfig::libcurl)
+    add_compile_definitions(RECMAP_CURL_IS_LINKED)
+  else()
+    set(RECMAP_CURL "")
+  endif()
 endif()
 
 find_program(PROTOC_C protoc-c)

@@ -47,6 +47,16 @@ def test_everything_reads_as_from_files(remote, local):
     assert next(iter(remote.shards))["path"] == "s3://train/digits-00000-of-00004.tfrecord"
 
 
+def test_local_data_sets_do_not_load_libcurl():
+    """Loading it and its libraries takes longer than to open a data set and read a record."""
+    program = (
+        "import recmap\n"
+        f"assert len(recmap.open({str(DIGITS)!r})[0])\n"
+        "assert 'libcurl' not in open('/proc/self/maps').read()\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_a_loader_gives_the_batches_of_the_local_one(remote, local):
     def batches(ds):
         order = recmap.Shuffled(len(ds), seed=3)

@@ -1,6 +1,5 @@
 #include "net/transfer.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "net/blocked.h"
+#include "net/curl_library.h"
 #include "os/process.h"
 #include "os/thread.h"
 
@@ -95,8 +95,8 @@ static void destroy_transfer(struct transfer *transfer) {
     /* A child shares its parent's sockets. Closing connections would send the servers a goodbye in
      * the parent's name, so what a child inherits is left alone. */
     if (transfer->process == process_id()) {
-        for (size_t i = 0; i < SLOTS_MAX; i++) curl_easy_cleanup(transfer->handles[i]);
-        curl_multi_cleanup(transfer->multi);
+        for (size_t i = 0; i < SLOTS_MAX; i++) libcurl.easy_cleanup(transfer->handles[i]);
+        libcurl.multi_cleanup(transfer->multi);
     }
     free(transfer);
 }
@@ -109,28 +109,18 @@ void transfers_destroy(struct transfer *transfer) {
     }
 }
 
-/* libcurl must be initialized once, by one thread. */
-static void init_curl(void) {
-    static bool is_done;
-    process_lock();
-    if (!is_done) curl_global_init(CURL_GLOBAL_DEFAULT);
-    is_done = true;
-    process_unlock();
-}
-
 static struct transfer *create_transfer(void) {
-    init_curl();
     struct transfer *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return NULL;
     fresh->process = process_id();
-    fresh->multi = curl_multi_init();
+    fresh->multi = libcurl.multi_init();
     if (!fresh->multi) {
         free(fresh);
         return NULL;
     }
     /* HTTP/2 would put all requests on one connection, which is slower for large ranges. */
-    curl_multi_setopt(fresh->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
-    curl_multi_setopt(fresh->multi, CURLMOPT_MAXCONNECTS, (long)SLOTS_MAX);
+    libcurl.multi_setopt(fresh->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+    libcurl.multi_setopt(fresh->multi, CURLMOPT_MAXCONNECTS, (long)SLOTS_MAX);
     return fresh;
 }
 
@@ -175,7 +165,7 @@ static void adapt_window(recmap_storage *storage, bool is_overloaded) {
 
 static void judge(struct slot *slot) {
     const struct transfer_request *request = &slot->run->requests[slot->index];
-    curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &slot->reply.status);
+    libcurl.easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &slot->reply.status);
     slot->is_judged = true;
     atomic_store_explicit(&slot->run->storage->has_answered, true, memory_order_relaxed);
     if (request->listing && slot->reply.status == 200) {
@@ -252,52 +242,52 @@ static curl_socket_t on_socket(void *context, curlsocktype purpose, struct curl_
 
 static void set_protocols(CURL *easy, bool is_https) {
 #if LIBCURL_VERSION_NUM >= 0x075500
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, is_https ? "https" : "http,https");
+    libcurl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    libcurl.easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, is_https ? "https" : "http,https");
 #else
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-    curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS,
-                     (long)(is_https ? CURLPROTO_HTTPS : CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    libcurl.easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    libcurl.easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS,
+                        (long)(is_https ? CURLPROTO_HTTPS : CURLPROTO_HTTP | CURLPROTO_HTTPS));
 #endif
 }
 
 static void set_connection(CURL *easy, const struct storage_options *options) {
     const char *bundle = storage_options_get(options, OPTION_CA_BUNDLE);
     const char *proxy = storage_options_get(options, OPTION_PROXY);
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_TIMEOUT_S);
-    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)STALL_BYTES_PER_S);
-    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)STALL_S);
-    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 256L << 10);
-    if (bundle[0]) curl_easy_setopt(easy, CURLOPT_CAINFO, bundle);
-    if (proxy[0]) curl_easy_setopt(easy, CURLOPT_PROXY, proxy);
+    libcurl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    libcurl.easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    libcurl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_TIMEOUT_S);
+    libcurl.easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)STALL_BYTES_PER_S);
+    libcurl.easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)STALL_S);
+    libcurl.easy_setopt(easy, CURLOPT_BUFFERSIZE, 256L << 10);
+    if (bundle[0]) libcurl.easy_setopt(easy, CURLOPT_CAINFO, bundle);
+    if (proxy[0]) libcurl.easy_setopt(easy, CURLOPT_PROXY, proxy);
 }
 
 static void set_callbacks(struct slot *slot) {
     CURL *easy = slot->easy;
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
-    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, slot);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, slot);
-    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_socket);
-    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, slot);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, slot->curl_text);
+    libcurl.easy_setopt(easy, CURLOPT_PRIVATE, slot);
+    libcurl.easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    libcurl.easy_setopt(easy, CURLOPT_HEADERDATA, slot);
+    libcurl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    libcurl.easy_setopt(easy, CURLOPT_WRITEDATA, slot);
+    libcurl.easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_socket);
+    libcurl.easy_setopt(easy, CURLOPT_OPENSOCKETDATA, slot);
+    libcurl.easy_setopt(easy, CURLOPT_ERRORBUFFER, slot->curl_text);
 }
 
 /* A signed request is for one host only, so its redirects are not followed. */
 static void set_target(CURL *easy, const struct address *address) {
     bool is_web = !url_has_listing(address->scheme);
-    curl_easy_setopt(easy, CURLOPT_URL, address->url);
-    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, is_web ? 1L : 0L);
-    curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)REDIRECTS_MAX);
+    libcurl.easy_setopt(easy, CURLOPT_URL, address->url);
+    libcurl.easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    libcurl.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, is_web ? 1L : 0L);
+    libcurl.easy_setopt(easy, CURLOPT_MAXREDIRS, (long)REDIRECTS_MAX);
     set_protocols(easy, !strncmp(address->url, "https", 5));
 }
 
 static bool add_header(struct slot *slot, const char *line) {
-    struct curl_slist *grown = curl_slist_append(slot->headers, line);
+    struct curl_slist *grown = libcurl.slist_append(slot->headers, line);
     if (grown) slot->headers = grown;
     return grown != NULL;
 }
@@ -318,7 +308,7 @@ static recmap_status add_headers(struct slot *slot, const struct address *addres
         is_done &= add_header(slot, line);
     }
     if (!is_done) return fail_memory(error);
-    curl_easy_setopt(slot->easy, CURLOPT_HTTPHEADER, slot->headers);
+    libcurl.easy_setopt(slot->easy, CURLOPT_HTTPHEADER, slot->headers);
     return RECMAP_OK;
 }
 
@@ -360,24 +350,24 @@ static recmap_status start_request(struct slot *slot, size_t index, recmap_error
         char range[64];
         snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, slot->range.offset,
                  slot->range.offset + slot->range.size - 1);
-        curl_easy_setopt(easy, CURLOPT_RANGE, range);
+        libcurl.easy_setopt(easy, CURLOPT_RANGE, range);
     }
     if (!run->attempts[index].begun_ns) run->attempts[index].begun_ns = clock_ns();
-    if (curl_multi_add_handle(run->transfer->multi, easy) != CURLM_OK) return fail_memory(error);
+    if (libcurl.multi_add_handle(run->transfer->multi, easy) != CURLM_OK) return fail_memory(error);
     run->in_flight++;
     return RECMAP_OK;
 }
 
 /* The handle outlives the slot, so it must not keep pointers into it. */
 static void free_slot(struct slot *slot) {
-    curl_easy_reset(slot->easy);
-    curl_slist_free_all(slot->headers);
+    libcurl.easy_reset(slot->easy);
+    libcurl.slist_free_all(slot->headers);
     slot->headers = NULL;
     slot->index = SIZE_MAX;
 }
 
 static void end_slot(struct slot *slot) {
-    curl_multi_remove_handle(slot->run->transfer->multi, slot->easy);
+    libcurl.multi_remove_handle(slot->run->transfer->multi, slot->easy);
     free_slot(slot);
     slot->run->in_flight--;
 }
@@ -414,7 +404,7 @@ static void conclude(struct slot *slot, CURLcode code) {
         slot->verdict = REPLY_TRY_AGAIN;
         return;
     }
-    slot->reason = slot->curl_text[0] ? slot->curl_text : curl_easy_strerror(code);
+    slot->reason = slot->curl_text[0] ? slot->curl_text : libcurl.easy_strerror(code);
     slot->verdict = is_passing(code) && !slot->is_refused ? REPLY_TRY_AGAIN : REPLY_UNUSABLE;
 }
 
@@ -591,11 +581,12 @@ static recmap_status end_requests(size_t *failed, struct run *run, recmap_error 
     CURLMsg *message;
     int left;
     recmap_status status = RECMAP_OK;
-    while (status == RECMAP_OK && (message = curl_multi_info_read(run->transfer->multi, &left))) {
+    while (status == RECMAP_OK &&
+           (message = libcurl.multi_info_read(run->transfer->multi, &left))) {
         if (message->msg != CURLMSG_DONE) continue;
         struct slot *slot;
         CURLcode code = message->data.result;
-        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
+        libcurl.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
         status = end_request(failed, slot, code, error);
     }
     return status;
@@ -616,12 +607,12 @@ static recmap_status loop(size_t *failed, struct run *run, struct interrupt *int
     int running;
     while (run->done_count < run->count) {
         RETURN_IF_FAILED(start_requests(failed, run, error));
-        curl_multi_perform(run->transfer->multi, &running);
+        libcurl.multi_perform(run->transfer->multi, &running);
         size_t before = run->in_flight;
         RETURN_IF_FAILED(end_requests(failed, run, error));
         RETURN_IF_FAILED(ask_interrupt(failed, run, interrupt, error));
         if (run->in_flight == before && run->done_count < run->count)
-            curl_multi_poll(run->transfer->multi, NULL, 0, POLL_MS, NULL);
+            libcurl.multi_poll(run->transfer->multi, NULL, 0, POLL_MS, NULL);
     }
     return RECMAP_OK;
 }
@@ -633,7 +624,7 @@ static bool prepare_slots(struct run *run) {
     if (!run->slots || !run->attempts || !run->transfer) return false;
     for (size_t i = 0; i < run->slot_count; i++) {
         CURL **handle = &run->transfer->handles[i];
-        if (!*handle) *handle = curl_easy_init();
+        if (!*handle) *handle = libcurl.easy_init();
         if (!*handle) return false;
         run->slots[i] = (struct slot){.run = run, .easy = *handle, .index = SIZE_MAX};
     }
@@ -645,6 +636,7 @@ recmap_status transfer_run(size_t *failed, recmap_storage *storage,
                            struct interrupt *interrupt, recmap_error *error) {
     *failed = 0;
     RETURN_IF_FAILED(storage_prepare(storage, error));
+    RETURN_IF_FAILED(curl_library_load(error));
     struct run run = {.storage = storage,
                       .transfer = join(storage),
                       .requests = requests,
