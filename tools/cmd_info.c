@@ -195,14 +195,17 @@ static recmap_status print_human(const struct view *view, const char *path, bool
     return RECMAP_OK;
 }
 
-/* The document of the index. That of a selection has one member more, the first. */
+/* The document of the index. That of a selection begins with its own number of records, and that of
+ * the index becomes "total_records". */
 static recmap_status print_json(const struct view *view, bool with_shards, recmap_error *error) {
+    static const char records[] = "{\"records\":";
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_status status = recmap_dataset_info_to_json(&text, view->dataset, with_shards, error);
-    if (status == RECMAP_OK && view->selection)
-        printf("{\"selection\":{\"records\":%llu,\"ordered\":%s},%s\n",
+    if (status == RECMAP_OK && view->selection && !strncmp(text.data, records, strlen(records)))
+        printf("%s%llu,\"ordered\":%s,\"total_records\":%s\n", records,
                (unsigned long long)view->count,
-               recmap_selection_is_set(view->selection) ? "false" : "true", text.data + 1);
+               recmap_selection_is_set(view->selection) ? "false" : "true",
+               text.data + strlen(records));
     else if (status == RECMAP_OK) puts(text.data);
     recmap_text_deinit(&text);
     return status;

@@ -27,6 +27,7 @@ from ._partition import masks_of
 from ._progress import Progress, shown
 from ._record_batch import RecordBatch, register_sequence
 from ._selection import Selection
+from ._view import fingerprint_of, info_of, verify_records
 from ._warn import warn_caller
 
 __all__ = ["Columns", "Dataset", "RecordBatch"]
@@ -406,8 +407,18 @@ class Dataset(_recmap.Dataset):
 
     @property
     def info(self) -> dict[str, Any]:
-        """What ``recmap info --json`` prints: records, shards, bytes, ids, columns, counts, ..."""
-        return cast("dict[str, Any]", json.loads(self._info_json(False)))
+        """What ``recmap info --json`` prints: records, shards, bytes, ids, columns, counts, ...
+
+        In a view, "records" is the number of its items, "total_records" that of the whole data set,
+        "ordered" whether its items are in another order than that of their numbers, and
+        "fingerprint" that of the view. The other values describe the whole data set.
+
+        >>> view = digits()[40:50]
+        >>> view.info["records"], view.info["total_records"], view.info["ordered"]
+        (10, 1797, False)
+        """
+        info = cast("dict[str, Any]", json.loads(self._info_json(False)))
+        return info if self._whole else info_of(self, info)
 
     @property
     def shards(self) -> list[dict[str, Any]]:
@@ -425,8 +436,12 @@ class Dataset(_recmap.Dataset):
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the data (128 bits as 32 hex digits), independent of where the files are."""
-        return self._fingerprint().hex()
+        """A hash of the data (128 bits as 32 hex digits), independent of where the files are.
+
+        That of a view depends on the whole data set, and on which of its records the view has, in
+        which order.
+        """
+        return self._fingerprint().hex() if self._whole else fingerprint_of(self)
 
     @property
     def index_path(self) -> str:
@@ -490,19 +505,22 @@ class Dataset(_recmap.Dataset):
     def verify(
         self, *, index_only: bool = False, threads: int = 0, progress: Progress = "auto"
     ) -> dict[str, Any]:
-        """Checks every byte of the whole data set.
+        """Checks every byte: of the whole data set, or of the index and of a view's records.
 
         Returns:
             A dict: "records", the number of records in the index; "records_good", the number found
             good; "damage", a list of all damage that the index does not list, each a dict with
-            "path", "record", "offset", "length" and "reason".
+            "path", "record", "offset", "length" and "reason". In a view, they count its items, and
+            "length" is None.
 
         Raises:
             CorruptIndexError: the index itself is damaged.
         """
         with shown(progress, "verifying") as call:
-            report = json.loads(self._verify(index_only, threads, call))
-        return cast("dict[str, Any]", report)
+            report = json.loads(self._verify(index_only or not self._whole, threads, call))
+        if self._whole or index_only:
+            return cast("dict[str, Any]", report)
+        return verify_records(self, progress)
 
     # ---- Lifecycle.
 
@@ -523,7 +541,7 @@ class Dataset(_recmap.Dataset):
 
     def __reduce__(self) -> tuple[Any, ...]:
         selection = None if self._whole else tuple(self._selection)
-        return _reopen, (self._options, self.fingerprint, selection)
+        return _reopen, (self._options, self._fingerprint().hex(), selection)
 
     def __repr__(self) -> str:
         if self.closed:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._errors import IdNotFoundError
+from ._text_column import TextColumn
 
 if TYPE_CHECKING:
     from ._dataset import Dataset
@@ -20,7 +21,9 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
     """The lifted columns of an index by name, read when first used: ``columns["label"]``.
 
     Each is a read-only array with one value per record of the data set or view: int64, float32, or
-    object for bytes. The column "@length" always exists: the size of each record in bytes.
+    object for bytes. Columns of bytes compare with str: ``columns["lang"] == "de"`` is a mask, and
+    `numpy.isin` accepts str, too. The column "@length" always exists: the size of each record in
+    bytes.
     """
 
     def __init__(self, dataset: Dataset) -> None:
@@ -46,7 +49,7 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
         count = self._dataset._record_count()
         values: npt.NDArray[Any]
         if kind == "bytes":
-            values = np.empty(count, object)
+            values = np.empty(count, object).view(TextColumn)
             values[:] = self._dataset._read_bytes(index, 0, count)
         else:
             values = np.empty(count, kind)

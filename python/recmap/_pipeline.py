@@ -2,9 +2,9 @@
 
 A signal handler that raises can end the main thread's code between any two calls, also inside
 `threading.Condition` and `concurrent.futures`, whose locks then stay taken. So the thread that
-iterates over the loader touches only what one C call changes as a whole: locks of `_thread`, `SimpleQueue`,
-and attributes. Everything else happens in threads that never see a signal: the feeder, which takes
-steps, and the pool, which transforms them.
+iterates over the loader touches only what one C call changes as a whole: locks of `_thread`,
+`SimpleQueue`, and attributes. Everything else happens in threads that never see a signal: the
+feeder, which takes steps, and the pool, which transforms them.
 """
 
 from __future__ import annotations

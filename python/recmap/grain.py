@@ -144,9 +144,10 @@ class DataSource:
 
     def __repr__(self) -> str:
         if self._repr is None:
+            fingerprint = self._dataset._fingerprint().hex()
             self._repr = (
                 f"recmap.grain.DataSource(records={len(self)}, "
-                f"fingerprint={self._dataset.fingerprint!r}, items={_items(self._dataset)}, "
+                f"fingerprint={fingerprint!r}, items={_items(self._dataset)}, "
                 f"features={self._features!r})"
             )
         return self._repr

@@ -119,3 +119,52 @@ def test_the_command_chooses_the_same(labelled, tmp_path, shares):
     for name, part in labelled.split(named, seed=5).items():
         opened = recmap.open(tmp_path / f"{name}.rmv")
         assert opened.numbers.tolist() == part.numbers.tolist()
+
+
+def test_info_and_fingerprint_of_views(labelled, tmp_path):
+    view = labelled[10:20]
+    assert view.info["records"] == 10 and view.info["total_records"] == 40
+    assert view.info["ordered"] is False and view[::-1].info["ordered"] is True
+    assert view.info["fingerprint"] == view.fingerprint != labelled.fingerprint
+    assert view.fingerprint == labelled.select(list(range(10, 20))).fingerprint
+    assert len({v.fingerprint for v in (labelled, view, view[::-1], view[1:], labelled[:0])}) == 5
+    assert labelled[:].fingerprint == labelled.fingerprint
+    view.save(tmp_path / "view.rmv")
+    assert recmap.open(tmp_path / "view.rmv").fingerprint == view.fingerprint
+    assert pickle.loads(pickle.dumps(view)).fingerprint == view.fingerprint
+
+
+def test_verify_of_views(labelled, tmp_path):
+    report = {"records": 10, "records_good": 10, "damage": []}
+    calls = []
+    assert labelled[10:20].verify(progress=lambda *call: calls.append(call)) == report
+    assert calls[-1][2] == 10
+    shard = tmp_path / "made-0.tfrecord"
+    data = bytearray(shard.read_bytes())
+    data[len(data) // 2] ^= 1  # in one of the records in the middle
+    shard.write_bytes(data)
+    (damage,) = labelled[5:35].verify(progress=None)["damage"]
+    assert damage["path"].endswith("made-0.tfrecord") and 15 < damage["record"] < 25
+    number = damage["record"]
+    assert labelled[:number].verify(progress=None)["damage"] == []
+    found = labelled.select([1, number, 2]).verify(progress=None)
+    assert found["records_good"] == 2 and found["damage"] == [damage]
+
+
+def test_text_columns_compare_with_str(tmp_path):
+    words = ["de", "fr", "日本", "de", ""]
+    write(tmp_path, [recmap.encode_example({"lang": word, "other": word}) for word in words])
+    ds = recmap.open(tmp_path / "made-0.tfrecord", lift=["lang", "other"])
+    lang = ds.columns["lang"]
+    assert (lang == "de").tolist() == [True, False, False, True, False]
+    assert (lang == b"de").tolist() == (lang == "de").tolist()
+    assert (lang != "日本").tolist() == [True, True, False, True, True]
+    assert (lang < "e").tolist() == [True, False, False, True, True]
+    assert (lang == np.array(words)).all() and (lang == words).all()
+    assert (lang == np.array(words, object)).all() and (lang == ds.columns["other"]).all()
+    assert np.isin(lang, ["fr", "日本"]).tolist() == [False, True, True, False, False]
+    assert np.isin(lang, np.array(["fr"])).tolist() == [False, True, False, False, False]
+    assert type(lang == "de") is np.ndarray
+    assert lang[1] == b"fr" and lang[1:].tolist() == [word.encode() for word in words[1:]]
+    assert ds[::2].columns["lang"].tolist() == [word.encode() for word in words[::2]]
+    assert len(ds.select(ds.columns["lang"] == "de")) == 2

@@ -84,7 +84,7 @@ class Select(Selected):
                                      "index        a.rmx",
                                      "records      40"])
         document = self.run_recmap("info", "--json", "threes.rmv").out
-        self.assertTrue(document.startswith(b'{"selection":{"records":8,"ordered":false},"records"'))
+        self.assertTrue(document.startswith(b'{"records":8,"ordered":false,"total_records":40,'))
         schema = self.run_recmap("schema", "--json", "threes.rmv").out
         self.assertIn(b'"min":3,"max":3', schema.replace(b" ", b""))
         self.check("select", "threes.rmv", "--where", "score > 3", "-o", "late.rmv",

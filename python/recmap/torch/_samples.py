@@ -130,7 +130,7 @@ class MapDataset(data.Dataset[Any]):
 
     def state_dict(self) -> dict[str, Any]:
         """The data set's fingerprint."""
-        return {"fingerprint": self.dataset.fingerprint, "record_count": len(self)}
+        return {"fingerprint": self.dataset._fingerprint().hex(), "record_count": len(self)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Raises StateMismatchError if the state belongs to another data set."""

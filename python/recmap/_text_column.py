@@ -1,0 +1,53 @@
+"""Lifted columns of bytes, which can be compared with str."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["TextColumn"]
+
+
+class TextColumn(np.ndarray):
+    """An object array of bytes. In comparisons and `numpy.isin`, a str means its UTF-8.
+
+    Without this, ``column == "de"`` would be False for every record, because a str never equals
+    bytes.
+    """
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        return getattr(ufunc, method)(*(_plain(_encoded(value)) for value in inputs), **options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if function is np.isin:
+            args = tuple(_plain(_encoded(value)) for value in args)
+            kwargs = {name: _plain(_encoded(value)) for name, value in kwargs.items()}
+        return super().__array_function__(function, types, args, kwargs)
+
+
+def _plain(value: Any) -> Any:
+    return value.view(np.ndarray) if isinstance(value, TextColumn) else value
+
+
+def _encoded(value: Any) -> Any:
+    """The value with every str encoded, if it is a str or a sequence of str."""
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, (list, tuple, set, frozenset)):
+        items = [item.encode() if isinstance(item, str) else item for item in value]
+        return _objects(items) if items else value
+    if isinstance(value, np.ndarray) and value.dtype.kind in "UT":
+        encoded = _objects([item.encode() for item in value.ravel().tolist()])
+        return encoded.reshape(value.shape)
+    is_objects = isinstance(value, np.ndarray) and value.dtype == object and value.ndim == 1
+    if is_objects and not isinstance(value, TextColumn):
+        return _objects([v.encode() if isinstance(v, str) else v for v in value.tolist()])
+    return value
+
+
+def _objects(items: list[Any]) -> npt.NDArray[Any]:
+    array = np.empty(len(items), object)
+    array[:] = items
+    return array
