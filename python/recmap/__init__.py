@@ -55,6 +55,7 @@ if TYPE_CHECKING:  # imported on first use: see __getattr__
         Sparse,
         VarLen,
     )
+    from ._join import Joined, join
     from ._lifted import Columns
     from ._loader import Loader
     from ._open import open
@@ -102,6 +103,7 @@ __all__ = [
     "Grouped",
     "IdNotFoundError",
     "InvalidError",
+    "Joined",
     "Loader",
     "Mixture",
     "Order",
@@ -140,6 +142,7 @@ __all__ = [
     "encode_example",
     "encode_sequence_example",
     "index",
+    "join",
     "merge",
     "open",
 ]
@@ -171,6 +174,7 @@ _NAMES = {
         "UnsupportedError",
     ),
     "_features": ("FixedLen", "FixedLenSequence", "Ragged", "Sliced", "Sparse", "VarLen"),
+    "_join": ("Joined", "join"),
     "_lifted": ("Columns",),
     "_loader": ("Loader",),
     "_open": ("open",),

@@ -1,0 +1,101 @@
+"""Records of several data sets, matched by their ids."""
+
+import numpy as np
+import pytest
+import recmap
+from conftest import write
+
+
+def make(folder, name, ids, **more):
+    payloads = [recmap.encode_example({"id": id, name: i}) for i, id in enumerate(ids)]
+    write(folder, payloads, name=f"{name}.tfrecord")
+    return recmap.open(folder / f"{name}.tfrecord", id="id", **more)
+
+
+def pairs(joined):
+    return list(zip(*(p.tolist() for p in joined.positions.values()), strict=True))
+
+
+@pytest.fixture
+def sides(tmp_path):
+    images = make(tmp_path, "image", ["c", "a", "x", "b", "a"])
+    captions = make(tmp_path, "caption", ["a", "b", "y", "c", "b"])
+    return {"image": images, "caption": captions}
+
+
+def test_rows(sides):
+    joined = recmap.join(sides)
+    assert pairs(joined) == [(0, 3), (1, 0), (3, 1), (4, 0)]
+    for row, (image, caption) in zip(joined, pairs(joined), strict=True):
+        assert bytes(row["image"]) == bytes(sides["image"][image])
+        assert bytes(row["caption"]) == bytes(sides["caption"][caption])
+    assert pairs(joined[1:3]) == [(1, 0), (3, 1)]
+    assert pairs(joined[[-1, 0]]) == [(4, 0), (0, 3)]
+    assert pairs(joined[np.array([True, False, False, True])]) == [(0, 3), (4, 0)]
+    assert repr(joined) == "<recmap.Joined of 'image', 'caption': 4 rows>"
+
+
+def test_missing(sides):
+    joined = recmap.join(sides, missing="null")
+    assert pairs(joined) == [(0, 3), (1, 0), (2, -1), (3, 1), (4, 0)]
+    assert joined[2]["caption"] is None and joined[2]["image"] is not None
+    with pytest.raises(ValueError, match=r"joined\.positions"):
+        _ = joined.views
+    assert len(joined[joined.positions["caption"] >= 0].views["caption"]) == 4
+    with pytest.raises(recmap.IdNotFoundError, match="'caption' has no record with the id"):
+        recmap.join(sides, missing="error")
+    assert len(recmap.join(sides | {"image": sides["image"][:2]}, missing="error")) == 2
+
+
+def test_parse_and_loaders(sides):
+    joined = recmap.join(sides)
+    features = {name: {name: recmap.FixedLen((), "int64")} for name in sides}
+    batch = joined.parse([2, 0], features)
+    assert batch["image"]["image"].tolist() == [3, 0]
+    assert batch["caption"]["caption"].tolist() == [1, 3]
+    loaders = [
+        recmap.Loader(view, 2, shuffle=True, seed=3, features=features[name])
+        for name, view in joined.views.items()
+    ]
+    rows = [
+        pair
+        for image, caption in zip(*loaders, strict=True)
+        for pair in zip(image["image"].tolist(), caption["caption"].tolist(), strict=True)
+    ]
+    assert sorted(rows) == pairs(joined)
+
+
+def test_views_integers_and_three_sides(tmp_path):
+    even = make(tmp_path, "even", range(0, 60, 2))
+    threes = make(tmp_path, "threes", range(0, 60, 3))
+    view = make(tmp_path, "all", range(60))[::-1]
+    joined = recmap.join({"view": view, "even": even, "threes": threes})
+    assert pairs(joined) == [(59 - n, n // 2, n // 3) for n in range(54, -1, -6)]
+    text = make(tmp_path, "text", [str(n) for n in range(60)])
+    assert len(recmap.join({"even": even, "text": text})) == 0
+    assert len(recmap.join({"none": even[:0], "all": view})) == 0
+    assert len(recmap.join({"all": view, "none": even[:0]})) == 0
+
+
+def test_different_ids_with_the_same_hash(sides, monkeypatch):
+    """As if all ids of the captions collided with the hash of "a"."""
+    read = recmap.Dataset._read_id_hashes
+
+    def collide(self, out):
+        read(self, out)
+        out[:] = 7
+
+    monkeypatch.setattr(recmap.Dataset, "_read_id_hashes", collide)
+    assert pairs(recmap.join(sides)) == [(0, 3), (1, 0), (3, 1), (4, 0)]
+
+
+def test_wrong_arguments(sides, made):
+    for wrong in ([sides], {"image": sides["image"]}, {"image": sides["image"], "caption": 3}):
+        with pytest.raises(TypeError):
+            recmap.join(wrong)
+    with pytest.raises(ValueError, match="'made' has no ids"):
+        recmap.join({"image": sides["image"], "made": made})
+    with pytest.raises(ValueError, match="missing must be"):
+        recmap.join(sides, missing="keep")
+    with pytest.raises(ValueError, match="on must be"):
+        recmap.join(sides, on="number")
