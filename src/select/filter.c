@@ -266,9 +266,9 @@ recmap_status recmap_filter_match(uint8_t *matches, recmap_filter *filter, uint6
                                   size_t count, recmap_error *error) {
     uint64_t record_count = recmap_dataset_count(filter->dataset);
     if (!bytes_fit(first, count, record_count))
-        return fail(error, RECMAP_INVALID, "records %llu to %llu are out of range: there are %llu",
-                    (unsigned long long)first, (unsigned long long)(first + count),
-                    (unsigned long long)record_count);
+        return fail(error, RECMAP_INVALID,
+                    "%zu records from %llu on are out of range: there are %llu", count,
+                    (unsigned long long)first, (unsigned long long)record_count);
     RETURN_IF_FAILED(reserve(filter, error));
     for (size_t done = 0; done < count;) {
         uint64_t next = first + done;

@@ -55,6 +55,50 @@ class Completion(CliTest):
         self.assertEqual(self.complete("get", "a"), [])
 
 
+@unittest.skipUnless(shutil.which("zsh"), "zsh is not here")
+class CompletionInZsh(CliTest):
+    # What the completion system would collect is printed instead.
+    CODE = """
+compadd() { [[ $1 == -- ]] && shift; print -l -- "$@" }
+_files() { print FILES }
+recmap() { $COMMAND "$@" }
+complete_words() { local words=(recmap "$@") CURRENT=$(( $# + 1 )); source $SCRIPT }
+complete_words "$@"
+"""
+
+    def complete(self, *words):
+        script = os.path.join(ROOT, "tools", "completion", "_recmap")
+        done = subprocess.run(["zsh", "-f", "-c", self.CODE, "zsh", *words], check=True,
+                              stdout=subprocess.PIPE,
+                              env={**os.environ, "COMMAND": COMMAND, "SCRIPT": script})
+        return done.stdout.decode().split()
+
+    def test_commands_options_and_files(self):
+        self.assertEqual(self.complete(""), COMMANDS + ["--help", "--version"])
+        told = long_options(self.run_recmap("split", "--help").out.decode())
+        self.assertEqual(set(self.complete("split", "--")), told)
+        self.assertEqual(self.complete("get", "a"), ["FILES"])
+
+
+@unittest.skipUnless(shutil.which("fish"), "fish is not here")
+class CompletionInFish(CliTest):
+    def complete(self, line):
+        script = os.path.join(ROOT, "tools", "completion", "recmap.fish")
+        code = (f"function recmap; '{COMMAND}' $argv; end; source '{script}'; "
+                f"complete -C '{line}'")
+        done = subprocess.run(["fish", "--no-config", "-c", code], check=True, cwd=self.folder,
+                              stdout=subprocess.PIPE, env={**os.environ, "HOME": self.folder})
+        return [line.split("\t")[0] for line in done.stdout.decode().splitlines()]
+
+    def test_commands_options_and_files(self):
+        offered = set(self.complete("recmap "))
+        self.assertEqual(offered, {*COMMANDS, "--help", "--version"})
+        told = long_options(self.run_recmap("split", "--help").out.decode())
+        self.assertEqual(set(self.complete("recmap split --")), told)
+        self.write("a.rmx", b"")
+        self.assertEqual(self.complete("recmap get a"), ["a.rmx"])
+
+
 class Help(CliTest):
     def test_the_tool_lists_its_commands(self):
         result = self.run_recmap("--help")
