@@ -7,6 +7,7 @@
 #include "interrupt.h"
 #include "message.h"
 #include "progress_bar.h"
+#include "verify_view.h"
 
 enum { OPTION_INDEX_ONLY = ARGS_LONG, OPTION_JSON, OPTION_THREADS };
 
@@ -89,6 +90,15 @@ static int run_verify(recmap_dataset *dataset, recmap_verify_options *verify, co
     return interrupt_finish(exit_status);
 }
 
+/* Verifies the index alone, without a report. */
+static int check_index(recmap_dataset *dataset, const recmap_verify_options *verify) {
+    recmap_report *report = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_dataset_verify(&report, dataset, verify, &error);
+    recmap_report_destroy(report);
+    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+}
+
 /* Parses the options, then opens and verifies one index. Damage that verify finds sets the exit
  * status but is not an error of the run itself. */
 static int run(int argc, char **argv) {
@@ -105,20 +115,24 @@ static int run(int argc, char **argv) {
     }
     verify.thread_count = (unsigned)threads;
     if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
-    recmap_dataset *dataset;
-    int exit_status = args_open(&dataset, &args);
-    if (exit_status) return exit_status;
-    exit_status = run_verify(dataset, &verify, args.operands[0], as_json);
-    recmap_dataset_close(dataset);
+    struct view view;
+    int exit_status = view_open(&view, &args);
+    bool reads_records = view.selection && !verify.index_only;
+    if (reads_records) verify.index_only = 1;
+    if (!exit_status && !reads_records)
+        exit_status = run_verify(view.dataset, &verify, args.operands[0], as_json);
+    if (!exit_status && reads_records) exit_status = check_index(view.dataset, &verify);
+    if (!exit_status && reads_records) exit_status = verify_view(&view, args.operands[0], as_json);
+    view_close(&view);
     return exit_status;
 }
 
 static const char help[] =
-    "usage: recmap verify [OPTION]... NAME.rmx\n"
+    "usage: recmap verify [OPTION]... NAME.rmx|NAME.rmv\n"
     "\n"
     "Verifies every byte of the index and of its shards, and prints all damage that the index\n"
     "does not list. The exit status is 0 if there is none, 1 if there is some, 3 if the index\n"
-    "itself is damaged.\n"
+    "itself is damaged. Of a selection, verifies the index and the selected records.\n"
     "\n"
     "      --index-only       verify only the index\n"
     "      --json             print one JSON document\n"

@@ -1,5 +1,6 @@
 """select, sample, split, duplicates and cat --where, and selections in place of an index."""
 
+import json
 import os
 
 from support import CliTest, example, parse_tfrecord, tfrecord
@@ -90,6 +91,26 @@ class Select(Selected):
         self.check("select", "threes.rmv", "--where", "score > 3", "-o", "late.rmv",
                    err="recmap: late.rmv: 3 of 8 records\n")
         self.assertEqual(self.numbers("late.rmv"), [28, 33, 38])
+
+    def test_verify(self):
+        self.run_recmap("select", "a.rmx", "--where", "label == 3", "-o", "threes.rmv")
+        self.check("verify", "threes.rmv", out="threes.rmv: 8 of 8 records are good\n")
+        self.check("verify", "threes.rmv", "--json",
+                   out='{"damage":[],"records":8,"records_good":8}\n')
+        result = self.run_recmap("verify", "threes.rmv", "--index-only")
+        self.assertEqual(result.status, 0, result)
+        data = bytearray(self.read("a-0.tfrecord"))
+        place = data.index(RECORDS[8])
+        for at in (place + 20, data.index(RECORDS[9]) + 20):  # only one of them is selected
+            data[at] ^= 1
+        self.write("a-0.tfrecord", bytes(data))
+        result = self.run_recmap("verify", "threes.rmv")
+        damage, summary, _ = result.out.decode().split("\n")
+        self.assertEqual((result.status, summary), (1, "threes.rmv: 7 of 8 records are good"))
+        self.assertTrue(damage.startswith(f"a-0.tfrecord: record 8 at byte {place - 12}: "), damage)
+        report = json.loads(self.run_recmap("verify", "threes.rmv", "--json").out)
+        self.assertEqual((report["records"], report["records_good"]), (8, 7))
+        self.assertEqual([place["record"] for place in report["damage"]], [8])
 
     def test_appended_and_changed_data(self):
         self.run_recmap("select", "a.rmx", "--where", "label == 3", "-o", "threes.rmv")
