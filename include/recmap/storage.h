@@ -30,6 +30,24 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_set(recmap_storage *sto
                                                              const char *name, const char *value,
                                                              recmap_error *error);
 
+/* Credentials that replace others. Members that are NULL are missing. */
+typedef struct recmap_credentials {
+    const char *key;
+    const char *secret; /* with `key` */
+    const char *token;  /* with `key`, or alone */
+    const char *sas;
+} recmap_credentials;
+
+/* Replaces the credentials of a storage: `key`, `secret` and `token` together, if any of them is
+ * given, and `sas`, if it is given. Unlike recmap_storage_set, it may be called at any time and
+ * from any thread. Requests that begin later use the new credentials. Errors: INVALID, NO_MEMORY.
+ */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_renew(
+    recmap_storage *storage, const recmap_credentials *credentials, recmap_error *error);
+
+/* Whether anything besides the caller keeps the storage, such as an open data set: 1 or 0. */
+RECMAP_API int recmap_storage_is_used(const recmap_storage *storage);
+
 /* Whether this build reads URLs: 1 or 0. */
 RECMAP_API int recmap_storage_is_supported(void);
 

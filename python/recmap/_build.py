@@ -11,6 +11,7 @@ from ._errors import CorruptIndexError, CorruptRecordError
 from ._options import (
     Compression,
     Count,
+    Credentials,
     IndexOptions,
     Lift,
     OnCorrupt,
@@ -51,7 +52,7 @@ def build_index(
                 framing=options.framing,
                 compression=options.compression_code,
                 idx_folder=options.from_idx,
-                storage=storage_of(options.storage),
+                storage=storage_of(options.storage, options.credentials),
             )
     except CorruptIndexError as error:
         if error.path is None or error.path in (path, *parts):
@@ -105,6 +106,7 @@ def index(
     guard: bool = False,
     progress: Progress = "auto",
     storage_options: StorageOptions | None = None,
+    credentials: Credentials | None = None,
 ) -> str:
     """Builds an index of shards and returns its path. An existing index is replaced.
 
@@ -126,8 +128,9 @@ def index(
         guard=guard,
         progress=progress,
         storage=storage_pairs(storage_options),
+        credentials=credentials,
     )
-    storage = storage_of(options.storage)
+    storage = storage_of(options.storage, credentials)
     shards, default_path = _recmap.shards_expand(names_of(source), storage)
     target = os.path.abspath(path if path is not None else default_path)
     build_index(target, shards, options)

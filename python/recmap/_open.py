@@ -19,6 +19,7 @@ from ._options import (
     Check,
     Compression,
     Count,
+    Credentials,
     IndexOptions,
     Lift,
     OnCorrupt,
@@ -144,6 +145,7 @@ def open(
     span_keep_size: int = 0,
     shards: Path | None = None,
     storage_options: StorageOptions | None = None,
+    credentials: Credentials | None = None,
     cache: Path | None = None,
     cache_size: int | str | None = None,
     allow_urls: bool = False,
@@ -204,6 +206,11 @@ def open(
         storage_options: how to reach shards in remote stores: "endpoint", "region", "key",
             "secret", "token", "anonymous" and others (docs/remote.md), also in the spellings of
             fsspec. Environment variables (AWS_ACCESS_KEY_ID and so on) are the defaults.
+        credentials: a callable without arguments that returns credentials which expire: a mapping
+            with "key", "secret" and "token", or "token", or "sas"; and "expires", a datetime, an
+            ISO text or seconds since 1970. It is called again five minutes before that, in a thread
+            of its own, once for all data sets of a process. To pickle the data set, it must be
+            picklable.
         cache: a folder on the local disk that keeps what is read from remote stores, so that the
             next epoch requests less. All processes of one user may share it. Local shards are not
             cached (docs/remote.md).
@@ -240,7 +247,7 @@ def open(
     if cache is None and cache_size is not None:
         raise ValueError("cache_size= is for a cache: pass cache=FOLDER as well")
     pairs = storage_pairs(storage_options)
-    storage = storage_of(pairs)
+    storage = storage_of(pairs, credentials)
     paths, default_path = ([], names[0]) if is_index else _recmap.shards_expand(names, storage)
     framing_name, framing_path = load_framing(framing)
     opening = OpenOptions(
@@ -256,6 +263,7 @@ def open(
         shards=path_of(shards),
         allow_urls=allow_urls or not is_index,
         storage=pairs,
+        credentials=credentials,
         cache=None if cache is None else os.path.abspath(cache),
         cache_size=size_of(cache_size),
         framing_path=framing_path,
@@ -272,6 +280,7 @@ def open(
         guard=guard,
         progress=progress,
         storage=pairs,
+        credentials=credentials,
     )
     if is_index:
         return _open_index(opening, indexing, rebuild=rebuild)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from . import _recmap
+from ._credentials import Credentials, renewed_storage
 from ._elements import element_of
 from ._progress import Progress
 
@@ -19,6 +21,7 @@ __all__ = [
     "ConcatOptions",
     "Count",
     "Counted",
+    "Credentials",
     "IndexOptions",
     "Lift",
     "OnCorrupt",
@@ -78,6 +81,7 @@ class OpenOptions:
     shards: str | None = None  # the folder or URL of the shards, if the index was moved
     allow_urls: bool = False
     storage: StoragePairs = field(default=(), repr=False)  # may contain credentials
+    credentials: Credentials | None = field(default=None, repr=False)
     cache: str | None = None  # the folder that keeps what is read from remote stores
     cache_size: int = 0
     framing_path: str | None = None  # the shared object of a custom framing
@@ -101,7 +105,7 @@ class OpenOptions:
             span_keep_size=self.span_keep_size,
             shards=self.shards,
             allow_urls=self.allow_urls,
-            storage=storage_of(self.storage),
+            storage=storage_of(self.storage, self.credentials),
             cache=self.cache,
             cache_size=self.cache_size,
         )
@@ -144,6 +148,7 @@ class IndexOptions:
     guard: bool = False
     progress: Progress = "auto"
     storage: StoragePairs = field(default=(), repr=False)  # may contain credentials
+    credentials: Credentials | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         _check_choice("compression", self.compression, _COMPRESSION)
@@ -209,15 +214,21 @@ def absolute(name: str) -> str:
 
 def size_of(size: int | str | None) -> int:
     """The bytes that a size such as "200GB" or "64 MiB" names; 0 for None."""
-    if isinstance(size, str):
-        match = re.fullmatch(r"(\d+)\s*(?:([kMGT])(i?)B|B)?", size.strip())
-        if match is None:
-            raise ValueError(f"{size!r} is not a size: write it as '200GB' or '64MiB'")
-        number, unit, binary = match.groups()
-        size = int(number) * (1024 if binary else 1000) ** (" kMGT".index(unit or " "))
-    if size is not None and size <= 0:
+    if size is None:
+        return 0
+    count = _parse_size(size) if isinstance(size, str) else size
+    if count <= 0:
         raise ValueError(f"a size must be positive, not {size}")
-    return size or 0
+    return count
+
+
+def _parse_size(text: str) -> int:
+    match = re.fullmatch(r"(\d+)\s*(?:([kKMGT])(i?)B|B)?", text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is not a size: write it as '200GB' or '64MiB'")
+    number, unit, binary = match.groups()
+    power = " kMGT".index((unit or " ").replace("K", "k"))
+    return int(number) * math.prod([1024 if binary else 1000] * power)
 
 
 def storage_pairs(options: StorageOptions | None) -> StoragePairs:
@@ -233,6 +244,10 @@ def storage_pairs(options: StorageOptions | None) -> StoragePairs:
     return tuple(pairs)
 
 
-def storage_of(pairs: StoragePairs) -> Any:
+def storage_of(pairs: StoragePairs, credentials: Credentials | None = None) -> Any:
     """The storage with these options; None means the defaults."""
-    return _recmap.storage_create(pairs) if pairs else None
+    if credentials is None:
+        return _recmap.storage_create(pairs) if pairs else None
+    if not callable(credentials):
+        raise TypeError("credentials must be a callable; pass a mapping as storage_options")
+    return renewed_storage(_recmap.storage_create(pairs), credentials)

@@ -20,6 +20,8 @@ static PyMethodDef functions[] = {
     {"framing_load", framing_load, METH_O, NULL},
     {"shards_expand", shards_expand, METH_VARARGS, NULL},
     {"storage_create", storage_create, METH_O, NULL},
+    {"storage_is_used", storage_is_used, METH_O, NULL},
+    {"storage_renew", storage_renew, METH_VARARGS, NULL},
     {"example_decode", example_decode, METH_O, NULL},
     {"selection_index_path", selection_index_path, METH_VARARGS, NULL},
     {"state_make", state_make, METH_VARARGS, NULL},

@@ -32,6 +32,29 @@ static int set_options(recmap_storage *storage, PyObject *pairs, recmap_status *
     return count >= 0;
 }
 
+/* storage_renew(capsule, key, secret, token, sas), each a text or None */
+PyObject *storage_renew(PyObject *module, PyObject *arguments) {
+    (void)module;
+    recmap_storage *storage = NULL;
+    recmap_credentials credentials;
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (!PyArg_ParseTuple(arguments, "O&zzzz:storage_renew", take_storage, &storage,
+                          &credentials.key, &credentials.secret, &credentials.token,
+                          &credentials.sas))
+        return NULL;
+    if (recmap_storage_renew(storage, &credentials, &error) != RECMAP_OK)
+        return raise_error(&error);
+    Py_RETURN_NONE;
+}
+
+/* storage_is_used(capsule) -> bool */
+PyObject *storage_is_used(PyObject *module, PyObject *capsule) {
+    (void)module;
+    recmap_storage *storage = NULL;
+    if (!take_storage(capsule, &storage)) return NULL;
+    return PyBool_FromLong(recmap_storage_is_used(storage));
+}
+
 /* storage_create([(name, value)]) -> capsule */
 PyObject *storage_create(PyObject *module, PyObject *pairs) {
     (void)module;

@@ -275,9 +275,11 @@ static recmap_status fetch_page(struct list_page *page, recmap_storage *storage,
     struct address address;
     size_t failed;
     recmap_text body = RECMAP_TEXT_INIT;
-    recmap_status status = address_of_listing(&address, &storage->options, &listing->url,
-                                              listing->url.key, listing->prefix_size,
-                                              listing->is_flat, next, error);
+    struct storage_options options;
+    RETURN_IF_FAILED(storage_copy_options(&options, storage, error));
+    recmap_status status = address_of_listing(&address, &options, &listing->url, listing->url.key,
+                                              listing->prefix_size, listing->is_flat, next, error);
+    storage_options_deinit(&options);
     if (status != RECMAP_OK) {
         fail_file(error, listing->text);
         return status;

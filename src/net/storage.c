@@ -37,6 +37,50 @@ recmap_status recmap_storage_set(recmap_storage *storage, const char *name, cons
     return storage_options_set(&storage->options, name, value, error);
 }
 
+static recmap_status set_if_given(struct storage_options *options, const char *name,
+                                  const char *value, recmap_error *error) {
+    return value ? storage_options_set(options, name, value, error) : RECMAP_OK;
+}
+
+static recmap_status take_credentials(struct storage_options *options,
+                                      const recmap_credentials *credentials, recmap_error *error) {
+    RETURN_IF_FAILED(set_if_given(options, "key", credentials->key, error));
+    RETURN_IF_FAILED(set_if_given(options, "secret", credentials->secret, error));
+    RETURN_IF_FAILED(set_if_given(options, "token", credentials->token, error));
+    return set_if_given(options, "sas", credentials->sas, error);
+}
+
+/* The new values are complete before the lock is taken, and the old ones are freed after it. */
+recmap_status recmap_storage_renew(recmap_storage *storage, const recmap_credentials *credentials,
+                                   recmap_error *error) {
+    struct storage_options fresh = {0};
+    recmap_status status = take_credentials(&fresh, credentials, error);
+    if (status == RECMAP_OK) {
+        process_lock();
+        if (credentials->key || credentials->secret || credentials->token) {
+            storage_options_swap(&storage->options, &fresh, OPTION_KEY);
+            storage_options_swap(&storage->options, &fresh, OPTION_SECRET);
+            storage_options_swap(&storage->options, &fresh, OPTION_TOKEN);
+        }
+        if (credentials->sas) storage_options_swap(&storage->options, &fresh, OPTION_SAS);
+        process_unlock();
+    }
+    storage_options_deinit(&fresh);
+    return status;
+}
+
+recmap_status storage_copy_options(struct storage_options *copy, recmap_storage *storage,
+                                   recmap_error *error) {
+    process_lock();
+    recmap_status status = storage_options_copy(copy, &storage->options, error);
+    process_unlock();
+    return status;
+}
+
+int recmap_storage_is_used(const recmap_storage *storage) {
+    return atomic_load(&storage->references) > 1;
+}
+
 int recmap_storage_is_supported(void) {
     return transfer_is_supported();
 }

@@ -14,8 +14,8 @@ struct transfer;
 
 struct recmap_storage {
     atomic_uint references;
-    struct storage_options options;
-    atomic_bool has_answered; /* a server replied: the endpoint exists */
+    struct storage_options options; /* the credentials among them: guarded by the process lock */
+    atomic_bool has_answered;       /* a server replied: the endpoint exists */
     /* Guarded by the process lock. */
     bool is_complete; /* the environment was read */
     struct request_window window;
@@ -27,6 +27,11 @@ struct recmap_storage {
  * recmap_storage_destroy releases it. */
 recmap_status storage_retain(recmap_storage **retained, recmap_storage *storage,
                              recmap_error *error);
+
+/* Copies the options, including the present credentials; the caller frees them with
+ * storage_options_deinit. On failure there is nothing to free. Errors: NO_MEMORY. */
+recmap_status storage_copy_options(struct storage_options *copy, recmap_storage *storage,
+                                   recmap_error *error);
 
 /* Reads the environment on first use. Errors: INVALID, IO, NO_MEMORY. */
 recmap_status storage_prepare(recmap_storage *storage, recmap_error *error);

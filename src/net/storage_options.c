@@ -260,6 +260,28 @@ unsigned storage_options_timeout(const struct storage_options *options) {
     return seconds;
 }
 
+recmap_status storage_options_copy(struct storage_options *copy,
+                                   const struct storage_options *options, recmap_error *error) {
+    *copy = (struct storage_options){0};
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        copy->is_explicit[i] = options->is_explicit[i];
+        if (!options->values[i] || (copy->values[i] = strdup(options->values[i]))) continue;
+        storage_options_deinit(copy);
+        return fail_memory(error);
+    }
+    return RECMAP_OK;
+}
+
+void storage_options_swap(struct storage_options *a, struct storage_options *b,
+                          storage_option option) {
+    char *value = a->values[option];
+    bool is_explicit = a->is_explicit[option];
+    a->values[option] = b->values[option];
+    a->is_explicit[option] = b->is_explicit[option];
+    b->values[option] = value;
+    b->is_explicit[option] = is_explicit;
+}
+
 void storage_options_deinit(struct storage_options *options) {
     for (size_t i = 0; i < OPTION_COUNT; i++) forget(&options->values[i]);
 }

@@ -38,6 +38,14 @@ recmap_status storage_options_set(struct storage_options *options, const char *n
  * profile that does not exist), NO_MEMORY. */
 recmap_status storage_options_complete(struct storage_options *options, recmap_error *error);
 
+/* Copies all options. On failure, `copy` has none. Errors: NO_MEMORY. */
+recmap_status storage_options_copy(struct storage_options *copy,
+                                   const struct storage_options *options, recmap_error *error);
+
+/* Exchanges the values of an option. */
+void storage_options_swap(struct storage_options *a, struct storage_options *b,
+                          storage_option option);
+
 /* The value, or "". */
 const char *storage_options_get(const struct storage_options *options, storage_option option);
 bool storage_options_is_on(const struct storage_options *options, storage_option option);

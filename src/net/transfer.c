@@ -293,11 +293,10 @@ static bool add_header(struct slot *slot, const char *line) {
 }
 
 static recmap_status add_headers(struct slot *slot, const struct address *address,
-                                 recmap_error *error) {
+                                 const struct storage_options *options, recmap_error *error) {
     struct authorization authorization;
     char line[ETAG_MAX + 32];
-    recmap_status status =
-        address_authorize(&authorization, address, &slot->run->storage->options, time(NULL), error);
+    recmap_status status = address_authorize(&authorization, address, options, time(NULL), error);
     bool is_done = true;
     for (size_t i = 0; status == RECMAP_OK && i < authorization.count; i++)
         is_done &= add_header(slot, authorization.lines[i]);
@@ -322,7 +321,7 @@ static struct range_request find_missing(const struct run *run, size_t index) {
 }
 
 static recmap_status find_address(struct address *address, const struct run *run, size_t index,
-                                  recmap_error *error) {
+                                  const struct storage_options *options, recmap_error *error) {
     const struct transfer_request *request = &run->requests[index];
     struct url url;
     if (request->listing) {
@@ -331,7 +330,18 @@ static recmap_status find_address(struct address *address, const struct run *run
     }
     const char *reason = url_parse(&url, request->name);
     if (reason) return fail(error, RECMAP_INVALID, "the URL cannot be read: %s", reason);
-    return address_of_object(address, &run->storage->options, &url, error);
+    return address_of_object(address, options, &url, error);
+}
+
+/* Finds the address and the headers, with the credentials of this moment. */
+static recmap_status prepare_request(struct address *address, struct slot *slot,
+                                     recmap_error *error) {
+    struct storage_options options;
+    RETURN_IF_FAILED(storage_copy_options(&options, slot->run->storage, error));
+    recmap_status status = find_address(address, slot->run, slot->index, &options, error);
+    if (status == RECMAP_OK) status = add_headers(slot, address, &options, error);
+    storage_options_deinit(&options);
+    return status;
 }
 
 static recmap_status start_request(struct slot *slot, size_t index, recmap_error *error) {
@@ -341,8 +351,7 @@ static recmap_status start_request(struct slot *slot, size_t index, recmap_error
     *slot = (struct slot){.run = run, .easy = easy, .index = index};
     slot->range = find_missing(run, index);
     reply_reset(&slot->reply);
-    RETURN_IF_FAILED(find_address(&address, run, index, error));
-    RETURN_IF_FAILED(add_headers(slot, &address, error));
+    RETURN_IF_FAILED(prepare_request(&address, slot, error));
     set_connection(easy, &run->storage->options);
     set_callbacks(slot);
     set_target(easy, &address);

@@ -1,0 +1,167 @@
+"""Credentials that a callable provides, renewed before they expire."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+from . import _recmap
+
+__all__ = ["Credentials", "renewed_storage"]
+
+Credentials: TypeAlias = "Callable[[], Mapping[str, Any]]"
+
+# Seconds: how long before their end credentials are renewed; after which time a failed renewal is
+# repeated, and storages that nothing uses any more are noticed.
+_AHEAD = 300.0
+_PAUSE = 30.0
+
+# The names that AWS's APIs, boto3, fsspec and obstore use.
+_NAMES = {
+    "key": ("key", "access_key", "access_key_id", "aws_access_key_id", "AccessKeyId"),
+    "secret": (
+        "secret",
+        "secret_key",
+        "secret_access_key",
+        "aws_secret_access_key",
+        "SecretAccessKey",
+    ),
+    "token": ("token", "session_token", "aws_session_token", "SessionToken", "Token"),
+    "sas": ("sas", "sas_token"),
+    "expires": ("expires", "expires_at", "expiry_time", "Expiration"),
+}
+_NAME_OF = {spelling: name for name, spellings in _NAMES.items() for spelling in spellings}
+
+
+def _seconds_of(expires: object) -> float | None:
+    """The end of credentials in seconds since 1970; None: they have none."""
+    if expires is None:
+        return None
+    if isinstance(expires, str):
+        expires = datetime.fromisoformat(expires.replace("Z", "+00:00"))
+    if isinstance(expires, datetime):
+        aware = expires if expires.tzinfo is not None else expires.replace(tzinfo=UTC)
+        return aware.timestamp()
+    if isinstance(expires, (int, float)):
+        return float(expires)
+    raise TypeError("expires must be a datetime, an ISO text or seconds since 1970")
+
+
+def _values_of(answer: Mapping[str, Any]) -> tuple[dict[str, str | None], float | None]:
+    """The values that a callable returned. No message quotes one."""
+    if not isinstance(answer, Mapping):
+        raise TypeError(f"credentials() must return a mapping, not {type(answer).__name__}")
+    values: dict[str, Any] = dict.fromkeys(_NAMES)
+    for spelling, value in answer.items():
+        if spelling not in _NAME_OF:
+            raise ValueError(
+                f"credentials() returned {spelling!r}; the names are {', '.join(_NAMES)}"
+            )
+        values[_NAME_OF[spelling]] = value
+    expires = _seconds_of(values.pop("expires"))
+    for name, value in values.items():
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"credentials() must return texts; {name} is not one")
+    if not (values["key"] and values["secret"]) and not values["token"] and not values["sas"]:
+        raise ValueError("credentials() must return key and secret, or token, or sas")
+    return values, expires
+
+
+def _give(storage: Any, values: dict[str, str | None]) -> None:
+    _recmap.storage_renew(storage, values["key"], values["secret"], values["token"], values["sas"])
+
+
+class _Renewer:
+    """The credentials of one callable in this process, and the storages that use them."""
+
+    def __init__(self, provide: Credentials) -> None:
+        self.provide = provide
+        self.storages: list[Any] = []
+        self.values: dict[str, str | None] | None = None
+        self.renew_at: float | None = None  # seconds since 1970
+        self.reset()
+
+    def reset(self) -> None:
+        """Called in a child process too, which has the parent's lock, but not its thread."""
+        self.lock = threading.RLock()
+        self.thread: threading.Thread | None = None
+
+    def is_due(self) -> bool:
+        return self.values is None or (self.renew_at is not None and time.time() >= self.renew_at)
+
+    def renew(self) -> None:
+        """Calls the callable, and gives what it returns to all storages."""
+        values, expires = _values_of(self.provide())
+        now = time.time()
+        self.values = values
+        self.renew_at = None
+        if expires is not None:  # after half of the time, if that is less than ten minutes
+            self.renew_at = max(expires - _AHEAD, now + (expires - now) / 2, now + 1)
+        for storage in self.storages:
+            _give(storage, values)
+
+    def add(self, storage: Any) -> None:
+        with self.lock:
+            if self.is_due():
+                self.renew()
+            assert self.values is not None
+            _give(storage, self.values)
+            self.storages.append(storage)
+            self.start()
+
+    def start(self) -> None:
+        if self.thread is None and self.storages and self.renew_at is not None:
+            self.thread = threading.Thread(target=self.run, name="recmap-credentials", daemon=True)
+            self.thread.start()
+
+    def run(self) -> None:
+        """Renews until no storage is left. A storage of an open data set is in use."""
+        while True:
+            wait = _PAUSE if self.renew_at is None else self.renew_at - time.time()
+            time.sleep(min(max(wait, 0.01), _PAUSE))
+            with self.lock:
+                self.storages = [s for s in self.storages if _recmap.storage_is_used(s)]
+                if not self.storages or self.renew_at is None:
+                    self.thread = None
+                    return
+                if self.is_due():
+                    self.try_renew()
+
+    def try_renew(self) -> None:
+        try:
+            self.renew()
+        except Exception as error:  # the present credentials may be good for some minutes
+            self.renew_at = time.time() + _PAUSE
+            warnings.warn(
+                f"credentials() failed ({type(error).__name__}); it is called again in "
+                f"{_PAUSE:.0f} s",
+                stacklevel=1,
+            )
+
+
+_renewers: dict[int, _Renewer] = {}  # by the callable's id; the renewer keeps the callable
+_lock = threading.Lock()
+
+
+def renewed_storage(storage: Any, provide: Credentials) -> Any:
+    """Gives the storage the credentials that the callable provides, now and until it is unused."""
+    with _lock:
+        renewer = _renewers.setdefault(id(provide), _Renewer(provide))
+    renewer.add(storage)
+    return storage
+
+
+def _restart() -> None:
+    global _lock
+    _lock = threading.Lock()
+    for renewer in _renewers.values():
+        renewer.reset()
+        renewer.start()
+
+
+os.register_at_fork(after_in_child=_restart)

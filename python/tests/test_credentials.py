@@ -1,0 +1,178 @@
+"""Credentials that a callable provides."""
+
+import multiprocessing
+import os
+import pickle
+import time
+import warnings
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import recmap
+from object_server import DIGITS_URL
+from recmap import _credentials
+
+
+class Provider:
+    """Returns KEY1, KEY2 and so on, each for the given number of seconds."""
+
+    def __init__(self, seconds=None):
+        self.seconds = seconds
+        self.count = 0
+
+    def __call__(self):
+        self.count += 1
+        answer = {"key": f"KEY{self.count}", "secret": "hidden-secret", "token": "hidden-token"}
+        if self.seconds is not None:
+            answer["expires"] = time.time() + self.seconds
+        return answer
+
+
+def keys_of(server):
+    """The keys that the requests were signed with."""
+    signed = [headers["Authorization"] or "" for _, headers in server.requests]
+    return [text.partition("Credential=")[2].partition("/")[0] for text in signed]
+
+
+def storage(server):
+    return {"endpoint": server.url, "timeout": 20}
+
+
+def opened(server, folder, provide, **more):
+    index = folder / "a.rmx"
+    options = {**storage(server), **more}
+    return recmap.open(DIGITS_URL, index=index, storage_options=options, credentials=provide)
+
+
+def wait_until(is_done):
+    deadline = time.monotonic() + 30
+    while not is_done():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_data_sets_share_the_answer_of_a_callable(server, tmp_path):
+    provide = Provider(seconds=3600)
+    with opened(server, tmp_path, provide) as ds, opened(server, tmp_path, provide) as again:
+        assert bytes(ds[5]) == bytes(again[5])
+        assert provide.count == 1
+        copy = pickle.loads(pickle.dumps(ds))  # has a copy of the callable
+        server.requests.clear()
+        assert bytes(copy[6]) == bytes(ds[6])
+        assert sorted(keys_of(server)) == ["KEY1", "KEY2"]
+
+
+def test_every_request_is_signed(server, tmp_path):
+    with opened(server, tmp_path, Provider()) as ds:
+        assert len(bytes(ds[5])) > 0
+    assert set(keys_of(server)) == {"KEY1"}
+    assert all(headers["x-amz-security-token"] == "hidden-token" for _, headers in server.requests)
+
+
+def test_credentials_are_renewed_before_they_expire(server, tmp_path):
+    provide = Provider(seconds=1.5)
+    with opened(server, tmp_path, provide) as ds:
+        expected = bytes(ds[5])
+        wait_until(lambda: provide.count >= 3)
+        server.requests.clear()
+        assert bytes(ds[5]) == expected
+        assert keys_of(server)[0] not in ("KEY1", "KEY2")
+
+
+@pytest.mark.parametrize(("seconds", "wait"), [(3600, 3300), (700, 400), (120, 60)])
+def test_credentials_are_renewed_five_minutes_ahead(seconds, wait):
+    renewer = _credentials._Renewer(Provider(seconds))
+    renewer.renew()
+    assert renewer.renew_at - time.time() == pytest.approx(wait, abs=5)
+
+
+def test_renewing_ends_with_the_data_set(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(_credentials, "_PAUSE", 0.05)
+    provide = Provider(seconds=1.5)
+    with opened(server, tmp_path, provide):
+        wait_until(lambda: provide.count >= 2)
+    renewer = _credentials._renewers[id(provide)]
+    wait_until(lambda: renewer.thread is None)
+    assert renewer.storages == []
+
+
+def test_a_failed_renewal_is_repeated(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(_credentials, "_PAUSE", 0.05)
+    provide = Provider(seconds=1.5)
+    failures = []
+
+    def failing():
+        if provide.count == 1 and len(failures) < 2:
+            failures.append(1)
+            raise OSError("hidden-secret")
+        return provide()
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with opened(server, tmp_path, failing) as ds:
+            wait_until(lambda: provide.count >= 2)
+            assert len(bytes(ds[0])) > 0
+    messages = [str(each.message) for each in caught]
+    assert any("credentials() failed (OSError)" in message for message in messages)
+    assert "hidden-secret" not in " ".join(messages)
+
+
+def read_in_child(ds, results):
+    results.put((bytes(ds[7]), os.getpid()))
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_children_have_credentials_of_their_own(server, tmp_path, method):
+    if method == "fork":
+        warnings.simplefilter("ignore", DeprecationWarning)  # there is a thread
+    with opened(server, tmp_path, Provider(seconds=3600)) as ds:
+        context = multiprocessing.get_context(method)
+        results = context.Queue()
+        child = context.Process(target=read_in_child, args=(ds, results))
+        child.start()
+        assert results.get(timeout=60)[0] == bytes(ds[7])
+        child.join(60)
+        assert child.exitcode == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "message"),
+    [
+        ({}, ValueError, "must return key and secret"),
+        ({"key": "hidden"}, ValueError, "must return key and secret"),
+        ({"key": "hidden", "secret": 7}, TypeError, "secret is not one"),
+        ({"key": "k", "secret": "s", "expiry": 1}, ValueError, "'expiry'"),
+        ({"key": "k", "secret": "hidden\n"}, recmap.InvalidError, "secret must be text"),
+        ({"token": "t", "expires": object()}, TypeError, "expires must be"),
+        ("hidden", TypeError, "must return a mapping, not str"),
+    ],
+)
+def test_wrong_answers_are_errors(server, tmp_path, answer, error, message):
+    with pytest.raises(error, match=message) as caught:
+        opened(server, tmp_path, lambda: answer)
+    assert "hidden" not in str(caught.value)
+    with pytest.raises(TypeError, match="must be a callable"):
+        opened(server, tmp_path, {"key": "hidden"})
+
+
+def test_an_error_of_the_callable_is_that_of_open(server, tmp_path):
+    def fail():
+        raise LookupError("no role")
+
+    with pytest.raises(LookupError, match="no role"):
+        opened(server, tmp_path, fail)
+
+
+def test_spellings_and_times():
+    soon = datetime.now(UTC) + timedelta(hours=1)
+    pairs = {"AccessKeyId": "k", "SecretAccessKey": "s", "SessionToken": "t"}
+    for expires in (soon, soon.isoformat(), soon.timestamp(), soon.replace(tzinfo=None)):
+        values, seconds = _credentials._values_of({**pairs, "Expiration": expires})
+        assert values == {"key": "k", "secret": "s", "token": "t", "sas": None}
+        assert seconds == pytest.approx(soon.timestamp())
+    assert _credentials._seconds_of("2026-01-01T00:00:00Z") == 1767225600
+
+
+def test_options_do_not_show_credentials(server, tmp_path):
+    with opened(server, tmp_path, Provider()) as ds:
+        assert "hidden" not in repr(ds) + repr(ds._options)
