@@ -12,15 +12,22 @@
 
 enum { TIMEOUT_DEFAULT = 180, TIMEOUT_MAX = 86400, PROFILE_FILE_MAX = 1 << 20 };
 
-typedef enum value_kind { VALUE_TEXT, VALUE_SWITCH, VALUE_SECONDS, VALUE_ADDRESSING } value_kind;
+typedef enum value_kind {
+    VALUE_TEXT,
+    VALUE_WORD,
+    VALUE_NAME,
+    VALUE_SWITCH,
+    VALUE_SECONDS,
+    VALUE_ADDRESSING
+} value_kind;
 
 static const struct option_name {
     const char *name;
     storage_option option;
     value_kind kind;
 } names[] = {
-    {"endpoint", OPTION_ENDPOINT, VALUE_TEXT},
-    {"region", OPTION_REGION, VALUE_TEXT},
+    {"endpoint", OPTION_ENDPOINT, VALUE_WORD},
+    {"region", OPTION_REGION, VALUE_NAME},
     {"key", OPTION_KEY, VALUE_TEXT},
     {"secret", OPTION_SECRET, VALUE_TEXT},
     {"token", OPTION_TOKEN, VALUE_TEXT},
@@ -28,21 +35,21 @@ static const struct option_name {
     {"requester_pays", OPTION_REQUESTER_PAYS, VALUE_SWITCH},
     {"addressing", OPTION_ADDRESSING, VALUE_ADDRESSING},
     {"profile", OPTION_PROFILE, VALUE_TEXT},
-    {"account", OPTION_ACCOUNT, VALUE_TEXT},
-    {"sas", OPTION_SAS, VALUE_TEXT},
+    {"account", OPTION_ACCOUNT, VALUE_NAME},
+    {"sas", OPTION_SAS, VALUE_WORD},
     {"ca_bundle", OPTION_CA_BUNDLE, VALUE_TEXT},
     {"proxy", OPTION_PROXY, VALUE_TEXT},
     {"timeout", OPTION_TIMEOUT, VALUE_SECONDS},
     /* Other spellings: of fsspec's s3fs and adlfs, and of PyArrow. */
     {"anon", OPTION_ANONYMOUS, VALUE_SWITCH},
-    {"endpoint_url", OPTION_ENDPOINT, VALUE_TEXT},
-    {"endpoint_override", OPTION_ENDPOINT, VALUE_TEXT},
-    {"region_name", OPTION_REGION, VALUE_TEXT},
+    {"endpoint_url", OPTION_ENDPOINT, VALUE_WORD},
+    {"endpoint_override", OPTION_ENDPOINT, VALUE_WORD},
+    {"region_name", OPTION_REGION, VALUE_NAME},
     {"access_key", OPTION_KEY, VALUE_TEXT},
     {"secret_key", OPTION_SECRET, VALUE_TEXT},
     {"session_token", OPTION_TOKEN, VALUE_TEXT},
-    {"account_name", OPTION_ACCOUNT, VALUE_TEXT},
-    {"sas_token", OPTION_SAS, VALUE_TEXT},
+    {"account_name", OPTION_ACCOUNT, VALUE_NAME},
+    {"sas_token", OPTION_SAS, VALUE_WORD},
 };
 
 enum { NAME_COUNT = sizeof names / sizeof *names };
@@ -51,6 +58,13 @@ static const struct option_name *find_name(const char *name) {
     for (size_t i = 0; i < NAME_COUNT; i++)
         if (!strcmp(names[i].name, name)) return &names[i];
     return NULL;
+}
+
+/* Every option has a name. */
+static const struct option_name *find_option(storage_option option) {
+    const struct option_name *found = names;
+    while (found->option != option) found++;
+    return found;
 }
 
 static recmap_status fail_name(const char *name, recmap_error *error) {
@@ -83,6 +97,20 @@ static bool parse_seconds(unsigned *seconds, const char *value) {
     return *seconds > 0 && *seconds <= TIMEOUT_MAX;
 }
 
+/* Whether the value may be part of a URL as it is. */
+static bool is_word(const char *value) {
+    for (; *value; value++)
+        if ((unsigned char)*value <= 0x20 || (unsigned char)*value >= 0x7f) return false;
+    return true;
+}
+
+/* Whether the value may be part of a host name. */
+static bool is_name(const char *value) {
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    return !value[strspn(value, allowed)];
+}
+
 /* What a value of the kind must be; NULL if this one is that. */
 static const char *check_value(value_kind kind, const char *value) {
     bool is_on;
@@ -91,6 +119,8 @@ static const char *check_value(value_kind kind, const char *value) {
         if ((unsigned char)*c < 0x20 || *c == 0x7f) return "text without control characters";
     switch (kind) {
     case VALUE_TEXT: break;
+    case VALUE_WORD: return is_word(value) ? NULL : "ASCII text without spaces";
+    case VALUE_NAME: return is_name(value) ? NULL : "letters, digits, dashes and underscores";
     case VALUE_SWITCH: return is_switch(value, &is_on) ? NULL : "true or false";
     case VALUE_SECONDS:
         return parse_seconds(&seconds, value) ? NULL : "a number of seconds from 1 to 86400";
@@ -133,6 +163,10 @@ static recmap_status take_variable(struct storage_options *options, storage_opti
                                    const char *variable, recmap_error *error) {
     const char *value = getenv(variable);
     if (!value || !value[0] || options->values[option]) return RECMAP_OK;
+    const char *expected = check_value(find_option(option)->kind, value);
+    if (expected)
+        return fail(error, RECMAP_INVALID, "the environment variable %s must be %s", variable,
+                    expected);
     return put(options, option, value, strlen(value), error);
 }
 

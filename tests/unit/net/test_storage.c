@@ -49,6 +49,11 @@ static void test_values(void **state) {
                   NULL);
     check_refused("addressing", "dns", "the storage option addressing must be path or virtual",
                   NULL);
+    check_refused("sas", "sv=1 HTTP/1.1",
+                  "the storage option sas must be ASCII text without spaces", NULL);
+    check_refused("region", "eu/west",
+                  "the storage option region must be letters, digits, dashes and underscores",
+                  NULL);
     check_refused("key", "a\r\nX-Evil: b",
                   "the storage option key must be text without control characters", NULL);
 }
@@ -86,6 +91,12 @@ static void test_environment(void **state) {
     options = options_of((const char *const[]){"profile", "nobody", NULL});
     assert_int_equal(storage_options_complete(&options, &error), RECMAP_INVALID);
     assert_string_equal(error.message, "there is no profile \"nobody\" in ~/.aws/credentials");
+    storage_options_deinit(&options);
+    setenv("AWS_REGION", "eu/west", 1);
+    options = options_of(NULL);
+    assert_int_equal(storage_options_complete(&options, &error), RECMAP_INVALID);
+    assert_string_equal(error.message, "the environment variable AWS_REGION must be letters, "
+                                       "digits, dashes and underscores");
     storage_options_deinit(&options);
     clear_environment();
 }
