@@ -1,11 +1,15 @@
 #include "cache/cache_file.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/crc32c.h"
 #include "os/file.h"
 #include "os/private_file.h"
+
+enum { SEEN_MAX = 64 }; /* numbers that are read at once */
+enum { BITS = 64 };     /* of a word of struct cache_file's `present` */
 
 enum { HEADER_SIZE = 8192, TEXT_MAX = 8000, TABLE_PART = 4096 };
 
@@ -30,6 +34,7 @@ struct cache_file {
     int fd;
     uint64_t size; /* of the object */
     uint64_t data_offset;
+    _Atomic uint64_t *present; /* a bit for each block that was seen to be present */
 };
 
 static uint64_t count_blocks(uint64_t size) {
@@ -115,8 +120,11 @@ struct cache_file *cache_file_open(struct disk_cache *cache, const struct cache_
                    (open_existing(&fd, path, header) || create(&fd, cache, path, header));
     free(header);
     free(path);
-    if (is_open) *file = (struct cache_file){cache, fd, key->size, find_data_offset(key->size)};
-    if (is_open) return file;
+    if (is_open)
+        *file = (struct cache_file){cache, fd, key->size, find_data_offset(key->size), NULL};
+    if (is_open) file->present = calloc(count_blocks(key->size) / BITS + 1, sizeof *file->present);
+    if (is_open && file->present) return file;
+    if (is_open) file_close(fd);
     free(file);
     return NULL;
 }
@@ -132,6 +140,7 @@ void cache_file_claim(const struct disk_cache *cache, const struct cache_key *ke
 void cache_file_close(struct cache_file *file) {
     if (!file) return;
     file_close(file->fd);
+    free(file->present);
     free(file);
 }
 
@@ -173,6 +182,40 @@ struct block_range cache_file_find_missing(uint32_t *numbers, const struct cache
     while (missing.begin < missing.end && numbers[missing.begin - blocks.begin]) missing.begin++;
     while (missing.begin < missing.end && numbers[missing.end - 1 - blocks.begin]) missing.end--;
     return missing;
+}
+
+/* ---- Blocks that were seen. */
+
+static void note_present(const struct cache_file *file, struct block_range blocks) {
+    for (uint64_t block = blocks.begin; block < blocks.end; block++)
+        atomic_fetch_or_explicit(&file->present[block / BITS], 1ull << block % BITS,
+                                 memory_order_relaxed);
+}
+
+static void note_missing(const struct cache_file *file, struct block_range blocks) {
+    for (uint64_t block = blocks.begin; block < blocks.end; block++)
+        atomic_fetch_and_explicit(&file->present[block / BITS], ~(1ull << block % BITS),
+                                  memory_order_relaxed);
+}
+
+static bool was_seen(const struct cache_file *file, struct block_range blocks) {
+    for (uint64_t block = blocks.begin; block < blocks.end; block++) {
+        uint64_t word = atomic_load_explicit(&file->present[block / BITS], memory_order_relaxed);
+        if (!(word >> block % BITS & 1)) return false;
+    }
+    return true;
+}
+
+bool cache_file_has(const struct cache_file *file, struct block_range blocks) {
+    uint32_t numbers[SEEN_MAX];
+    if (was_seen(file, blocks)) return true;
+    for (struct block_range part = blocks; part.begin < blocks.end; part.begin = part.end) {
+        part.end = part.begin + SEEN_MAX < blocks.end ? part.begin + SEEN_MAX : blocks.end;
+        struct block_range missing = cache_file_find_missing(numbers, file, part);
+        if (missing.begin < missing.end) return false;
+        note_present(file, part);
+    }
+    return true;
 }
 
 bool cache_file_read(const struct cache_file *file, void *data, size_t size, uint64_t offset) {
@@ -227,6 +270,7 @@ void cache_file_store(struct cache_file *file, const uint8_t *data, struct block
 
 void cache_file_forget(struct cache_file *file, struct block_range blocks) {
     static const uint32_t zeros[CACHE_BLOCK];
+    note_missing(file, blocks);
     for (uint64_t begin = blocks.begin, end; begin < blocks.end; begin = end) {
         end = begin + CACHE_BLOCK < blocks.end ? begin + CACHE_BLOCK : blocks.end;
         if (!write_numbers(file, zeros, (struct block_range){begin, end}))
@@ -261,7 +305,7 @@ static bool header_is_valid(const struct header *header) {
 }
 
 static bool summarize(struct cache_summary *summary, const struct header *header, int fd) {
-    struct cache_file file = {NULL, fd, header->size, find_data_offset(header->size)};
+    struct cache_file file = {NULL, fd, header->size, find_data_offset(header->size), NULL};
     summary->url = strdup(header->text);
     summary->etag = strdup(header->text + strlen(header->text) + 1);
     summary->size = header->size;

@@ -105,6 +105,13 @@ static recmap_status add_request(struct cached_reads *reads, struct cached_read 
     return RECMAP_OK;
 }
 
+/* The usual case once the cache is full: one read, as of a local file. */
+static bool read_seen(const struct cached_source *cached, struct block_range blocks,
+                      const struct source_read *read) {
+    return !cached->checks_blocks && cache_file_has(cached->file, blocks) &&
+           cache_file_read(cached->file, read->data, read->size, read->offset);
+}
+
 static recmap_status plan_read(struct cached_reads *reads, const struct source_read *read, size_t i,
                                recmap_error *error) {
     const struct cached_source *cached = cached_of(read);
@@ -120,6 +127,7 @@ static recmap_status plan_read(struct cached_reads *reads, const struct source_r
         return RECMAP_OK;
     }
     plan->blocks = cache_file_blocks(read->offset, read->size);
+    if (read_seen(cached, plan->blocks, read)) return RECMAP_OK;
     uint32_t *numbers = malloc((size_t)(plan->blocks.end - plan->blocks.begin) * sizeof *numbers);
     if (!numbers) return fail_memory(error);
     plan->missing = cache_file_find_missing(numbers, cached->file, plan->blocks);
@@ -189,6 +197,12 @@ static void forget_cached(struct source *source, uint64_t offset, uint64_t size)
     if (size) cache_file_forget(cached->file, cache_file_blocks(offset, size));
 }
 
+static bool has_cached(struct source *source, uint64_t offset, uint64_t size) {
+    const struct cached_source *cached = (struct cached_source *)source;
+    if (offset > source->stat.size || size > source->stat.size - offset) return false;
+    return !size || cache_file_has(cached->file, cache_file_blocks(offset, size));
+}
+
 static void close_cached(struct source *source) {
     struct cached_source *cached = (struct cached_source *)source;
     cache_file_close(cached->file);
@@ -196,7 +210,8 @@ static void close_cached(struct source *source) {
     free(cached);
 }
 
-static const struct source_table cached_table = {read_cached, close_cached, forget_cached};
+static const struct source_table cached_table = {read_cached, close_cached, forget_cached,
+                                                 has_cached};
 
 void cached_source_replace(struct source **source, struct disk_cache *cache, bool checks_blocks) {
     struct source *origin = *source;

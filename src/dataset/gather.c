@@ -164,9 +164,9 @@ static bool is_partial(const struct gather *gather, size_t i) {
  * preceding ones. Requests are sorted by number, but their places need not ascend: a forged index
  * can give a later record an earlier place. Such a record starts a read of its own. */
 static size_t merge_requests(const struct gather *gather, size_t i, size_t end, uint64_t *size,
-                             bool is_distant) {
-    const uint64_t gap = is_distant ? OVERLAP_GAP : READ_GAP;
-    const uint64_t total_max = is_distant ? OVERLAP_MAX : READ_MAX;
+                             bool is_requested) {
+    const uint64_t gap = is_requested ? OVERLAP_GAP : READ_GAP;
+    const uint64_t total_max = is_requested ? OVERLAP_MAX : READ_MAX;
     const recmap_batch *batch = gather->batch;
     const struct index_place *first = &batch->places[i];
     uint64_t last = first->offset + first->frame_size;
@@ -232,9 +232,10 @@ static recmap_status read_merged(struct gather *gather, size_t i, size_t count, 
     const struct index_place *first = &batch->places[i];
     uint64_t size;
     RETURN_IF_FAILED(enter_shard(gather, first->shard_index, error));
-    bool is_distant = open_shard_distant_source(gather->shard) != NULL;
-    *next = merge_requests(gather, i, count, &size, is_distant);
-    if (is_distant) return plan_distant(gather, i, *next, size, error);
+    struct source *distant = open_shard_distant_source(gather->shard);
+    bool is_requested = distant && !source_has(distant, first->offset, first->frame_size);
+    *next = merge_requests(gather, i, count, &size, is_requested);
+    if (distant) return plan_distant(gather, i, *next, size, error);
     uint8_t *bytes = batch_allocate(batch, (size_t)size);
     if (!bytes) return fail_memory(error);
     recmap_status status =

@@ -26,7 +26,7 @@ static void close_file(struct source *source) {
     free(source);
 }
 
-static const struct source_table file_table = {read_files, close_file, NULL};
+static const struct source_table file_table = {read_files, close_file, NULL, NULL};
 
 recmap_status source_open_file(struct source **source, int fd, const char *name,
                                recmap_error *error) {
@@ -70,6 +70,11 @@ recmap_status source_read_all(size_t *failed, const struct source_read *reads, s
 
 void source_forget(struct source *source, uint64_t offset, uint64_t size) {
     if (source->table->forget) source->table->forget(source, offset, size);
+}
+
+bool source_has(struct source *source, uint64_t offset, uint64_t size) {
+    if (source->table->has) return source->table->has(source, offset, size);
+    return source->fd >= 0;
 }
 
 /* The folder of temporary copies: as large as the largest shards, they may not fit into /tmp, which

@@ -25,6 +25,7 @@ struct source_table {
     void (*close)(struct source *source);
     /* NULL if sources of this kind keep nothing. */
     void (*forget)(struct source *source, uint64_t offset, uint64_t size);
+    bool (*has)(struct source *source, uint64_t offset, uint64_t size);
 };
 
 struct source {
@@ -53,6 +54,9 @@ recmap_status source_read_all(size_t *failed, const struct source_read *reads, s
 /* Drops what the source keeps of a range, because it turned out to be damaged: the next read gets
  * the range from where it comes from. */
 void source_forget(struct source *source, uint64_t offset, uint64_t size);
+
+/* Whether a range can be read without a request to a remote store, as far as is known. */
+bool source_has(struct source *source, uint64_t offset, uint64_t size);
 
 /* Gives a descriptor of a local file with all bytes of the source: the file itself, or an unnamed
  * temporary copy. The caller closes it. Closes the source, even on failure. */
