@@ -4,7 +4,6 @@
  * lines up to an empty one are headers, and the rest is the body. */
 #define _GNU_SOURCE
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,11 +57,16 @@ static void check_listing(const struct list_dialect *dialect, const char *body, 
     list_page_deinit(&page);
 }
 
-static struct range_request parse_request(long *status, const char *line) {
-    unsigned long long offset = 0, size = 1, total = 0;
-    unsigned flags = 0;
-    *status = 206;
-    sscanf(line, "%ld %llu %llu %llu %u", status, &offset, &size, &total, &flags);
+/* The next number of the line; any text is some number. */
+static uint64_t take_number(char **line) {
+    const char *word = strsep(line, " ");
+    return word ? strtoull(word, NULL, 10) : 0;
+}
+
+static struct range_request parse_request(long *status, char *line) {
+    *status = (long)take_number(&line);
+    uint64_t offset = take_number(&line), size = take_number(&line), total = take_number(&line);
+    uint64_t flags = take_number(&line);
     return (struct range_request){.offset = offset >> 1,
                                   .size = (size >> 1) + 1,
                                   .accepts_shorter = flags & 1,
