@@ -9,7 +9,8 @@ rows.
 
 - Rows of 4,096 tokens that a loader cuts from documents, against whole documents from the same
   loader, in tokens per second: lists of int64, and raw uint16.
-- The same rows against Grain's packers, which read through recmap.grain.DataSource.
+- The same rows against Grain's packers, which read through recmap.grain.DataSource: with Grain's
+  default number of threads, and without threads, which costs it less CPU time.
 - The fill of packed rows, on documents of log-normal lengths and on real ones, against Grain's
   packers and TRL's best-fit decreasing. The real ones are the functions and classes of Python's
   standard library; a token is a word or a sign. All sides get long documents split into rows.
@@ -18,6 +19,7 @@ rows.
 - The size of a loader's state, and the time from a state to the first batch.
 """
 
+import functools
 import itertools
 import json
 import os
@@ -33,7 +35,7 @@ import recmap
 
 DOCUMENTS, MEAN, SIGMA = 30_000, 450, 1.1
 SIZE, BATCH, EPOCHS = 4096, 16, 8
-GRAIN_ROWS = 300  # of a repeat; recmap cuts EPOCHS epochs
+GRAIN_ROWS = 500  # of a repeat; recmap cuts EPOCHS epochs
 BINS = 64
 EPISODES, STEPS, FRAME, WINDOW, WINDOW_BATCH = 50, 200, 12_288, 16, 32
 
@@ -176,23 +178,34 @@ def grain_packers(grain):
     }
 
 
+def grain_reads(grain):
+    """Grain's default, and what costs it the least CPU time: no threads."""
+    return {
+        "its default threads": grain.ReadOptions(),
+        "no threads": grain.ReadOptions(num_threads=0, prefetch_buffer_size=0),
+    }
+
+
+def compare_with_grain(question, rows, pack, data, repeats):
+    def theirs():
+        return sum(1 for _ in itertools.islice(pack(data), GRAIN_ROWS))
+
+    report(question, "rows/s", measure(lambda: drain(rows), theirs, repeats), 100)
+
+
 def grain_rows(grain, ds, repeats):
     counts = ds.counts["tokens"]
-    for kind in KINDS:
+    packers, reads = grain_packers(grain), grain_reads(grain)
+    for kind, name, how in itertools.product(KINDS, packers, reads):
         source = recmap.grain.DataSource(ds, kind.whole)
-        read = grain.ReadOptions(num_threads=1, prefetch_buffer_size=64)
-        data = grain.MapDataset.source(source).shuffle(seed=7).to_iter_dataset(read)
+        data = grain.MapDataset.source(source).shuffle(seed=7).to_iter_dataset(reads[how])
         lengths = dict.fromkeys(kind.whole, SIZE)
-        for name, (peer, pack) in grain_packers(grain).items():
-            order = getattr(recmap, name)(counts, SIZE, seed=7)
-            rows = loader_of_rows(ds, order, kind)
-
-            def theirs(pack=pack, data=data, lengths=lengths):
-                return sum(1 for _ in itertools.islice(pack(data, lengths), GRAIN_ROWS))
-
-            question = f"{name} rows of 4,096, {kind.title}: Grain's {peer}"
-            pairs = measure(lambda rows=rows: drain(rows), theirs, repeats)
-            report(question, "rows/s", pairs, 100)
+        peer, packer = packers[name]
+        rows = loader_of_rows(ds, getattr(recmap, name)(counts, SIZE, seed=7), kind)
+        question = f"{name} rows of 4,096, {kind.title}: Grain's {peer}, {how}"
+        compare_with_grain(
+            question, rows, functools.partial(packer, lengths=lengths), data, repeats
+        )
 
 
 # ---- How full rows are.
