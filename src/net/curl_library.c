@@ -23,7 +23,7 @@ static const struct curl_symbol {
     SYMBOL(global_init),     SYMBOL(multi_add_handle),    SYMBOL(multi_cleanup),
     SYMBOL(multi_info_read), SYMBOL(multi_init),          SYMBOL(multi_perform),
     SYMBOL(multi_poll),      SYMBOL(multi_remove_handle), SYMBOL(multi_setopt),
-    SYMBOL(slist_append),    SYMBOL(slist_free_all),
+    SYMBOL(slist_append),    SYMBOL(slist_free_all),      SYMBOL(version_info),
 #undef SYMBOL
 };
 
@@ -59,7 +59,7 @@ static recmap_status find_functions(struct curl_library *curl, recmap_error *err
         curl_easy_setopt,    curl_easy_strerror,       curl_global_init,  curl_multi_add_handle,
         curl_multi_cleanup,  curl_multi_info_read,     curl_multi_init,   curl_multi_perform,
         curl_multi_poll,     curl_multi_remove_handle, curl_multi_setopt, curl_slist_append,
-        curl_slist_free_all,
+        curl_slist_free_all, curl_version_info,
     };
     return RECMAP_OK;
 }

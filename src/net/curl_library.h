@@ -28,6 +28,7 @@ struct curl_library {
     __typeof__(curl_multi_setopt) *multi_setopt;
     __typeof__(curl_slist_append) *slist_append;
     __typeof__(curl_slist_free_all) *slist_free_all;
+    __typeof__(curl_version_info) *version_info;
 };
 
 /* Valid after curl_library_load. */

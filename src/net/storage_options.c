@@ -188,7 +188,8 @@ static recmap_status take_environment(struct storage_options *options, recmap_er
         {OPTION_PROFILE, "AWS_PROFILE"},           {OPTION_REGION, "AWS_REGION"},
         {OPTION_REGION, "AWS_DEFAULT_REGION"},     {OPTION_ENDPOINT, "AWS_ENDPOINT_URL_S3"},
         {OPTION_ENDPOINT, "AWS_ENDPOINT_URL"},     {OPTION_CA_BUNDLE, "AWS_CA_BUNDLE"},
-        {OPTION_ACCOUNT, "AZURE_STORAGE_ACCOUNT"}, {OPTION_SAS, "AZURE_STORAGE_SAS_TOKEN"},
+        {OPTION_CA_BUNDLE, "SSL_CERT_FILE"},       {OPTION_ACCOUNT, "AZURE_STORAGE_ACCOUNT"},
+        {OPTION_SAS, "AZURE_STORAGE_SAS_TOKEN"},
     };
     RETURN_IF_FAILED(take_keys(options, error));
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)

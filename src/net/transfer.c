@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "net/blocked.h"
+#include "net/certificates.h"
 #include "net/curl_library.h"
 #include "os/process.h"
 #include "os/thread.h"
@@ -251,8 +252,17 @@ static void set_protocols(CURL *easy, bool is_https) {
 #endif
 }
 
-static void set_connection(CURL *easy, const struct storage_options *options) {
+/* The file of certificate authorities to use; NULL: libcurl's own default. */
+static const char *bundle_of(const struct storage_options *options) {
     const char *bundle = storage_options_get(options, OPTION_CA_BUNDLE);
+    const curl_version_info_data *curl = libcurl.version_info(CURLVERSION_NOW);
+    if (bundle[0]) return bundle;
+    if (curl->cainfo || curl->capath) return NULL;
+    return certificates_find(certificates_places);
+}
+
+static void set_connection(CURL *easy, const struct storage_options *options) {
+    const char *bundle = bundle_of(options);
     const char *proxy = storage_options_get(options, OPTION_PROXY);
     libcurl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     libcurl.easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
@@ -260,7 +270,7 @@ static void set_connection(CURL *easy, const struct storage_options *options) {
     libcurl.easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)STALL_BYTES_PER_S);
     libcurl.easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)STALL_S);
     libcurl.easy_setopt(easy, CURLOPT_BUFFERSIZE, 256L << 10);
-    if (bundle[0]) libcurl.easy_setopt(easy, CURLOPT_CAINFO, bundle);
+    if (bundle) libcurl.easy_setopt(easy, CURLOPT_CAINFO, bundle);
     if (proxy[0]) libcurl.easy_setopt(easy, CURLOPT_PROXY, proxy);
 }
 
