@@ -185,10 +185,10 @@ static recmap_status take_environment(struct storage_options *options, recmap_er
         storage_option option;
         const char *variable;
     } variables[] = {
-        {OPTION_PROFILE, "AWS_PROFILE"},           {OPTION_REGION, "AWS_REGION"},
-        {OPTION_REGION, "AWS_DEFAULT_REGION"},     {OPTION_ENDPOINT, "AWS_ENDPOINT_URL_S3"},
-        {OPTION_ENDPOINT, "AWS_ENDPOINT_URL"},     {OPTION_CA_BUNDLE, "AWS_CA_BUNDLE"},
-        {OPTION_CA_BUNDLE, "SSL_CERT_FILE"},       {OPTION_ACCOUNT, "AZURE_STORAGE_ACCOUNT"},
+        {OPTION_PROFILE, "AWS_PROFILE"},         {OPTION_REGION, "AWS_REGION"},
+        {OPTION_REGION, "AWS_DEFAULT_REGION"},   {OPTION_ENDPOINT, "AWS_ENDPOINT_URL_S3"},
+        {OPTION_ENDPOINT, "AWS_ENDPOINT_URL"},   {OPTION_CA_BUNDLE, "AWS_CA_BUNDLE"},
+        {OPTION_CA_BUNDLE, "SSL_CERT_FILE"},     {OPTION_ACCOUNT, "AZURE_STORAGE_ACCOUNT"},
         {OPTION_SAS, "AZURE_STORAGE_SAS_TOKEN"},
     };
     RETURN_IF_FAILED(take_keys(options, error));
