@@ -1,6 +1,6 @@
 #include "net/certificates.h"
 
-#include <unistd.h>
+#include "os/file.h"
 
 const char *const certificates_places[] = {
     "/etc/ssl/certs/ca-certificates.crt",
@@ -12,7 +12,8 @@ const char *const certificates_places[] = {
 };
 
 const char *certificates_find(const char *const *places) {
+    struct file_stat stat;
     for (; *places; places++)
-        if (!access(*places, R_OK)) return *places;
+        if (file_stat_path(&stat, *places)) return *places;
     return NULL;
 }

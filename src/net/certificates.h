@@ -10,7 +10,7 @@
 /* The usual places of a bundle: Debian, Fedora, openSUSE and Alpine. Ends with NULL. */
 extern const char *const certificates_places[];
 
-/* Returns the first of the places that has a readable file, NULL if none has. */
+/* Returns the first of the places that exists, NULL if none does. */
 const char *certificates_find(const char *const *places);
 
 #endif

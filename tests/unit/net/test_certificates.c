@@ -12,7 +12,7 @@
 
 #include "net/certificates.h"
 
-static void test_the_first_readable_file_is_found(void **state) {
+static void test_the_first_existing_file_is_found(void **state) {
     (void)state;
     char path[] = "/tmp/recmap-certificates-XXXXXX";
     int fd = mkstemp(path);
@@ -33,7 +33,7 @@ static void test_no_file_is_found(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_first_readable_file_is_found),
+        cmocka_unit_test(test_the_first_existing_file_is_found),
         cmocka_unit_test(test_no_file_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
