@@ -115,9 +115,9 @@ static const char help[] =
     "      --check C             what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so     load the custom framing of the shards\n"
     "      --shards FOLDER       read the shards from FOLDER or URL, if the index was moved\n"
-    "      --storage KEY=VALUE    an option for remote stores: endpoint, key, ...; repeatable\n"
-    "      --cache FOLDER         keep what is read from remote stores on the local disk\n"
-    "      --cache-size SIZE      its maximum size, such as 200GB; default: a tenth stays free\n"
+    "      --storage KEY=VALUE   an option for remote stores: endpoint, key, ...; repeatable\n"
+    "      --cache FOLDER        keep what is read from remote stores on the local disk\n"
+    "      --cache-size SIZE     its maximum size, such as 200GB; default: a tenth stays free\n"
     "      --help                print this help\n";
 
 const struct command cmd_cat = {"cat", "write records in order", help, true, run};

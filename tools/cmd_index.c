@@ -283,7 +283,7 @@ static const char help[] =
     "searched for a pattern with **, such as 'data/**/*.tfrecord'. train@2.gz means\n"
     "train-00000-of-00002.gz and train-00001-of-00002.gz.\n"
     "\n"
-    "  -o, --output NAME.rmx    the index; default: beside the first shard, named after the\n"
+    "  -o, --output NAME.rmx    the index; default: next to the first shard, named after the\n"
     "                           common prefix of the shards (train-00000-of-00004.tfrecord and\n"
     "                           so on: train.rmx)\n"
     "      --id FEATURE         make records findable by this bytes or int64 feature\n"

@@ -109,16 +109,16 @@ RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_order_windows(recmap_order **order, recmap_counts *counts,
                      const recmap_windows_options *options, recmap_error *error);
 
-/* ---- What a row order gives. */
+/* ---- The contents of a row order. */
 
-/* Elements of a row at most; 0 for an order over records. */
+/* The maximum number of elements of a row; 0 for an order over records. */
 RECMAP_API uint64_t recmap_order_row_width(const recmap_order *order);
 
 /* 1 if every row has exactly one piece: windows, and mixtures and views of them. */
 RECMAP_API int recmap_order_has_windows(const recmap_order *order);
 
-/* Every record number that the order gives is below it: in pieces for a row order, otherwise the
- * same as recmap_order_number_limit. A data set must have as many records. */
+/* All record numbers of the order are below this limit: those in pieces for a row order; otherwise
+ * the same as recmap_order_number_limit. The data set must have at least as many records. */
 RECMAP_API uint64_t recmap_order_record_limit(const recmap_order *order);
 
 /* The share of the places in the rows of a packed order that hold elements; 0 for other orders and
@@ -136,9 +136,9 @@ typedef struct recmap_piece {
     uint64_t length;
 } recmap_piece;
 
-/* The pieces of some rows, one row after the other. The caller owns it and uses it again; read its
- * members, functions set them. Row i has the items from ends[i-1] (0 for the first row) to
- * ends[i] - 1. */
+/* The pieces of some rows, one row after the other. Row i has the items from ends[i - 1] (0 for the
+ * first row) to ends[i] - 1. The caller owns it and can use it for any number of calls; only
+ * functions of this header set its members. */
 typedef struct recmap_pieces {
     recmap_piece *items;
     size_t count;
@@ -165,10 +165,10 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_pieces(recmap_pieces *pie
                                                               const uint64_t *positions,
                                                               size_t count, recmap_error *error);
 
-/* Makes what the order needs for an epoch, so that the first position does not wait for it: call it
- * for the next epoch while this one is still running, from any thread. Uses all cores. Orders that
- * need nothing return at once. An order keeps two epochs, an even and an odd one. Errors: INVALID
- * for an epoch too large for a mixture; NO_MEMORY. */
+/* Computes the tables that the order needs for an epoch, so that the first position does not wait
+ * for them: call it for the next epoch while this one is still running, from any thread. Uses all
+ * cores. Orders that need nothing return at once. An order keeps two epochs, an even and an odd
+ * one. Errors: INVALID for an epoch too large for a mixture; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_prepare(const recmap_order *order,
                                                                uint64_t epoch, recmap_error *error);
 
@@ -207,7 +207,7 @@ RECMAP_API const recmap_pieces *recmap_batch_pieces(const recmap_batch *batch);
 /* The number of elements of each row; 0 if the batch has no rows. */
 RECMAP_API uint64_t recmap_batch_row_width(const recmap_batch *batch);
 
-/* What a model needs to know of rows, from their pieces alone. Each array has `width` values per
+/* Inputs of a model that follow from the pieces alone. Each array has `width` values per
  * row, for the first `width` elements: fewer than the row's to leave out an overlap. Places that no
  * piece fills are padding. Values are below 2^31 for all rows that recmap_dataset_rows accepts. */
 

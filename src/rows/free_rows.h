@@ -24,18 +24,18 @@ struct free_rows {
     uint32_t *next;  /* by row: the row below it on its stack */
 };
 
-/* For spaces below `size` and rows below `row_limit`. False if memory is out. */
+/* For spaces below `size` and rows below `row_limit`. Returns false if memory runs out. */
 bool free_rows_init(struct free_rows *rows, uint64_t size, size_t row_limit);
 void free_rows_deinit(struct free_rows *rows);
 
 /* Removes all rows. */
 void free_rows_clear(struct free_rows *rows);
 
-/* Adds a row that has free space, which must be above 0. False if memory is out. */
+/* Adds a row that has free space, which must be above 0. Returns false if memory runs out. */
 bool free_rows_put(struct free_rows *rows, uint32_t row, uint64_t space);
 
 /* Removes the row with the smallest space that is at least `needed`, and returns it with its space.
- * False if there is none. */
+ * Returns false if there is none. */
 bool free_rows_take(uint32_t *row, uint64_t *space, struct free_rows *rows, uint64_t needed);
 
 #endif

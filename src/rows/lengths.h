@@ -12,8 +12,8 @@ struct lengths {
 /* The sum of all lengths. Errors: INVALID above 2^62. */
 recmap_status lengths_total(uint64_t *total, const struct lengths *lengths, recmap_error *error);
 
-/* values[i] is the length of documents[i], or of document first + i: 0 without elements. At most
- * 2^62 + 2^40, even if the counts have changed since they were checked. */
+/* values[i] is the length of documents[i], or of document first + i; 0 if the document has no
+ * elements. At most 2^62 + 2^40, even if the counts have changed since they were checked. */
 void lengths_gather(uint64_t *values, const struct lengths *lengths, const uint64_t *documents,
                     size_t count);
 void lengths_run(uint64_t *values, const struct lengths *lengths, uint64_t first, size_t count);

@@ -29,7 +29,7 @@ uint64_t packed_group_row_count(const struct packed_group *group);
 recmap_status packed_group_add_row(recmap_pieces *pieces, const struct packed_group *group,
                                    uint64_t row, recmap_error *error);
 
-/* Groups that were used last. A thread takes a group out while it uses it; another thread then
+/* The most recently used groups. A thread takes a group out while it uses it; another thread then
  * finds nothing and packs the group again. So no thread ever waits, and a child process that was
  * forked at any moment can use the cache. A zeroed cache is empty. */
 enum { GROUP_CACHE_PLACES = 8 };

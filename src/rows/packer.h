@@ -9,7 +9,7 @@
 #include "rows/free_rows.h"
 #include "rows/lengths.h"
 
-/* What is packed, and how. */
+/* The documents to pack, and how to pack them. */
 struct packing {
     struct lengths lengths;
     struct permutation documents; /* the j-th document */
@@ -31,7 +31,7 @@ struct packer {
     const struct packing *packing;
     struct free_rows free_rows;
     uint32_t *sorted, *spare; /* parts by decreasing count */
-    /* The group that was packed last. Documents are in the order of the group. */
+    /* The most recently packed group. Documents are in the order of the group. */
     uint32_t document_count;
     uint64_t *documents; /* record numbers */
     uint64_t *lengths;
@@ -52,7 +52,7 @@ uint64_t packing_group_count(const struct packing *packing);
 /* Packs a group. Errors: NO_MEMORY. Cost: 15 to 25 ns per document. */
 recmap_status packer_pack(struct packer *packer, uint64_t group, recmap_error *error);
 
-/* The numbers of rows of the group that was packed last: those of a single part, and all. */
+/* How many rows the most recently packed group has: those of a single part, and all. */
 uint64_t packer_whole_count(const struct packer *packer);
 uint64_t packer_row_count(const struct packer *packer);
 

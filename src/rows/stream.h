@@ -21,8 +21,7 @@ struct stream {
     struct epoch_table table;
 };
 
-/* `lengths`, `seed` and `is_stored` are given; computes the sums of stored documents. Errors:
- * NO_MEMORY. */
+/* Sets the members, and computes the sums if documents are in stored order. Errors: NO_MEMORY. */
 recmap_status stream_init(struct stream *stream, const struct lengths *lengths, uint64_t seed,
                           bool is_stored, recmap_error *error);
 void stream_deinit(struct stream *stream);
@@ -30,7 +29,7 @@ void stream_deinit(struct stream *stream);
 /* Makes the table of an epoch. Errors: NO_MEMORY. */
 recmap_status stream_prepare(struct stream *stream, uint64_t epoch, recmap_error *error);
 
-/* A block of an epoch's stream, read. */
+/* One block of an epoch's stream, in memory. */
 struct stream_cursor {
     struct stream *stream;
     uint64_t epoch;
@@ -48,7 +47,7 @@ void stream_cursor_init(struct stream_cursor *cursor, struct stream *stream, uin
 recmap_status stream_find(struct epoch_place *places, const struct stream_cursor *cursor,
                           const uint64_t *offsets, size_t count, recmap_error *error);
 
-/* Reads a block, whose first element is number `start`, unless it is there. */
+/* Reads a block, whose first element is number `start`, unless the cursor already holds it. */
 void stream_read_block(struct stream_cursor *cursor, uint64_t block, uint64_t start);
 
 #endif
