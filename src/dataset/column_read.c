@@ -106,6 +106,55 @@ static recmap_status next_value(recmap_value *value, struct column_cursor *curso
     return RECMAP_OK;
 }
 
+/* A part of a column within one chunk. */
+struct column_stretch {
+    struct column_chunk chunk;
+    size_t first; /* in the chunk */
+    size_t count;
+};
+
+/* Opens the chunk that has value `first` of a lifted column, for up to `count` values. */
+static recmap_status open_stretch(struct column_stretch *stretch, recmap_dataset *dataset,
+                                  size_t column, uint64_t first, size_t count,
+                                  recmap_error *error) {
+    stretch->first = (size_t)first & (COLUMN_CHUNK_RECORDS - 1);
+    stretch->count = (size_t)min_u64(count, COLUMN_CHUNK_RECORDS - stretch->first);
+    return index_column_chunk(&stretch->chunk, dataset->index, column,
+                              (size_t)(first >> COLUMN_CHUNK_SHIFT), error);
+}
+
+static recmap_status copy_int64(int64_t *values, recmap_dataset *dataset, size_t column,
+                                uint64_t first, size_t count, recmap_error *error) {
+    int64_t missing = index_column_default(dataset->index, column).as.int64;
+    for (size_t done = 0; done < count;) {
+        struct column_stretch stretch;
+        RETURN_IF_FAILED(
+            open_stretch(&stretch, dataset, column, first + done, count - done, error));
+        if (stretch.chunk.type == RECMAP_TYPE_INT64)
+            column_copy_int64(values + done, &stretch.chunk, stretch.first, stretch.count);
+        else
+            for (size_t i = 0; i < stretch.count; i++) values[done + i] = missing;
+        done += stretch.count;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status copy_float(float *values, recmap_dataset *dataset, size_t column,
+                                uint64_t first, size_t count, recmap_error *error) {
+    float missing = index_column_default(dataset->index, column).as.float32;
+    for (size_t done = 0; done < count;) {
+        struct column_stretch stretch;
+        RETURN_IF_FAILED(
+            open_stretch(&stretch, dataset, column, first + done, count - done, error));
+        if (stretch.chunk.type == RECMAP_TYPE_FLOAT)
+            column_copy_float(values + done, &stretch.chunk, stretch.first, stretch.count);
+        else
+            for (size_t i = 0; i < stretch.count; i++) values[done + i] = missing;
+        done += stretch.count;
+    }
+    return RECMAP_OK;
+}
+
 static recmap_status read_lengths(int64_t *values, recmap_dataset *dataset, uint64_t first,
                                   size_t count, recmap_error *error) {
     for (size_t i = 0; i < count; i++) {
@@ -131,19 +180,14 @@ recmap_status recmap_dataset_read_int64(int64_t *values, recmap_dataset *dataset
                                                parts.count, error);
         return status;
     }
-    struct column_cursor cursor = {.dataset = dataset, .column = column_index - 1, .next = first};
-    for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
-        recmap_value value;
-        status = next_value(&value, &cursor, error);
-        if (status == RECMAP_OK) values[i] = value.as.int64;
-    }
-    return status;
+    return copy_int64(values, dataset, column_index - 1, first, count, error);
 }
 
 recmap_status recmap_dataset_read_float(float *values, recmap_dataset *dataset, size_t column_index,
                                         uint64_t first, size_t count, recmap_error *error) {
     recmap_status status =
         check_read(dataset, column_index, RECMAP_TYPE_FLOAT, first, count, error);
+    if (status != RECMAP_OK) return status;
     struct part_cursor parts = part_cursor_init(dataset, first, count);
     if (dataset->part_count) {
         while (status == RECMAP_OK && next_part(&parts))
@@ -152,13 +196,7 @@ recmap_status recmap_dataset_read_float(float *values, recmap_dataset *dataset, 
                                                parts.count, error);
         return status;
     }
-    struct column_cursor cursor = {.dataset = dataset, .column = column_index - 1, .next = first};
-    for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
-        recmap_value value;
-        status = next_value(&value, &cursor, error);
-        if (status == RECMAP_OK) values[i] = value.as.float32;
-    }
-    return status;
+    return copy_float(values, dataset, column_index - 1, first, count, error);
 }
 
 recmap_status recmap_dataset_read_bytes(recmap_value *values, recmap_dataset *dataset,

@@ -135,6 +135,40 @@ recmap_value column_at(const struct column_chunk *chunk, size_t i) {
     return value;
 }
 
+/* One loop for each width, which compilers vectorise. */
+void column_copy_int64(int64_t *values, const struct column_chunk *chunk, size_t first,
+                       size_t count) {
+    assert(chunk->type == RECMAP_TYPE_INT64 && first + count <= chunk->count);
+    const uint8_t *words = chunk->words + first * chunk->width;
+    uint64_t base = (uint64_t)chunk->base;
+    switch (chunk->width) {
+    case 1:
+        for (size_t i = 0; i < count; i++) values[i] = (int64_t)(base + words[i]);
+        break;
+    case 2:
+        for (size_t i = 0; i < count; i++) values[i] = (int64_t)(base + load16(words + 2 * i));
+        break;
+    case 4:
+        for (size_t i = 0; i < count; i++) values[i] = (int64_t)(base + load32(words + 4 * i));
+        break;
+    case 8:
+        for (size_t i = 0; i < count; i++) values[i] = (int64_t)(base + load64(words + 8 * i));
+        break;
+    default:
+        for (size_t i = 0; i < count; i++) values[i] = (int64_t)base;
+        break;
+    }
+}
+
+void column_copy_float(float *values, const struct column_chunk *chunk, size_t first,
+                       size_t count) {
+    assert(chunk->type == RECMAP_TYPE_FLOAT && first + count <= chunk->count);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits = load32(chunk->words + 4 * (first + i));
+        memcpy(&values[i], &bits, sizeof bits);
+    }
+}
+
 static bool parse_int64(recmap_value *value, const char *text) {
     char *end;
     errno = 0;

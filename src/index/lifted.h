@@ -47,6 +47,12 @@ bool column_open(struct column_chunk *chunk, const uint8_t *packed, size_t size,
  * file was written to since the chunk was opened. */
 recmap_value column_at(const struct column_chunk *chunk, size_t i);
 
+/* Copies `count` values from `first` on, of a chunk of that type: the same as column_at for each,
+ * at a fraction of its cost. */
+void column_copy_int64(int64_t *values, const struct column_chunk *chunk, size_t first,
+                       size_t count);
+void column_copy_float(float *values, const struct column_chunk *chunk, size_t first, size_t count);
+
 /* Parses the whole text as a value of the type. For NONE the result has the first type that fits:
  * int64, float, bytes. Bytes point into the text. False if the text is not such a value. */
 bool column_parse_default(recmap_value *value, recmap_type type, const char *text);

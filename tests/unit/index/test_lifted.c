@@ -42,6 +42,12 @@ static void check_integers(const int64_t *values, size_t count, unsigned width) 
         assert_int_equal(value.type, RECMAP_TYPE_INT64);
         assert_true(value.as.int64 == values[i]);
     }
+    for (size_t first = 0; first < count; first++) {
+        int64_t copies[8] = {0};
+        size_t copied = count - first < 8 ? count - first : 8;
+        column_copy_int64(copies, &chunk, first, copied);
+        assert_memory_equal(copies, values + first, copied * sizeof *values);
+    }
     free(packed);
 }
 
@@ -104,6 +110,9 @@ static void test_floats(void **state) {
         recmap_value value = column_at(&chunk, i);
         assert_memory_equal(&value.as.float32, &values[i], 4);
     }
+    float copies[8];
+    column_copy_float(copies, &chunk, 3, 5);
+    assert_memory_equal(copies, values + 3, 5 * sizeof *values);
     free(packed);
 }
 
