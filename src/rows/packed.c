@@ -239,9 +239,10 @@ static recmap_status count_rows(struct packed_order *packed, recmap_error *error
     RETURN_IF_FAILED(sums_compute(packed->row_sums, &input, error));
     uint64_t rows = sums_at(packed->row_sums, packed->group_count);
     packed->base.count = packed->base.limit = rows;
-    if (rows)
-        packed->base.fill = (double)atomic_load(&counted.elements) /
-                            ((double)rows * (double)packed->options.size);
+    if (!rows) return RECMAP_OK;
+    double places = (double)rows * (double)packed->options.size;
+    double fill = (double)atomic_load(&counted.elements) / places;
+    packed->base.fill = fill < 1 ? fill : 1; /* rounding may exceed 1 */
     return RECMAP_OK;
 }
 
