@@ -87,6 +87,11 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_create(recmap_loader **l
                                                                const recmap_loader_options *options,
                                                                recmap_error *error);
 
+/* Stops the threads and discards the batches that were filled ahead. The position stays; the next
+ * recmap_loader_next starts the threads again. Errors: INVALID in a child. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_stop(recmap_loader *loader,
+                                                             recmap_error *error);
+
 /* Stops the threads, which first complete the batches that they are working on, and frees the
  * loader. Batches that the caller has taken stay valid. NULL may be destroyed. */
 RECMAP_API void recmap_loader_destroy(recmap_loader *loader);

@@ -522,7 +522,7 @@ class Loader(Generic[Batch]):
         return [dict(zip(names, row, strict=True)) for row in self._loader.skipped()]
 
     def close(self) -> None:
-        """Ends the threads of `transform`. The library's threads end with the loader."""
+        """Ends the iteration and all threads. A later `for` starts them again."""
         pipeline = self._pipeline
         if pipeline is not None:
             pipeline.stop()

@@ -308,7 +308,16 @@ static PyObject *seek(PyObject *object, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
-/* close() ends the iterator and drops the steps ahead. */
+/* Stops the library's threads, between begin_move and end_move. */
+static recmap_status stop_library(struct loader_object *self, recmap_error *error) {
+    recmap_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_loader_stop(self->loader, error);
+    Py_END_ALLOW_THREADS
+    return status;
+}
+
+/* close() ends the iterator, drops the steps ahead, and stops the threads. */
 static PyObject *close_iteration(PyObject *object, PyObject *unused) {
     (void)unused;
     struct loader_object *self = (struct loader_object *)object;
@@ -319,6 +328,7 @@ static PyObject *close_iteration(PyObject *object, PyObject *unused) {
     begin_move(&move, self);
     /* Read after the steps were set aside: until then another thread may deliver one. */
     recmap_status status = seek_library(self, self->epoch, self->position, &error);
+    if (status == RECMAP_OK) status = stop_library(self, &error);
     if (end_move(self, &move, status, &error) < 0) return NULL;
     Py_RETURN_NONE;
 }

@@ -13,7 +13,7 @@ import weakref
 import numpy as np
 import pytest
 import recmap
-from conftest import flip, write
+from conftest import DIGITS, flip, write
 
 
 def numbers_of(batches):
@@ -576,3 +576,43 @@ def test_indexing_a_loader_says_what_to_write(digits):
     loader = recmap.Loader(digits, 100)
     with pytest.raises(TypeError, match=r"DataLoader\(recmap.torch.IterableDataset\(loader\)"):
         loader[0]
+
+
+def wait_until(condition):
+    for _ in range(1000):
+        if condition():
+            return
+        time.sleep(0.02)
+    raise AssertionError
+
+
+def thread_count():
+    return len(os.listdir("/proc/self/task"))
+
+
+@pytest.mark.parametrize("access", ["map", "direct"])
+@pytest.mark.parametrize("transform", [None, lambda batch: batch.numbers.tolist()])
+def test_close_ends_all_threads(digits_index, access, transform):
+    before = thread_count()
+    order = recmap.Shuffled(1797, seed=1)
+    ds = recmap.open(DIGITS, index=digits_index, access=access)
+    loader = recmap.Loader(ds, 7, order=order, threads=3, transform=transform)
+    seen = []
+    for _ in range(3):
+        for batch in loader:
+            seen += batch if transform else batch.numbers.tolist()
+            if len(seen) % 70 == 0:
+                break
+        assert thread_count() > before
+        loader.close()
+        wait_until(lambda: thread_count() == before)  # Linux lists a thread a little longer
+    assert seen == order.at(0, range(210)).tolist()
+
+
+def test_the_error_of_another_order_shows_where_they_differ(digits):
+    def loader_of(seed):
+        parts = [recmap.Shuffled(200, seed=i) for i in range(8)] + [recmap.Shuffled(197, seed=seed)]
+        return recmap.Loader(digits, 32, order=recmap.Mixture(parts, weights=[1] * 9))
+
+    with pytest.raises(recmap.StateMismatchError, match=r"\.\.\..*77.*here \.\.\..*99"):
+        loader_of(99).load_state_dict(loader_of(77).state_dict())

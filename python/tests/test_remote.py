@@ -502,6 +502,28 @@ def test_link_local_addresses_are_refused(server, tmp_path):
         recmap.open("http://169.254.169.254/latest", index=tmp_path / "a.rmx")
 
 
+@pytest.mark.parametrize("host", ["169.254.169.254", "2852039166:80"])
+def test_a_proxy_is_not_asked_for_link_local_addresses(server, tmp_path, host):
+    with pytest.raises(PermissionError, match="link-local"):
+        recmap.open(
+            f"http://{host}/x.tfrecord",
+            index=tmp_path / "a.rmx",
+            storage_options={"proxy": server.url},
+        )
+    assert server.requests == []
+
+
+def test_a_span_that_could_not_be_read_is_requested_again(server, tmp_path):
+    shard = server.folder / "train" / "digits-00000-of-00004.tfrecord"
+    shard.with_name("a.gz").write_bytes(gzip.compress(shard.read_bytes()))
+    options = server.options()
+    ds = recmap.open("s3://train/a.gz", index=tmp_path / "a.rmx", storage_options=options)
+    server.faults = [on_object(fail_with(404, "NoSuchKey"))] * 2
+    with pytest.raises(FileNotFoundError):
+        ds.gather([3])
+    assert len(bytes(ds[3])) > 0
+
+
 def test_credentials_are_never_shown(remote, server, tmp_path):
     secret = "SECRET-VALUE"
     options = {"endpoint": server.url, "key": "name", "secret": secret, "token": secret}
@@ -531,6 +553,39 @@ def test_a_forked_child_reads_with_connections_of_its_own(remote, local):
 
 
 # ---- A real S3 server, which checks signatures.
+
+
+def test_a_forked_child_may_have_all_requests_in_flight(server, tmp_path):
+    """Calls that other threads of the parent make meanwhile do not limit the child."""
+    limit, bucket, options = 32, server.folder / "small", server.options()
+    bucket.mkdir()
+    for i in range(limit):
+        with recmap.Writer(bucket / f"{i:02}.tfrecord") as writer:
+            writer.write(b"record")
+    recmap.index("s3://small/*.tfrecord", tmp_path / "a.rmx", storage_options=options)
+    ds = recmap.open(tmp_path / "a.rmx", allow_urls=True, storage_options=options)
+    arrived, late, complete = [], [], threading.Event()
+
+    def hold(handler):
+        with server.lock:
+            arrived.append(handler)
+            if len(arrived) == 1 + limit:  # of the parent and of the child
+                complete.set()
+        if not complete.wait(8):  # a request that stalls is repeated after 10 s
+            late.append(handler)
+        return False
+
+    server.faults = [on_object(hold)]
+    parent = threading.Thread(target=lambda: ds[0])
+    parent.start()
+    while not arrived:
+        time.sleep(0.01)
+    child = os.fork()
+    if child == 0:
+        os._exit(len(ds.gather(range(limit))))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == limit
+    parent.join()
+    assert not late
 
 
 @pytest.fixture(scope="module")

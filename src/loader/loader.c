@@ -132,6 +132,16 @@ static void stop_workers(recmap_loader *loader) {
     pthread_cond_broadcast(&loader->changed_work);
     pthread_mutex_unlock(&loader->lock);
     workers_join(&loader->workers);
+    loader->is_closing = false;
+}
+
+/* The batch that a worker was filling may have been interrupted, so all that were filled ahead are
+ * discarded. */
+recmap_status recmap_loader_stop(recmap_loader *loader, recmap_error *error) {
+    RETURN_IF_FAILED(loader_check_process(loader, error));
+    stop_workers(loader);
+    loader->owner = 0;
+    return loader_go_to(loader, loader->epoch, loader->position, error);
 }
 
 void recmap_loader_destroy(recmap_loader *loader) {

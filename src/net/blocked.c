@@ -1,6 +1,7 @@
 #include "net/blocked.h"
 
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <stdint.h>
 #include <string.h>
@@ -22,6 +23,21 @@ static bool is_blocked_v6(const uint8_t ip[16]) {
                                          0xc2, [14] = 0x02, [15] = 0x54}; /* fd00:ec2::254 */
     bool is_link_local = ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80;
     return is_link_local || is_link_local_v4_within(ip) || !memcmp(ip, metadata, sizeof metadata);
+}
+
+bool host_is_blocked(const char *host) {
+    char name[256];
+    struct addrinfo *found;
+    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST};
+    bool is_v6 = host[0] == '[';
+    size_t size = is_v6 ? strcspn(++host, "]") : strcspn(host, ":/?#");
+    if (size >= sizeof name) return false;
+    memcpy(name, host, size);
+    name[size] = 0;
+    if (getaddrinfo(name, NULL, &hints, &found) != 0) return false;
+    bool is_blocked = address_is_blocked(found->ai_addr);
+    freeaddrinfo(found);
+    return is_blocked;
 }
 
 bool address_is_blocked(const struct sockaddr *address) {

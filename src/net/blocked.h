@@ -12,4 +12,8 @@
  * NAT64 translates it), or that of the metadata service of Amazon's machines. */
 bool address_is_blocked(const struct sockaddr *address);
 
+/* Whether the text begins with such an address, in any notation that connects to it. Names are not
+ * looked up. */
+bool host_is_blocked(const char *host);
+
 #endif

@@ -19,7 +19,8 @@ struct recmap_storage {
     /* Guarded by the process lock. */
     bool is_complete; /* the environment was read */
     struct request_window window;
-    unsigned run_count;    /* calls of transfer_run that share the window */
+    unsigned run_count; /* calls of transfer_run that share the window, in `process` */
+    long process;
     struct transfer *idle; /* connections for the next call */
 };
 

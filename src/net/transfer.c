@@ -31,6 +31,7 @@ enum {
 
 #define NS_PER_S 1000000000ull
 #define NS_PER_MS 1000000ull
+#define ADVICE_BLOCKED "link-local addresses and metadata services are not read: name another host"
 
 /* Connections, and the handles that use them. It belongs to one call of transfer_run at a time, and
  * to the process that created it. */
@@ -129,6 +130,9 @@ static struct transfer *create_transfer(void) {
 static struct transfer *join(recmap_storage *storage) {
     struct transfer *found;
     process_lock();
+    /* After fork, the calls of other threads are not continued in the child. */
+    if (storage->process != process_id()) storage->run_count = 0;
+    storage->process = process_id();
     storage->run_count++;
     struct transfer **link = &storage->idle;
     while (*link && (*link)->process != process_id()) link = &(*link)->next;
@@ -354,6 +358,15 @@ static recmap_status prepare_request(struct address *address, struct slot *slot,
     return status;
 }
 
+/* on_socket sees only a proxy's address if there is one, so the URL is checked, too. */
+static recmap_status check_host(const struct address *address, recmap_error *error) {
+    if (!host_is_blocked(strstr(address->url, "://") + 3)) return RECMAP_OK;
+    fail(error, RECMAP_IO, "cannot read the object: its host is a link-local address");
+    fail_advise(error, ADVICE_BLOCKED);
+    if (error) error->system_errno = EACCES;
+    return RECMAP_IO;
+}
+
 static recmap_status start_request(struct slot *slot, size_t index, recmap_error *error) {
     struct run *run = slot->run;
     struct address address;
@@ -362,6 +375,7 @@ static recmap_status start_request(struct slot *slot, size_t index, recmap_error
     slot->range = find_missing(run, index);
     reply_reset(&slot->reply);
     RETURN_IF_FAILED(prepare_request(&address, slot, error));
+    RETURN_IF_FAILED(check_host(&address, error));
     set_connection(easy, &run->storage->options);
     set_callbacks(slot);
     set_target(easy, &address);
@@ -444,9 +458,7 @@ static int errno_of(const struct slot *slot) {
 
 static void advise(const struct slot *slot, const char *code, recmap_error *error) {
     const char *region = slot->reply.region;
-    if (slot->is_refused)
-        fail_advise(error,
-                    "link-local addresses and metadata services are not read: name another host");
+    if (slot->is_refused) fail_advise(error, ADVICE_BLOCKED);
     else if (region[0] &&
              strcmp(region, storage_options_get(&slot->run->storage->options, OPTION_REGION)) != 0)
         fail_advise(error, "the bucket is in region %s: pass the storage option region=%s", region,

@@ -1,6 +1,7 @@
 #include "net/url.h"
 
 #include <string.h>
+#include <strings.h>
 
 static const struct {
     const char *prefix;
@@ -51,7 +52,26 @@ static bool has_user(const char *host) {
     return memchr(host, '@', size) != NULL;
 }
 
+/* The size of the `.` that the text begins with, plain or percent-encoded; 0: it is another one. */
+static size_t dot_size(const char *text) {
+    if (*text == '.') return 1;
+    return !strncasecmp(text, "%2e", 3) ? 3 : 0;
+}
+
+/* Whether a part of the path is `.` or `..`. A server may decode it and leave the folder. */
+static bool has_dot_part(const char *path) {
+    for (;;) {
+        const char *end = path + dot_size(path);
+        if (end > path) end += dot_size(end);
+        if (end > path && (!*end || strchr("/?#", *end))) return true;
+        path += strcspn(path, "/?#");
+        if (*path != '/') return false;
+        path++;
+    }
+}
+
 static const char *check_web_path(const char *key) {
+    if (has_dot_part(key)) return "a part of its path is . or ..";
     if (strpbrk(key, " \\\"<>")) return "it contains a character that must be percent-encoded";
     if (strchr(key, '#')) return "it has a fragment (#...)";
     return NULL;

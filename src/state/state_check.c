@@ -54,6 +54,30 @@ static int shown_size(const struct description_member *member) {
     return member->value_size < 80 ? (int)member->value_size : 80;
 }
 
+/* Where two values differ, for the user to see the difference of long ones. */
+static size_t same_size(const struct description_member *one,
+                        const struct description_member *other) {
+    size_t size = 0;
+    while (size < one->value_size && size < other->value_size &&
+           one->value[size] == other->value[size])
+        size++;
+    return size;
+}
+
+/* Long values are shown from shortly before their first difference on. */
+static void add_values(struct difference_list *list, struct description_member one,
+                       struct description_member other) {
+    enum { SAME_SHOWN = 20 };
+    size_t same = same_size(&one, &other), begin = same > SAME_SHOWN ? same - SAME_SHOWN : 0;
+    if (shown_size(&one) == (int)one.value_size && shown_size(&other) == (int)other.value_size)
+        begin = 0;
+    const char *before = begin ? "..." : "";
+    one.value += begin, other.value += begin;
+    one.value_size -= begin, other.value_size -= begin;
+    add(list, "order.%.*s is %s%.*s, here %s%.*s", name_size(&one), one.key + 1, before,
+        shown_size(&one), one.value, before, shown_size(&other), other.value);
+}
+
 /* Lists members of `first` that `second` lacks or has with another value; with `only_missing`, only
  * those that it lacks. */
 static void add_members(struct difference_list *list, const char *first, const char *second,
@@ -61,12 +85,10 @@ static void add_members(struct difference_list *list, const char *first, const c
     struct description_member one, other;
     for (const char *at = first + 1; description_next_member(&one, &at);) {
         bool is_there = description_find_member(&other, second, &one);
-        const char *name = one.key + 1;
-        if (!is_there) add(list, "order.%.*s is %s", name_size(&one), name, if_missing);
+        if (!is_there) add(list, "order.%.*s is %s", name_size(&one), one.key + 1, if_missing);
         else if (!only_missing && (one.value_size != other.value_size ||
                                    memcmp(one.value, other.value, one.value_size)))
-            add(list, "order.%.*s is %.*s, here %.*s", name_size(&one), name, shown_size(&one),
-                one.value, shown_size(&other), other.value);
+            add_values(list, one, other);
     }
 }
 

@@ -55,12 +55,25 @@ static void test_other_families(void **state) {
     assert_false(address_is_blocked(&other));
 }
 
+static void test_hosts(void **state) {
+    (void)state;
+    assert_true(host_is_blocked("169.254.169.254"));
+    assert_true(host_is_blocked("169.254.169.254:80/x"));
+    assert_true(host_is_blocked("0xa9fea9fe/x"));
+    assert_true(host_is_blocked("[fe80::1]:80/x"));
+    assert_false(host_is_blocked("127.0.0.1/169.254.169.254"));
+    assert_false(host_is_blocked("169.254.169.254.example.org"));
+    assert_false(host_is_blocked("example.org"));
+    assert_false(host_is_blocked(""));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_link_local),
         cmocka_unit_test(test_link_local_within_other_addresses),
         cmocka_unit_test(test_metadata_service),
         cmocka_unit_test(test_other_families),
+        cmocka_unit_test(test_hosts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

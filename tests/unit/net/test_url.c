@@ -36,6 +36,7 @@ static void test_accepted(void **state) {
     check_url("https://example.org/a/b", URL_HTTPS, "example.org", "a/b");
     check_url("http://127.0.0.1:8080/x?y=z", URL_HTTP, "127.0.0.1:8080", "x?y=z");
     check_url("http://[::1]:80/x", URL_HTTP, "[::1]:80", "x");
+    check_url("http://host/.../%2ea/..b?/../", URL_HTTP, "host", ".../%2ea/..b?/../");
 }
 
 static void test_rejected(void **state) {
@@ -52,6 +53,11 @@ static void test_rejected(void **state) {
     check_reason("s3://key:word@bucket/x", "it contains a user name or password");
     check_reason("http://host/a b", "it contains a character that must be percent-encoded");
     check_reason("http://host/a#b", "it has a fragment (#...)");
+    check_reason("http://host/a/../b", "a part of its path is . or ..");
+    check_reason("http://host/..", "a part of its path is . or ..");
+    check_reason("http://host/a/%2e%2E/b", "a part of its path is . or ..");
+    check_reason("http://host/a/.%2e", "a part of its path is . or ..");
+    check_reason("http://host/%2e?x", "a part of its path is . or ..");
     check_reason("s3://bucket/a\nb", "it contains a control character");
     memset(text + strlen(text), 'x', URL_MAX);
     check_reason(text, "it is longer than 4096 bytes");
