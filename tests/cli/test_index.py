@@ -475,6 +475,21 @@ class Appending(CliTest):
         self.assertIn("x.rmx: 5 records in 2 shards", self.index("--append", "-o", "x.rmx", "s-1"))
         self.assertEqual(self.read("x.rmx"), self.read("all.rmx"))
 
+    def test_many_shards_are_appended_at_once(self):
+        """The index is written once for all of them."""
+        names = [f"t-{i:02}" for i in range(20)]
+        for name in names:
+            self.write(name, tfrecord(EXAMPLES[:1]))
+        self.write("list", "".join(f"{name}\n" for name in names[1:]).encode())
+        self.index("-o", "all.rmx", "s-0", *names)
+        self.index("-o", "x.rmx", "s-0")
+        inode = os.stat(self.path("x.rmx")).st_ino
+        with open(self.path("x.rmx"), "rb"):  # so that the inode is not used again
+            self.assertIn("x.rmx: 22 records in 21 shards",
+                          self.index("--append", "-o", "x.rmx", names[0], "@list"))
+        self.assertNotEqual(os.stat(self.path("x.rmx")).st_ino, inode)
+        self.assertEqual(self.read("x.rmx"), self.read("all.rmx"))
+
     def test_the_old_shards_are_not_read(self):
         self.index("-o", "x.rmx", "s-0")
         os.rename(self.path("s-0"), self.path("gone"))
