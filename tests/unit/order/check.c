@@ -1,5 +1,6 @@
 #include "check.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -137,4 +138,14 @@ char *describe(const recmap_order *order) {
 bool is_long(void) {
     const char *asked = getenv("RECMAP_TEST_LONG");
     return asked && *asked == '1';
+}
+
+double chi_square_z(const uint64_t *counts, const double *expected, size_t count) {
+    double chi = 0, freedom = -1;
+    for (size_t i = 0; i < count; i++) {
+        if (expected[i] == 0) continue;
+        chi += ((double)counts[i] - expected[i]) * ((double)counts[i] - expected[i]) / expected[i];
+        freedom++;
+    }
+    return freedom < 1 ? 0 : (chi - freedom) / sqrt(2 * freedom);
 }

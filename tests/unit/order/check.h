@@ -46,6 +46,9 @@ void check_inverse(const recmap_order *order, uint64_t epoch);
  * above. */
 void check_once(recmap_order *order);
 
+/* The chi-square of counts against what is expected, in standard deviations from its mean. */
+double chi_square_z(const uint64_t *counts, const double *expected, size_t count);
+
 /* What the order says of itself; malloc'ed. */
 char *describe(const recmap_order *order);
 
