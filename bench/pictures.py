@@ -111,7 +111,9 @@ def draw_epochs(rows, path):
     picture = Picture(690, height, "Records per second and core, shuffled and parsed")
     title = "Records per second and core, shuffled and parsed to NumPy columns"
     picture.text(20, 24, title, weight="bold")
-    picture.text(20, 42, "recmap and tf.data verify every CRC, DALI none. recmap does not copy bytes values.")
+    picture.text(
+        20, 42, "recmap and tf.data verify every CRC, DALI none. recmap does not copy bytes values."
+    )
     y = 66
     for size, bars in found.items():
         most = max(rate for _, rate, _ in bars)

@@ -5,8 +5,8 @@ usage: epochs.py FOLDER COPIES SET PEER [REPEATS] | --peers     the latter names
 An epoch of recmap is a true shuffle of the whole set, every CRC checked, by a thread a core. Where
 a peer parses, recmap does: into NumPy columns of all features, bytes as views of the mapped shards.
 With "copied" they are copied into one buffer, with "objects" made bytes objects in an array, which
-is what TensorFlow's NumPy iterator hands out. Ours iterates over the whole set; peers whose rate is the
-same everywhere read a part of it: the first shards, or a few seconds.
+is what TensorFlow's NumPy iterator hands out. Ours iterates over the whole set; peers whose rate is
+the same everywhere read a part of it: the first shards, or a few seconds.
 """
 
 import importlib
@@ -295,8 +295,9 @@ def data_loader(kind, workers):
 
 
 def grain(data):
-    import grain
     from array_record.python import array_record_data_source
+
+    import grain
 
     path = data.path("data.array_record")
     data.warm(path)

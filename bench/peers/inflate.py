@@ -1,12 +1,12 @@
-"""Epochs over GZIP shards: recmap's loader against a sequential pass of tf.data, on one thread each.
+"""Epochs over GZIP shards: recmap's loader against a sequential pass of tf.data, one thread each.
 
 usage: inflate.py BENCH_GZIP FOLDER SET [REPEATS]
 
-BENCH_GZIP is the program bench_gzip; FOLDER/SET holds compressed shards, which bench/run makes. They run
-in turns, over the same files of the page cache. Times are those of the process on its cores, all threads
-together. tf.data reads the shards one after another in file order and makes batches of 256; nothing of
-Python is in the time. Both check the CRCs of each record; zlib checks the checksum of GZIP besides,
-which recmap does when it indexes. Prints rows for bench/run.
+BENCH_GZIP is the program bench_gzip; FOLDER/SET holds compressed shards, which bench/run makes.
+They run in turns, over the same files of the page cache. Times are those of the process on its
+cores, all threads together. tf.data reads the shards one after another in file order and makes
+batches of 256; nothing of Python is in the time. Both check the CRCs of each record; zlib checks
+the checksum of GZIP besides, which recmap does when it indexes. Prints rows for bench/run.
 """
 
 import glob
@@ -17,7 +17,7 @@ import sys
 import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-import tensorflow as tf  # noqa: E402
+import tensorflow as tf
 
 BATCH = 256
 

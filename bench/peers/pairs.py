@@ -34,7 +34,7 @@ def time_of(function):
 
 
 def measure(ours, theirs, repeats):
-    """Pairs of times; who begins changes from pair to pair. One of each before goes uncounted."""
+    """Pairs of times; the order within a pair alternates. A first pair is not counted."""
     ours(), theirs()
     pairs = []
     for repeat in range(repeats):
@@ -71,7 +71,7 @@ def report(question, data, says, pairs, goal=None, unit="record"):
 
 
 def report_absent(question, says, reason):
-    """A peer that could not be had, and why."""
+    """A peer that is not available, and why."""
     row = {"question": question, **says, "absent": str(reason).strip().splitlines()[-1][:200]}
     print(json.dumps(row), flush=True)
 

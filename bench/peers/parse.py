@@ -2,10 +2,10 @@
 
 usage: parse.py BENCH_PARSE FOLDER [REPEATS]
 
-BENCH_PARSE is the program bench_parse, FOLDER the sets that bench_make_sets wrote. Both parse the same
-records, which lie in memory, in batches of 256. Each repeat runs one after the other and counts the
-time that the process was on a core. Rows are those of the other benchmarks: question, unit, least,
-median, most, repeats, goal, whether it is met.
+BENCH_PARSE is the program bench_parse, FOLDER the sets that bench_make_sets wrote. Both parse the
+same records, which lie in memory, in batches of 256. Each repeat runs one after the other and
+counts the time that the process was on a core. Rows are those of the other benchmarks: question,
+unit, least, median, most, repeats, goal, whether it is met.
 
 What TensorFlow does is one graph of all batches, one parsed after the other: nothing of Python is
 in the time. Most of what it takes for images are page faults: glibc gives the memory of each batch
@@ -20,7 +20,7 @@ import sys
 import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-import tensorflow as tf  # noqa: E402
+import tensorflow as tf
 
 # What tells glibc to keep memory, and what tells the process that it was told.
 KEEPING = {
@@ -83,7 +83,7 @@ def first_value(column):
 
 
 def make_parse(features):
-    """A graph that parses batches, each once the one before is done, and keeps one number of each."""
+    """A graph that parses batches, one after the other, and keeps one number of each."""
 
     @tf.function
     def parse(*batches):

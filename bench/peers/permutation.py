@@ -16,6 +16,7 @@ import time
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy
+
 import tensorflow
 import torch
 

@@ -1,4 +1,4 @@
-"""Going on in the middle of an epoch: from a saved state to the next batch in hand.
+"""Resuming in the middle of an epoch: from a saved state to the next batch.
 
 usage: resume.py FOLDER COPIES SET [REPEATS]
 
@@ -63,8 +63,9 @@ def stateful(data, workers):
 
 
 def grain(data):
-    import grain
     from array_record.python import array_record_data_source
+
+    import grain
 
     source = array_record_data_source.ArrayRecordDataSource([data.path("data.array_record")])
     read = grain.ReadOptions(num_threads=THREADS, prefetch_buffer_size=THREADS)
@@ -102,8 +103,7 @@ def tensorflow(data):
         made = iter(pipeline)
         tf.train.Checkpoint(iterator=made).read(path).expect_partial()
         assert len(next(made)) == BATCH
-        folder.name  # held as long as the checkpoint is read
-        return 1
+        return 1 if folder else 0  # the folder is held as long as the checkpoint is read
 
     return resume
 

@@ -9,10 +9,22 @@ import os
 import platform
 import sys
 
-PACKAGES = (
-    "recmap numpy bagz lmdb array_record grain tensorflow torch torchdata pyarrow pylance datasets "
-    "tfrecord nvidia-dali-cuda120"
-).split()
+PACKAGES = [
+    "recmap",
+    "numpy",
+    "bagz",
+    "lmdb",
+    "array_record",
+    "grain",
+    "tensorflow",
+    "torch",
+    "torchdata",
+    "pyarrow",
+    "pylance",
+    "datasets",
+    "tfrecord",
+    "nvidia-dali-cuda120",
+]
 HEAD = (
     "set",
     "peer",

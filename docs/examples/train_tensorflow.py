@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import recmap
+
 import tensorflow as tf
 
 DIGITS = Path(__file__).resolve().parents[2] / "data" / "digits"

@@ -15,6 +15,7 @@ import os
 from pathlib import Path
 
 import recmap
+
 import torch
 from torch import distributed, nn
 from torch.nn import functional
@@ -63,7 +64,7 @@ class Block(nn.Module):
 
 
 class Model(nn.Module):
-    """Reads one row: tokens [n], their positions in their documents, and who attends to whom."""
+    """Reads one row: tokens [n], positions in documents, and which tokens attend to which."""
 
     def __init__(self):
         super().__init__()

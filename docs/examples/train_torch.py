@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 
 import recmap
+
 import torch
 from torch import nn
 

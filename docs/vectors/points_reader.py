@@ -7,7 +7,6 @@ Written from the specification, not from the library, so that each can be tested
 import struct
 import zlib
 
-
 _PAGE_HEAD, _BIG, _TREE = 16, 1, 2
 
 

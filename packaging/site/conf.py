@@ -20,7 +20,7 @@ highlight_language = "none"
 
 
 def render_docstring(_app, _what, _name, _object, _options, lines: list[str]) -> None:
-    """Docstrings are plain text: paragraphs stay paragraphs, everything laid out by hand is literal."""
+    """Docstrings are plain text: paragraphs stay paragraphs, text laid out by hand is literal."""
     rendered: list[str] = []
     for paragraph in "\n".join(lines).split("\n\n"):
         rows = paragraph.strip("\n").split("\n")

@@ -27,7 +27,7 @@ __all__ = ["Pipeline", "submit_later"]
 # Of a step. The iterating thread sets AGAIN, the feeder PENDING, a worker READY and FAILED.
 _PENDING, _READY, _FAILED, _AGAIN = range(4)
 
-_POLL = 0.2  # seconds: a signal that comes right before a wait does not end it
+_POLL = 0.2  # seconds: a signal that arrives just before a wait does not end it
 
 _this_thread = threading.local()  # .pipeline: whose transform runs here
 _running: weakref.WeakSet[Pipeline] = weakref.WeakSet()

@@ -241,7 +241,7 @@ struct move {
     size_t count;
 };
 
-/* Begins to move: threads that wait for a step give up, and the lock is held until end_move.
+/* Begins to move: threads that wait for a step stop waiting, and the lock is held until end_move.
  *
  * The steps ahead are set aside in the same moment as the lock is obtained. While they were still
  * there, another thread could deliver one of them during the move, and the loader would then be put

@@ -339,7 +339,7 @@ def stalled(server, is_stalled):
         with pytest.raises(Interrupt):
             yield
         assert rung.is_set()
-        assert time.monotonic() - start < 5  # a request that stalls is given up after 10 s
+        assert time.monotonic() - start < 5  # a request that stalls ends after 10 s
     finally:
         released.set()
         server.faults = []
@@ -456,7 +456,7 @@ def test_the_end_of_a_loader_does_not_wait_for_the_server(remote, server):
     assert len(set(ranges)) == len(ranges)
 
 
-# ---- Where shards may be, and who may say so.
+# ---- Which places an index may name for its shards.
 
 
 def test_an_index_moves_between_stores_and_folders(remote, server, local, tmp_path):

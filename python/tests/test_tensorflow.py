@@ -251,7 +251,7 @@ def test_resumes_on_other_ranks(digits):
 
 
 def test_in_keras_like_loops(digits):
-    """Datasets that go on behind it: map, take, a compiled step."""
+    """Datasets that are made from it: map, take, a compiled step."""
     features = {**FEATURES, "image": recmap.FixedLen((64,), "uint8", raw=True)}
     loader = recmap.Loader(digits, 256, features=features, last="drop")
     pairs = recmap.tensorflow.dataset(loader).map(

@@ -267,7 +267,7 @@ def test_sampler_state_at_every_step(batch_size):
         other.load_state_dict(state)
         assert other.state_dict() == state
         assert list(other) == items[step:]
-        # All ranks of another world go on with exactly what is left.
+        # All ranks of another world continue with exactly what is left.
         rest = []
         for rank in range(3):
             other = make(rank, 3)

@@ -354,7 +354,7 @@ def test_stateful_data_loader_that_saves_rarely(digits):
 
 @pytest.mark.parametrize("steps", range(7))
 def test_state_of_workers_in_different_epochs(digits, steps):
-    """Two steps an epoch, three workers, three epochs: workers go on to other epochs early."""
+    """Two steps an epoch, three workers, three epochs: workers move to other epochs early."""
 
     def make():
         data = iterable(digits[:70], epochs=3)

@@ -68,7 +68,7 @@ def kill_in_torch(_, killer):
 
 
 def kill_in_ray(names, killer):
-    """Each of the two workers dies once, in a run that then goes on by itself."""
+    """Each of the two workers dies once, in a run that then continues by itself."""
     train_worker, step, folder = names["train_worker"], killer.left, os.getcwd()
 
     def counted(options):

@@ -1,4 +1,4 @@
-/* Turns the URL of an object into the HTTP request that reads it, as each store wants it. */
+/* Turns the URL of an object into the HTTP request that reads it, as each store expects it. */
 #ifndef RECMAP_NET_ADDRESS_H
 #define RECMAP_NET_ADDRESS_H
 

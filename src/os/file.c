@@ -320,7 +320,7 @@ static void remove_if_dead(int folder, const char *name) {
     close(fd);
 }
 
-/* A writer that died left its temporary file behind, but its lock is gone. */
+/* A writer that died left its temporary file, but its lock is gone. */
 static void remove_dead_temporaries(const char *target) {
     char *folder_path = path_folder(target);
     DIR *folder = folder_path ? opendir(folder_path) : NULL;

@@ -1,5 +1,6 @@
 """pyarrow takes what is exported: every array passes its full validation, holds the values that it
 should, goes through IPC unharmed, and is let go when the last of its parts is, in any order."""
+
 import ctypes
 import gc
 import random
@@ -17,16 +18,28 @@ VALUES = {
     "flags": [[[True, False], [False, True]], [[True] * 2] * 2, None, [[False] * 2] * 2],
     "half": [[1.5, -2.0], [8.0, 8.0], None, [0.0, 1.0]],
     "brain": [[0x3FC0, 0xC000], None, None, [0, 0x3F80]],
-    "texts": [[b"short", b"more_than_12_bytes"], [DEFAULT] * 2, None,
-              [b"more_than_12_bytes_too", b""]],
+    "texts": [
+        [b"short", b"more_than_12_bytes"],
+        [DEFAULT] * 2,
+        None,
+        [b"more_than_12_bytes_too", b""],
+    ],
     "v": [[1, 2, 3, 4], None, None, []],
     "words": [[b"a", LONG, b"c", b"d"], None, None, None],
     "padded": [[[b"a", LONG], [b"c", b"d"]], None, None, None],
     "pairs": [[[[1, 2]], [[3, 4]]], None, None, []],
     "ragged": [[[[1, 2]], [], [[3, 4]]], None, None, []],
-    "sparse": [[{"indices": [0, 4], "value": b"d"}, {"indices": [1, 2], "value": LONG},
-                {"indices": [2, 3], "value": b"c"}, {"indices": [3, 1], "value": b"a"}],
-               None, None, None],
+    "sparse": [
+        [
+            {"indices": [0, 4], "value": b"d"},
+            {"indices": [1, 2], "value": LONG},
+            {"indices": [2, 3], "value": b"c"},
+            {"indices": [3, 1], "value": b"a"},
+        ],
+        None,
+        None,
+        None,
+    ],
     "a": [[[1, 2], [3, 4]], None, None, None],
     "b": [[[b"u", b"another_of_many_bytes"], []], None, None, []],
 }

@@ -131,8 +131,8 @@ static void test_taken_for_dead(void **state) {
     assert_int_equal(cases_run("races, taken for dead", 2, 1, build_taken_for_dead, NULL), 0);
 }
 
-/* Somebody who may write to the folder moves a builder's temporary file away as soon as it exists,
- * and puts a link (or a file) with its name in its place. */
+/* A user with write permission for the folder moves a builder's temporary file away as soon as it
+ * exists, and puts a link (or a file) with its name in its place. */
 struct impostor {
     bool is_link;
     char path[PATH_LIMIT]; /* of the temporary file, once it exists */
@@ -210,7 +210,7 @@ static void test_lock_file_is_removed(void **state) {
     assert_int_not_equal(access(lock, F_OK), 0);
 }
 
-/* Process `which` appends the shard behind the first `which` ones. */
+/* Process `number` appends the shard after the first `number` ones. */
 static const char *append_one(size_t number) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_builder *builder = NULL;

@@ -18,7 +18,7 @@ enum {
     SAMPLE_COUNTED = 2,
 };
 
-/* The features that all sets count. Their counts are made up: most records are no tf.Examples. */
+/* The features that all sets count. Their counts are made up: most records are not tf.Examples. */
 extern const recmap_counted_feature samples_counted[SAMPLE_COUNTED];
 
 /* A shard's file, and what it inflates to. */
