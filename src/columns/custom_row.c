@@ -56,11 +56,11 @@ struct row_values {
  * otherwise at the end of the sink. */
 static bool find_values(struct row_values *values, recmap_row *row, size_t column, recmap_type type,
                         uint64_t count) {
-    const recmap_parser *plan = row->memory->parser;
-    if (column >= plan->column_count)
+    const recmap_parser *parser = row->memory->parser;
+    if (column >= parser->column_count)
         return fault_set(row->fault, RECMAP_FEATURE, SIZE_MAX, "there is no column %zu", column);
-    size_t index = plan->columns[column].values_slot;
-    const struct slot *slot = &plan->features.slots[index];
+    size_t index = parser->columns[column].values_slot;
+    const struct slot *slot = &parser->features.slots[index];
     if (slot->list != type)
         return fault_set(row->fault, RECMAP_FEATURE, SIZE_MAX,
                          "feature '%.200s' was set to values of another type", slot->name);

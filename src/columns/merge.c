@@ -30,10 +30,10 @@ static uint64_t count_steps(const struct batch_memory *memory, size_t sink) {
 }
 
 static const struct slot *slot_of(const struct batch_memory *memory, size_t sink) {
-    const recmap_parser *plan = memory->parser;
-    size_t feature_count = plan->features.count;
-    return sink < feature_count ? &plan->features.slots[sink]
-                                : &plan->lists.slots[sink - feature_count];
+    const recmap_parser *parser = memory->parser;
+    size_t feature_count = parser->features.count;
+    return sink < feature_count ? &parser->features.slots[sink]
+                                : &parser->lists.slots[sink - feature_count];
 }
 
 /* Whether the values of a row have a fixed place in the sink. */

@@ -140,23 +140,24 @@ static bool collect(struct batch_memory *memory, const recmap_record *record, si
 static bool read_row(recmap_columns *columns, const recmap_record *record, size_t row,
                      struct read_fault *fault) {
     struct batch_memory *memory = columns->batch;
-    const recmap_parser *plan = memory->parser;
-    if (plan->custom_parse) {
+    const recmap_parser *parser = memory->parser;
+    if (parser->custom_parse) {
         if (custom_row_read(memory, record, row, fault)) return true;
-        read_roll_back(memory->sinks, plan, row);
+        read_roll_back(memory->sinks, parser, row);
         return false;
     }
-    if (!read_record(memory->sinks, columns->scratch, plan, record->data, record->size, row, fault))
+    if (!read_record(memory->sinks, columns->scratch, parser, record->data, record->size, row,
+                     fault))
         return false;
-    if (!plan->is_sequence && !plan->needs_checks) return true;
-    struct sink *lists = memory->sinks + plan->features.count;
-    if ((!plan->is_sequence ||
-         read_lists(lists, memory->list_entries, plan, record->data, record->size, row, fault)) &&
-        (!plan->needs_checks || row_checks(memory, row, fault)))
+    if (!parser->is_sequence && !parser->needs_checks) return true;
+    struct sink *lists = memory->sinks + parser->features.count;
+    if ((!parser->is_sequence ||
+         read_lists(lists, memory->list_entries, parser, record->data, record->size, row, fault)) &&
+        (!parser->needs_checks || row_checks(memory, row, fault)))
         return true;
     if (fault->slot != SIZE_MAX)
-        fault->offset = read_entry_offset(plan, fault->slot, record->data, record->size);
-    read_roll_back(memory->sinks, plan, row);
+        fault->offset = read_entry_offset(parser, fault->slot, record->data, record->size);
+    read_roll_back(memory->sinks, parser, row);
     return false;
 }
 

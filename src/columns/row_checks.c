@@ -4,17 +4,17 @@
 #include "columns/sparse.h"
 
 bool row_checks_begin(struct batch_memory *memory) {
-    const recmap_parser *plan = memory->parser;
-    for (size_t i = 0; plan->needs_checks && i < plan->column_count; i++)
-        if (plan->columns[i].feature.kind == RECMAP_FEATURE_RAGGED && !ragged_begin(memory, i))
+    const recmap_parser *parser = memory->parser;
+    for (size_t i = 0; parser->needs_checks && i < parser->column_count; i++)
+        if (parser->columns[i].feature.kind == RECMAP_FEATURE_RAGGED && !ragged_begin(memory, i))
             return false;
     return true;
 }
 
 bool row_checks(struct batch_memory *memory, size_t row, struct read_fault *fault) {
-    const recmap_parser *plan = memory->parser;
-    for (size_t i = 0; i < plan->column_count; i++) {
-        recmap_feature_kind kind = plan->columns[i].feature.kind;
+    const recmap_parser *parser = memory->parser;
+    for (size_t i = 0; i < parser->column_count; i++) {
+        recmap_feature_kind kind = parser->columns[i].feature.kind;
         if (kind == RECMAP_FEATURE_RAGGED && !ragged_add_row(memory, i, row, fault)) return false;
         if (kind == RECMAP_FEATURE_SPARSE && !sparse_check_row(memory, i, row, fault)) return false;
     }

@@ -3,35 +3,35 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const int64_t *key_values(const struct batch_memory *memory, const struct column_plan *plan,
-                                 size_t key) {
-    return buffer_int64(&memory->sinks[plan->other_slots[key]].values);
+static const int64_t *key_values(const struct batch_memory *memory,
+                                 const struct column_plan *column, size_t key) {
+    return buffer_int64(&memory->sinks[column->other_slots[key]].values);
 }
 
-static const int64_t *key_rows(const struct batch_memory *memory, const struct column_plan *plan,
+static const int64_t *key_rows(const struct batch_memory *memory, const struct column_plan *column,
                                size_t key) {
-    return buffer_int64(&memory->sinks[plan->other_slots[key]].rows);
+    return buffer_int64(&memory->sinks[column->other_slots[key]].rows);
 }
 
 /* Checks one dimension of a row. Comparing as unsigned also rejects negative indices. */
-static bool check_key(const struct batch_memory *memory, const struct column_plan *plan, size_t row,
-                      size_t key, int64_t value_count, struct read_fault *fault) {
-    const recmap_feature *feature = &plan->feature;
-    int64_t begin = key_rows(memory, plan, key)[row];
-    int64_t count = key_rows(memory, plan, key)[row + 1] - begin;
-    const int64_t *index = key_values(memory, plan, key) + begin;
+static bool check_key(const struct batch_memory *memory, const struct column_plan *column,
+                      size_t row, size_t key, int64_t value_count, struct read_fault *fault) {
+    const recmap_feature *feature = &column->feature;
+    int64_t begin = key_rows(memory, column, key)[row];
+    int64_t count = key_rows(memory, column, key)[row + 1] - begin;
+    const int64_t *index = key_values(memory, column, key) + begin;
     if (count != value_count) {
         fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
                   "feature '%s': %" PRId64 " values, and %" PRId64 " indices in '%s'",
                   feature->name, value_count, count, feature->index_keys[key]);
-        return fault_blame(fault, plan->other_slots[key]);
+        return fault_blame(fault, column->other_slots[key]);
     }
     for (int64_t i = 0; i < count; i++) {
         if ((uint64_t)index[i] < feature->sizes[key]) continue;
         fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
                   "feature '%s': index %" PRId64 " in '%s' is not in [0, %" PRIu64 ")",
                   feature->name, index[i], feature->index_keys[key], feature->sizes[key]);
-        return fault_blame(fault, plan->other_slots[key]);
+        return fault_blame(fault, column->other_slots[key]);
     }
     return true;
 }

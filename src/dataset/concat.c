@@ -65,17 +65,17 @@ bool dataset_begins_with(const recmap_dataset *dataset, const recmap_fingerprint
 /* ---- Creating. */
 
 /* The parts of concatenations become parts themselves. */
-static recmap_status set_parts(recmap_dataset *concat, recmap_dataset *const *parts, size_t count,
+static recmap_status set_parts(recmap_dataset *dataset, recmap_dataset *const *parts, size_t count,
                                recmap_error *error) {
     size_t total = 0;
     for (size_t i = 0; i < count; i++) total += parts[i]->part_count ? parts[i]->part_count : 1;
-    concat->parts = calloc(total, sizeof *concat->parts);
-    if (!concat->parts) return fail_memory(error);
+    dataset->parts = calloc(total, sizeof *dataset->parts);
+    if (!dataset->parts) return fail_memory(error);
     for (size_t i = 0; i < count; i++) {
         size_t inner_count = parts[i]->part_count;
         for (size_t j = 0; j < inner_count; j++)
-            concat->parts[concat->part_count++].dataset = parts[i]->parts[j].dataset;
-        if (!inner_count) concat->parts[concat->part_count++].dataset = parts[i];
+            dataset->parts[dataset->part_count++].dataset = parts[i]->parts[j].dataset;
+        if (!inner_count) dataset->parts[dataset->part_count++].dataset = parts[i];
     }
     return RECMAP_OK;
 }
@@ -91,10 +91,10 @@ static void add_info(recmap_dataset_info *total, const recmap_dataset_info *info
 }
 
 /* The name of the ids, if all parts have the same. */
-static const char *common_id_name(const recmap_dataset *concat) {
-    const char *name = concat->parts->dataset->info.id_name;
-    for (size_t i = 1; i < concat->part_count; i++) {
-        const char *other = concat->parts[i].dataset->info.id_name;
+static const char *common_id_name(const recmap_dataset *dataset) {
+    const char *name = dataset->parts->dataset->info.id_name;
+    for (size_t i = 1; i < dataset->part_count; i++) {
+        const char *other = dataset->parts[i].dataset->info.id_name;
         if (!name || !other || strcmp(name, other)) return NULL;
     }
     return name;
@@ -102,59 +102,59 @@ static const char *common_id_name(const recmap_dataset *concat) {
 
 /* What the parts disagree on becomes what works for all of them: the stricter check, and reading
  * instead of mapping. */
-static void add_access(recmap_dataset *concat, const recmap_dataset *part) {
-    if (part->check == FRAME_CHECK_ALL) concat->check = FRAME_CHECK_ALL;
-    if (part->access != concat->access) concat->access = RECMAP_ACCESS_READ;
-    concat->evicts_shards |= part->evicts_shards;
-    concat->is_remote |= part->is_remote;
-    concat->outgrows_caches |= part->outgrows_caches;
+static void add_access(recmap_dataset *dataset, const recmap_dataset *part) {
+    if (part->check == FRAME_CHECK_ALL) dataset->check = FRAME_CHECK_ALL;
+    if (part->access != dataset->access) dataset->access = RECMAP_ACCESS_READ;
+    dataset->evicts_shards |= part->evicts_shards;
+    dataset->is_remote |= part->is_remote;
+    dataset->outgrows_caches |= part->outgrows_caches;
 }
 
-static void add_up(recmap_dataset *concat) {
-    concat->access = concat->parts->dataset->access;
-    concat->check = concat->parts->dataset->check;
-    for (size_t i = 0; i < concat->part_count; i++) {
-        struct dataset_part *part = &concat->parts[i];
-        part->first_record = concat->info.record_count;
-        part->first_shard = concat->info.shard_count;
-        part->first_damage = concat->info.damage_count;
-        add_info(&concat->info, &part->dataset->info);
-        if (i) add_fingerprint(&concat->info.fingerprint, &part->dataset->info.fingerprint);
-        else concat->info.fingerprint = part->dataset->info.fingerprint;
-        add_access(concat, part->dataset);
+static void add_up(recmap_dataset *dataset) {
+    dataset->access = dataset->parts->dataset->access;
+    dataset->check = dataset->parts->dataset->check;
+    for (size_t i = 0; i < dataset->part_count; i++) {
+        struct dataset_part *part = &dataset->parts[i];
+        part->first_record = dataset->info.record_count;
+        part->first_shard = dataset->info.shard_count;
+        part->first_damage = dataset->info.damage_count;
+        add_info(&dataset->info, &part->dataset->info);
+        if (i) add_fingerprint(&dataset->info.fingerprint, &part->dataset->info.fingerprint);
+        else dataset->info.fingerprint = part->dataset->info.fingerprint;
+        add_access(dataset, part->dataset);
     }
-    concat->info.access = concat->access;
-    concat->info.id_name = common_id_name(concat);
+    dataset->info.access = dataset->access;
+    dataset->info.id_name = common_id_name(dataset);
 }
 
-static recmap_status check_totals(const recmap_dataset *concat, recmap_error *error) {
-    if (concat->info.record_count <= (uint64_t)1 << 62 && concat->info.shard_count < UINT32_MAX)
+static recmap_status check_totals(const recmap_dataset *dataset, recmap_error *error) {
+    if (dataset->info.record_count <= (uint64_t)1 << 62 && dataset->info.shard_count < UINT32_MAX)
         return RECMAP_OK;
     return fail(error, RECMAP_INVALID, "the data sets have too many records or shards together");
 }
 
-static recmap_status set_shards(recmap_dataset *concat, recmap_error *error) {
-    size_t count = (size_t)concat->info.shard_count;
-    concat->own_shards = calloc(count + 1, sizeof *concat->own_shards);
-    concat->framings = calloc(count + 1, sizeof *concat->framings);
-    if (!concat->own_shards || !concat->framings) return fail_memory(error);
-    for (size_t i = 0; i < concat->part_count; i++) {
-        const struct dataset_part *part = &concat->parts[i];
+static recmap_status set_shards(recmap_dataset *dataset, recmap_error *error) {
+    size_t count = (size_t)dataset->info.shard_count;
+    dataset->own_shards = calloc(count + 1, sizeof *dataset->own_shards);
+    dataset->framings = calloc(count + 1, sizeof *dataset->framings);
+    if (!dataset->own_shards || !dataset->framings) return fail_memory(error);
+    for (size_t i = 0; i < dataset->part_count; i++) {
+        const struct dataset_part *part = &dataset->parts[i];
         for (size_t j = 0; j < part->dataset->info.shard_count; j++) {
-            struct index_shard *shard = &concat->own_shards[part->first_shard + j];
+            struct index_shard *shard = &dataset->own_shards[part->first_shard + j];
             *shard = part->dataset->shard_table[j];
             shard->first_record += part->first_record;
-            concat->framings[part->first_shard + j] = shard->framing;
+            dataset->framings[part->first_shard + j] = shard->framing;
         }
     }
-    concat->shard_table = concat->own_shards;
+    dataset->shard_table = dataset->own_shards;
     return RECMAP_OK;
 }
 
 /* Finds a column of the first part in all parts, as column `index` of the concatenation. */
-static bool find_column(recmap_dataset *concat, size_t index, const recmap_lifted_column *column) {
-    for (size_t i = 0; i < concat->part_count; i++) {
-        struct dataset_part *part = &concat->parts[i];
+static bool find_column(recmap_dataset *dataset, size_t index, const recmap_lifted_column *column) {
+    for (size_t i = 0; i < dataset->part_count; i++) {
+        struct dataset_part *part = &dataset->parts[i];
         recmap_lifted_column found;
         size_t *place = &part->columns[index];
         if (recmap_dataset_find_lifted_column(place, part->dataset, column->name, NULL) !=
@@ -167,30 +167,30 @@ static bool find_column(recmap_dataset *concat, size_t index, const recmap_lifte
     return true;
 }
 
-static recmap_status set_columns(recmap_dataset *concat, recmap_error *error) {
-    const recmap_dataset *first = concat->parts->dataset;
+static recmap_status set_columns(recmap_dataset *dataset, recmap_error *error) {
+    const recmap_dataset *first = dataset->parts->dataset;
     size_t count = first->info.lifted_column_count;
-    for (size_t i = 0; i < concat->part_count; i++) {
-        concat->parts[i].columns = calloc(count, sizeof(size_t));
-        if (!concat->parts[i].columns) return fail_memory(error);
+    for (size_t i = 0; i < dataset->part_count; i++) {
+        dataset->parts[i].columns = calloc(count, sizeof(size_t));
+        if (!dataset->parts[i].columns) return fail_memory(error);
     }
     for (size_t i = 0; i < count; i++) {
         recmap_lifted_column column;
         RETURN_IF_FAILED(recmap_dataset_get_lifted_column(&column, first, i, error));
-        if (find_column(concat, concat->info.lifted_column_count, &column))
-            concat->info.lifted_column_count++;
+        if (find_column(dataset, dataset->info.lifted_column_count, &column))
+            dataset->info.lifted_column_count++;
     }
     return RECMAP_OK;
 }
 
-static recmap_status join_parts(recmap_dataset *concat, recmap_dataset *const *parts, size_t count,
+static recmap_status join_parts(recmap_dataset *dataset, recmap_dataset *const *parts, size_t count,
                                 recmap_error *error) {
-    RETURN_IF_FAILED(set_parts(concat, parts, count, error));
-    add_up(concat);
-    RETURN_IF_FAILED(check_totals(concat, error));
-    RETURN_IF_FAILED(set_shards(concat, error));
-    RETURN_IF_FAILED(set_columns(concat, error));
-    concat->info.counted_feature_count = concat_counted_feature_count(concat);
+    RETURN_IF_FAILED(set_parts(dataset, parts, count, error));
+    add_up(dataset);
+    RETURN_IF_FAILED(check_totals(dataset, error));
+    RETURN_IF_FAILED(set_shards(dataset, error));
+    RETURN_IF_FAILED(set_columns(dataset, error));
+    dataset->info.counted_feature_count = concat_counted_feature_count(dataset);
     return RECMAP_OK;
 }
 

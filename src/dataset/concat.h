@@ -25,7 +25,7 @@ const struct dataset_part *concat_part_of_damage(const recmap_dataset *dataset,
 uint64_t concat_part_end(const struct dataset_part *part);
 
 /* How many features all parts count, in the same way. */
-size_t concat_counted_feature_count(const recmap_dataset *concat);
+size_t concat_counted_feature_count(const recmap_dataset *dataset);
 
 /* Frees the table of parts. The parts themselves are borrowed. */
 void concat_free_parts(recmap_dataset *dataset);

@@ -20,9 +20,9 @@ static bool find_in_index(size_t *feature_index, const recmap_dataset *dataset, 
 }
 
 /* Whether all parts count the elements of the feature, in the same way. */
-static bool parts_count(const recmap_dataset *concat, const struct manifest_counted *feature) {
-    for (size_t i = 0; i < concat->part_count; i++) {
-        const recmap_dataset *part = concat->parts[i].dataset;
+static bool parts_count(const recmap_dataset *dataset, const struct manifest_counted *feature) {
+    for (size_t i = 0; i < dataset->part_count; i++) {
+        const recmap_dataset *part = dataset->parts[i].dataset;
         size_t found;
         if (!find_in_index(&found, part, feature->name) ||
             index_manifest(part->index)->counted_features[found].element != feature->element)
@@ -32,18 +32,18 @@ static bool parts_count(const recmap_dataset *concat, const struct manifest_coun
 }
 
 /* The counted feature `feature_index` of a concatenation, or NULL after the last one. */
-static const struct manifest_counted *counted_by_parts(const recmap_dataset *concat,
+static const struct manifest_counted *counted_by_parts(const recmap_dataset *dataset,
                                                        size_t feature_index) {
-    const struct manifest *first = index_manifest(concat->parts->dataset->index);
+    const struct manifest *first = index_manifest(dataset->parts->dataset->index);
     for (size_t i = 0; i < first->counted_feature_count; i++)
-        if (parts_count(concat, &first->counted_features[i]) && !feature_index--)
+        if (parts_count(dataset, &first->counted_features[i]) && !feature_index--)
             return &first->counted_features[i];
     return NULL;
 }
 
-size_t concat_counted_feature_count(const recmap_dataset *concat) {
+size_t concat_counted_feature_count(const recmap_dataset *dataset) {
     size_t count = 0;
-    while (counted_by_parts(concat, count)) count++;
+    while (counted_by_parts(dataset, count)) count++;
     return count;
 }
 

@@ -73,21 +73,21 @@ static void write_damage(struct json_writer *json, recmap_dataset *dataset) {
 }
 
 /* null if no shard is compressed. */
-static void write_compressed(struct json_writer *json, const recmap_span_info *spans) {
+static void write_compressed(struct json_writer *json, const recmap_span_info *info) {
     const struct {
         const char *key;
         uint64_t value;
     } sizes[] = {
-        {"shards", spans->shard_count},
-        {"bytes", spans->byte_count},
-        {"inflated_bytes", spans->inflated_size},
-        {"points", spans->point_count},
-        {"spans", spans->span_count},
-        {"largest_span", spans->largest_size},
-        {"kept_bytes", spans->keep_size},
+        {"shards", info->shard_count},
+        {"bytes", info->byte_count},
+        {"inflated_bytes", info->inflated_size},
+        {"points", info->point_count},
+        {"spans", info->span_count},
+        {"largest_span", info->largest_size},
+        {"kept_bytes", info->keep_size},
     };
     json_key(json, "compressed");
-    if (!spans->shard_count) {
+    if (!info->shard_count) {
         json_none(json);
         return;
     }
@@ -99,22 +99,22 @@ static void write_compressed(struct json_writer *json, const recmap_span_info *s
     json_close(json, '}');
 }
 
-static void write_shard(struct json_writer *json, const recmap_shard_info *shard) {
+static void write_shard(struct json_writer *json, const recmap_shard_info *info) {
     json_open(json, '{');
     json_key(json, "path");
-    json_text(json, shard->path);
+    json_text(json, info->path);
     json_key(json, "bytes");
-    json_uint64(json, shard->size);
+    json_uint64(json, info->size);
     json_key(json, "first_record");
-    json_uint64(json, shard->first_record);
+    json_uint64(json, info->first_record);
     json_key(json, "records");
-    json_uint64(json, shard->record_count);
+    json_uint64(json, info->record_count);
     json_key(json, "framing");
-    json_text(json, shard->framing);
+    json_text(json, info->framing);
     json_key(json, "compression");
-    json_text(json, shard->compression);
+    json_text(json, info->compression);
     json_key(json, "hash");
-    json_hex(json, shard->hash, sizeof shard->hash);
+    json_hex(json, info->hash, sizeof info->hash);
     json_close(json, '}');
 }
 

@@ -6,19 +6,19 @@
 #include "base/error.h"
 
 recmap_status overlap_add(struct overlap *overlap, size_t first, size_t end, uint64_t offset,
-                          uint64_t size, struct open_shard *pin, recmap_error *error) {
+                          uint64_t size, struct open_shard *shard, recmap_error *error) {
     uint8_t *bytes = batch_allocate(overlap->batch, (size_t)size);
     if (!bytes ||
         !array_reserve(&overlap->reads, &overlap->reads_capacity, overlap->count + 1,
                        sizeof *overlap->reads) ||
         !array_reserve(&overlap->parts, &overlap->parts_capacity, overlap->count + 1,
                        sizeof *overlap->parts)) {
-        shard_cache_unpin(pin);
+        shard_cache_unpin(shard);
         return fail_memory(error);
     }
     overlap->reads[overlap->count] =
-        (struct source_read){open_shard_distant_source(pin), bytes, (size_t)size, offset};
-    overlap->parts[overlap->count++] = (struct overlapped_read){first, end, pin};
+        (struct source_read){open_shard_distant_source(shard), bytes, (size_t)size, offset};
+    overlap->parts[overlap->count++] = (struct overlapped_read){first, end, shard};
     return RECMAP_OK;
 }
 

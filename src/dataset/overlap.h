@@ -25,7 +25,7 @@ struct overlap {
 
 /* Adds a read, into memory of the batch. Takes the pin, even on failure. Errors: NO_MEMORY. */
 recmap_status overlap_add(struct overlap *overlap, size_t first, size_t end, uint64_t offset,
-                          uint64_t size, struct open_shard *pin, recmap_error *error);
+                          uint64_t size, struct open_shard *shard, recmap_error *error);
 
 /* Makes all reads. On failure, the error names the first record of a read that failed. */
 recmap_status overlap_read(struct overlap *overlap, recmap_error *error);

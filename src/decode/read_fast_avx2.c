@@ -26,8 +26,8 @@ TARGET static inline __attribute__((always_inline)) uint64_t varint_value(uint64
 #include "decode/read_fast_body.inc"
 
 TARGET bool read_fast_avx2(struct sink *sinks, struct read_scratch *scratch,
-                           const recmap_parser *plan, const uint8_t *data, size_t size,
+                           const recmap_parser *parser, const uint8_t *data, size_t size,
                            size_t row) {
-    return read_fast(sinks, scratch, plan, data, size, row);
+    return read_fast(sinks, scratch, parser, data, size, row);
 }
 #endif

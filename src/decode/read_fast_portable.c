@@ -39,7 +39,7 @@ static inline __attribute__((always_inline)) uint64_t varint_value(uint64_t word
 
 #include "decode/read_fast_body.inc"
 
-bool read_fast_portable(struct sink *sinks, struct read_scratch *scratch, const recmap_parser *plan,
-                        const uint8_t *data, size_t size, size_t row) {
-    return read_fast(sinks, scratch, plan, data, size, row);
+bool read_fast_portable(struct sink *sinks, struct read_scratch *scratch,
+                        const recmap_parser *parser, const uint8_t *data, size_t size, size_t row) {
+    return read_fast(sinks, scratch, parser, data, size, row);
 }

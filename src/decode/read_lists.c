@@ -142,10 +142,10 @@ static bool read_list(struct sink *sink, const struct slot *slot, struct wire en
     return true;
 }
 
-bool read_lists(struct sink *sinks, struct wire *wire, const recmap_parser *plan,
+bool read_lists(struct sink *sinks, struct wire *wire, const recmap_parser *parser,
                 const uint8_t *data, size_t size, size_t row, struct read_fault *fault) {
     static const uint8_t nothing[1];
-    const struct slot_set *set = &plan->lists;
+    const struct slot_set *set = &parser->lists;
     struct lists_reader reader = {.names = set->names, .found = wire};
     if (!data) data = nothing;
     for (size_t i = 0; i < set->count; i++) wire[i] = (struct wire){0};

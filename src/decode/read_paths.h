@@ -5,11 +5,12 @@
 #include "decode/read_scratch.h"
 
 /* Reads any bytes. On failure the sinks are not rolled back. */
-bool read_slow(struct sink *sinks, struct read_scratch *scratch, const recmap_parser *plan,
+bool read_slow(struct sink *sinks, struct read_scratch *scratch, const recmap_parser *parser,
                const uint8_t *data, size_t size, size_t row, struct read_fault *fault);
 
 /* Returns the offset of a slot's entry in a record that was read, or SIZE_MAX if it has none. */
-size_t read_entry_offset(const recmap_parser *plan, size_t slot, const uint8_t *data, size_t size);
+size_t read_entry_offset(const recmap_parser *parser, size_t slot, const uint8_t *data,
+                         size_t size);
 
 extern read_fast_function read_fast_portable;
 #if defined(__x86_64__) && !defined(RECMAP_PORTABLE)

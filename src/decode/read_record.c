@@ -24,9 +24,9 @@ void read_scratch_destroy(struct read_scratch *scratch) {
     free(scratch);
 }
 
-bool read_scratch_fit(struct read_scratch *scratch, const recmap_parser *plan) {
-    size_t count = plan->features.count, entries_most = count + UNASKED_MAX;
-    if (scratch->plan == plan && scratch->slot_count == count) return true;
+bool read_scratch_fit(struct read_scratch *scratch, const recmap_parser *parser) {
+    size_t count = parser->features.count, entries_most = count + UNASKED_MAX;
+    if (scratch->plan == parser && scratch->slot_count == count) return true;
     empty(scratch);
     scratch->found = calloc(count + 1, sizeof *scratch->found);
     scratch->places = calloc(count + entries_most, sizeof *scratch->places);
@@ -35,7 +35,7 @@ bool read_scratch_fit(struct read_scratch *scratch, const recmap_parser *plan) {
         empty(scratch);
         return false;
     }
-    scratch->plan = plan;
+    scratch->plan = parser;
     scratch->slot_count = count;
     scratch->fast = read_fast_best();
     return true;
@@ -52,30 +52,30 @@ read_fast_function *read_fast_best(void) {
     return read_fast_portable;
 }
 
-bool read_record(struct sink *sinks, struct read_scratch *scratch, const recmap_parser *plan,
+bool read_record(struct sink *sinks, struct read_scratch *scratch, const recmap_parser *parser,
                  const uint8_t *data, size_t size, size_t row, struct read_fault *fault) {
     static const uint8_t nothing[1];
-    if (!read_scratch_fit(scratch, plan)) return fault_memory(fault);
+    if (!read_scratch_fit(scratch, parser)) return fault_memory(fault);
     if (size == 0) data = nothing;
-    if (scratch->fast(sinks, scratch, plan, data, size, row)) return true;
-    if (read_slow(sinks, scratch, plan, data, size, row, fault)) return true;
-    for (size_t i = 0; i < plan->features.count; i++)
-        sink_roll_back(&sinks[i], &plan->features.slots[i], row);
+    if (scratch->fast(sinks, scratch, parser, data, size, row)) return true;
+    if (read_slow(sinks, scratch, parser, data, size, row, fault)) return true;
+    for (size_t i = 0; i < parser->features.count; i++)
+        sink_roll_back(&sinks[i], &parser->features.slots[i], row);
     return false;
 }
 
-void read_roll_back(struct sink *sinks, const recmap_parser *plan, size_t row) {
-    for (size_t i = 0; i < plan->features.count; i++)
-        sink_roll_back(&sinks[i], &plan->features.slots[i], row);
-    for (size_t i = 0; i < plan->lists.count; i++)
-        sink_roll_back(&sinks[plan->features.count + i], &plan->lists.slots[i], row);
+void read_roll_back(struct sink *sinks, const recmap_parser *parser, size_t row) {
+    for (size_t i = 0; i < parser->features.count; i++)
+        sink_roll_back(&sinks[i], &parser->features.slots[i], row);
+    for (size_t i = 0; i < parser->lists.count; i++)
+        sink_roll_back(&sinks[parser->features.count + i], &parser->lists.slots[i], row);
 }
 
-void read_nothing(struct sink *sinks, const recmap_parser *plan, size_t row) {
-    for (size_t i = 0; i < plan->features.count; i++)
-        sink_put_null(&sinks[i], &plan->features.slots[i], row);
-    for (size_t i = 0; i < plan->lists.count; i++)
-        sink_put_null(&sinks[plan->features.count + i], &plan->lists.slots[i], row);
+void read_nothing(struct sink *sinks, const recmap_parser *parser, size_t row) {
+    for (size_t i = 0; i < parser->features.count; i++)
+        sink_put_null(&sinks[i], &parser->features.slots[i], row);
+    for (size_t i = 0; i < parser->lists.count; i++)
+        sink_put_null(&sinks[parser->features.count + i], &parser->lists.slots[i], row);
 }
 
 void read_prefetch(const uint8_t *data, size_t size) {

@@ -20,15 +20,15 @@ void read_scratch_destroy(struct read_scratch *scratch);
  * sinks need room for fixed counts and for the offsets of this row; everything else grows as
  * needed. Returns false and fills `fault` on failure: the sinks' rows are then unchanged, but their
  * bytes past the last row are undefined. */
-bool read_record(struct sink *sinks, struct read_scratch *scratch, const recmap_parser *plan,
+bool read_record(struct sink *sinks, struct read_scratch *scratch, const recmap_parser *parser,
                  const uint8_t *data, size_t size, size_t row, struct read_fault *fault);
 
 /* Removes row `row`, the last one, from every sink: first features, then feature lists. */
-void read_roll_back(struct sink *sinks, const recmap_parser *plan, size_t row);
+void read_roll_back(struct sink *sinks, const recmap_parser *parser, size_t row);
 
 /* Makes row `row` null in every sink, first features, then feature lists: zeros, no values or empty
  * views. */
-void read_nothing(struct sink *sinks, const recmap_parser *plan, size_t row);
+void read_nothing(struct sink *sinks, const recmap_parser *parser, size_t row);
 
 /* Prefetches the start of a record that will be read soon. */
 void read_prefetch(const uint8_t *data, size_t size);

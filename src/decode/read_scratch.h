@@ -34,7 +34,7 @@ struct read_scratch {
     _Alignas(64) uint8_t tail[2 * PREFIX_WINDOW]; /* the end of the record, then zeros */
 };
 
-/* Prepares the scratch memory for `plan`. Returns false if memory runs out. */
-bool read_scratch_fit(struct read_scratch *scratch, const recmap_parser *plan);
+/* Prepares the scratch memory for `parser`. Returns false if memory runs out. */
+bool read_scratch_fit(struct read_scratch *scratch, const recmap_parser *parser);
 
 #endif

@@ -2,10 +2,10 @@
 #include "decode/read_paths.h"
 #include "example/reader.h"
 
-static bool tell_fault(const recmap_parser *plan, const struct example_reader *reader,
+static bool tell_fault(const recmap_parser *parser, const struct example_reader *reader,
                        const struct example_entry *entry, struct read_fault *fault) {
     struct example_fault found;
-    const char *message = plan->is_sequence ? "tf.SequenceExample" : "tf.Example";
+    const char *message = parser->is_sequence ? "tf.SequenceExample" : "tf.Example";
     example_reader_end(reader, &found);
     if (!entry->name)
         return fault_set(fault, RECMAP_CORRUPT, found.offset, "not a %s: %s", message,
@@ -16,15 +16,15 @@ static bool tell_fault(const recmap_parser *plan, const struct example_reader *r
 }
 
 /* Finds the last entry of each requested name, which is the one that counts. */
-static bool find_features(struct example_feature *feature, const recmap_parser *plan,
+static bool find_features(struct example_feature *feature, const recmap_parser *parser,
                           const uint8_t *data, size_t size, struct read_fault *fault) {
     struct example_reader reader = example_reader_begin(data, size);
     struct example_entry entry;
     size_t index;
-    for (size_t i = 0; i < plan->features.count; i++) feature[i] = (struct example_feature){0};
-    while (example_reader_next_requested(&entry, &index, &reader, plan->features.names))
+    for (size_t i = 0; i < parser->features.count; i++) feature[i] = (struct example_feature){0};
+    while (example_reader_next_requested(&entry, &index, &reader, parser->features.names))
         feature[index] = entry.feature;
-    return example_reader_end(&reader, NULL) || tell_fault(plan, &reader, &entry, fault);
+    return example_reader_end(&reader, NULL) || tell_fault(parser, &reader, &entry, fault);
 }
 
 static bool read_slot(struct sink *sink, const struct slot *slot,
@@ -46,10 +46,10 @@ static bool read_slot(struct sink *sink, const struct slot *slot,
     return true;
 }
 
-bool read_slow(struct sink *sinks, struct read_scratch *scratch, const recmap_parser *plan,
+bool read_slow(struct sink *sinks, struct read_scratch *scratch, const recmap_parser *parser,
                const uint8_t *data, size_t size, size_t row, struct read_fault *fault) {
-    const struct slot_set *set = &plan->features;
-    if (!find_features(scratch->found, plan, data, size, fault)) return false;
+    const struct slot_set *set = &parser->features;
+    if (!find_features(scratch->found, parser, data, size, fault)) return false;
     for (size_t i = 0; i < set->count; i++)
         if (!read_slot(&sinks[i], &set->slots[i],
                        &scratch->found[example_names_first(set->names, i)], data, row, fault))
@@ -57,8 +57,9 @@ bool read_slow(struct sink *sinks, struct read_scratch *scratch, const recmap_pa
     return true;
 }
 
-size_t read_entry_offset(const recmap_parser *plan, size_t slot, const uint8_t *data, size_t size) {
-    const struct example_names *names = plan->features.names;
+size_t read_entry_offset(const recmap_parser *parser, size_t slot, const uint8_t *data,
+                         size_t size) {
+    const struct example_names *names = parser->features.names;
     struct example_reader reader = example_reader_begin(data, size);
     struct example_entry entry;
     size_t index, offset = SIZE_MAX;

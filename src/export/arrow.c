@@ -6,15 +6,15 @@
 #include "export/arrow_views.h"
 
 /* Describes a struct of all columns of the plan, or of none without a plan. */
-static bool make_batch(struct arrow_node *node, struct arrow_box *box, const recmap_parser *plan,
+static bool make_batch(struct arrow_node *node, struct arrow_box *box, const recmap_parser *parser,
                        const struct batch_memory *memory) {
-    size_t count = plan ? plan->column_count : 0;
+    size_t count = parser ? parser->column_count : 0;
     *node = (struct arrow_node){.format = "+s", .name = ""};
     if (!arrow_node_add_children(node, box, count) || !arrow_node_add_buffers(node, box, 1))
         return false;
     if (memory) node->length = (int64_t)memory->row_count;
     for (size_t i = 0; i < count; i++)
-        if (!arrow_column_make(&node->children[i], box, plan, memory, i)) return false;
+        if (!arrow_column_make(&node->children[i], box, parser, memory, i)) return false;
     return true;
 }
 

@@ -5,11 +5,11 @@
 
 #include "base/error.h"
 
-struct arrow_box *arrow_box_create(struct batch_memory *batch) {
+struct arrow_box *arrow_box_create(struct batch_memory *memory) {
     struct arrow_box *box = calloc(1, sizeof *box);
     if (!box) return NULL;
     atomic_init(&box->users, 0);
-    if (batch) box->batch = batch_memory_retain(batch);
+    if (memory) box->batch = batch_memory_retain(memory);
     return box;
 }
 

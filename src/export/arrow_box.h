@@ -33,7 +33,7 @@ struct arrow_node {
 };
 
 /* Creates a box that retains the batch, which may be NULL. Returns NULL if memory runs out. */
-struct arrow_box *arrow_box_create(struct batch_memory *batch);
+struct arrow_box *arrow_box_create(struct batch_memory *memory);
 
 /* Destroys a box that was not handed over yet, after a failure. */
 void arrow_box_destroy(struct arrow_box *box);

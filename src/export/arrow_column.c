@@ -272,18 +272,18 @@ static bool make_column(struct column_source *source, struct arrow_node *node) {
     return make_lists(source, node, 0);
 }
 
-static const struct slot *slot_of(const recmap_parser *plan, const struct column_plan *column) {
+static const struct slot *slot_of(const recmap_parser *parser, const struct column_plan *column) {
     if (column->feature.kind == RECMAP_FEATURE_SLICED)
-        return &plan->slices[column->values_slot].slot;
-    return &(column->is_list ? &plan->lists : &plan->features)->slots[column->values_slot];
+        return &parser->slices[column->values_slot].slot;
+    return &(column->is_list ? &parser->lists : &parser->features)->slots[column->values_slot];
 }
 
 /* Fills in the description from the plan and, if there is data, from the column and its sink, then
  * describes the column. The validity buffer is set last, since only then do the node's buffers
  * exist. */
-bool arrow_column_make(struct arrow_node *node, struct arrow_box *box, const recmap_parser *plan,
+bool arrow_column_make(struct arrow_node *node, struct arrow_box *box, const recmap_parser *parser,
                        const struct batch_memory *memory, size_t column_index) {
-    const struct column_plan *column = &plan->columns[column_index];
+    const struct column_plan *column = &parser->columns[column_index];
     struct column_source m = {.box = box,
                               .plan = column,
                               .dimensions = column->feature.shape,
@@ -291,8 +291,8 @@ bool arrow_column_make(struct arrow_node *node, struct arrow_box *box, const rec
     node->name = column->feature.name;
     if (memory) {
         m.column = &memory->columns[column_index];
-        m.is_scattered = plan->custom_parse || column->feature.kind == RECMAP_FEATURE_SLICED;
-        m.slot = slot_of(plan, column);
+        m.is_scattered = parser->custom_parse || column->feature.kind == RECMAP_FEATURE_SLICED;
+        m.slot = slot_of(parser, column);
         m.sink = batch_memory_values((struct batch_memory *)memory, column);
         m.elements = m.column->views ? (const void *)m.column->views : m.column->values;
         m.element_count = m.column->value_count;

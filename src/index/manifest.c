@@ -90,25 +90,25 @@ struct shard_message {
     uint8_t hash[IDENTITY_HASH_SIZE];
 };
 
-static void fill_shard(struct shard_message *out, const struct shard_entry *shard) {
+static void fill_shard(struct shard_message *out, const struct shard_entry *entry) {
     Recmap__Shard *message = &out->base;
     recmap__shard__init(message);
-    message->path = (ProtobufCBinaryData){strlen(shard->path), (uint8_t *)shard->path};
-    message->file_size = shard->file_size;
-    message->size = shard->size;
-    message->compression = (Recmap__Compression)shard->compression;
-    message->mtime_ns = shard->mtime_ns;
-    message->etag = shard->etag;
-    message->record_count = shard->record_count;
-    message->framing = shard->framing;
-    reverse_hash(out->hash, shard->identity.hash);
+    message->path = (ProtobufCBinaryData){strlen(entry->path), (uint8_t *)entry->path};
+    message->file_size = entry->file_size;
+    message->size = entry->size;
+    message->compression = (Recmap__Compression)entry->compression;
+    message->mtime_ns = entry->mtime_ns;
+    message->etag = entry->etag;
+    message->record_count = entry->record_count;
+    message->framing = entry->framing;
+    reverse_hash(out->hash, entry->identity.hash);
     message->hash = (ProtobufCBinaryData){sizeof out->hash, out->hash};
-    message->n_samples = shard->identity.sample_count;
-    message->samples = (uint32_t *)shard->identity.samples;
-    message->sample_step = shard->identity.sample_step;
-    message->damage_count = shard->damage_count;
-    message->tail_size = shard->tail_size;
-    message->point_count = shard->point_count;
+    message->n_samples = entry->identity.sample_count;
+    message->samples = (uint32_t *)entry->identity.samples;
+    message->sample_step = entry->identity.sample_step;
+    message->damage_count = entry->damage_count;
+    message->tail_size = entry->tail_size;
+    message->point_count = entry->point_count;
 }
 
 uint8_t *shards_encode(size_t *size, const struct shard_entry *shards, size_t count) {
@@ -312,11 +312,11 @@ decode_verdict shards_decode(struct shard_entry *shards, size_t *count, size_t c
     return verdict;
 }
 
-void shard_entry_deinit(struct shard_entry *shard) {
-    free(shard->path);
-    free(shard->framing);
-    free(shard->etag);
-    *shard = (struct shard_entry){0};
+void shard_entry_deinit(struct shard_entry *entry) {
+    free(entry->path);
+    free(entry->framing);
+    free(entry->etag);
+    *entry = (struct shard_entry){0};
 }
 
 /* Appends the entries of one table. Those appended before an error are counted and keep their

@@ -88,6 +88,6 @@ decode_verdict damages_decode(struct damage_entry *damages, size_t *count, size_
                               const uint8_t *data, size_t size);
 
 void manifest_deinit(struct manifest *manifest);
-void shard_entry_deinit(struct shard_entry *shard);
+void shard_entry_deinit(struct shard_entry *entry);
 
 #endif

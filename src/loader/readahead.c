@@ -26,13 +26,13 @@ static uint64_t clamp(uint64_t value, uint64_t min, uint64_t max) {
     return value < min ? min : min_u64(value, max);
 }
 
-void readahead_init(struct readahead_state *state, const recmap_dataset *dataset,
+void readahead_init(struct readahead_state *readahead, const recmap_dataset *dataset,
                     const recmap_order *order, const recmap_loader_options *options,
                     bool is_mapped) {
     const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
     uint64_t record_size = info->record_count ? info->byte_count / info->record_count + 1 : 1;
     uint64_t batch_count = recmap_order_batch_count(order);
-    *state = (struct readahead_state){
+    *readahead = (struct readahead_state){
         .mode = options->readahead,
         .counts_sleeps = !is_mapped,
         .step_size = batch_count ? recmap_order_count(order) / batch_count + 1
@@ -41,7 +41,7 @@ void readahead_init(struct readahead_state *state, const recmap_dataset *dataset
         .window_max = clamp(WINDOW_BYTES_MAX / record_size, WINDOW_MIN, WINDOW_MAX),
         .is_cold = options->readahead == RECMAP_READAHEAD_ON,
     };
-    state->window = clamp(WINDOW_BYTES / record_size, WINDOW_MIN, WINDOW_BEGIN_MAX);
+    readahead->window = clamp(WINDOW_BYTES / record_size, WINDOW_MIN, WINDOW_BEGIN_MAX);
 }
 
 void readahead_restart(struct readahead_state *readahead, const struct epoch_cursor *cursor) {

@@ -43,7 +43,7 @@ struct readahead_state {
     uint64_t warm_count;  /* consecutive batches of which no sample was missing */
 };
 
-void readahead_init(struct readahead_state *state, const recmap_dataset *dataset,
+void readahead_init(struct readahead_state *readahead, const recmap_dataset *dataset,
                     const recmap_order *order, const recmap_loader_options *options,
                     bool is_mapped);
 

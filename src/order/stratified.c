@@ -40,9 +40,9 @@ static void stratified_destroy(recmap_order *order) {
     epoch_cache_free(&stratified->cache);
 }
 
-static void init_group(struct permutation *permutation, const struct stratified_order *order,
+static void init_group(struct permutation *permutation, const struct stratified_order *stratified,
                        uint64_t epoch, uint32_t group) {
-    permutation_init(permutation, groups_size(&order->groups, group), order->seed, epoch,
+    permutation_init(permutation, groups_size(&stratified->groups, group), stratified->seed, epoch,
                      stream_of(STREAM_STRATIFIED_INSIDE, group));
 }
 
@@ -68,11 +68,11 @@ static void end_epoch(const recmap_order *order, struct stratified_epoch *epoch)
 }
 
 /* The permutation of a group: a kept one, or one that is computed into `space`. */
-static const struct permutation *group_permutation(const struct stratified_order *order,
+static const struct permutation *group_permutation(const struct stratified_order *stratified,
                                                    const struct stratified_epoch *epoch,
                                                    uint32_t group, struct permutation *space) {
-    if (order->groups.count <= KEPT_GROUPS_MAX) return &epoch->groups[group];
-    init_group(space, order, epoch->state.epoch, group);
+    if (stratified->groups.count <= KEPT_GROUPS_MAX) return &epoch->groups[group];
+    init_group(space, stratified, epoch->state.epoch, group);
     return space;
 }
 

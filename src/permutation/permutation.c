@@ -45,35 +45,36 @@ static inline uint32_t scramble(uint32_t x, uint32_t key_low, uint32_t key_high)
 }
 
 /* What a round adds to the other half: a value below b, or below 2^k. */
-static inline uint32_t high_step(const struct permutation *p, int round, uint32_t low) {
-    uint32_t f = scramble(low, p->key_low[round], p->key_high[round]);
-    return (uint32_t)(((uint64_t)f * p->b) >> 32);
+static inline uint32_t high_step(const struct permutation *permutation, int round, uint32_t low) {
+    uint32_t f = scramble(low, permutation->key_low[round], permutation->key_high[round]);
+    return (uint32_t)(((uint64_t)f * permutation->b) >> 32);
 }
 
-static inline uint32_t low_step(const struct permutation *p, int round, uint32_t high) {
-    return scramble(high, p->key_low[round], p->key_high[round]) >> (32 - p->k);
+static inline uint32_t low_step(const struct permutation *permutation, int round, uint32_t high) {
+    return scramble(high, permutation->key_low[round], permutation->key_high[round]) >>
+           (32 - permutation->k);
 }
 
-static inline uint64_t forward_one(const struct permutation *p, uint64_t x) {
-    const uint32_t mask = ((uint32_t)1 << p->k) - 1, b = p->b;
-    uint32_t high = (uint32_t)(x >> p->k), low = (uint32_t)x & mask;
+static inline uint64_t forward_one(const struct permutation *permutation, uint64_t x) {
+    const uint32_t mask = ((uint32_t)1 << permutation->k) - 1, b = permutation->b;
+    uint32_t high = (uint32_t)(x >> permutation->k), low = (uint32_t)x & mask;
     for (int round = 0; round < PERMUTATION_ROUNDS; round += 2) {
-        uint32_t sum = high + high_step(p, round, low);
+        uint32_t sum = high + high_step(permutation, round, low);
         high = sum >= b ? sum - b : sum;
-        low = (low + low_step(p, round + 1, high)) & mask;
+        low = (low + low_step(permutation, round + 1, high)) & mask;
     }
-    return (uint64_t)high << p->k | low;
+    return (uint64_t)high << permutation->k | low;
 }
 
-static inline uint64_t backward_one(const struct permutation *p, uint64_t x) {
-    const uint32_t mask = ((uint32_t)1 << p->k) - 1, b = p->b;
-    uint32_t high = (uint32_t)(x >> p->k), low = (uint32_t)x & mask;
+static inline uint64_t backward_one(const struct permutation *permutation, uint64_t x) {
+    const uint32_t mask = ((uint32_t)1 << permutation->k) - 1, b = permutation->b;
+    uint32_t high = (uint32_t)(x >> permutation->k), low = (uint32_t)x & mask;
     for (int round = PERMUTATION_ROUNDS - 2; round >= 0; round -= 2) {
-        low = (low - low_step(p, round + 1, high)) & mask;
-        uint32_t step = high_step(p, round, low);
+        low = (low - low_step(permutation, round + 1, high)) & mask;
+        uint32_t step = high_step(permutation, round, low);
         high = high >= step ? high - step : high + b - step;
     }
-    return (uint64_t)high << p->k | low;
+    return (uint64_t)high << permutation->k | low;
 }
 
 static const struct rounds_path *const paths[PERMUTATION_PATH_COUNT] = {
@@ -138,98 +139,101 @@ struct walkers {
     size_t places[WALKERS_ENOUGH + ROUNDS_BLOCK];
 };
 
-static void add_walkers(struct walkers *walkers, const struct permutation *p,
+static void add_walkers(struct walkers *walkers, const struct permutation *permutation,
                         const uint64_t *values, size_t first, size_t count) {
     size_t left = walkers->count;
     for (size_t i = first; i < first + count; i++) {
         walkers->values[left] = values[i];
         walkers->places[left] = i;
-        left += values[i] >= p->n;
+        left += values[i] >= permutation->n;
     }
     walkers->count = left;
 }
 
-static void step(const struct permutation *p, const struct direction *way, uint64_t *values,
-                 size_t count) {
+static void step(const struct permutation *permutation, const struct direction *way,
+                 uint64_t *values, size_t count) {
     if (count < FEW) {
-        for (size_t i = 0; i < count; i++) values[i] = way->run_one(p, values[i]);
+        for (size_t i = 0; i < count; i++) values[i] = way->run_one(permutation, values[i]);
         return;
     }
     for (size_t i = 0; i < count; i += ROUNDS_BLOCK) {
         size_t here = count - i < ROUNDS_BLOCK ? count - i : ROUNDS_BLOCK;
-        way->run(p, values + i, values + i, here);
+        way->run(permutation, values + i, values + i, here);
     }
 }
 
 /* Applies the rounds until all collected values are below n. */
-static void walk(uint64_t *out, const struct permutation *p, const struct direction *way,
+static void walk(uint64_t *out, const struct permutation *permutation, const struct direction *way,
                  struct walkers *walkers) {
     while (walkers->count) {
-        step(p, way, walkers->values, walkers->count);
+        step(permutation, way, walkers->values, walkers->count);
         size_t left = 0;
         for (size_t i = 0; i < walkers->count; i++) {
             uint64_t value = walkers->values[i];
             out[walkers->places[i]] = value;
             walkers->values[left] = value;
             walkers->places[left] = walkers->places[i];
-            left += value >= p->n;
+            left += value >= permutation->n;
         }
         walkers->count = left;
     }
 }
 
-static void run_all(uint64_t *out, const struct permutation *p, const struct direction *way,
-                    const uint64_t *source, size_t count) {
+static void run_all(uint64_t *out, const struct permutation *permutation,
+                    const struct direction *way, const uint64_t *source, size_t count) {
     struct walkers walking;
     walking.count = 0;
     for (size_t i = 0; i < count; i += ROUNDS_BLOCK) {
         size_t here = count - i < ROUNDS_BLOCK ? count - i : ROUNDS_BLOCK;
-        if (way->run(p, out + i, source + i, here)) add_walkers(&walking, p, out, i, here);
-        if (walking.count >= WALKERS_ENOUGH) walk(out, p, way, &walking);
+        if (way->run(permutation, out + i, source + i, here))
+            add_walkers(&walking, permutation, out, i, here);
+        if (walking.count >= WALKERS_ENOUGH) walk(out, permutation, way, &walking);
     }
-    walk(out, p, way, &walking);
+    walk(out, permutation, way, &walking);
 }
 
-uint64_t permutation_at_one(const struct permutation *p, uint64_t position) {
-    if (p->n <= PERMUTATION_TABLE_MAX) return p->table[position];
-    do position = forward_one(p, position);
-    while (position >= p->n);
+uint64_t permutation_at_one(const struct permutation *permutation, uint64_t position) {
+    if (permutation->n <= PERMUTATION_TABLE_MAX) return permutation->table[position];
+    do position = forward_one(permutation, position);
+    while (position >= permutation->n);
     return position;
 }
 
-uint64_t permutation_inverse_one(const struct permutation *p, uint64_t number) {
-    if (p->n <= PERMUTATION_TABLE_MAX) {
+uint64_t permutation_inverse_one(const struct permutation *permutation, uint64_t number) {
+    if (permutation->n <= PERMUTATION_TABLE_MAX) {
         uint64_t position = 0;
-        while (p->table[position] != number) position++;
+        while (permutation->table[position] != number) position++;
         return position;
     }
-    do number = backward_one(p, number);
-    while (number >= p->n);
+    do number = backward_one(permutation, number);
+    while (number >= permutation->n);
     return number;
 }
 
-void permutation_at(const struct permutation *p, uint64_t *numbers, const uint64_t *positions,
-                    size_t count) {
-    if (p->n <= PERMUTATION_TABLE_MAX || count < FEW) {
-        for (size_t i = 0; i < count; i++) numbers[i] = permutation_at_one(p, positions[i]);
+void permutation_at(const struct permutation *permutation, uint64_t *numbers,
+                    const uint64_t *positions, size_t count) {
+    if (permutation->n <= PERMUTATION_TABLE_MAX || count < FEW) {
+        for (size_t i = 0; i < count; i++)
+            numbers[i] = permutation_at_one(permutation, positions[i]);
         return;
     }
     const struct direction forward = {choose_path()->forward, forward_one};
-    run_all(numbers, p, &forward, positions, count);
+    run_all(numbers, permutation, &forward, positions, count);
 }
 
-void permutation_inverse(const struct permutation *p, uint64_t *positions, const uint64_t *numbers,
-                         size_t count) {
+void permutation_inverse(const struct permutation *permutation, uint64_t *positions,
+                         const uint64_t *numbers, size_t count) {
     if (count < FEW) {
-        for (size_t i = 0; i < count; i++) positions[i] = permutation_inverse_one(p, numbers[i]);
+        for (size_t i = 0; i < count; i++)
+            positions[i] = permutation_inverse_one(permutation, numbers[i]);
         return;
     }
-    if (p->n > PERMUTATION_TABLE_MAX) {
+    if (permutation->n > PERMUTATION_TABLE_MAX) {
         const struct direction backward = {choose_path()->backward, backward_one};
-        run_all(positions, p, &backward, numbers, count);
+        run_all(positions, permutation, &backward, numbers, count);
         return;
     }
     uint8_t inverse[PERMUTATION_TABLE_MAX];
-    for (uint32_t i = 0; i < p->n; i++) inverse[p->table[i]] = (uint8_t)i;
+    for (uint32_t i = 0; i < permutation->n; i++) inverse[permutation->table[i]] = (uint8_t)i;
     for (size_t i = 0; i < count; i++) positions[i] = inverse[numbers[i]];
 }

@@ -30,16 +30,16 @@ void permutation_init(struct permutation *permutation, uint64_t n, uint64_t seed
                       uint64_t stream);
 
 /* numbers[i] = p(positions[i]) for `count` positions below n. The arrays may be the same. */
-void permutation_at(const struct permutation *p, uint64_t *numbers, const uint64_t *positions,
-                    size_t count);
+void permutation_at(const struct permutation *permutation, uint64_t *numbers,
+                    const uint64_t *positions, size_t count);
 
 /* positions[i] such that p(positions[i]) = numbers[i]. The arrays may be the same. */
-void permutation_inverse(const struct permutation *p, uint64_t *positions, const uint64_t *numbers,
-                         size_t count);
+void permutation_inverse(const struct permutation *permutation, uint64_t *positions,
+                         const uint64_t *numbers, size_t count);
 
 /* The same for a single value. */
-uint64_t permutation_at_one(const struct permutation *p, uint64_t position);
-uint64_t permutation_inverse_one(const struct permutation *p, uint64_t number);
+uint64_t permutation_at_one(const struct permutation *permutation, uint64_t position);
+uint64_t permutation_inverse_one(const struct permutation *permutation, uint64_t number);
 
 /* The implementations of the rounds, from the portable one to the fastest. */
 typedef enum permutation_path {

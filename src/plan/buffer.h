@@ -23,12 +23,12 @@ bool buffer_reserve(struct buffer *buffer, size_t used, size_t size);
 void buffer_release(struct buffer *buffer);
 
 /* The contents as offsets and as unsigned numbers. */
-static inline int64_t *buffer_int64(const struct buffer *b) {
-    return (int64_t *)(void *)b->data;
+static inline int64_t *buffer_int64(const struct buffer *buffer) {
+    return (int64_t *)(void *)buffer->data;
 }
 
-static inline uint64_t *buffer_uint64(const struct buffer *b) {
-    return (uint64_t *)(void *)b->data;
+static inline uint64_t *buffer_uint64(const struct buffer *buffer) {
+    return (uint64_t *)(void *)buffer->data;
 }
 
 #endif

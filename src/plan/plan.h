@@ -61,9 +61,9 @@ struct recmap_parser {
 
 /* Compiles the features: `context_count` of an Example or a context, then `list_count` feature
  * lists. Call plan_free afterwards, even on failure. */
-recmap_status plan_compile(recmap_parser *plan, const recmap_feature *features,
+recmap_status plan_compile(recmap_parser *parser, const recmap_feature *features,
                            size_t context_count, const recmap_feature *lists, size_t list_count,
                            recmap_error *error);
-void plan_free(recmap_parser *plan);
+void plan_free(recmap_parser *parser);
 
 #endif

@@ -210,12 +210,12 @@ uint64_t spec_stride(const recmap_feature *feature) {
 }
 
 /* Replaces values by a copy, with all bytes in one allocation. */
-static bool copy_values(const recmap_value **values, recmap_parser *plan, size_t count) {
+static bool copy_values(const recmap_value **values, recmap_parser *parser, size_t count) {
     size_t size = 0;
-    recmap_value *copy = arena_copy(&plan->memory, *values, count * sizeof *copy);
+    recmap_value *copy = arena_copy(&parser->memory, *values, count * sizeof *copy);
     for (size_t i = 0; i < count; i++)
         if ((*values)[i].type == RECMAP_TYPE_BYTES) size += (*values)[i].as.bytes.size;
-    uint8_t *bytes = arena_allocate(&plan->memory, size);
+    uint8_t *bytes = arena_allocate(&parser->memory, size);
     if (!copy || !bytes) return false;
     for (size_t i = 0; i < count; i++) {
         if (copy[i].type != RECMAP_TYPE_BYTES) continue;
@@ -228,43 +228,43 @@ static bool copy_values(const recmap_value **values, recmap_parser *plan, size_t
     return true;
 }
 
-static bool copy_partitions(recmap_feature *copy, recmap_parser *plan) {
-    recmap_partition *partitions = arena_copy(&plan->memory, copy->partitions,
+static bool copy_partitions(recmap_feature *copy, recmap_parser *parser) {
+    recmap_partition *partitions = arena_copy(&parser->memory, copy->partitions,
                                               copy->partition_count * sizeof *copy->partitions);
     if (!partitions) return false;
     for (size_t i = 0; i < copy->partition_count; i++) {
         if (partitions[i].kind == RECMAP_PARTITION_UNIFORM) partitions[i].key = NULL;
-        else partitions[i].key = arena_copy_text(&plan->memory, partitions[i].key);
+        else partitions[i].key = arena_copy_text(&parser->memory, partitions[i].key);
         if (!partitions[i].key && partitions[i].kind != RECMAP_PARTITION_UNIFORM) return false;
     }
     copy->partitions = partitions;
     return true;
 }
 
-static bool copy_indices(recmap_feature *copy, recmap_parser *plan) {
+static bool copy_indices(recmap_feature *copy, recmap_parser *parser) {
     const char **keys =
-        arena_copy(&plan->memory, copy->index_keys, copy->index_count * sizeof *keys);
-    copy->sizes = arena_copy(&plan->memory, copy->sizes, copy->index_count * sizeof *copy->sizes);
+        arena_copy(&parser->memory, copy->index_keys, copy->index_count * sizeof *keys);
+    copy->sizes = arena_copy(&parser->memory, copy->sizes, copy->index_count * sizeof *copy->sizes);
     if (!keys || !copy->sizes) return false;
     for (size_t i = 0; i < copy->index_count; i++) {
-        keys[i] = arena_copy_text(&plan->memory, keys[i]);
+        keys[i] = arena_copy_text(&parser->memory, keys[i]);
         if (!keys[i]) return false;
     }
     copy->index_keys = keys;
     return true;
 }
 
-bool spec_copy(recmap_feature *copy, recmap_parser *plan, const recmap_feature *feature) {
+bool spec_copy(recmap_feature *copy, recmap_parser *parser, const recmap_feature *feature) {
     *copy = *feature;
-    copy->name = arena_copy_text(&plan->memory, feature->name);
-    copy->key = arena_copy_text(&plan->memory, feature->key ? feature->key : feature->name);
+    copy->name = arena_copy_text(&parser->memory, feature->name);
+    copy->key = arena_copy_text(&parser->memory, feature->key ? feature->key : feature->name);
     copy->shape =
-        arena_copy(&plan->memory, feature->shape, feature->dimension_count * sizeof *copy->shape);
+        arena_copy(&parser->memory, feature->shape, feature->dimension_count * sizeof *copy->shape);
     return copy->name && copy->key && copy->shape &&
-           copy_values(&copy->defaults, plan, copy->default_count) &&
-           copy_values(&copy->prepend, plan, copy->prepend_count) &&
-           copy_values(&copy->append, plan, copy->append_count) && copy_partitions(copy, plan) &&
-           copy_indices(copy, plan);
+           copy_values(&copy->defaults, parser, copy->default_count) &&
+           copy_values(&copy->prepend, parser, copy->prepend_count) &&
+           copy_values(&copy->append, parser, copy->append_count) &&
+           copy_partitions(copy, parser) && copy_indices(copy, parser);
 }
 
 /* Converts one default to an element. */
@@ -279,11 +279,11 @@ static bool convert_default(void *element, const recmap_feature *feature,
     return true;
 }
 
-recmap_status spec_convert(const void **elements, recmap_parser *plan,
+recmap_status spec_convert(const void **elements, recmap_parser *parser,
                            const recmap_feature *feature, const recmap_value *values,
                            size_t value_count, uint64_t count, recmap_error *error) {
     size_t size = recmap_element_size(feature->element);
-    uint8_t *made = arena_allocate(&plan->memory, count * size);
+    uint8_t *made = arena_allocate(&parser->memory, count * size);
     uint64_t element[sizeof(recmap_bytes) / sizeof(uint64_t)];
     if (!made) return fail_memory(error);
     for (uint64_t i = 0; i < count; i++) {
@@ -296,8 +296,8 @@ recmap_status spec_convert(const void **elements, recmap_parser *plan,
     return RECMAP_OK;
 }
 
-recmap_status spec_fill(const void **elements, recmap_parser *plan, const recmap_feature *feature,
+recmap_status spec_fill(const void **elements, recmap_parser *parser, const recmap_feature *feature,
                         uint64_t count, recmap_error *error) {
-    return spec_convert(elements, plan, feature, feature->defaults, feature->default_count, count,
+    return spec_convert(elements, parser, feature, feature->defaults, feature->default_count, count,
                         error);
 }

@@ -22,17 +22,17 @@ uint64_t spec_stride(const recmap_feature *feature);
 
 /* Copies the feature and everything it points to into the plan. Returns false if memory runs out.
  */
-bool spec_copy(recmap_feature *copy, recmap_parser *plan, const recmap_feature *feature);
+bool spec_copy(recmap_feature *copy, recmap_parser *parser, const recmap_feature *feature);
 
 /* Converts values to `count` elements of the feature in the plan's memory, from the first on again
  * if `count` is larger. Returns RECMAP_INVALID if the element type cannot represent one. */
-recmap_status spec_convert(const void **elements, recmap_parser *plan,
+recmap_status spec_convert(const void **elements, recmap_parser *parser,
                            const recmap_feature *feature, const recmap_value *values,
                            size_t value_count, uint64_t count, recmap_error *error);
 
 /* Converts the feature's defaults to `count` elements in the plan's memory; a single default is
  * repeated. Returns RECMAP_INVALID if the element type cannot represent one. */
-recmap_status spec_fill(const void **elements, recmap_parser *plan, const recmap_feature *feature,
+recmap_status spec_fill(const void **elements, recmap_parser *parser, const recmap_feature *feature,
                         uint64_t count, recmap_error *error);
 
 #endif

@@ -31,9 +31,9 @@ struct side_index {
 };
 
 /* Offsets in a text index are those of an uncompressed shard. */
-static recmap_status check_plain(struct source *shard, const char *path, recmap_error *error) {
+static recmap_status check_plain(struct source *source, const char *path, recmap_error *error) {
     compression kind;
-    RETURN_IF_FAILED(image_detect(&kind, shard, error));
+    RETURN_IF_FAILED(image_detect(&kind, source, error));
     if (kind == COMPRESSION_NONE) return RECMAP_OK;
     fail(error, RECMAP_UNSUPPORTED,
          "the shard is compressed with %s; a text index has offsets of uncompressed shards only",

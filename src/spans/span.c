@@ -212,20 +212,21 @@ static bool is_intact(const struct span *span, const struct span_source *source,
 
 /* Inflates the piece and checks it. On failure sets the span's error; its size stays above 0 only
  * if its data can be used. */
-static void inflate_piece(struct span *span, struct inflater *in, const struct span_source *source,
-                          struct span_piece piece) {
+static void inflate_piece(struct span *span, struct inflater *inflater,
+                          const struct span_source *source, struct span_piece piece) {
     uint64_t piece_size = piece.end - piece.begin;
-    inflate_verdict verdict = skip_to_piece(span, in, source, piece);
+    inflate_verdict verdict = skip_to_piece(span, inflater, source, piece);
     if (span->error.status == RECMAP_OK && can_continue(verdict))
-        verdict = fill(span, in, piece_size);
+        verdict = fill(span, inflater, piece_size);
     if (span->size == piece_size && piece.end < span_end(source, piece.span_index))
-        waypoints_add(source->waypoints, in);
+        waypoints_add(source->waypoints, inflater);
     if (span->size == piece_size) verdict = INFLATE_OK; /* whatever follows the piece */
     bool can_use = span->error.status == RECMAP_OK && verdict != INFLATE_UNREADABLE &&
                    is_intact(span, source, piece);
     if (can_use && span->size == piece_size) return;
     if (span->error.status == RECMAP_OK) {
-        recmap_status status = fail_span(source, verdict, inflater_fault(in), piece, &span->error);
+        recmap_status status =
+            fail_span(source, verdict, inflater_fault(inflater), piece, &span->error);
         /* Bytes of a remote object may have been changed on the way here. */
         bool is_remote = source->source && source->source->fd < 0;
         span->is_transient = status != RECMAP_CORRUPT || is_remote;

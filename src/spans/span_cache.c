@@ -39,12 +39,12 @@ struct span_cache *span_cache_create(uint64_t keep_size) {
     return fresh;
 }
 
-static void free_chain(struct cached_span *first) {
-    while (first) {
-        struct cached_span *next = first->next;
-        free(first->span.data);
-        free(first);
-        first = next;
+static void free_chain(struct cached_span *entry) {
+    while (entry) {
+        struct cached_span *next = entry->next;
+        free(entry->span.data);
+        free(entry);
+        entry = next;
     }
 }
 
@@ -170,8 +170,8 @@ const struct span *span_cache_pin(struct span_cache *cache, struct span_key key,
     return NULL;
 }
 
-void span_cache_unpin(struct span_cache *cache, const struct span *pinned) {
-    struct cached_span *entry = (struct cached_span *)pinned, *freed = NULL;
+void span_cache_unpin(struct span_cache *cache, const struct span *span) {
+    struct cached_span *entry = (struct cached_span *)span, *freed = NULL;
     process_lock();
     if (--entry->pins == 0) {
         if (entry->span.is_transient) take_out(cache, entry, &freed);

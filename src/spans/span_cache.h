@@ -35,7 +35,7 @@ void span_cache_destroy(struct span_cache *cache);
  */
 const struct span *span_cache_pin(struct span_cache *cache, struct span_key key,
                                   void (*fill)(struct span *filled, void *context), void *context);
-void span_cache_unpin(struct span_cache *cache, const struct span *pinned);
+void span_cache_unpin(struct span_cache *cache, const struct span *span);
 
 uint64_t span_cache_keep_size(const struct span_cache *cache);
 recmap_span_statistics span_cache_statistics(const struct span_cache *cache);

@@ -43,12 +43,12 @@ recmap_status state_checksum(uint64_t *checksum, const recmap_state_info *info,
     return bytes ? RECMAP_OK : fail_memory(error);
 }
 
-recmap_status recmap_state_to_bytes(recmap_text *bytes, const recmap_state *state,
+recmap_status recmap_state_to_bytes(recmap_text *text, const recmap_state *state,
                                     recmap_error *error) {
     size_t size;
     uint64_t checksum;
     uint8_t *packed = pack(&size, &checksum, &state->info);
-    bool appended = packed && text_append(bytes, (const char *)packed, size);
+    bool appended = packed && text_append(text, (const char *)packed, size);
     free(packed);
     return appended ? RECMAP_OK : fail_memory(error);
 }

@@ -74,26 +74,26 @@ static recmap_status check_content(const struct seal_fields *seal, const uint8_t
 }
 
 /* Reads the file into plain memory, whose bytes nothing can change afterwards. */
-static recmap_status read_memory(struct store *self, recmap_error *error) {
-    uint64_t size = self->seal.file_size;
-    self->memory = malloc(size);
-    if (!self->memory) {
+static recmap_status read_memory(struct store *store, recmap_error *error) {
+    uint64_t size = store->seal.file_size;
+    store->memory = malloc(size);
+    if (!store->memory) {
         fail_memory(error);
-        fail_file(error, self->path);
+        fail_file(error, store->path);
         fail_advise(
             error, "the index has %" PRIu64 " bytes: open it without reading it into memory", size);
         return RECMAP_NO_MEMORY;
     }
-    return file_read_at(self->fd, self->memory, size, 0, self->path, error);
+    return file_read_at(store->fd, store->memory, size, 0, store->path, error);
 }
 
 /* Maps the file, only to read its values. LMDB would also follow page numbers in its map, which can
  * change after the check, or lie past the end of a file that was truncated. The structural check
  * reads each page into private memory, so its listing of the values is safe to use. */
-static recmap_status map_file(struct store *self, recmap_error *error) {
-    RETURN_IF_FAILED(map_create(&self->map, self->fd, self->seal.file_size, self->path, error));
-    map_advise(self->map, 0, self->seal.file_size, MAP_ADVICE_RANDOM);
-    self->base = self->map->data;
+static recmap_status map_file(struct store *store, recmap_error *error) {
+    RETURN_IF_FAILED(map_create(&store->map, store->fd, store->seal.file_size, store->path, error));
+    map_advise(store->map, 0, store->seal.file_size, MAP_ADVICE_RANDOM);
+    store->base = store->map->data;
     return RECMAP_OK;
 }
 
@@ -111,38 +111,38 @@ static bool copy_table(struct table_values *table, const uint8_t *base,
     return true;
 }
 
-static recmap_status copy_values(struct store *self, const struct page_listing *listing,
+static recmap_status copy_values(struct store *store, const struct page_listing *listing,
                                  recmap_error *error) {
     for (int table = 0; table < STORE_TABLE_COUNT; table++)
-        if (!copy_table(&self->tables[table], self->base, listing->tables[table].values,
+        if (!copy_table(&store->tables[table], store->base, listing->tables[table].values,
                         listing->tables[table].count))
             return fail_memory(error);
     return RECMAP_OK;
 }
 
-static recmap_status take_values(struct store *self, const struct page_listing *listing,
+static recmap_status take_values(struct store *store, const struct page_listing *listing,
                                  const struct store_options *options, recmap_error *error) {
-    if (options->check_all) RETURN_IF_FAILED(store_check_all(self, error));
-    if (!options->in_memory) RETURN_IF_FAILED(map_file(self, error));
-    return copy_values(self, listing, error);
+    if (options->check_all) RETURN_IF_FAILED(store_check_all(store, error));
+    if (!options->in_memory) RETURN_IF_FAILED(map_file(store, error));
+    return copy_values(store, listing, error);
 }
 
 /* Runs all checks through one descriptor, so that they see one file, then lists the values. */
-static recmap_status load(struct store *self, const struct store_options *options,
+static recmap_status load(struct store *store, const struct store_options *options,
                           recmap_error *error) {
     struct page_listing listing = {0};
     struct file_stat stat;
-    RETURN_IF_FAILED(file_get_stat(&stat, self->fd, self->path, error));
-    RETURN_IF_FAILED(read_seal(&self->seal, self->fd, stat.size, self->path, error));
-    if (options->in_memory) RETURN_IF_FAILED(read_memory(self, error));
-    self->base = self->memory;
-    struct page_source source = {self->memory, self->fd, content_size(&self->seal), self->path};
-    recmap_status status = pages_check(&listing, &source, self->seal.page_size, error);
-    if (status == RECMAP_OK) status = take_values(self, &listing, options, error);
+    RETURN_IF_FAILED(file_get_stat(&stat, store->fd, store->path, error));
+    RETURN_IF_FAILED(read_seal(&store->seal, store->fd, stat.size, store->path, error));
+    if (options->in_memory) RETURN_IF_FAILED(read_memory(store, error));
+    store->base = store->memory;
+    struct page_source source = {store->memory, store->fd, content_size(&store->seal), store->path};
+    recmap_status status = pages_check(&listing, &source, store->seal.page_size, error);
+    if (status == RECMAP_OK) status = take_values(store, &listing, options, error);
     page_listing_deinit(&listing);
     if (options->is_part) {
-        file_close(self->fd);
-        self->fd = -1;
+        file_close(store->fd);
+        store->fd = -1;
     }
     return status;
 }
@@ -161,84 +161,85 @@ recmap_status store_open(struct store **store, const char *path,
     return status;
 }
 
-void store_close(struct store *self) {
-    if (!self) return;
+void store_close(struct store *store) {
+    if (!store) return;
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
-        free(self->tables[table].values);
-        free(self->tables[table].checked);
+        free(store->tables[table].values);
+        free(store->tables[table].checked);
     }
-    map_destroy(self->map);
-    file_close(self->fd);
-    free(self->memory);
-    free(self->path);
-    free(self);
+    map_destroy(store->map);
+    file_close(store->fd);
+    free(store->memory);
+    free(store->path);
+    free(store);
 }
 
-const char *store_path(const struct store *self) {
-    return self->path;
+const char *store_path(const struct store *store) {
+    return store->path;
 }
 
-uint64_t store_size(const struct store *self) {
-    return self->seal.file_size;
+uint64_t store_size(const struct store *store) {
+    return store->seal.file_size;
 }
 
-const struct store_value *store_values(const struct store *self, store_table table, size_t *count) {
-    *count = self->tables[table].count;
-    return self->tables[table].values;
+const struct store_value *store_values(const struct store *store, store_table table,
+                                       size_t *count) {
+    *count = store->tables[table].count;
+    return store->tables[table].values;
 }
 
-static recmap_status fail_value(const struct store *self, store_table table,
+static recmap_status fail_value(const struct store *store, store_table table,
                                 const struct store_value *value, recmap_error *error) {
-    if (!store_intact(self)) return store_fail_cut(self, error);
+    if (!store_intact(store)) return store_fail_cut(store, error);
     fail(error, RECMAP_CORRUPT, "value %" PRIu64 ".%" PRIu32 " of table %s does not match its hash",
          value->key.chunk, value->key.series, store_table_name(table));
-    fail_at(error, self->path, RECMAP_NO_RECORD, (uint64_t)(value->data - self->base));
+    fail_at(error, store->path, RECMAP_NO_RECORD, (uint64_t)(value->data - store->base));
     fail_advise(error, "the index is damaged: build it again with `recmap index`");
     return RECMAP_CORRUPT;
 }
 
-recmap_status store_check(struct store *self, store_table table, size_t value_index,
+recmap_status store_check(struct store *store, store_table table, size_t value_index,
                           recmap_error *error) {
-    struct table_values *values = &self->tables[table];
+    struct table_values *values = &store->tables[table];
     assert(value_index < values->count);
     if (atomic_load_explicit(&values->checked[value_index], memory_order_acquire)) return RECMAP_OK;
     const struct store_value *value = &values->values[value_index];
     bool matches = value_prefix_matches(value->data - VALUE_PREFIX_SIZE, table, value->key,
                                         value->data, value->size);
     /* Checked after hashing: zeros that replace missing pages must not be blamed on the index. */
-    if (!matches || !store_intact(self)) return fail_value(self, table, value, error);
+    if (!matches || !store_intact(store)) return fail_value(store, table, value, error);
     atomic_store_explicit(&values->checked[value_index], true, memory_order_release);
     return RECMAP_OK;
 }
 
-recmap_status store_copy(uint8_t **copy, const struct store *self, store_table table,
+recmap_status store_copy(uint8_t **copy, const struct store *store, store_table table,
                          size_t value_index, recmap_error *error) {
-    const struct store_value *value = &self->tables[table].values[value_index];
+    const struct store_value *value = &store->tables[table].values[value_index];
     uint8_t prefix[VALUE_PREFIX_SIZE];
     uint8_t *data = malloc(value->size + 1);
     if (!data) return fail_memory(error);
     memcpy(prefix, value->data - VALUE_PREFIX_SIZE, sizeof prefix);
     memcpy(data, value->data, value->size);
     if (!value_prefix_matches(prefix, table, value->key, data, value->size) ||
-        !store_intact(self)) {
+        !store_intact(store)) {
         free(data);
-        return fail_value(self, table, value, error);
+        return fail_value(store, table, value, error);
     }
     *copy = data;
     return RECMAP_OK;
 }
 
-bool store_intact(const struct store *self) {
-    return !self->map || !self->map->was_cut;
+bool store_intact(const struct store *store) {
+    return !store->map || !store->map->was_cut;
 }
 
-recmap_status store_fail_cut(const struct store *self, recmap_error *error) {
+recmap_status store_fail_cut(const struct store *store, recmap_error *error) {
     fail(error, RECMAP_CORRUPT, "the index was cut short while it was open");
-    fail_file(error, self->path);
+    fail_file(error, store->path);
     fail_advise(error, "an index may be replaced but not written to: open it again");
     return RECMAP_CORRUPT;
 }
 
-recmap_status store_check_all(struct store *self, recmap_error *error) {
-    return check_content(&self->seal, self->memory, self->fd, self->path, error);
+recmap_status store_check_all(struct store *store, recmap_error *error) {
+    return check_content(&store->seal, store->memory, store->fd, store->path, error);
 }
