@@ -21,7 +21,7 @@ recmap_status recmap_cache_visit(const char *folder, recmap_cache_fn function, v
     recmap_status status = disk_cache_list(&list, folder, error);
     for (size_t i = 0; status == RECMAP_OK && i < list.count; i++)
         status = visit_file(list.paths[i], function, context, error);
-    path_list_free(&list);
+    path_list_deinit(&list);
     return status;
 }
 

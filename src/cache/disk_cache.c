@@ -66,7 +66,7 @@ static recmap_status count_used(uint64_t *used, const char *folder, recmap_error
     *used = 0;
     for (size_t i = 0; i < list.count; i++)
         if (private_stat_path(&stat, list.paths[i])) *used += stat.allocated;
-    path_list_free(&list);
+    path_list_deinit(&list);
     return status;
 }
 
@@ -207,7 +207,7 @@ static uint64_t remove_unused(const struct disk_cache *cache, int64_t started_ns
             if (private_remove(unused[i].path)) freed += unused[i].allocated;
     }
     free(unused);
-    path_list_free(&list);
+    path_list_deinit(&list);
     return freed;
 }
 
@@ -288,7 +288,7 @@ static recmap_status remove_files(uint64_t *size, const char *folder, recmap_err
     for (size_t i = 0; i < list.count; i++)
         if (private_stat_path(&stat, list.paths[i]) && private_remove(list.paths[i]))
             *size += stat.allocated;
-    path_list_free(&list);
+    path_list_deinit(&list);
     return status;
 }
 

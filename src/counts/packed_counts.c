@@ -12,7 +12,7 @@ enum { BLOCK_SHIFT = 7, BLOCK = 1 << BLOCK_SHIFT };
 
 /* A block's bits take 2 * width words, so that every block begins at a word. */
 struct packed_block {
-    uint64_t least;
+    uint64_t min;
     uint64_t bits; /* index of the first word << 8 | width */
 };
 
@@ -44,8 +44,7 @@ static inline uint64_t read_item(const uint64_t *words, unsigned width, unsigned
 static inline uint64_t read_one(const struct packed_counts *packed, uint64_t record) {
     const struct packed_block *block = &packed->blocks[record >> BLOCK_SHIFT];
     unsigned width = block->bits & 0xff;
-    return block->least +
-           read_item(packed->words + (block->bits >> 8), width, record & (BLOCK - 1));
+    return block->min + read_item(packed->words + (block->bits >> 8), width, record & (BLOCK - 1));
 }
 
 /* Random records miss the cache twice each, at the block and at its bits. Asking for many at once
@@ -81,7 +80,7 @@ static void packed_run(uint64_t *values, const recmap_counts *counts, uint64_t f
         unsigned width = block->bits & 0xff, item = record & (BLOCK - 1);
         size_t here = (size_t)min_u64(BLOCK - item, count - done);
         for (size_t i = 0; i < here; i++)
-            values[done + i] = block->least + read_item(words, width, item + (unsigned)i);
+            values[done + i] = block->min + read_item(words, width, item + (unsigned)i);
         done += here;
     }
 }
@@ -96,28 +95,28 @@ static const struct counts_source packed_source = {
 struct block_values {
     uint64_t values[BLOCK];
     size_t count;
-    uint64_t least;
+    uint64_t min;
     unsigned width;
 };
 
 static recmap_status read_block(struct block_values *block, const struct counts_reader *reader,
                                 uint64_t record_count, size_t index, recmap_error *error) {
-    uint64_t first = (uint64_t)index << BLOCK_SHIFT, least = UINT64_MAX, most = 0;
+    uint64_t first = (uint64_t)index << BLOCK_SHIFT, min = UINT64_MAX, max = 0;
     block->count = (size_t)min_u64(BLOCK, record_count - first);
     RETURN_IF_FAILED(reader->read(reader->context, block->values, first, block->count, error));
     for (size_t i = 0; i < block->count; i++) {
-        if (block->values[i] < least) least = block->values[i];
-        if (block->values[i] > most) most = block->values[i];
+        if (block->values[i] < min) min = block->values[i];
+        if (block->values[i] > max) max = block->values[i];
     }
-    block->least = least;
-    block->width = bit_length(most - least);
+    block->min = min;
+    block->width = bit_length(max - min);
     return RECMAP_OK;
 }
 
 static void store_block(uint64_t *words, const struct block_values *block) {
     unsigned width = block->width;
     for (size_t i = 0; width && i < block->count; i++) {
-        uint64_t item = block->values[i] - block->least;
+        uint64_t item = block->values[i] - block->min;
         size_t bit = i * width;
         unsigned shift = bit & 63;
         words[bit >> 6] |= item << shift;
@@ -137,7 +136,7 @@ static recmap_status measure_blocks(uint64_t *word_count, struct packed_counts *
     *word_count = 0;
     for (size_t b = 0; b < block_count; b++) {
         RETURN_IF_FAILED(read_block(&block, reader, packed->base.record_count, b, error));
-        packed->blocks[b] = (struct packed_block){block.least, *word_count << 8 | block.width};
+        packed->blocks[b] = (struct packed_block){block.min, *word_count << 8 | block.width};
         *word_count += 2 * (uint64_t)block.width;
     }
     return RECMAP_OK;
@@ -152,7 +151,7 @@ static recmap_status store_blocks(struct packed_counts *packed, const struct cou
     for (size_t b = 0; b < block_count; b++) {
         const struct packed_block *measured = &packed->blocks[b];
         RETURN_IF_FAILED(read_block(&block, reader, packed->base.record_count, b, error));
-        if (block.least != measured->least || block.width != (measured->bits & 0xff))
+        if (block.min != measured->min || block.width != (measured->bits & 0xff))
             return fail(error, RECMAP_CORRUPT, "element counts changed while they were being read");
         store_block(packed->words + (measured->bits >> 8), &block);
     }

@@ -205,7 +205,7 @@ recmap_status recmap_dataset_concat(recmap_dataset **dataset, recmap_dataset *co
     return status;
 }
 
-void concat_free_parts(recmap_dataset *dataset) {
+void concat_deinit(recmap_dataset *dataset) {
     for (size_t i = 0; i < dataset->part_count; i++) free(dataset->parts[i].columns);
     free(dataset->parts);
     free(dataset->own_shards);

@@ -28,7 +28,7 @@ uint64_t concat_part_end(const struct dataset_part *part);
 size_t concat_counted_feature_count(const recmap_dataset *dataset);
 
 /* Frees the table of parts. The parts themselves are borrowed. */
-void concat_free_parts(recmap_dataset *dataset);
+void concat_deinit(recmap_dataset *dataset);
 
 /* Whether the data set begins with the one that has this fingerprint and number of records: it is
  * the same, or a concatenation whose first parts are it. */

@@ -128,8 +128,8 @@ recmap_status recmap_dataset_open(recmap_dataset **dataset, const char *path,
 
 void recmap_dataset_close(recmap_dataset *dataset) {
     if (!dataset) return;
-    record_buffers_free(dataset);
-    concat_free_parts(dataset);
+    record_buffers_destroy(dataset);
+    concat_deinit(dataset);
     shard_cache_destroy(dataset->shards);
     extractor_destroy(dataset->extractor);
     row_caches_destroy(atomic_load(&dataset->row_caches));

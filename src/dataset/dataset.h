@@ -140,6 +140,6 @@ recmap_status dataset_check_frame_as(recmap_record *record, const recmap_dataset
 
 /* Called when the data set closes. Frees the buffers of records that were copied and never
  * released. */
-void record_buffers_free(recmap_dataset *dataset);
+void record_buffers_destroy(recmap_dataset *dataset);
 
 #endif

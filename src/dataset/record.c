@@ -49,7 +49,7 @@ void recmap_record_release(recmap_record *record) {
     if (pin) pin->release(pin);
 }
 
-void record_buffers_free(recmap_dataset *dataset) {
+void record_buffers_destroy(recmap_dataset *dataset) {
     while (dataset->buffers) {
         struct record_buffer *buffer = dataset->buffers;
         dataset->buffers = buffer->next;

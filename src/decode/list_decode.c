@@ -98,7 +98,7 @@ static bool convert_int64s(struct list_decoder *decoder, const uint8_t *data, si
 
 /* Returns an upper bound of the number of varints in a run. It is exact for long runs, so that
  * memory is not reserved in vain. */
-static uint64_t varints_at_most(const uint8_t *data, size_t size) {
+static uint64_t varints_max(const uint8_t *data, size_t size) {
     uint64_t count = 0;
     struct wire_trace trace;
     struct wire packed = {data, data + size};
@@ -108,11 +108,11 @@ static uint64_t varints_at_most(const uint8_t *data, size_t size) {
 
 bool list_int64s(struct list_decoder *decoder, const uint8_t *data, size_t size) {
     if (decoder->slot->element != RECMAP_ELEMENT_INT64) return convert_int64s(decoder, data, size);
-    uint64_t most = decoder->room;
-    if (most == UINT64_MAX) most = varints_at_most(data, size);
-    int64_t *out = make_room(decoder, most);
+    uint64_t max = decoder->room;
+    if (max == UINT64_MAX) max = varints_max(data, size);
+    int64_t *out = make_room(decoder, max);
     if (!out) return fail_list(decoder, LIST_MEMORY);
-    size_t count = varints_best()(out, most, data, size);
+    size_t count = varints_best()(out, max, data, size);
     if (count == VARINTS_BAD) return fail_list(decoder, LIST_MALFORMED);
     advance(decoder, count);
     return true;

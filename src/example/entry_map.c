@@ -13,7 +13,7 @@ void entry_map_clear(struct entry_map *map) {
     map->size = 0;
 }
 
-void entry_map_free(struct entry_map *map) {
+void entry_map_deinit(struct entry_map *map) {
     free(map->entries);
     free(map->scratch);
     *map = (struct entry_map){0};

@@ -28,7 +28,7 @@ struct entry_map {
 };
 
 void entry_map_clear(struct entry_map *map);
-void entry_map_free(struct entry_map *map);
+void entry_map_deinit(struct entry_map *map);
 
 /* Reserves room for one more entry. Returns false if memory runs out. */
 bool entry_map_reserve(struct entry_map *map);

@@ -79,7 +79,7 @@ recmap_status example_features_read(struct example_features *features, const uin
     return RECMAP_OK;
 }
 
-void example_features_free(struct example_features *features) {
+void example_features_deinit(struct example_features *features) {
     free(features->entries);
     *features = (struct example_features)EXAMPLE_FEATURES_INIT;
 }

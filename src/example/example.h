@@ -33,7 +33,7 @@ struct example_features {
  * sets `fault` unless it is NULL, or RECMAP_NO_MEMORY; `features` is then empty. */
 recmap_status example_features_read(struct example_features *features, const uint8_t *data,
                                     size_t size, struct example_fault *fault);
-void example_features_free(struct example_features *features);
+void example_features_deinit(struct example_features *features);
 
 /* The two halves of example_features_read: add the entries left in a reader up to its end or to a
  * fault (returns false if memory runs out), then sort them and remove duplicates. */

@@ -26,13 +26,13 @@ recmap_status recmap_example_builder_create(recmap_example_builder **builder, re
 
 void recmap_example_builder_destroy(recmap_example_builder *builder) {
     if (!builder) return;
-    message_free(&builder->arena);
-    message_free(&builder->output);
-    message_free(&builder->values);
-    message_free(&builder->plain);
-    message_free(&builder->name);
-    entry_map_free(&builder->features);
-    entry_map_free(&builder->lists);
+    message_deinit(&builder->arena);
+    message_deinit(&builder->output);
+    message_deinit(&builder->values);
+    message_deinit(&builder->plain);
+    message_deinit(&builder->name);
+    entry_map_deinit(&builder->features);
+    entry_map_deinit(&builder->lists);
     free(builder);
 }
 

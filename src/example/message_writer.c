@@ -9,7 +9,7 @@ bool message_reserve(struct message_writer *writer, size_t size) {
     return array_reserve(&writer->data, &writer->capacity, writer->size + size, 1);
 }
 
-void message_free(struct message_writer *writer) {
+void message_deinit(struct message_writer *writer) {
     free(writer->data);
     *writer = (struct message_writer){0};
 }

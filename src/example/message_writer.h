@@ -20,7 +20,7 @@ struct message_writer {
 /* Reserves room for `size` more bytes. Returns false if memory runs out; the writer is then
  * unchanged. */
 bool message_reserve(struct message_writer *writer, size_t size);
-void message_free(struct message_writer *writer);
+void message_deinit(struct message_writer *writer);
 
 /* The encoded size of a varint, 1 to 10 bytes. */
 static inline size_t varint_size(uint64_t value) {

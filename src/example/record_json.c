@@ -144,7 +144,7 @@ static recmap_status try_example(struct json_writer *json, bool *complete,
     struct example_features features = EXAMPLE_FEATURES_INIT;
     recmap_status status = example_features_read(&features, record->data, record->size, NULL);
     *complete = status == RECMAP_OK && !features.saw_unknown && put_example(json, &features);
-    example_features_free(&features);
+    example_features_deinit(&features);
     return status == RECMAP_NO_MEMORY ? status : RECMAP_OK;
 }
 
@@ -153,7 +153,7 @@ static recmap_status try_sequence(struct json_writer *json, bool *complete,
     struct sequence_features sequence = {0};
     recmap_status status = sequence_features_read(&sequence, record->data, record->size, NULL);
     *complete = status == RECMAP_OK && !sequence.saw_unknown && put_sequence(json, &sequence);
-    sequence_features_free(&sequence);
+    sequence_features_deinit(&sequence);
     return status == RECMAP_NO_MEMORY ? status : RECMAP_OK;
 }
 

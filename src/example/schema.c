@@ -59,8 +59,8 @@ void recmap_schema_destroy(recmap_schema *schema) {
     }
     free(schema->list->items);
     free(schema->list);
-    example_features_free(&schema->features);
-    sequence_features_free(&schema->sequence);
+    example_features_deinit(&schema->features);
+    sequence_features_deinit(&schema->sequence);
     free(schema);
 }
 

@@ -166,8 +166,8 @@ recmap_status sequence_features_read(struct sequence_features *sequence, const u
     return RECMAP_OK;
 }
 
-void sequence_features_free(struct sequence_features *sequence) {
-    example_features_free(&sequence->context);
+void sequence_features_deinit(struct sequence_features *sequence) {
+    example_features_deinit(&sequence->context);
     free(sequence->lists);
     free(sequence->steps);
     *sequence = (struct sequence_features){0};

@@ -30,7 +30,7 @@ struct sequence_features {
  * undefined. */
 recmap_status sequence_features_read(struct sequence_features *sequence, const uint8_t *data,
                                      size_t size, struct example_fault *fault);
-void sequence_features_free(struct sequence_features *sequence);
+void sequence_features_deinit(struct sequence_features *sequence);
 
 /* Returns the steps of a list, or NULL if it has none. */
 const struct example_feature *sequence_steps(const struct sequence_features *sequence,

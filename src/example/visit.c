@@ -125,7 +125,7 @@ static recmap_status try_sequence(bool *is_sequence, struct visitor *visitor, co
     if (status == RECMAP_CORRUPT) status = fail_fault(visitor->error, "tf.SequenceExample", &fault);
     else if (status != RECMAP_OK) status = fail_memory(visitor->error);
     else if (*is_sequence) status = visit_lists(visitor, &sequence);
-    sequence_features_free(&sequence);
+    sequence_features_deinit(&sequence);
     return status;
 }
 
@@ -140,7 +140,7 @@ static recmap_status visit_record(struct visitor *visitor, const void *data, siz
     else if (status != RECMAP_OK) status = fail_memory(visitor->error);
     else if (features.saw_unknown) status = try_sequence(&is_sequence, visitor, data, size);
     if (status == RECMAP_OK && !is_sequence) status = visit_features(visitor, &features);
-    example_features_free(&features);
+    example_features_deinit(&features);
     return status;
 }
 

@@ -14,7 +14,7 @@ static bool make_batch(struct arrow_node *node, struct arrow_box *box, const rec
         return false;
     if (memory) node->length = (int64_t)memory->row_count;
     for (size_t i = 0; i < count; i++)
-        if (!arrow_column_make(&node->children[i], box, parser, memory, i)) return false;
+        if (!arrow_column_init(&node->children[i], box, parser, memory, i)) return false;
     return true;
 }
 
@@ -44,7 +44,7 @@ recmap_status recmap_columns_export_arrow_column(struct ArrowArray *array,
         return fail(error, RECMAP_INVALID, "there is no column %zu", column_index);
     struct arrow_box *box = arrow_box_create(memory);
     if (!box) return fail_memory(error);
-    if (!arrow_column_make(&node, box, memory->parser, memory, column_index))
+    if (!arrow_column_init(&node, box, memory->parser, memory, column_index))
         return fail_box(box, error);
     return arrow_box_emit(array, schema, box, &node, error);
 }
@@ -70,7 +70,7 @@ static bool make_records(struct arrow_node *node, struct arrow_box *box,
     for (size_t i = 0; i < count; i++)
         views[i] = (recmap_bytes){records[i].size ? records[i].data : nothing, records[i].size};
     *node = (struct arrow_node){.format = "vz", .name = "record", .length = (int64_t)count};
-    return arrow_views_make(node, box, views, count, count, arrow_view_alone, NULL);
+    return arrow_views_init(node, box, views, count, count, arrow_view_alone, NULL);
 }
 
 /* Takes ownership of the records' owner in every case: once it belongs to the box, destroying the

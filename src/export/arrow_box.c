@@ -16,7 +16,7 @@ struct arrow_box *arrow_box_create(struct batch_memory *memory) {
 void arrow_box_destroy(struct arrow_box *box) {
     if (box->release) box->release(box->owner);
     if (box->batch) batch_memory_release(box->batch);
-    arena_free(&box->memory);
+    arena_deinit(&box->memory);
     free(box);
 }
 

@@ -77,10 +77,10 @@ static bool add_bytes(const struct column_source *source, struct arrow_node *nod
     /* A user's function may have taken the bytes of one row from anywhere, and the bytes of a row
      * that was cut from records are in several. */
     if (!is_copied(source) && source->is_scattered)
-        return arrow_views_make(node, source->box, source->elements, source->element_count,
+        return arrow_views_init(node, source->box, source->elements, source->element_count,
                                 source->element_count, arrow_view_alone, NULL);
     if (!is_copied(source))
-        return arrow_views_make(node, source->box, source->elements, source->element_count,
+        return arrow_views_init(node, source->box, source->elements, source->element_count,
                                 source->column->row_count, row_end, source);
     if (!arrow_node_add_buffers(node, source->box, 3)) return false;
     if (source->column->lengths) return copy_views(source, node);
@@ -281,7 +281,7 @@ static const struct slot *slot_of(const recmap_parser *parser, const struct colu
 /* Fills in the description from the plan and, if there is data, from the column and its sink, then
  * describes the column. The validity buffer is set last, since only then do the node's buffers
  * exist. */
-bool arrow_column_make(struct arrow_node *node, struct arrow_box *box, const recmap_parser *parser,
+bool arrow_column_init(struct arrow_node *node, struct arrow_box *box, const recmap_parser *parser,
                        const struct batch_memory *memory, size_t column_index) {
     const struct column_plan *column = &parser->columns[column_index];
     struct column_source m = {.box = box,

@@ -6,7 +6,7 @@
 
 /* Describes column `column_index` of the plan with the data of `memory`, or only its field if
  * `memory` is NULL. Returns false if memory runs out. */
-bool arrow_column_make(struct arrow_node *node, struct arrow_box *box, const recmap_parser *parser,
+bool arrow_column_init(struct arrow_node *node, struct arrow_box *box, const recmap_parser *parser,
                        const struct batch_memory *memory, size_t column_index);
 
 #endif

@@ -64,7 +64,7 @@ static size_t count_buffers(const recmap_bytes *views, uint64_t row_count, arrow
 
 /* Two passes over the rows: the first counts the buffers, since a node's buffers are allocated at
  * once; the second fills in buffers and views. */
-bool arrow_views_make(struct arrow_node *node, struct arrow_box *box, const recmap_bytes *views,
+bool arrow_views_init(struct arrow_node *node, struct arrow_box *box, const recmap_bytes *views,
                       uint64_t count, uint64_t row_count, arrow_row_end *row_end,
                       const void *context) {
     size_t buffer_count = count_buffers(views, row_count, row_end, context), used = 0;

@@ -13,7 +13,7 @@ void crc_sums_clear(struct crc_sums *sums) {
     sums->count = 0;
 }
 
-void crc_sums_free(struct crc_sums *sums) {
+void crc_sums_deinit(struct crc_sums *sums) {
     free(sums->sums);
     *sums = (struct crc_sums)CRC_SUMS_INIT;
 }

@@ -22,7 +22,7 @@ struct crc_sums {
 
 /* Forgets the sums but keeps their memory. Call it before passing other bytes. */
 void crc_sums_clear(struct crc_sums *sums);
-void crc_sums_free(struct crc_sums *sums);
+void crc_sums_deinit(struct crc_sums *sums);
 
 /* Computes the CRC-32C of bytes[from, from + size). Pieces may overlap. A piece that starts before
  * all earlier ones restarts the sums. Returns false if memory runs out. */

@@ -62,7 +62,7 @@ const char *custom_fault(const recmap_framing *table) {
     if (size > CUSTOM_NAME_MAX) return "its name is longer than 63 bytes";
     if (strspn(table->name, allowed) != size)
         return "its name has characters other than letters, digits, _ and -";
-    if (framing_make(&own, table->name) || !strcmp(table->name, "auto"))
+    if (framing_init(&own, table->name) || !strcmp(table->name, "auto"))
         return "its name is the name of a built-in framing";
     if (!table->parse) return "it has no function `parse`";
     if (table->file_header_size > FIXED_MAX || table->file_footer_size > FIXED_MAX)

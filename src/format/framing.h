@@ -104,7 +104,7 @@ struct framing {
 
 /* Looks up a built-in framing by its name including parameters: "tfrecord", "ofrecord", "lines",
  * "tar" or "fixed:HEADER,RECORD,FOOTER". Returns false if there is none. */
-bool framing_make(struct framing *framing, const char *name);
+bool framing_init(struct framing *framing, const char *name);
 
 /* Returns whether a frame of `frame_size` bytes can hold a payload of `data_size` bytes. */
 bool framing_fits(const struct framing *framing, uint64_t frame_size, uint64_t data_size);

@@ -36,7 +36,7 @@ static bool make_fixed(struct framing *framing, const char *sizes) {
     return true;
 }
 
-bool framing_make(struct framing *framing, const char *name) {
+bool framing_init(struct framing *framing, const char *name) {
     static const char fixed[] = "fixed:";
     static const struct framing *const framings[] = {&tfrecord_framing, &ofrecord_framing,
                                                      &lines_framing, &tar_framing};

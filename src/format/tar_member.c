@@ -21,9 +21,9 @@ static uint64_t padded(uint64_t size) {
     return (size + TAR_BLOCK_SIZE - 1) / TAR_BLOCK_SIZE * TAR_BLOCK_SIZE;
 }
 
-static uint64_t text_size(const uint8_t *field, uint64_t most) {
-    const uint8_t *end = memchr(field, 0, (size_t)most);
-    return end ? (uint64_t)(end - field) : most;
+static uint64_t text_size(const uint8_t *field, uint64_t capacity) {
+    const uint8_t *end = memchr(field, 0, (size_t)capacity);
+    return end ? (uint64_t)(end - field) : capacity;
 }
 
 /* GNU stores sizes from 8 GiB on in base 256: a byte 0x80, then the number, big-endian. */

@@ -93,12 +93,12 @@ static uint64_t find(const struct framing *framing, const uint8_t *bytes, uint64
                      uint64_t from, uint64_t limit, struct search_budget budget,
                      struct crc_sums *sums) {
     if (size < TFRECORD_OVERHEAD) return FRAME_NOWHERE;
-    uint64_t most = size - TFRECORD_OVERHEAD; /* the last offset at which a frame could start */
-    if (limit > most + 1) limit = most + 1;
+    uint64_t last = size - TFRECORD_OVERHEAD; /* where the last frame could start */
+    if (limit > last + 1) limit = last + 1;
     for (uint64_t at = next_plausible(bytes, from, limit); at < limit;
          at = next_plausible(bytes, at + 1, limit)) {
         if (!budget.place_count--) return FRAME_NOWHERE;
-        if (load64(bytes + at) > most - at) continue;
+        if (load64(bytes + at) > last - at) continue;
         struct frame found = {0};
         if (parse(&found, framing, bytes + at, size - at, FRAME_CHECK_STORED, NULL) != FRAME_GOOD)
             continue;

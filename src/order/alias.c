@@ -67,20 +67,20 @@ static recmap_status fill(struct alias_table *table, uint64_t *integers, const d
     return RECMAP_OK;
 }
 
-recmap_status alias_create(struct alias_table *table, const double *weights, size_t count,
-                           recmap_error *error) {
+recmap_status alias_init(struct alias_table *table, const double *weights, size_t count,
+                         recmap_error *error) {
     uint64_t *integers = calloc(count ? count : 1, sizeof *integers);
     struct alias_table fresh = {
         calloc(count ? count : 1, sizeof *fresh.columns), count, 62 - bit_length(count), {0}};
     recmap_status status = integers && fresh.columns ? fill(&fresh, integers, weights, error)
                                                      : fail_memory(error);
     if (status == RECMAP_OK) *table = fresh;
-    else alias_destroy(&fresh);
+    else alias_deinit(&fresh);
     free(integers);
     return status;
 }
 
-void alias_destroy(struct alias_table *table) {
+void alias_deinit(struct alias_table *table) {
     free(table->columns);
     table->columns = NULL;
 }

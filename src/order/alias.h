@@ -24,9 +24,9 @@ struct alias_table {
 };
 
 /* Errors: as weights_to_integers, and NO_MEMORY. */
-recmap_status alias_create(struct alias_table *table, const double *weights, size_t count,
-                           recmap_error *error);
-void alias_destroy(struct alias_table *table);
+recmap_status alias_init(struct alias_table *table, const double *weights, size_t count,
+                         recmap_error *error);
+void alias_deinit(struct alias_table *table);
 
 /* The index drawn by two random words. */
 uint64_t alias_draw(const struct alias_table *table, uint64_t column_word, uint64_t height_word);

@@ -125,7 +125,7 @@ static recmap_status add_interval(struct blend *blend, const recmap_mixture_chan
     if (!interval->drawn) return fail_memory(error);
     blend->interval_count++;
     RETURN_IF_FAILED(
-        schedule_create(&interval->schedule, change->weights, blend->source_count, error));
+        schedule_init(&interval->schedule, change->weights, blend->source_count, error));
     RETURN_IF_FAILED(check_slots(blend, error));
     if (interval != blend->intervals) count_draws(interval, interval - 1, blend->source_count);
     return RECMAP_OK;
@@ -147,7 +147,7 @@ recmap_status blend_init(struct blend *blend, size_t source_count,
 void blend_deinit(struct blend *blend) {
     for (size_t i = 0; i < blend->interval_count; i++) {
         free(blend->intervals[i].drawn);
-        schedule_destroy(&blend->intervals[i].schedule);
+        schedule_deinit(&blend->intervals[i].schedule);
     }
     free(blend->intervals);
     *blend = (struct blend){0, 0, NULL};

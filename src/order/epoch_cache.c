@@ -15,6 +15,6 @@ void epoch_cache_put(struct epoch_cache *cache, struct epoch_state *state) {
     free(atomic_exchange(&cache->places[state->epoch & 1], state));
 }
 
-void epoch_cache_free(struct epoch_cache *cache) {
+void epoch_cache_deinit(struct epoch_cache *cache) {
     for (int i = 0; i < 2; i++) free(atomic_exchange(&cache->places[i], NULL));
 }

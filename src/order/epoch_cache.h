@@ -24,6 +24,6 @@ struct epoch_state *epoch_cache_take(struct epoch_cache *cache, uint64_t epoch);
 /* Returns a state to the cache, which then owns it. */
 void epoch_cache_put(struct epoch_cache *cache, struct epoch_state *state);
 
-void epoch_cache_free(struct epoch_cache *cache);
+void epoch_cache_deinit(struct epoch_cache *cache);
 
 #endif

@@ -41,11 +41,11 @@ struct batch_view {
 
 static void grouped_destroy(recmap_order *order) {
     struct grouped_order *grouped = (struct grouped_order *)order;
-    groups_destroy(&grouped->groups);
+    groups_deinit(&grouped->groups);
     free(grouped->sizes);
     free(grouped->first_batch);
     free(grouped->group_of_block);
-    epoch_cache_free(&grouped->cache);
+    epoch_cache_deinit(&grouped->cache);
 }
 
 /* With many groups, each step of a search among all of them misses the cache. So a table of every
@@ -252,7 +252,7 @@ static struct grouped_order *make_grouped(const struct order_kind *kind, struct 
                                           uint64_t batch_size, uint64_t seed, recmap_error *error) {
     struct grouped_order *fresh = order_allocate(sizeof *fresh, kind, groups->n, groups->n, error);
     if (!fresh) {
-        groups_destroy(groups);
+        groups_deinit(groups);
         return NULL;
     }
     fresh->groups = *groups;

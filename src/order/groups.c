@@ -69,7 +69,7 @@ static recmap_status allocate(struct groups *groups, size_t n, size_t count, rec
     groups->records = malloc((n ? n : 1) * sizeof *groups->records);
     groups->places = malloc((n ? n : 1) * sizeof *groups->places);
     if (groups->first && groups->records && groups->places) return RECMAP_OK;
-    groups_destroy(groups);
+    groups_deinit(groups);
     return fail_memory(error);
 }
 
@@ -79,7 +79,7 @@ static recmap_status sort_records(struct groups *groups, const int64_t *values, 
     RETURN_IF_FAILED(allocate(groups, n, bound_count + 1, error));
     recmap_status status = digest_words(groups->digest, (const uint64_t *)values, n, error);
     if (status != RECMAP_OK) {
-        groups_destroy(groups);
+        groups_deinit(groups);
         return status;
     }
     for (uint32_t i = 0; i < groups->n; i++) {
@@ -118,7 +118,7 @@ recmap_status groups_by_bounds(struct groups *groups, const int64_t *values, siz
     return sort_records(groups, values, n, bounds, bound_count, error);
 }
 
-void groups_destroy(struct groups *groups) {
+void groups_deinit(struct groups *groups) {
     free(groups->first);
     free(groups->records);
     free(groups->places);

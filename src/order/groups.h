@@ -26,7 +26,7 @@ recmap_status groups_by_label(struct groups *groups, const int64_t *labels, size
 recmap_status groups_by_bounds(struct groups *groups, const int64_t *values, size_t n,
                                const int64_t *bounds, size_t bound_count, recmap_error *error);
 
-void groups_destroy(struct groups *groups);
+void groups_deinit(struct groups *groups);
 
 static inline uint32_t groups_size(const struct groups *groups, uint32_t group) {
     return groups->first[group + 1] - groups->first[group];

@@ -46,7 +46,7 @@ static void describe_weighted(struct json_writer *json, const recmap_order *orde
 }
 
 static void weighted_destroy(recmap_order *order) {
-    alias_destroy(&((struct drawing_order *)order)->table);
+    alias_deinit(&((struct drawing_order *)order)->table);
 }
 
 static const struct order_kind alike_kind = {
@@ -88,7 +88,7 @@ recmap_status recmap_order_weighted(recmap_order **order, const double *weights,
         order_allocate(sizeof *fresh, &weighted_kind, size ? size : n, n, error);
     if (!fresh) return RECMAP_NO_MEMORY;
     fresh->seed = seed;
-    recmap_status status = alias_create(&fresh->table, weights, n, error);
+    recmap_status status = alias_init(&fresh->table, weights, n, error);
     if (status != RECMAP_OK) {
         recmap_order_release(&fresh->base);
         return status;

@@ -31,7 +31,7 @@ static bool make_slack(struct slack_tree *tree, const struct schedule *schedule)
         numbers[d] = (int32_t)d - needed;
     }
     numbers[0] = 1; /* no slot precedes it */
-    bool is_made = slack_create(tree, numbers, (size_t)schedule->period + 1);
+    bool is_made = slack_init(tree, numbers, (size_t)schedule->period + 1);
     free(numbers);
     return is_made;
 }
@@ -112,8 +112,8 @@ static recmap_status allocate(struct schedule *schedule, const double *weights,
     return schedule->slots && schedule->places ? RECMAP_OK : fail_memory(error);
 }
 
-recmap_status schedule_create(struct schedule *schedule, const double *weights, size_t source_count,
-                              recmap_error *error) {
+recmap_status schedule_init(struct schedule *schedule, const double *weights, size_t source_count,
+                            recmap_error *error) {
     struct schedule s = SCHEDULE_INIT;
     s.source_count = source_count;
     struct slack_tree tree = {0, NULL, NULL};
@@ -124,9 +124,9 @@ recmap_status schedule_create(struct schedule *schedule, const double *weights, 
         fill(&s, &tree, turns);
         *schedule = s;
     } else {
-        schedule_destroy(&s);
+        schedule_deinit(&s);
     }
-    slack_destroy(&tree);
+    slack_deinit(&tree);
     free(turns);
     return status;
 }
@@ -136,7 +136,7 @@ uint32_t schedule_turns_before(const struct schedule *schedule, size_t source, u
                           slot);
 }
 
-void schedule_destroy(struct schedule *schedule) {
+void schedule_deinit(struct schedule *schedule) {
     free(schedule->shares);
     free(schedule->first_turn);
     free(schedule->slots);

@@ -30,9 +30,9 @@ struct schedule {
 
 /* A source with weight 0 gets no slot, and the shares of the others are what they would be without
  * it. Errors: INVALID for weights that are negative or not finite, or all 0; NO_MEMORY. */
-recmap_status schedule_create(struct schedule *schedule, const double *weights, size_t source_count,
-                              recmap_error *error);
-void schedule_destroy(struct schedule *schedule);
+recmap_status schedule_init(struct schedule *schedule, const double *weights, size_t source_count,
+                            recmap_error *error);
+void schedule_deinit(struct schedule *schedule);
 
 /* Slots of a source among the first `slot` slots, which are at most a period. */
 uint32_t schedule_turns_before(const struct schedule *schedule, size_t source, uint32_t slot);

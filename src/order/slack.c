@@ -10,13 +10,13 @@ static int32_t minimum_of(const struct slack_tree *tree, size_t node) {
     return (left < right ? left : right) + tree->added[node];
 }
 
-bool slack_create(struct slack_tree *tree, const int32_t *numbers, size_t count) {
+bool slack_init(struct slack_tree *tree, const int32_t *numbers, size_t count) {
     size_t leaves = 1;
     while (leaves < count) leaves *= 2;
     *tree = (struct slack_tree){leaves, calloc(2 * leaves, sizeof(int32_t)),
                                 calloc(2 * leaves, sizeof(int32_t))};
     if (!tree->minimum || !tree->added) {
-        slack_destroy(tree);
+        slack_deinit(tree);
         return false;
     }
     for (size_t i = 0; i < leaves; i++) tree->minimum[leaves + i] = i < count ? numbers[i] : NEVER;
@@ -24,7 +24,7 @@ bool slack_create(struct slack_tree *tree, const int32_t *numbers, size_t count)
     return true;
 }
 
-void slack_destroy(struct slack_tree *tree) {
+void slack_deinit(struct slack_tree *tree) {
     free(tree->minimum);
     free(tree->added);
     *tree = (struct slack_tree){0, NULL, NULL};

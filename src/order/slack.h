@@ -16,8 +16,8 @@ struct slack_tree {
 };
 
 /* Creates the tree from numbers that are not negative. Returns false without memory. */
-bool slack_create(struct slack_tree *tree, const int32_t *numbers, size_t count);
-void slack_destroy(struct slack_tree *tree);
+bool slack_init(struct slack_tree *tree, const int32_t *numbers, size_t count);
+void slack_deinit(struct slack_tree *tree);
 
 /* Adds to the slots [first, end). */
 void slack_add(struct slack_tree *tree, size_t first, size_t end, int32_t amount);

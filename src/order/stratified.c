@@ -34,10 +34,10 @@ struct stratified_epoch {
 
 static void stratified_destroy(recmap_order *order) {
     struct stratified_order *stratified = (struct stratified_order *)order;
-    groups_destroy(&stratified->groups);
+    groups_deinit(&stratified->groups);
     free(stratified->places);
     free(stratified->positions);
-    epoch_cache_free(&stratified->cache);
+    epoch_cache_deinit(&stratified->cache);
 }
 
 static void init_group(struct permutation *permutation, const struct stratified_order *stratified,
@@ -169,7 +169,7 @@ recmap_status recmap_order_stratified(recmap_order **order, const int64_t *label
     RETURN_IF_FAILED(groups_by_label(&groups, labels, n, error));
     struct stratified_order *fresh = order_allocate(sizeof *fresh, &stratified_kind, n, n, error);
     if (!fresh) {
-        groups_destroy(&groups);
+        groups_deinit(&groups);
         return RECMAP_NO_MEMORY;
     }
     fresh->groups = groups;

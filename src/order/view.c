@@ -224,10 +224,10 @@ static struct view_order *make_view(const struct order_kind *kind, recmap_order 
 
 /* One more than the largest number of a range, or 0 if it leaves [0, 2^62). */
 static uint64_t range_limit(uint64_t first, uint64_t count, int64_t step) {
-    const uint64_t most = RECMAP_ORDER_COUNT_MAX;
-    if (first >= most) return 0;
+    const uint64_t max = RECMAP_ORDER_COUNT_MAX;
+    if (first >= max) return 0;
     uint64_t stride = step < 0 ? 0 - (uint64_t)step : (uint64_t)step;
-    uint64_t room = step < 0 ? first : most - 1 - first;
+    uint64_t room = step < 0 ? first : max - 1 - first;
     if (count - 1 > room / stride) return 0;
     return (step < 0 ? first : first + (count - 1) * stride) + 1;
 }

@@ -35,7 +35,7 @@ void path_list_cut(struct path_list *list, size_t count) {
     while (list->count > count) free(list->paths[--list->count]);
 }
 
-void path_list_free(struct path_list *list) {
+void path_list_deinit(struct path_list *list) {
     path_list_cut(list, 0);
     free(list->paths);
     *list = (struct path_list)PATH_LIST_INIT;

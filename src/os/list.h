@@ -31,7 +31,7 @@ struct path_list {
  */
 bool path_list_add(struct path_list *list, char *path);
 void path_list_cut(struct path_list *list, size_t count);
-void path_list_free(struct path_list *list);
+void path_list_deinit(struct path_list *list);
 
 /* Returns whether a file name is of interest. */
 typedef bool (*path_filter)(const char *name);

@@ -38,7 +38,7 @@ char *arena_copy_text(struct arena *arena, const char *text) {
     return arena_copy(arena, text, strlen(text) + 1);
 }
 
-void arena_free(struct arena *arena) {
+void arena_deinit(struct arena *arena) {
     while (arena->blocks) {
         struct arena_block *next = arena->blocks->next;
         free(arena->blocks);

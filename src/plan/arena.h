@@ -16,6 +16,6 @@ void *arena_allocate(struct arena *arena, size_t size);
 void *arena_allocate_zeros(struct arena *arena, size_t count, size_t item_size);
 void *arena_copy(struct arena *arena, const void *data, size_t size);
 char *arena_copy_text(struct arena *arena, const char *text);
-void arena_free(struct arena *arena);
+void arena_deinit(struct arena *arena);
 
 #endif

@@ -224,13 +224,13 @@ static void free_set(struct slot_set *set) {
     free(set->slots);
 }
 
-void plan_free(recmap_parser *parser) {
+void plan_deinit(recmap_parser *parser) {
     free_set(&parser->features);
     free_set(&parser->lists);
     free(parser->columns);
     free(parser->slices);
     recmap_parser_release(parser->whole);
-    arena_free(&parser->memory);
+    arena_deinit(&parser->memory);
 }
 
 recmap_parser *recmap_parser_retain(recmap_parser *parser) {
@@ -241,6 +241,6 @@ recmap_parser *recmap_parser_retain(recmap_parser *parser) {
 void recmap_parser_release(recmap_parser *parser) {
     if (!parser) return;
     if (atomic_fetch_sub_explicit(&parser->users, 1, memory_order_acq_rel) != 1) return;
-    plan_free(parser);
+    plan_deinit(parser);
     free(parser);
 }

@@ -60,10 +60,10 @@ struct recmap_parser {
 };
 
 /* Compiles the features: `context_count` of an Example or a context, then `list_count` feature
- * lists. Call plan_free afterwards, even on failure. */
+ * lists. Call plan_deinit afterwards, even on failure. */
 recmap_status plan_compile(recmap_parser *parser, const recmap_feature *features,
                            size_t context_count, const recmap_feature *lists, size_t list_count,
                            recmap_error *error);
-void plan_free(recmap_parser *parser);
+void plan_deinit(recmap_parser *parser);
 
 #endif

@@ -124,10 +124,10 @@ static size_t fill_cells(struct prefixes *prefixes, const struct slot *slots, un
 static bool make_cells(struct prefixes *prefixes, const struct slot *slots) {
     unsigned bits = 4;
     while ((size_t)1 << bits < prefixes->count * 2 && bits < CELL_BITS_MAX) bits++;
-    unsigned bits_most = bits + 5 < CELL_BITS_MAX ? bits + 5 : CELL_BITS_MAX;
-    prefixes->cells = malloc(sizeof *prefixes->cells << bits_most);
+    unsigned bits_max = bits + 5 < CELL_BITS_MAX ? bits + 5 : CELL_BITS_MAX;
+    prefixes->cells = malloc(sizeof *prefixes->cells << bits_max);
     if (!prefixes->cells) return false;
-    while (fill_cells(prefixes, slots, bits) && bits < bits_most) bits++;
+    while (fill_cells(prefixes, slots, bits) && bits < bits_max) bits++;
     prefixes->has_others = fill_cells(prefixes, slots, bits) > 0;
     return true;
 }

@@ -89,5 +89,5 @@ void missing_advice_write(char *advice, size_t capacity, const char *name, const
         if (candidates) write_advice(advice, capacity, name, candidates, features.count);
         free(candidates);
     }
-    example_features_free(&features);
+    example_features_deinit(&features);
 }

@@ -24,7 +24,7 @@ bool findings_init(struct scan_findings *findings, const struct extractor *extra
 
 void findings_deinit(struct scan_findings *findings) {
     run_deinit(&findings->run);
-    crc_sums_free(&findings->sums);
+    crc_sums_deinit(&findings->sums);
     free(findings->damages);
     *findings = (struct scan_findings){0};
 }

@@ -25,7 +25,7 @@ static const struct registered *find_registered(const char *name) {
 }
 
 bool framings_find(struct framing *framing, const char *name) {
-    if (framing_make(framing, name)) return true;
+    if (framing_init(framing, name)) return true;
     process_lock();
     const struct registered *entry = find_registered(name);
     process_unlock();

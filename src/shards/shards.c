@@ -47,8 +47,8 @@ recmap_status recmap_shards_create(recmap_shards **shards, recmap_error *error) 
 
 void recmap_shards_destroy(recmap_shards *shards) {
     if (!shards) return;
-    path_list_free(&shards->list);
-    path_list_free(&shards->left_out);
+    path_list_deinit(&shards->list);
+    path_list_deinit(&shards->left_out);
     recmap_storage_destroy(shards->storage);
     free(shards);
 }

@@ -122,7 +122,7 @@ static void count_steps(const uint8_t *data, size_t size) {
         check(is_counted && count.is_present == (list != NULL));
         check(count.count == (list ? list->step_count : 0));
     }
-    sequence_features_free(&sequence);
+    sequence_features_deinit(&sequence);
     example_names_destroy(names);
 }
 

@@ -117,7 +117,7 @@ static void ask_for_counts(struct asked_features *request, const uint8_t *data, 
         feature->fixed = entry->feature.count;
         feature->is_converted = (i + size) % 2 && can_be_converted(&entry->feature);
     }
-    example_features_free(&features);
+    example_features_deinit(&features);
 }
 
 /* Reads the entries of the record and asks for each feature found, even if the record is damaged
@@ -352,7 +352,7 @@ static const char *checked_record_init(struct checked_record *record,
     } else if (record->model.accepted) {
         model_from_ours(&record->model, request, &features);
     }
-    example_features_free(&features);
+    example_features_deinit(&features);
     return difference;
 }
 

@@ -135,7 +135,7 @@ static void check_against_model(const struct read_check *check, const struct rea
             show(data, size);
             fail_msg("no Example: %s", is_taken ? "taken" : fault->message);
         }
-        example_features_free(&features);
+        example_features_deinit(&features);
         return;
     }
     for (size_t i = 0; i < set->count; i++) {
@@ -149,7 +149,7 @@ static void check_against_model(const struct read_check *check, const struct rea
     if (is_fault == is_taken) show(data, size);
     assert_true(is_fault != is_taken);
     if (!is_taken) assert_int_equal(fault->status, RECMAP_FEATURE);
-    example_features_free(&features);
+    example_features_deinit(&features);
 }
 
 /* Reads one record into the next row in all paths. Returns whether it was taken. */

@@ -321,6 +321,6 @@ const char *find_difference(const uint8_t *data, size_t size) {
         difference = check_values(&features.entries[i].feature);
     if (!difference && accepted) difference = check_lookup(&features, data, size);
     if (!difference) difference = compare_with_theirs(&features, accepted, data, size);
-    example_features_free(&features);
+    example_features_deinit(&features);
     return difference;
 }

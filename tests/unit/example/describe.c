@@ -55,7 +55,7 @@ void describe(recmap_text *text, const uint8_t *data, size_t size) {
     if (status == RECMAP_NO_MEMORY) abort();
     if (status != RECMAP_OK) {
         put(text, "REJECT: %s", fault.reason);
-        example_features_free(&features);
+        example_features_deinit(&features);
         return;
     }
     put(text, features.has_features ? "{features { " : "{");
@@ -67,5 +67,5 @@ void describe(recmap_text *text, const uint8_t *data, size_t size) {
         put(text, "} ");
     }
     put(text, features.has_features ? "}}" : "}");
-    example_features_free(&features);
+    example_features_deinit(&features);
 }

@@ -366,7 +366,7 @@ static void test_no_record_takes_long(void **state) {
             while (example_values_next(&value, &values)) count++;
             assert_true(count == features.entries[k].feature.count);
         }
-        example_features_free(&features);
+        example_features_deinit(&features);
         free(data);
     }
     assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 60);

@@ -42,7 +42,7 @@ static void test_pieces(void **state) {
             assert_true(crc_sums_piece(&crc, &sums, bytes.data, from, size));
             assert_int_equal(crc, crc32c(bytes.data + from, size));
         }
-        crc_sums_free(&sums);
+        crc_sums_deinit(&sums);
     }
     buffer_free(&bytes);
 }
@@ -73,7 +73,7 @@ static void test_false_headers(void **state) {
     crc_sums_clear(&sums);
     assert_int_equal(framing->find(framing, bytes.data, total, 0, total, SEARCH_UNBOUNDED, &sums),
                      good);
-    crc_sums_free(&sums);
+    crc_sums_deinit(&sums);
     buffer_free(&bytes);
 }
 

@@ -164,7 +164,7 @@ static void test_draws(void **state) {
  * becomes 0, and none is off by more than rounding the scaled weights makes it. */
 static void check_table(const double *weights, size_t n) {
     struct alias_table table;
-    MUST(alias_create(&table, weights, n, &error));
+    MUST(alias_init(&table, weights, n, &error));
     const uint64_t whole = (uint64_t)1 << table.height_bits;
     uint64_t *areas = make_array(n, sizeof *areas), total = 0;
     long double sum = 0;
@@ -183,7 +183,7 @@ static void check_table(const double *weights, size_t n) {
     }
     assert_true(total == n * whole);
     free(areas);
-    alias_destroy(&table);
+    alias_deinit(&table);
 }
 
 static void test_alias_tables_are_exact(void **state) {

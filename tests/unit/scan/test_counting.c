@@ -252,7 +252,7 @@ static void test_random_sequences(void **state) {
         }
     }
     assert_true(compared > 10000);
-    sequence_features_free(&sequence);
+    sequence_features_deinit(&sequence);
     example_names_destroy(compiled);
 }
 

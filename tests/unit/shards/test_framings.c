@@ -118,7 +118,7 @@ static void test_first_place(void **state) {
     static const char *const names[] = {"lines", "fixed:0,1,0", "fixed:7,5,3", "fixed:600,1,0"};
     for (unsigned i = 0; i < some_rounds(20000); i++) {
         struct framing by;
-        assert_true(framing_make(&by, names[i % 4]));
+        assert_true(framing_init(&by, names[i % 4]));
         uint64_t size = rng_below(&random, TOTAL), from = rng_below(&random, size + 1);
         uint64_t limit = from + rng_below(&random, size + 1 - from);
         for (size_t b = 0; b < size; b++) data[b] = rng_one_in(&random, 9) ? '\n' : 'a';
@@ -140,7 +140,7 @@ static void test_tar_is_guessed(void **state) {
     (void)state;
     struct rng random = {14};
     struct framing by;
-    assert_true(framing_make(&by, "tar"));
+    assert_true(framing_init(&by, "tar"));
     enum { SAMPLES = 200, SAMPLE_MAX = 4 * 1536 };
     uint8_t *data = calloc(SAMPLES, SAMPLE_MAX);
     uint64_t begins[SAMPLES], size = 0;
@@ -174,7 +174,7 @@ static void test_ofrecord_is_guessed(void **state) {
     (void)state;
     struct rng random = {12};
     struct framing by;
-    assert_true(framing_make(&by, "ofrecord"));
+    assert_true(framing_init(&by, "ofrecord"));
     enum { TOTAL = 100000 };
     uint8_t *data = calloc(1, TOTAL);
     uint8_t *begins = calloc(1, TOTAL);
