@@ -6,16 +6,8 @@
  * u8 width; 3 zero bytes. */
 enum { START_OFFSET = 8, WIDTH_OFFSET = 12 };
 
-static size_t block_count(size_t record_count) {
-    return (record_count + COUNT_BLOCK_RECORDS - 1) >> COUNT_BLOCK_SHIFT;
-}
-
-static size_t records_in_block(size_t record_count, size_t block) {
-    return (size_t)min_u64(record_count - (block << COUNT_BLOCK_SHIFT), COUNT_BLOCK_RECORDS);
-}
-
 size_t count_chunk_capacity(size_t record_count) {
-    return block_count(record_count) *
+    return residuals_block_count(record_count) *
                (COUNT_ENTRY_SIZE + residuals_size(COUNT_BLOCK_RECORDS, 64)) +
            RESIDUALS_PADDING;
 }
@@ -39,27 +31,25 @@ static size_t pack_block(uint8_t *entry, uint8_t *bits, size_t position, const u
 
 size_t count_chunk_pack(uint8_t *packed, const uint64_t *counts, size_t record_count) {
     assert(record_count <= COUNT_CHUNK_RECORDS);
-    size_t blocks = block_count(record_count), position = 0;
+    size_t blocks = residuals_block_count(record_count), position = 0;
     uint8_t *bits = packed + blocks * COUNT_ENTRY_SIZE;
     for (size_t b = 0; b < blocks; b++)
         position += pack_block(packed + b * COUNT_ENTRY_SIZE, bits + position, position,
                                counts + (b << COUNT_BLOCK_SHIFT),
-                               records_in_block(record_count, b));
+                               residuals_in_block(record_count, b));
     memset(bits + position, 0, RESIDUALS_PADDING);
     return (size_t)(bits - packed) + position + RESIDUALS_PADDING;
 }
 
 bool count_chunk_open(struct count_chunk *chunk, const uint8_t *packed, size_t size,
                       size_t record_count) {
-    size_t blocks = block_count(record_count), directory = blocks * COUNT_ENTRY_SIZE;
+    size_t blocks = residuals_block_count(record_count), directory = blocks * COUNT_ENTRY_SIZE;
     if (size < directory + RESIDUALS_PADDING) return false;
     uint64_t bits = size - directory - RESIDUALS_PADDING;
     for (size_t b = 0; b < blocks; b++) {
         const uint8_t *entry = packed + b * COUNT_ENTRY_SIZE;
-        uint32_t width = load32(entry + WIDTH_OFFSET);
-        if (!residuals_width_is_valid(width)) return false;
-        if (!bytes_fit(8 * (uint64_t)load32(entry + START_OFFSET),
-                       residuals_size(records_in_block(record_count, b), width), bits))
+        if (!residuals_fit(load32(entry + START_OFFSET), load32(entry + WIDTH_OFFSET),
+                           residuals_in_block(record_count, b), bits))
             return false;
     }
     *chunk = (struct count_chunk){packed, packed + directory, (size_t)bits + RESIDUALS_PADDING,

@@ -2,13 +2,10 @@
 
 #include <assert.h>
 
-static size_t block_count(size_t record_count) {
-    return (record_count + OFFSETS_BLOCK_RECORDS - 1) >> OFFSETS_BLOCK_SHIFT;
-}
-
 size_t offsets_capacity(size_t record_count) {
-    return block_count(record_count) * OFFSETS_ENTRY_SIZE +
-           residuals_size(block_count(record_count) * OFFSETS_BLOCK_RECORDS, 64) + OFFSETS_PADDING;
+    size_t blocks = residuals_block_count(record_count);
+    return blocks * OFFSETS_ENTRY_SIZE + residuals_size(blocks * OFFSETS_BLOCK_RECORDS, 64) +
+           OFFSETS_PADDING;
 }
 
 /* The slope of a block's line is the mean distance of its offsets. All arithmetic wraps modulo
@@ -47,14 +44,12 @@ static size_t pack_block(uint8_t *entry, uint8_t *bits, size_t position, const u
 size_t offsets_pack(uint8_t *packed, const uint64_t *offsets, const uint32_t *shards,
                     size_t record_count) {
     assert(record_count <= OFFSETS_CHUNK_RECORDS);
-    size_t blocks = block_count(record_count), position = 0;
+    size_t blocks = residuals_block_count(record_count), position = 0;
     uint8_t *bits = packed + blocks * OFFSETS_ENTRY_SIZE;
-    for (size_t f = 0; f < blocks; f++) {
-        size_t first = f << OFFSETS_BLOCK_SHIFT;
-        size_t count = record_count - first;
-        if (count > OFFSETS_BLOCK_RECORDS) count = OFFSETS_BLOCK_RECORDS;
-        position += pack_block(packed + f * OFFSETS_ENTRY_SIZE, bits + position, position,
-                               offsets + first, shards[first], count);
+    for (size_t b = 0; b < blocks; b++) {
+        size_t first = b << OFFSETS_BLOCK_SHIFT;
+        position += pack_block(packed + b * OFFSETS_ENTRY_SIZE, bits + position, position,
+                               offsets + first, shards[first], residuals_in_block(record_count, b));
     }
     return (size_t)(bits - packed) + position + OFFSETS_PADDING;
 }
@@ -63,18 +58,13 @@ size_t offsets_pack(uint8_t *packed, const uint64_t *offsets, const uint32_t *sh
  * must leave its bits, and the padding after them, inside the chunk. */
 bool offsets_open(struct offsets_chunk *chunk, const uint8_t *packed, size_t size,
                   size_t record_count) {
-    size_t blocks = block_count(record_count);
+    size_t blocks = residuals_block_count(record_count);
     size_t directory = blocks * OFFSETS_ENTRY_SIZE;
     if (size < directory + OFFSETS_PADDING) return false;
     uint64_t bits = size - directory - OFFSETS_PADDING;
-    for (size_t f = 0; f < blocks; f++) {
-        const uint8_t *entry = packed + f * OFFSETS_ENTRY_SIZE;
-        unsigned width = entry[8];
-        size_t first = f << OFFSETS_BLOCK_SHIFT;
-        size_t count = record_count - first;
-        if (count > OFFSETS_BLOCK_RECORDS) count = OFFSETS_BLOCK_RECORDS;
-        if (!residuals_width_is_valid(width)) return false;
-        if (!bytes_fit(8 * (uint64_t)load32(entry + 16), residuals_size(count, width), bits))
+    for (size_t b = 0; b < blocks; b++) {
+        const uint8_t *entry = packed + b * OFFSETS_ENTRY_SIZE;
+        if (!residuals_fit(load32(entry + 16), entry[8], residuals_in_block(record_count, b), bits))
             return false;
     }
     *chunk = (struct offsets_chunk){packed, packed + directory, (size_t)bits + OFFSETS_PADDING,

@@ -15,6 +15,11 @@ size_t residuals_size(size_t count, unsigned width) {
     return (count * width + 63) / 64 * 8;
 }
 
+bool residuals_fit(uint32_t start, unsigned width, size_t count, uint64_t bits_size) {
+    return residuals_width_is_valid(width) &&
+           bytes_fit(8 * (uint64_t)start, residuals_size(count, width), bits_size);
+}
+
 size_t residuals_write(uint8_t *bits, unsigned width, const uint64_t *residuals, size_t count) {
     uint64_t word = 0;
     unsigned filled = 0;
