@@ -316,6 +316,8 @@ static recmap_status put_points(struct packer *packer, const struct point_list *
     return RECMAP_OK;
 }
 
+/* Completes the shard's entry, which is written with all others at the end. Its seek points and
+ * full chunks of damage are written now, so that those of all shards need not be in memory. */
 recmap_status packer_end_shard(struct packer *packer, const struct shard_end *end,
                                const struct shard_identity *identity, recmap_error *error) {
     struct shard_entry *shard = current_shard(packer);

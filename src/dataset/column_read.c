@@ -165,20 +165,19 @@ static recmap_status read_lengths(int64_t *values, recmap_dataset *dataset, uint
     return RECMAP_OK;
 }
 
+/* In a concatenation each part reads its own values: a column may have another number there. */
 recmap_status recmap_dataset_read_int64(int64_t *values, recmap_dataset *dataset,
                                         size_t column_index, uint64_t first, size_t count,
                                         recmap_error *error) {
-    recmap_status status =
-        check_read(dataset, column_index, RECMAP_TYPE_INT64, first, count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_read(dataset, column_index, RECMAP_TYPE_INT64, first, count, error));
     if (column_index == 0) return read_lengths(values, dataset, first, count, error);
     struct part_cursor parts = part_cursor_init(dataset, first, count);
     if (dataset->part_count) {
-        while (status == RECMAP_OK && next_part(&parts))
-            status = recmap_dataset_read_int64(values + parts.done, parts.part->dataset,
-                                               parts.part->columns[column_index], parts.first,
-                                               parts.count, error);
-        return status;
+        while (next_part(&parts))
+            RETURN_IF_FAILED(recmap_dataset_read_int64(values + parts.done, parts.part->dataset,
+                                                       parts.part->columns[column_index],
+                                                       parts.first, parts.count, error));
+        return RECMAP_OK;
     }
     return copy_int64(values, dataset, column_index - 1, first, count, error);
 }
@@ -190,11 +189,11 @@ recmap_status recmap_dataset_read_float(float *values, recmap_dataset *dataset, 
     if (status != RECMAP_OK) return status;
     struct part_cursor parts = part_cursor_init(dataset, first, count);
     if (dataset->part_count) {
-        while (status == RECMAP_OK && next_part(&parts))
-            status = recmap_dataset_read_float(values + parts.done, parts.part->dataset,
-                                               parts.part->columns[column_index], parts.first,
-                                               parts.count, error);
-        return status;
+        while (next_part(&parts))
+            RETURN_IF_FAILED(recmap_dataset_read_float(values + parts.done, parts.part->dataset,
+                                                       parts.part->columns[column_index],
+                                                       parts.first, parts.count, error));
+        return RECMAP_OK;
     }
     return copy_float(values, dataset, column_index - 1, first, count, error);
 }

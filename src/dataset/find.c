@@ -69,6 +69,8 @@ static recmap_status find_all_in_parts(uint64_t *numbers, size_t capacity, size_
     return RECMAP_OK;
 }
 
+/* Records with the same hash are candidates; their own ids decide. All are counted, also those for
+ * which there is no room. */
 recmap_status recmap_dataset_find_all(uint64_t *numbers, size_t capacity, size_t *count,
                                       recmap_dataset *dataset, const recmap_value *id,
                                       recmap_error *error) {

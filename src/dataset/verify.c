@@ -278,6 +278,8 @@ static void list_shards(const char **names, struct scan_form *forms,
     }
 }
 
+/* After damage in a compressed shard the scan resumes at the index's seek points, as readers do.
+ * Damage is added to the report; it is not an error of the scan. */
 static recmap_status scan_listed(struct verification *verification, const char *const *names,
                                  const struct scan_form *forms,
                                  const recmap_verify_options *options, recmap_error *error) {

@@ -218,6 +218,9 @@ static recmap_status fail_no_keys(url_scheme scheme, recmap_error *error) {
     return RECMAP_INVALID;
 }
 
+/* Signs the request (AWS Signature Version 4). Each header that is signed must also be sent, so
+ * both come from one list; `host` is sent by libcurl. The path is signed as it is in the URL,
+ * already percent-encoded. */
 static recmap_status sign(struct authorization *authorization, const struct address *address,
                           const struct storage_options *options, int64_t seconds,
                           recmap_error *error) {

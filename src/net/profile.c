@@ -31,6 +31,8 @@ static bool is_section(struct line line, const char *profile) {
                   profile);
 }
 
+/* A profile may have several sections; the first line with the name counts. Comments start with
+ * `#`. */
 const char *profile_find(size_t *size, bool *has_section, const char *text, const char *profile,
                          const char *name) {
     bool is_inside = false;

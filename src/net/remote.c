@@ -269,6 +269,7 @@ static recmap_status fail_page(const struct listing *listing, list_verdict verdi
     return RECMAP_IO;
 }
 
+/* The body is the server's text: list_page_read trusts nothing in it. */
 static recmap_status fetch_page(struct list_page *page, recmap_storage *storage,
                                 const struct listing *listing, const char *next,
                                 recmap_error *error) {
@@ -322,6 +323,9 @@ static recmap_status list_pages(recmap_storage *storage, const struct listing *l
     return status;
 }
 
+/* Stores list names by prefix, so that is what is asked for: everything before the first wildcard.
+ * The rest of the pattern is matched here. If no slash follows, the store need not descend into
+ * folders. */
 recmap_status remote_list(struct path_list *list, recmap_storage *storage, const char *pattern,
                           path_filter filter, recmap_error *error) {
     struct listing listing = {.list = list, .text = pattern, .filter = filter};

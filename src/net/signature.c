@@ -59,6 +59,9 @@ void signature_derive_key(uint8_t key[SHA256_SIZE], const char *secret, const ch
     memset(first, 0, sizeof first);
 }
 
+/* The signature proves the key without sending it: it is an HMAC of the time, the scope (date,
+ * region, service) and the hash of the request, under a key that is derived from the secret for
+ * that scope. The secret's copies are erased. */
 bool signature_write(char authorization[AUTHORIZATION_MAX], const struct signature_input *input) {
     char names[SCOPE_MAX] = "", scope[SCOPE_MAX], hash[2 * SHA256_SIZE + 1];
     char text[2 * SCOPE_MAX];

@@ -238,6 +238,8 @@ static recmap_status take_value(struct storage_options *options, bool *has_secti
     return put(options, option, value, size, error);
 }
 
+/* Takes what is not set yet, so that options that were passed, and files read before, win. The text
+ * contains secrets, so it is erased before its memory is freed. */
 static recmap_status take_file(struct storage_options *options, bool *has_section,
                                const char *variable, const char *name, recmap_error *error) {
     char *path = find_path(variable, name), *text;

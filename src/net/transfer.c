@@ -456,6 +456,8 @@ static int errno_of(const struct slot *slot) {
     }
 }
 
+/* The most specific advice comes first: what the server itself said (its region, its error code),
+ * then what the verdict implies. */
 static void advise(const struct slot *slot, const char *code, recmap_error *error) {
     const char *region = slot->reply.region;
     if (slot->is_refused) fail_advise(error, ADVICE_BLOCKED);
@@ -545,6 +547,9 @@ static bool is_overloaded(const struct slot *slot) {
     return slot->is_judged && (slot->reply.status == 429 || slot->reply.status == 503);
 }
 
+/* A request ends in one of three ways: its result is given to the caller, it is repeated later, or
+ * it fails for good. The window of requests in flight grows after successes and shrinks only if the
+ * server is overloaded: other failures say nothing about the load. */
 static recmap_status end_request(size_t *failed, struct slot *slot, CURLcode code,
                                  recmap_error *error) {
     struct run *run = slot->run;

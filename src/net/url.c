@@ -140,6 +140,8 @@ static void append_some(char *buffer, size_t capacity, const char *text, size_t 
     url_append(buffer, capacity, text, size < room ? size : room);
 }
 
+/* Credentials can be in two places: before an `@` in the authority, and in the query, as in
+ * presigned URLs. Both are removed; the last `@` ends the credentials. */
 void url_redact(char *redacted, size_t capacity, const char *text) {
     if (!capacity) return;
     redacted[0] = 0;

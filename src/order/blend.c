@@ -79,6 +79,7 @@ uint64_t blend_length(const struct blend *blend, size_t source, uint64_t drawn, 
 
 /* ---- Creating. */
 
+/* Positions are at most 2^62, so sums of two of them do not overflow. */
 recmap_status blend_check_changes(const recmap_mixture_change *changes, size_t change_count,
                                   recmap_error *error) {
     if (!change_count || changes[0].position)

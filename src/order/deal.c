@@ -1,4 +1,15 @@
-/* Dividing an epoch among ranks, step by step. */
+/* Dividing an epoch among ranks, step by step.
+ *
+ * Each rank computes its share alone, from the order, the epoch, the position where the run
+ * continues, the options and the step. Ranks do not talk to each other, so nothing may depend on
+ * what one of them has seen: that goes for the number of steps above all. If one rank had a step
+ * more than the others, it would wait for them in a collective operation that never ends. So
+ * count_steps does not know the rank.
+ *
+ * A step takes consecutive units, and the ranks take consecutive parts of them. Only the last step
+ * can lack units. It is dropped (RECMAP_LAST_DROP); or filled up with the first units of the epoch,
+ * so that all shares are complete but some records occur twice (RECMAP_LAST_PAD); or divided
+ * evenly, so that each record occurs once but shares differ by one unit, and can be empty. */
 #include <inttypes.h>
 
 #include "base/bytes.h"
@@ -59,21 +70,23 @@ recmap_status recmap_deal_init(recmap_deal *deal, const recmap_order *order, uin
         return fail(error, RECMAP_INVALID,
                     "position %" PRIu64 " is out of range: an epoch has %" PRIu64 " positions",
                     position, order->count);
-    recmap_deal made = {order, epoch, position, *options, 0, order->batch_count};
+    recmap_deal fresh = {order, epoch, position, *options, 0, order->batch_count};
     if (order->batch_count && position < order->count)
-        RETURN_IF_FAILED(recmap_order_batch_of(&made.first_batch, order, epoch, position, error));
-    count_steps(&made);
-    *deal = made;
+        RETURN_IF_FAILED(recmap_order_batch_of(&fresh.first_batch, order, epoch, position, error));
+    count_steps(&fresh);
+    *deal = fresh;
     return RECMAP_OK;
 }
 
-/* A rank's units of a step: [first, first + count), which may pass the end. */
+/* A rank's units of a step: [first, first + count). A padded share may pass the end of the epoch;
+ * share_batch and recmap_deal_numbers continue it at the start. */
 static recmap_share share_units(const recmap_deal *deal, const struct units *units, uint64_t step,
                                 uint32_t rank) {
     uint64_t start = units->first + step * units->step, left = units->end - start;
     recmap_share share = {start + rank * units->rank, units->rank};
     if (left >= units->step || deal->options.last == RECMAP_LAST_PAD) return share;
-    /* The incomplete last step is divided evenly; the first ranks have one unit more. */
+    /* The first `more` ranks have one unit more than the others, so rank r starts after r equal
+     * parts and the additional units of the ranks before it. */
     uint64_t world = deal->options.world_size, more = left % world;
     share.first = start + rank * (left / world) + min_u64(rank, more);
     share.count = left / world + (rank < more);
@@ -81,7 +94,8 @@ static recmap_share share_units(const recmap_deal *deal, const struct units *uni
 }
 
 /* The positions of a batch. The first one may have begun before the position of the deal; then only
- * the rest of it counts. */
+ * the rest of it counts. If padding arrives at the same batch again, its number is larger by the
+ * number of batches, and it is taken as a whole. */
 static recmap_status share_batch(recmap_share *share, const recmap_deal *deal, uint64_t batch,
                                  recmap_error *error) {
     uint64_t count = deal->order->batch_count;
@@ -113,6 +127,7 @@ recmap_status recmap_deal_share(recmap_share *share, const recmap_deal *deal, ui
     return RECMAP_OK;
 }
 
+/* A share that passes the end of the epoch continues at its start, so it is listed in runs. */
 recmap_status recmap_deal_numbers(uint64_t *numbers, const recmap_deal *deal,
                                   const recmap_share *share, recmap_error *error) {
     const uint64_t count = deal->order->count;

@@ -344,6 +344,9 @@ static recmap_status set_length(struct mixture_order *mixture, recmap_error *err
     return RECMAP_INVALID;
 }
 
+/* The numbers of all sources follow one another: source i has those from first_number[i] on. The
+ * order has a property of rows only if all its sources have it. Sources are retained last, when
+ * nothing can fail any more, so destroying a half-made mixture releases none. */
 static recmap_status set_sources(struct mixture_order *mixture, recmap_order *const *sources,
                                  size_t count, recmap_error *error) {
     mixture->sources = calloc(count, sizeof *mixture->sources);
@@ -384,6 +387,8 @@ static recmap_status set_parts(struct mixture_order *mixture, recmap_order *cons
     return set_length(mixture, error);
 }
 
+/* Arguments are checked before anything is allocated. From order_allocate on, releasing the order
+ * undoes all that was done. */
 recmap_status recmap_order_blended(recmap_order **order, recmap_order *const *sources,
                                    size_t source_count, const recmap_mixture_change *changes,
                                    size_t change_count, const recmap_mixture_options *options,

@@ -144,6 +144,8 @@ static recmap_status count_rows(struct windows_order *windows, recmap_error *err
     return status;
 }
 
+/* How many windows there are is known only after all records were counted, so the order is created
+ * with none. From the retain on, it owns the counts: releasing it releases them. */
 recmap_status recmap_order_windows(recmap_order **order, recmap_counts *counts,
                                    const recmap_windows_options *options, recmap_error *error) {
     RETURN_IF_FAILED(check_options(options, error));
