@@ -194,15 +194,20 @@ static int inherit_options(struct index_job *job) {
     return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
 }
 
+static recmap_status build_from(recmap_index_builder *builder, struct index_job *job,
+                                recmap_index_summary *summary, recmap_error *error) {
+    if (job->appends) RETURN_IF_FAILED(recmap_index_builder_add_index(builder, job->path, error));
+    for (size_t i = 0; i < recmap_shards_count(job->shards); i++)
+        RETURN_IF_FAILED(
+            recmap_index_builder_add_shard(builder, recmap_shards_path(job->shards, i), error));
+    return recmap_index_builder_finish(summary, builder, error);
+}
+
 static recmap_status build(struct index_job *job, recmap_index_summary *summary,
                            recmap_error *error) {
     recmap_index_builder *builder = NULL;
     recmap_status status = recmap_index_builder_create(&builder, job->path, &job->options, error);
-    if (status == RECMAP_OK && job->appends)
-        status = recmap_index_builder_add_index(builder, job->path, error);
-    for (size_t i = 0; status == RECMAP_OK && i < recmap_shards_count(job->shards); i++)
-        status = recmap_index_builder_add_shard(builder, recmap_shards_path(job->shards, i), error);
-    if (status == RECMAP_OK) status = recmap_index_builder_finish(summary, builder, error);
+    if (status == RECMAP_OK) status = build_from(builder, job, summary, error);
     recmap_index_builder_destroy(builder);
     return status;
 }

@@ -51,20 +51,19 @@ static recmap_status inherit_framing(struct inherited *inherited, recmap_index_o
     recmap_shard_info last;
     uint64_t count = recmap_dataset_get_info(inherited->dataset)->shard_count;
     if (!count) return RECMAP_OK;
-    recmap_status status = recmap_dataset_get_shard(&last, inherited->dataset, count - 1, error);
-    if (status == RECMAP_OK) options->framing = last.framing;
-    return status;
+    RETURN_IF_FAILED(recmap_dataset_get_shard(&last, inherited->dataset, count - 1, error));
+    options->framing = last.framing;
+    return RECMAP_OK;
 }
 
 recmap_status inherited_open(struct inherited *inherited, recmap_index_options *options,
                              const char *path, const recmap_dataset_options *dataset_options,
                              recmap_error *error) {
-    recmap_status status = recmap_dataset_open(&inherited->dataset, path, dataset_options, error);
-    if (status == RECMAP_OK && (!options->framing || !strcmp(options->framing, "auto")))
-        status = inherit_framing(inherited, options, error);
-    if (status != RECMAP_OK || options->id_feature || options->lift_count ||
-        options->counted_feature_count)
-        return status;
+    RETURN_IF_FAILED(recmap_dataset_open(&inherited->dataset, path, dataset_options, error));
+    if (!options->framing || !strcmp(options->framing, "auto"))
+        RETURN_IF_FAILED(inherit_framing(inherited, options, error));
+    if (options->id_feature || options->lift_count || options->counted_feature_count)
+        return RECMAP_OK;
     options->id_feature = recmap_dataset_get_info(inherited->dataset)->id_name;
     RETURN_IF_FAILED(inherit_columns(inherited, options, error));
     return inherit_counts(inherited, options, error);

@@ -1,4 +1,5 @@
-/* Binary search. A search whose keys may fail is written out where it occurs. */
+/* Binary search. Searches whose keys may fail, and one that this would slow down, are written out
+ * where they occur. */
 #ifndef RECMAP_BASE_SEARCH_H
 #define RECMAP_BASE_SEARCH_H
 

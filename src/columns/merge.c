@@ -104,14 +104,22 @@ static recmap_status read_part(const struct columns_merge *merge, recmap_columns
     return status;
 }
 
+static recmap_status begin_and_read(const struct columns_merge *merge, recmap_columns *columns,
+                                    size_t first_row, const recmap_record *records,
+                                    size_t record_count, recmap_parse_mode mode,
+                                    recmap_error *error) {
+    recmap_parser *parser = merge->whole->batch->parser;
+    RETURN_IF_FAILED(columns_begin(columns, parser, record_count, error));
+    if (!row_checks_begin(columns->batch)) return fail_memory(error);
+    return read_part(merge, columns, first_row, records, mode, error);
+}
+
 recmap_status columns_merge_read(const struct columns_merge *merge, size_t part, size_t first_row,
                                  const recmap_record *records, size_t record_count,
                                  recmap_parse_mode mode, recmap_error *error) {
     recmap_columns *columns = merge->parts[part];
-    recmap_parser *parser = merge->whole->batch->parser;
-    recmap_status status = columns_begin(columns, parser, record_count, error);
-    if (status == RECMAP_OK && !row_checks_begin(columns->batch)) status = fail_memory(error);
-    if (status == RECMAP_OK) status = read_part(merge, columns, first_row, records, mode, error);
+    recmap_status status =
+        begin_and_read(merge, columns, first_row, records, record_count, mode, error);
     if (status != RECMAP_OK) columns_clear(columns);
     return status;
 }

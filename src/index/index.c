@@ -352,31 +352,32 @@ static recmap_status check_counts(struct index_file *index, recmap_error *error)
 }
 
 /* Decodes the values of one shard's points, which index_open has counted. */
-recmap_status index_points(struct point_list *points, struct index_file *index, size_t shard_index,
-                           recmap_error *error) {
-    const struct index_shard *shard = &index->shards[shard_index];
+static recmap_status decode_points(struct point_list *list, struct index_file *index,
+                                   const struct index_shard *shard, recmap_error *error) {
     const struct shard_entry *entry = &shard->entry;
     size_t count;
     const struct store_value *values = store_values(index->store, STORE_POINTS, &count);
-    struct point_list list = {0};
-    recmap_status status = RECMAP_OK;
     size_t value_count =
         entry->compression == COMPRESSION_NONE ? 0 : points_value_count(entry->point_count);
-    for (size_t i = 0; status == RECMAP_OK && i < value_count; i++) {
+    for (size_t i = 0; i < value_count; i++) {
         size_t value = shard->first_points + i;
-        uint64_t due = min_u64(entry->point_count - list.count, POINTS_PER_VALUE);
-        status = store_check(index->store, STORE_POINTS, value, error);
-        if (status != RECMAP_OK) break;
-        points_verdict verdict = points_decode(&list, values[value].data, values[value].size,
+        uint64_t due = min_u64(entry->point_count - list->count, POINTS_PER_VALUE);
+        RETURN_IF_FAILED(store_check(index->store, STORE_POINTS, value, error));
+        points_verdict verdict = points_decode(list, values[value].data, values[value].size,
                                                (size_t)due, entry->file_size, entry->size);
-        if (verdict == POINTS_NO_MEMORY) status = fail_memory(error);
+        if (verdict == POINTS_NO_MEMORY) return fail_memory(error);
         if (verdict == POINTS_BAD)
-            status = index_fail(index, error, "the points of a compressed shard are malformed");
+            return index_fail(index, error, "the points of a compressed shard are malformed");
     }
-    if (status == RECMAP_OK && value_count && !points_divide_checks(&list, entry->size))
-        status = index_fail(index, error, "the checks of a compressed shard are incomplete");
-    if (status == RECMAP_OK && !store_intact(index->store))
-        status = store_fail_cut(index->store, error);
+    if (value_count && !points_divide_checks(list, entry->size))
+        return index_fail(index, error, "the checks of a compressed shard are incomplete");
+    return store_intact(index->store) ? RECMAP_OK : store_fail_cut(index->store, error);
+}
+
+recmap_status index_points(struct point_list *points, struct index_file *index, size_t shard_index,
+                           recmap_error *error) {
+    struct point_list list = {0};
+    recmap_status status = decode_points(&list, index, &index->shards[shard_index], error);
     if (status == RECMAP_OK) *points = list;
     else points_deinit(&list);
     return status;

@@ -100,16 +100,14 @@ static recmap_status add_component(struct tree *tree, const char *component, con
 
 static recmap_status tree_init(struct tree *tree, const char *pattern, recmap_error *error) {
     size_t size = base_size(pattern);
-    recmap_status status = RECMAP_OK;
     *tree = (struct tree){.text = strdup(pattern + size)};
     if (!tree->text) return fail_memory(error);
     char *rest = NULL;
-    for (char *component = strtok_r(tree->text, "/", &rest); component && status == RECMAP_OK;
+    for (char *component = strtok_r(tree->text, "/", &rest); component;
          component = strtok_r(NULL, "/", &rest))
-        status = add_component(tree, component, pattern, error);
-    if (status == RECMAP_OK && is_stars(tree->components[tree->component_count - 1]))
-        status = add_component(tree, "*", pattern, error);
-    if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(add_component(tree, component, pattern, error));
+    if (is_stars(tree->components[tree->component_count - 1]))
+        RETURN_IF_FAILED(add_component(tree, "*", pattern, error));
     return push_folder(tree, strndup(pattern, size), pass_stars(tree, 1), error);
 }
 

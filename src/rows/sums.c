@@ -4,7 +4,6 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/search.h"
 #include "os/thread.h"
 
 /* Threads take stretches of blocks from `next` until all are taken or one fails. */
@@ -68,17 +67,13 @@ recmap_status sums_compute(atomic_sum *sums, const struct sums_input *input, rec
     return task.status;
 }
 
-struct sum_search {
-    const atomic_sum *sums;
-    uint64_t offset;
-};
-
-static bool ends_before(const void *context, size_t block) {
-    const struct sum_search *search = context;
-    return sums_at(search->sums, block + 1) <= search->offset;
-}
-
+/* Written out because every row is looked up with it: with search_first, it took a tenth longer. */
 uint64_t sums_find(const atomic_sum *sums, uint64_t block_count, uint64_t offset) {
-    if (!block_count) return 0;
-    return search_first(ends_before, &(struct sum_search){sums, offset}, (size_t)block_count - 1);
+    uint64_t low = 0, high = block_count;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (sums_at(sums, middle) <= offset) low = middle;
+        else high = middle;
+    }
+    return low;
 }
