@@ -1,5 +1,6 @@
 #include "counts/counts.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ recmap_counts *recmap_counts_retain(recmap_counts *counts) {
 
 void recmap_counts_release(recmap_counts *counts) {
     if (!counts) return;
+    assert(atomic_load(&counts->references) > 0);
     if (atomic_fetch_sub_explicit(&counts->references, 1, memory_order_acq_rel) != 1) return;
     counts->source->destroy(counts);
 }

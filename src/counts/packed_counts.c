@@ -1,5 +1,6 @@
 /* Counts packed in memory: blocks of 128, each with its smallest count and the differences from it
  * in as few bits as the largest needs. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ static inline uint64_t read_item(const uint64_t *words, unsigned width, unsigned
 }
 
 static inline uint64_t read_one(const struct packed_counts *packed, uint64_t record) {
+    assert(record < packed->base.record_count);
     const struct packed_block *block = &packed->blocks[record >> BLOCK_SHIFT];
     unsigned width = block->bits & 0xff;
     return block->min + read_item(packed->words + (block->bits >> 8), width, record & (BLOCK - 1));
@@ -73,6 +75,7 @@ static void packed_gather(uint64_t *values, const recmap_counts *counts, const u
 static void packed_run(uint64_t *values, const recmap_counts *counts, uint64_t first,
                        size_t count) {
     const struct packed_counts *packed = (const struct packed_counts *)counts;
+    assert(bytes_fit(first, count, counts->record_count));
     for (size_t done = 0; done < count;) {
         uint64_t record = first + done;
         const struct packed_block *block = &packed->blocks[record >> BLOCK_SHIFT];
@@ -117,6 +120,7 @@ static void store_block(uint64_t *words, const struct block_values *block) {
     unsigned width = block->width;
     for (size_t i = 0; width && i < block->count; i++) {
         uint64_t item = block->values[i] - block->min;
+        assert(bit_length(item) <= width);
         size_t bit = i * width;
         unsigned shift = bit & 63;
         words[bit >> 6] |= item << shift;

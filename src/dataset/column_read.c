@@ -1,4 +1,5 @@
 /* Columns of a data set: "@length", the sizes of the records, and then the lifted columns. */
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -76,6 +77,8 @@ static bool next_part(struct part_cursor *cursor) {
     cursor->done += cursor->count;
     if (cursor->next == cursor->end) return false;
     cursor->part = concat_part_of_record(cursor->dataset, cursor->next);
+    assert(cursor->next >= cursor->part->first_record &&
+           cursor->next < concat_part_end(cursor->part));
     cursor->first = cursor->next - cursor->part->first_record;
     cursor->count = (size_t)(min_u64(cursor->end, concat_part_end(cursor->part)) - cursor->next);
     cursor->next += cursor->count;

@@ -3,6 +3,7 @@
  *
  * The wait for memory dominates, so each record passes through a pipeline of stages. Each stage
  * prefetches what the next one needs, and other records' stages run in between. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -104,6 +105,8 @@ static void prefetch_frames(const struct gather *gather, size_t first, size_t en
 /* Locates a group of records when the last of them is due, and starts to prefetch their bytes. */
 static recmap_status locate_some(struct gather *gather, size_t last, size_t count,
                                  recmap_error *error) {
+    assert(!last ||
+           gather->batch->requests[last - 1].number <= gather->batch->requests[last].number);
     if (last + 1 < count && (last + 1) % LOCATED_AT_ONCE) return RECMAP_OK;
     size_t first = last - last % LOCATED_AT_ONCE;
     for (size_t i = first; i <= last; i++) RETURN_IF_FAILED(locate(gather, i, error));

@@ -1,5 +1,6 @@
 #include "dataset/overlap.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -7,6 +8,8 @@
 
 recmap_status overlap_add(struct overlap *overlap, size_t first, size_t end, uint64_t offset,
                           uint64_t size, struct open_shard *shard, recmap_error *error) {
+    assert(first < end && end <= overlap->batch->requests_capacity &&
+           open_shard_distant_source(shard));
     uint8_t *bytes = batch_allocate(overlap->batch, (size_t)size);
     if (!bytes ||
         !array_reserve(&overlap->reads, &overlap->reads_capacity, overlap->count + 1,

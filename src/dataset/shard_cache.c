@@ -1,5 +1,6 @@
 #include "dataset/shard_cache.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -509,6 +510,7 @@ static struct open_shard *publish(struct open_shard **shard, struct shard_cache 
         *shard = other;
         if (cache->evicts && other->pins++ == 0) list_remove(cache, other);
     } else {
+        assert(!(*shard)->is_temporary);
         (*shard)->pins = 1;
         cache->open_count++;
         atomic_store_explicit(&slot->opened, *shard, memory_order_release);
@@ -520,6 +522,7 @@ static struct open_shard *publish(struct open_shard **shard, struct shard_cache 
 
 static bool pin_if_open(struct open_shard **shard, struct shard_cache *cache,
                         uint32_t shard_index) {
+    assert(shard_index < cache->shard_count);
     struct shard_slot *slot = &cache->slots[shard_index];
     if (!cache->evicts) {
         struct open_shard *opened = atomic_load_explicit(&slot->opened, memory_order_acquire);
@@ -581,6 +584,7 @@ void shard_cache_unpin(struct open_shard *shard) {
     if (!cache->evicts) return;
     struct open_shard *surplus = NULL;
     process_lock();
+    assert(shard->pins > 0);
     if (--shard->pins == 0) {
         list_add_newest(cache, shard);
         if (is_over_limit(cache)) surplus = evict_oldest(cache);

@@ -1,5 +1,6 @@
 #include "export/arrow_box.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ void arrow_box_destroy(struct arrow_box *box) {
 
 /* Removes one array; the last one destroys the box. */
 static void drop(struct arrow_box *box) {
+    assert(atomic_load(&box->users) > 0);
     if (atomic_fetch_sub_explicit(&box->users, 1, memory_order_acq_rel) == 1)
         arrow_box_destroy(box);
 }
@@ -68,6 +70,7 @@ bool arrow_node_add_metadata(struct arrow_node *node, struct arrow_box *box, con
 
 /* Children that were moved elsewhere have no release callback any more. */
 static void release_array(struct ArrowArray *array) {
+    assert(array->release == release_array && array->private_data);
     for (int64_t i = 0; i < array->n_children; i++)
         if (array->children[i]->release) array->children[i]->release(array->children[i]);
     array->release = NULL;
@@ -75,6 +78,7 @@ static void release_array(struct ArrowArray *array) {
 }
 
 static void release_schema(struct ArrowSchema *schema) {
+    assert(schema->release == release_schema && schema->private_data);
     for (int64_t i = 0; i < schema->n_children; i++)
         if (schema->children[i]->release) schema->children[i]->release(schema->children[i]);
     schema->release = NULL;

@@ -1,5 +1,6 @@
 #include <recmap/dlpack.h>
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -52,6 +53,7 @@ static void use_int64(struct tensor_source *source, const int64_t *data, uint64_
 /* Returns the number of offsets in a level: one more than the number of rows in it. */
 static uint64_t entry_count(const recmap_column *column, size_t level) {
     uint64_t count = column->row_count;
+    assert(level < column->offsets_count);
     for (size_t i = 0; i < level; i++) count = (uint64_t)column->offsets[i][count];
     return count + 1;
 }

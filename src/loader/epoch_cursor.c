@@ -1,5 +1,6 @@
 #include "loader/epoch_cursor.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 #include <recmap/state.h>
@@ -24,6 +25,7 @@ recmap_status epoch_cursor_next(struct epoch_step *step, struct epoch_cursor *cu
         RETURN_IF_FAILED(
             epoch_cursor_init(cursor, deal->order, deal->epoch + 1, 0, &deal->options, error));
     }
+    assert(cursor->step <= cursor->deal.step_count);
     *step =
         (struct epoch_step){cursor->deal, cursor->step, cursor->step == cursor->deal.step_count};
     if (step->is_end) cursor->is_over = true;

@@ -1,5 +1,6 @@
 #include "loader/loader.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,6 +269,7 @@ static recmap_status take(recmap_batch **batch, recmap_loader *loader, recmap_er
         loader->must_restart = true;
         return raise(slot, error);
     }
+    assert(slot->is_ready && loader->taken < loader->issued);
     count_taken(loader, &slot->result);
     loader->epoch = slot->result.epoch;
     loader->position = slot->result.position;

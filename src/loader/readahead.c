@@ -1,5 +1,7 @@
 #include "loader/readahead.h"
 
+#include <assert.h>
+
 #include <recmap/rows.h>
 
 #include "base/array.h"
@@ -62,6 +64,8 @@ static uint64_t samples_of(const struct readahead_state *readahead, uint64_t ste
  * passes into the plan. */
 void readahead_plan_for(struct readahead_plan *plan, struct readahead_state *readahead,
                         uint64_t step_number) {
+    assert(readahead->window >= readahead->window_min &&
+           readahead->window <= readahead->window_max);
     plan->step_count = 0;
     plan->seen_count = plan->asked_count = 0;
     plan->is_measured = false;

@@ -1,5 +1,6 @@
 /* The threads of a loader: each takes the next step of the epoch, fills a batch, and puts it into
  * the step's slot. */
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -76,6 +77,7 @@ static bool must_prepare(recmap_loader *loader, const struct epoch_step *step) {
 /* Takes the next step. The caller holds the lock. */
 static void take_step(struct job *job, recmap_loader *loader) {
     job->result = (struct filled_batch){.batch = NULL};
+    assert(loader->issued - loader->taken < loader->slot_count);
     job->generation = loader->generation;
     job->number = loader->issued++;
     job->started_ns = clock_ns();
@@ -152,6 +154,7 @@ static void put_result(recmap_loader *loader, struct job *job) {
         return;
     }
     struct loader_slot *slot = &loader->slots[job->number % loader->slot_count];
+    assert(!slot->is_ready && job->number - loader->taken < loader->slot_count);
     slot->is_ready = true;
     slot->status = job->status;
     if (job->status != RECMAP_OK) put_failed(loader, slot, job);
@@ -215,6 +218,7 @@ static void start_reading(struct job *job, struct filler *filler) {
  * released while reads are started. */
 static void begin_jobs(struct job_queue *queue, struct filler *filler, recmap_loader *loader) {
     while (wants_more(queue, filler, loader)) {
+        assert(queue->count < queue->capacity);
         struct job *job = job_at(queue, queue->count++);
         take_step(job, loader);
         if (!filler->reader) return;

@@ -1,5 +1,6 @@
 #include "net/remote.h"
 
+#include <assert.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,6 +114,7 @@ static recmap_status read_objects(size_t *failed, const struct source_read *read
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && storage_of(&reads[end]) == storage_of(&reads[i]);) end++;
         recmap_status status = read_together(failed, reads + i, end - i, interrupt, error);
+        assert(status == RECMAP_OK || *failed < end - i);
         if (status == RECMAP_OK) continue;
         *failed += i;
         return status;

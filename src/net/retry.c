@@ -1,5 +1,7 @@
 #include "net/retry.h"
 
+#include <assert.h>
+
 uint64_t retry_delay_ms(unsigned attempt, uint64_t random, uint64_t retry_after_s) {
     enum { DOUBLINGS = 8 };
     unsigned doublings = attempt > DOUBLINGS ? DOUBLINGS : attempt ? attempt - 1 : 0;
@@ -16,6 +18,7 @@ void window_init(struct request_window *window, unsigned first, unsigned limit) 
 
 /* One more request in flight for each full window of good replies. */
 void window_grow(struct request_window *window) {
+    assert(window->size >= 1 && window->size <= window->limit);
     window->size += 1 / window->size;
     if (window->size > window->limit) window->size = window->limit;
 }

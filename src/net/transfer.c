@@ -1,5 +1,6 @@
 #include "net/transfer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -144,6 +145,7 @@ static struct transfer *join(recmap_storage *storage) {
 
 static void leave(recmap_storage *storage, struct transfer *transfer) {
     process_lock();
+    assert(storage->run_count > 0);
     storage->run_count--;
     if (transfer) {
         transfer->next = storage->idle;
@@ -562,6 +564,7 @@ static recmap_status end_request(size_t *failed, struct slot *slot, CURLcode cod
     recmap_status status = RECMAP_OK;
     attempt->count++;
     if (is_done) {
+        assert(run->done_count < run->begun_count);
         give_results(slot);
         run->done_count++;
     } else if (slot->verdict == REPLY_TRY_AGAIN && has_time(run, attempt, now)) {

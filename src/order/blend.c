@@ -1,5 +1,6 @@
 #include "order/blend.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -47,6 +48,7 @@ static const struct blend_interval *interval_of_draw(const struct blend *blend, 
 /* The number of draws of a source before a position of the interval, or before its end. */
 static uint64_t draws_in(const struct blend_interval *interval, size_t source, uint64_t position) {
     const struct schedule *schedule = &interval->schedule;
+    assert(position >= interval->start);
     uint64_t slot = position - interval->start;
     return interval->drawn[source] + slot / schedule->period * schedule->shares[source] +
            schedule_turns_before(schedule, source, (uint32_t)(slot % schedule->period));

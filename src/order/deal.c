@@ -10,6 +10,7 @@
  * can lack units. It is dropped (RECMAP_LAST_DROP); or filled up with the first units of the epoch,
  * so that all shares are complete but some records occur twice (RECMAP_LAST_PAD); or divided
  * evenly, so that each record occurs once but shares differ by one unit, and can be empty. */
+#include <assert.h>
 #include <inttypes.h>
 
 #include "base/bytes.h"
@@ -103,6 +104,7 @@ static recmap_status share_batch(recmap_share *share, const recmap_deal *deal, u
     RETURN_IF_FAILED(recmap_order_batch(&found.first, &found.count, deal->order, deal->epoch,
                                         batch % count, error));
     if (batch == deal->first_batch) {
+        assert(deal->position - found.first < found.count);
         found.count -= deal->position - found.first;
         found.first = deal->position;
     }

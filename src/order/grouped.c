@@ -1,5 +1,6 @@
 /* Grouped orders: each batch holds records of one group. Records are shuffled within their group,
  * each group is cut into batches, and the list of all batches is shuffled. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,7 @@ static void place_batches(struct grouped_epoch *epoch, const struct grouped_orde
             start += batch_of_groups(grouped, (uint32_t)batches[i]).count;
         }
     }
+    assert(start == grouped->base.count);
     epoch->starts[count] = start;
 }
 

@@ -1,5 +1,6 @@
 /* Mixtures: a blend assigns each position to a source, and every source continues through its own
  * epochs. */
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -88,6 +89,7 @@ static recmap_status take(uint64_t *numbers, const struct mixture_order *mixture
                           const struct draw *draws, size_t count, recmap_error *error) {
     const recmap_order *source = mixture->sources[draws->source];
     uint64_t values[PIECE];
+    assert(draws[count - 1].position - epoch * source->count < source->count);
     for (size_t i = 0; i < count; i++) values[i] = draws[i].position - epoch * source->count;
     RETURN_IF_FAILED(source->kind->at(values, source, epoch, values, count, error));
     for (size_t i = 0; i < count; i++)

@@ -1,5 +1,6 @@
 #include "order/pieces.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -19,6 +20,7 @@ recmap_status pieces_end_row(recmap_pieces *pieces, recmap_error *error) {
         !array_reserve(&pieces->ends, &pieces->row_capacity, pieces->row_count + 1,
                        sizeof *pieces->ends))
         return fail_memory(error);
+    assert(!pieces->row_count || pieces->ends[pieces->row_count - 1] <= pieces->count);
     pieces->ends[pieces->row_count++] = pieces->count;
     return RECMAP_OK;
 }
@@ -55,6 +57,7 @@ recmap_status recmap_order_pieces(recmap_pieces *pieces, const recmap_order *ord
     recmap_status status = check_positions(order, positions, count, error);
     if (status != RECMAP_OK || !count) return status;
     status = order->kind->pieces(pieces, order, epoch, positions, count, error);
+    assert(status != RECMAP_OK || pieces->row_count == count);
     if (status != RECMAP_OK) pieces->count = pieces->row_count = 0;
     return status;
 }

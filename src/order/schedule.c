@@ -1,5 +1,6 @@
 #include "order/schedule.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -45,13 +46,15 @@ static size_t choose(const struct schedule *schedule, const uint32_t *turns, uin
             release_of(schedule, source, turns[source]) <= slot &&
             deadline_of(schedule, source, turns[source]) <= tight)
             return source;
-    return 0; /* unreachable: the turns that are left always fit */
+    assert(!"the turns that are left always fit");
+    return 0;
 }
 
 static void fill(struct schedule *schedule, struct slack_tree *tree, uint32_t *turns) {
     for (uint32_t slot = 0; slot < schedule->period; slot++) {
         size_t source = choose(schedule, turns, slot, slack_first_zero(tree));
         uint32_t turn = turns[source]++;
+        assert(turn < schedule->shares[source]);
         schedule->slots[slot] = (struct schedule_slot){(uint32_t)source, turn};
         schedule->places[schedule->first_turn[source] + turn] = slot;
         /* A used slot is missing for all later deadlines; a placed turn is not needed from its

@@ -1,5 +1,6 @@
 #include "order/slack.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* A value that no sum of additions can reduce to 0. */
@@ -39,15 +40,16 @@ static void update_above(struct slack_tree *tree, size_t leaf) {
     for (size_t node = leaf / 2; node; node /= 2) tree->minimum[node] = minimum_of(tree, node);
 }
 
-void slack_add(struct slack_tree *tree, size_t from, size_t to, int32_t amount) {
-    if (from >= to) return;
-    size_t first = from + tree->leaves, last = to - 1 + tree->leaves;
-    for (size_t low = first, high = last + 1; low < high; low /= 2, high /= 2) {
+void slack_add(struct slack_tree *tree, size_t first, size_t end, int32_t amount) {
+    if (first >= end) return;
+    assert(end <= tree->leaves);
+    size_t first_leaf = first + tree->leaves, last_leaf = end - 1 + tree->leaves;
+    for (size_t low = first_leaf, high = last_leaf + 1; low < high; low /= 2, high /= 2) {
         if (low & 1) add_to_node(tree, low++, amount);
         if (high & 1) add_to_node(tree, --high, amount);
     }
-    update_above(tree, first);
-    update_above(tree, last);
+    update_above(tree, first_leaf);
+    update_above(tree, last_leaf);
 }
 
 size_t slack_first_zero(const struct slack_tree *tree) {

@@ -1,5 +1,6 @@
 #include "permutation/permutation.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 
 #include "base/bytes.h"
@@ -193,6 +194,7 @@ static void run_all(uint64_t *out, const struct permutation *permutation,
 }
 
 uint64_t permutation_at_one(const struct permutation *permutation, uint64_t position) {
+    assert(position < permutation->n);
     if (permutation->n <= PERMUTATION_TABLE_MAX) return permutation->table[position];
     do position = forward_one(permutation, position);
     while (position >= permutation->n);
@@ -200,6 +202,7 @@ uint64_t permutation_at_one(const struct permutation *permutation, uint64_t posi
 }
 
 uint64_t permutation_inverse_one(const struct permutation *permutation, uint64_t number) {
+    assert(number < permutation->n);
     if (permutation->n <= PERMUTATION_TABLE_MAX) {
         uint64_t position = 0;
         while (permutation->table[position] != number) position++;

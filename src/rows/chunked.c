@@ -1,4 +1,5 @@
 /* Chunked orders: the documents of an epoch joined into a stream, which is cut into rows. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
@@ -69,6 +70,7 @@ static recmap_status add_row(recmap_pieces *pieces, struct stream_cursor *cursor
 
 static struct filling filling_of(const struct chunked_order *chunked, uint64_t row) {
     uint64_t start = row * chunked->options.size;
+    assert(start < chunked->total);
     uint64_t end = start + min_u64(chunked->rows.base.row_width, chunked->total - start);
     return (struct filling){start, start, end};
 }

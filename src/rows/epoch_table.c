@@ -1,5 +1,6 @@
 #include "rows/epoch_table.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -44,6 +45,7 @@ static bool claim(struct epoch_slot *slot, uint64_t version) {
 }
 
 static void unclaim(struct epoch_slot *slot) {
+    assert(atomic_load(&slot->version) & 1);
     atomic_fetch_add(&slot->version, 1);
 }
 

@@ -1,5 +1,6 @@
 #include "rows/free_rows.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -52,6 +53,7 @@ static uint32_t add_node(struct free_rows *rows) {
 }
 
 bool free_rows_put(struct free_rows *rows, uint32_t row, uint64_t space) {
+    assert(space && !(space >> (DIGIT_BITS * rows->depth)));
     uint32_t node = 0;
     for (unsigned level = rows->depth - 1; level; level--) {
         unsigned d = digit(space, level);
@@ -140,6 +142,7 @@ bool free_rows_take(uint32_t *row, uint64_t *space, struct free_rows *rows, uint
     if (!find(&path, rows, needed)) return false;
     uint32_t *top = &rows->nodes[path.nodes[0]].below[digit(path.space, 0)];
     *row = *top;
+    assert(path.space >= needed);
     *space = path.space;
     *top = rows->next[*row];
     if (*top == NONE) remove_space(rows, &path);

@@ -1,5 +1,6 @@
 #include "rows/packed_group.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,7 @@ static recmap_status add_parts(recmap_pieces *pieces, const struct packed_group 
                               group->lengths[part->document]};
         RETURN_IF_FAILED(pieces_add(pieces, piece, error));
         place += part->count;
+        assert(place <= group->size);
     }
     return RECMAP_OK;
 }
@@ -99,6 +101,7 @@ static recmap_status add_parts(recmap_pieces *pieces, const struct packed_group 
 recmap_status packed_group_add_row(recmap_pieces *pieces, const struct packed_group *group,
                                    uint64_t row, recmap_error *error) {
     uint64_t whole = whole_count(group);
+    assert(row < packed_group_row_count(group));
     RETURN_IF_FAILED(row < whole ? add_whole(pieces, group, row, error)
                                  : add_parts(pieces, group, row - whole, error));
     return pieces_end_row(pieces, error);

@@ -1,5 +1,6 @@
 #include "rows/packer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,7 @@ static void cut_documents(struct packer *packer) {
         struct document_parts cut = parts_of(packer->packing, packer->lengths[i]);
         whole += cut.whole;
         packer->whole_ends[i] = whole;
+        assert(cut.rest < size);
         if (!cut.rest) continue;
         rests += cut.rest;
         packer->parts[packer->part_count++] =
@@ -127,6 +129,7 @@ static recmap_status fit_parts(struct packer *packer, recmap_error *error) {
             part->row = packer->opened++;
             space = packer->packing->size;
         }
+        assert(part->count <= space && part->row < packer->opened);
         space -= part->count;
         if (space && !free_rows_put(free_rows, part->row, space)) return fail_memory(error);
     }

@@ -1,5 +1,6 @@
 #include "rows/stream.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
@@ -106,6 +107,7 @@ recmap_status stream_find(struct epoch_place *places, const struct stream_cursor
 }
 
 void stream_read_block(struct stream_cursor *cursor, uint64_t block, uint64_t start) {
+    assert(block < cursor->stream->block_count);
     cursor->start = start;
     if (cursor->block == block) return;
     uint64_t first = block * STREAM_BLOCK;

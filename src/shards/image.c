@@ -1,5 +1,7 @@
 #include "shards/image.h"
 
+#include <assert.h>
+
 #include "base/error.h"
 
 recmap_status image_detect(compression *kind, struct source *source, recmap_error *error) {
@@ -15,6 +17,7 @@ recmap_status image_open(struct shard_image *image, int fd, uint64_t file_size, 
                          recmap_error *error) {
     struct file_map *map;
     RETURN_IF_FAILED(map_create(&map, fd, (size_t)file_size, path, error));
+    assert(map->size == file_size);
     *image = (struct shard_image){.data = map->data, .size = map->size, .map = map};
     return RECMAP_OK;
 }

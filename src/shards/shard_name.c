@@ -1,5 +1,6 @@
 #include "shards/shard_name.h"
 
+#include <assert.h>
 #include <string.h>
 
 static bool ends_with(const char *name, const char *end) {
@@ -50,6 +51,7 @@ static bool continues_character(unsigned char c) {
 }
 
 size_t shard_name_trim_size(const char *name, size_t size) {
+    assert(size <= strlen(name));
     while (size && continues_character((unsigned char)name[size])) size--;
     while (size && !is_letter((unsigned char)name[size - 1])) size--;
     return size;

@@ -1,5 +1,6 @@
 #include <recmap/shards.h>
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -212,6 +213,7 @@ static recmap_status fail_set(const char *name, const char *missing, recmap_erro
 static char *format_set_path(const char *name, const struct shard_set *set, unsigned i) {
     size_t size = strlen(name) + 32;
     char *path = malloc(size);
+    assert(i < set->count && set->stem_size <= strlen(name));
     if (path)
         snprintf(path, size, "%.*s-%05u-of-%05u%s", (int)set->stem_size, name, i, set->count,
                  set->end);
@@ -342,6 +344,7 @@ static recmap_status add_list(struct path_list *list, const char *path,
     recmap_status status = read_list(&text, &size, path, error);
     expansion->depth++;
     if (status == RECMAP_OK) status = add_lines(list, path, text, size, expansion, error);
+    assert(expansion->depth > 0);
     expansion->depth--;
     free(text);
     if (status == RECMAP_OK && list->count == first)

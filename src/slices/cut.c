@@ -1,5 +1,7 @@
 #include "slices/cut.h"
 
+#include <assert.h>
+
 #include <recmap/columns.h>
 
 #include "base/bytes.h"
@@ -71,6 +73,7 @@ static size_t find_value(const struct marked_list *list, uint64_t first,
     if (!start && list->size >= LIST_MARKS_MIN_SIZE && first >= list->spacing &&
         !list_marks_find(&offset, &value, marks, list, first))
         return SIZE_MAX;
+    assert(value <= first && offset <= list->size);
     size_t step = list->skip(list->data + offset, list->size - offset, first - value);
     return step == SIZE_MAX ? SIZE_MAX : offset + step;
 }

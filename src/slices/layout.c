@@ -2,6 +2,7 @@
  * sequences. */
 #include <recmap/rows.h>
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -18,6 +19,7 @@ static struct span span_of(const recmap_piece *piece, uint64_t width) {
 }
 
 static size_t first_piece(const recmap_pieces *pieces, size_t row) {
+    assert(row < pieces->row_count && pieces->ends[row] <= pieces->count);
     return row ? pieces->ends[row - 1] : 0;
 }
 

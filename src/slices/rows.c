@@ -1,5 +1,6 @@
 #include "slices/rows.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,7 @@ static void fill(const struct row_cutter *cutter, size_t slice_index, uint64_t e
     size_t size = recmap_element_size(slice->slot.element);
     uint8_t *out = element_address(cutter, slice_index, element);
     if (!count) return;
+    assert(element + count <= cutter->batch->pieces.row_count * cutter->batch->row_width);
     size_t copied = is_element ? size * (size_t)slice->stride : size;
     memmove(out, value, copied);
     repeat(out, copied, is_element ? count : count * slice->stride);

@@ -1,5 +1,6 @@
 #include "state/description.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ bool description_next_member(struct description_member *member, const char **cur
     const char *key = *cursor, *colon = piece_end(key, ":}");
     if (*colon != ':') return false;
     const char *end = piece_end(colon + 1, ",}");
+    assert(end > colon && colon >= key);
     *member = (struct description_member){key, (size_t)(colon - key), colon + 1,
                                           (size_t)(end - colon) - 1};
     *cursor = *end == ',' ? end + 1 : end;
@@ -58,6 +60,7 @@ struct element {
  * opening bracket. */
 static bool next_element(struct element *element, const char **cursor) {
     const char *end = piece_end(*cursor, ",]");
+    assert(end >= *cursor);
     *element = (struct element){*cursor, (size_t)(end - *cursor)};
     *cursor = *end == ',' ? end + 1 : end;
     return element->size != 0;

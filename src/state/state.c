@@ -1,5 +1,6 @@
 #include "state/state.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,7 @@ recmap_status recmap_state_create(recmap_state **state, const recmap_state_info 
     }
     fresh->info = *info;
     fresh->info.order = order;
+    assert(!state_fault(&fresh->info));
     *state = fresh;
     return RECMAP_OK;
 }

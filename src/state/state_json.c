@@ -1,4 +1,5 @@
 /* A state as JSON: one object, with the checksum of the same values' bytes. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +157,7 @@ static recmap_status create_from(recmap_state **state, const struct reading *rea
     memcpy(info.fingerprint.bytes, reading->fingerprint, sizeof reading->fingerprint);
     const char *fault = state_fault(&info);
     if (fault) return state_fail(error, fault);
+    assert(strlen(info.order) < reading->capacity);
     RETURN_IF_FAILED(state_checksum(&due, &info, error));
     store_digits(due_checksum, due);
     if (memcmp(reading->checksum, due_checksum, sizeof due_checksum))

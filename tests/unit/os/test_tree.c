@@ -34,7 +34,7 @@ static void expect_list(struct path_list *list, const char *expected) {
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "",
                  list->paths[i]);
     assert_string_equal(text, expected);
-    path_list_free(list);
+    path_list_deinit(list);
 }
 
 static void expect_matches(const char *pattern, const char *expected) {
@@ -64,7 +64,7 @@ static void test_folder(void **state) {
     expect_list(&list, "a/.7.s a/2.s");
     assert_int_equal(list_folder(&list, "missing", is_shard, &error), RECMAP_IO);
     assert_string_equal(error.path, "missing");
-    path_list_free(&list);
+    path_list_deinit(&list);
 }
 
 /* Folders and FIFOs are left out, links to files are not. */
