@@ -30,6 +30,18 @@ def no_authorities(monkeypatch):
         monkeypatch.delenv(variable, raising=False)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def urls(tmp_path_factory):
+    """Skips the tests if the build reads no URLs."""
+    index = tmp_path_factory.mktemp("urls") / "x.rmx"
+    try:
+        recmap.open("http://127.0.0.1:1/x", index=index, storage_options={"timeout": 1})
+    except recmap.UnsupportedError:
+        pytest.skip("this build of recmap has no support for URLs")
+    except recmap.StorageError:
+        pass
+
+
 @pytest.fixture
 def server(tmp_path, certificate):
     shutil.copytree(DIGITS, tmp_path / "bucket")

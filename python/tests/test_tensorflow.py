@@ -3,6 +3,8 @@
 import gc
 import json
 import os
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -346,3 +348,17 @@ def test_dataset_in_use_keeps_its_loader(digits):
     )
     gc.collect()
     assert sum(1 for _ in iterator) == 18
+
+
+def test_urls_are_read_after_tensorflow_was_imported(tmp_path):
+    """TensorFlow exports functions with the names of OpenSSL's, which libcurl calls."""
+    program = (
+        "import tensorflow, recmap\n"
+        "options = {'timeout': 1}\n"
+        "try: recmap.open('https://127.0.0.1:1/x', index='x.rmx', storage_options=options)\n"
+        "except (recmap.StorageError, recmap.UnsupportedError): print('refused')\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert ended.stdout == "refused\n", ended.stderr[-2000:]

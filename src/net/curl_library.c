@@ -42,8 +42,9 @@ static recmap_status fail_library(const char *path, const char *symbol, recmap_e
 recmap_status curl_library_fill(struct curl_library *curl, const char *path, recmap_error *error) {
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
         void (*function)(void);
-        if (library_find(&function, path, symbols[i].name, NULL) != RECMAP_OK) {
-            bool is_loaded = library_find(&function, path, symbols[0].name, NULL) == RECMAP_OK;
+        if (library_find_apart(&function, path, symbols[i].name, NULL) != RECMAP_OK) {
+            bool is_loaded = library_find_apart(&function, path, symbols[0].name, NULL) ==
+                             RECMAP_OK;
             return fail_library(path, is_loaded ? symbols[i].name : NULL, error);
         }
         memcpy((char *)curl + symbols[i].offset, &function, sizeof function);

@@ -9,4 +9,10 @@
 recmap_status library_find(void (**function)(void), const char *path, const char *symbol,
                            recmap_error *error);
 
+/* The same, but the object's references resolve to its own dependencies first. A program that
+ * exports other libraries' functions under the same names cannot put them in their place:
+ * TensorFlow exports a TLS library whose functions have the names of OpenSSL's. */
+recmap_status library_find_apart(void (**function)(void), const char *path, const char *symbol,
+                                 recmap_error *error);
+
 #endif
