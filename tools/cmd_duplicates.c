@@ -76,10 +76,12 @@ static int run(int argc, char **argv) {
     }
     if (!*by) return args_usage_error(&args, "--by needs id, content or a feature");
     if (path && !*path) return args_usage_error(&args, "-o needs a file name");
+    if (path && !view_output_is_selection(path))
+        return args_usage_error(&args, "-o needs a name that ends in .rmv, not '%s'", path);
     if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
     struct view view;
     int exit_status = view_open(&view, &args);
-    if (!exit_status && path) exit_status = output_check(path, view.index_path, view.dataset);
+    if (!exit_status) exit_status = view_output_check(&view, path);
     if (!exit_status) exit_status = run_duplicates(&view, by, path);
     view_close(&view);
     return exit_status;
@@ -89,7 +91,8 @@ static const char help[] =
     "usage: recmap duplicates [OPTION]... [-o NAME.rmv] NAME.rmx|NAME.rmv\n"
     "\n"
     "Prints NUMBER <tab> FIRST for each record that equals an earlier one: its number, and that\n"
-    "of the first equal record. With -o, writes a selection without the duplicates instead.\n"
+    "of the first equal record. In a selection (NAME.rmv), numbers are positions. With -o, writes\n"
+    "a selection without the duplicates instead.\n"
     "\n"
     "      --by content       compare payloads (default); 128-bit hashes are compared\n"
     "      --by id            compare ids; reads only records whose ids may repeat\n"

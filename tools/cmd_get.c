@@ -8,8 +8,8 @@
 #include "feature_output.h"
 #include "interrupt.h"
 #include "message.h"
-#include "output.h"
 #include "record_list.h"
+#include "view_output.h"
 
 enum { OPTION_FORMAT = ARGS_LONG, OPTION_FEATURE, OPTION_FROM, OPTION_BY };
 
@@ -86,10 +86,17 @@ static recmap_status complete_list(struct get_job *job, struct view *view, recma
     return status;
 }
 
+/* A file of numbers or ids is an input, too. */
+static int check_output(const struct get_job *job, const struct view *view) {
+    int exit_status = view_output_check(view, job->path);
+    if (exit_status || !job->from || !strcmp(job->from, "-")) return exit_status;
+    return output_check_input(job->path, job->from, "the file of --from");
+}
+
 static int run_get(struct get_job *job) {
     struct view view;
     int exit_status = view_open(&view, &job->args);
-    if (!exit_status) exit_status = output_check(job->path, view.index_path, view.dataset);
+    if (!exit_status) exit_status = check_output(job, &view);
     if (exit_status) {
         view_close(&view);
         return exit_status;

@@ -103,8 +103,11 @@ static int run(int argc, char **argv) {
     if (job.args.operand_count &&
         !args_number(&job.args, "N", job.args.operands[1], UINT64_MAX / 16, &job.size))
         return 2;
+    if (job.format != OUTPUT_DEFAULT && view_output_is_selection(job.path))
+        return args_usage_error(&job.args, "-o NAME.rmv writes a selection: leave out --format");
     struct view view;
     int exit_status = view_open(&view, &job.args);
+    if (!exit_status) exit_status = view_output_check(&view, job.path);
     if (!exit_status) exit_status = run_sample(&view, &job);
     view_close(&view);
     return exit_status;

@@ -29,12 +29,14 @@ static int run(int argc, char **argv) {
         else path = optarg;
     }
     if (path && !*path) return args_usage_error(&args, "-o needs a file name");
+    if (path && !view_output_is_selection(path))
+        return args_usage_error(&args, "-o needs a name that ends in .rmv, not '%s'", path);
     if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
     if (args.operand_count && !expression)
         return args_usage_error(&args, "no --where EXPRESSION given");
     struct view view;
     int exit_status = view_open(&view, &args);
-    if (!exit_status && path) exit_status = output_check(path, view.index_path, view.dataset);
+    if (!exit_status) exit_status = view_output_check(&view, path);
     if (!exit_status) exit_status = run_select(&view, expression, path);
     view_close(&view);
     return exit_status;

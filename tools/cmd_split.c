@@ -63,12 +63,16 @@ static int parse_parts(struct split_job *job) {
     return args_usage_error(&job->args, "the shares must add up to 1");
 }
 
+static recmap_status fail_memory(recmap_error *error) {
+    return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+}
+
 /* Copies the numbers of the items in the part. */
 static recmap_status take_part(struct view *part, const struct view *view,
                                const struct split_job *job, size_t index, const uint64_t *id_hashes,
                                recmap_error *error) {
     uint64_t *numbers = malloc((size_t)(view->count + 1) * sizeof *numbers), count = 0;
-    if (!numbers) return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    if (!numbers) return fail_memory(error);
     for (uint64_t i = 0; i < view->count; i++) {
         uint64_t number = view_number(view, i);
         uint64_t hash = id_hashes ? id_hashes[number] : RECMAP_NO_ID_HASH;
@@ -79,19 +83,35 @@ static recmap_status take_part(struct view *part, const struct view *view,
     return RECMAP_OK;
 }
 
+/* The path of the selection of a part, which the caller frees; NULL if memory runs out. */
+static char *part_path(const struct split_job *job, size_t index) {
+    size_t size = strlen(job->folder) + strlen(job->names[index]) + 8;
+    char *path = malloc(size);
+    const char *slash = *job->folder ? "/" : "";
+    if (path) snprintf(path, size, "%s%s%s.rmv", job->folder, slash, job->names[index]);
+    return path;
+}
+
+/* Checks all paths before the first selection is saved. Returns 0, or the exit status after
+ * printing the error. */
+static int check_paths(const struct view *view, const struct split_job *job) {
+    int exit_status = 0;
+    for (size_t i = 0; !exit_status && i < job->part_count; i++) {
+        char *path = part_path(job, i);
+        if (!path) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+        exit_status = view_output_check(view, path);
+        free(path);
+    }
+    return exit_status;
+}
+
 static recmap_status save_part(const struct view *view, const struct split_job *job, size_t index,
                                const uint64_t *id_hashes, recmap_error *error) {
     struct view part;
     recmap_status status = take_part(&part, view, job, index, id_hashes, error);
     if (status != RECMAP_OK) return status;
-    size_t size = strlen(job->folder) + strlen(job->names[index]) + 8;
-    char *path = malloc(size);
-    if (path) {
-        snprintf(path, size, "%s%s%s.rmv", job->folder, *job->folder ? "/" : "", job->names[index]);
-        status = view_output_save(&part, path, view->count, error);
-    } else {
-        status = message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
-    }
+    char *path = part_path(job, index);
+    status = path ? view_output_save(&part, path, view->count, error) : fail_memory(error);
     free(path);
     free(part.chosen);
     return status;
@@ -103,7 +123,7 @@ static recmap_status save_parts(const struct view *view, const struct split_job 
     recmap_status status = RECMAP_OK;
     if (recmap_dataset_get_info(view->dataset)->id_name) {
         id_hashes = malloc((size_t)(recmap_dataset_count(view->dataset) + 1) * sizeof *id_hashes);
-        if (!id_hashes) return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+        if (!id_hashes) return fail_memory(error);
         status = recmap_dataset_read_id_hashes(id_hashes, view->dataset, error);
     }
     for (size_t i = 0; status == RECMAP_OK && i < job->part_count; i++)
@@ -125,6 +145,7 @@ static int run(int argc, char **argv) {
     struct view view;
     recmap_error error = RECMAP_ERROR_INIT;
     exit_status = view_open(&view, &job.args);
+    if (!exit_status) exit_status = check_paths(&view, &job);
     if (!exit_status && save_parts(&view, &job, &error) != RECMAP_OK)
         exit_status = recmap_error_print(&error, stderr);
     view_close(&view);

@@ -17,6 +17,7 @@
 #include "same_file.h"
 
 static const char stdout_name[] = "standard output";
+static const char other_output[] = "name another file with -o";
 
 bool output_format_parse(enum output_format *format, const char *name) {
     static const struct {
@@ -81,19 +82,24 @@ static bool is_shard(const struct stat *file, const char *name, const char *inde
     return size > 0 && size < PATH_MAX && same_file(path, file);
 }
 
+int output_check_input(const char *path, const char *input, const char *role) {
+    struct stat file;
+    if (!path || stat(path, &file) || !same_file(input, &file)) return 0;
+    return message_error(RECMAP_INVALID, path, other_output, "is %s and would be overwritten",
+                         role);
+}
+
 int output_check(const char *path, const char *index_path, const recmap_dataset *dataset) {
     struct stat file;
     if (!path || stat(path, &file)) return 0;
-    const char *advice = "name another file with -o";
-    if (same_file(index_path, &file))
-        return message_error(RECMAP_INVALID, path, advice,
-                             "is the index itself and would be overwritten");
+    int exit_status = output_check_input(path, index_path, "the index itself");
+    if (exit_status) return exit_status;
     uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
     for (uint64_t i = 0; i < count; i++) {
         recmap_shard_info shard;
         if (recmap_dataset_get_shard(&shard, dataset, i, NULL) == RECMAP_OK &&
             is_shard(&file, shard.path, index_path))
-            return message_error(RECMAP_INVALID, path, advice,
+            return message_error(RECMAP_INVALID, path, other_output,
                                  "is one of the shards and would be overwritten");
     }
     return 0;

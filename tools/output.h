@@ -37,6 +37,10 @@ struct output {
  * exit status after printing the error. */
 int output_check(const char *path, const char *index_path, const recmap_dataset *dataset);
 
+/* Checks that `path` (NULL: stdout) is not the file `input`, whose role `role` names. Returns 0, or
+ * the exit status after printing the error. */
+int output_check_input(const char *path, const char *input, const char *role);
+
 /* Close the output also after an error. */
 recmap_status output_open(struct output *output, const char *path, enum output_format format,
                           recmap_error *error);

@@ -100,6 +100,7 @@ struct line_reader {
     const char *name;
     char *line; /* of getline */
     size_t capacity;
+    size_t size;     /* of the line, which may contain NUL bytes */
     uint64_t number; /* of the line, from 1 */
 };
 
@@ -110,6 +111,7 @@ static bool next_line(struct line_reader *reader) {
     if (size < 0) return false;
     while (size && (reader->line[size - 1] == '\n' || reader->line[size - 1] == '\r'))
         reader->line[--size] = 0;
+    reader->size = (size_t)size;
     reader->number++;
     return true;
 }
@@ -123,6 +125,13 @@ static recmap_status add_line(struct record_list *list, const struct line_reader
                         "of ids need --by id",
                         "line %llu is neither a record number nor a range: '%.60s'",
                         (unsigned long long)reader->number, reader->line);
+}
+
+static recmap_status check_line(const struct line_reader *reader, recmap_error *error) {
+    if (strlen(reader->line) == reader->size) return RECMAP_OK;
+    return message_fail(error, RECMAP_INVALID, reader->name,
+                        "write one record on each line, as text without NUL bytes",
+                        "line %llu contains a NUL byte", (unsigned long long)reader->number);
 }
 
 static recmap_status open_reader(struct line_reader *reader, const char *file_path,
@@ -140,9 +149,9 @@ recmap_status record_list_add_file(struct record_list *list, struct view *view,
     recmap_status status = open_reader(&reader, file_path, error);
     if (status != RECMAP_OK) return status;
     while (status == RECMAP_OK && next_line(&reader)) {
-        if (interrupt_is_pending()) status = interrupt_fail(error);
-        else if (!*reader.line) continue;
-        else if (has_ids) status = record_list_add_id(list, view, reader.line, error);
+        status = interrupt_is_pending() ? interrupt_fail(error) : check_line(&reader, error);
+        if (status != RECMAP_OK || !*reader.line) continue;
+        if (has_ids) status = record_list_add_id(list, view, reader.line, error);
         else status = add_line(list, &reader, error);
     }
     if (status == RECMAP_OK && !feof(reader.stream))

@@ -30,7 +30,7 @@ static recmap_status open_selection(struct view *view, const struct args *args,
 }
 
 int view_open(struct view *view, const struct args *args) {
-    *view = (struct view){.numbers = NULL};
+    *view = (struct view){.path = args->operand_count ? args->operands[0] : NULL};
     if (args->operand_count && names_selection(args->operands[0])) {
         recmap_error error = RECMAP_ERROR_INIT;
         if (open_selection(view, args, &error) == RECMAP_OK) return 0;

@@ -10,6 +10,7 @@
 /* Item i of a view is record numbers[i], or record i if `numbers` is NULL. */
 struct view {
     recmap_dataset *dataset;
+    const char *path;       /* the operand: the file that was opened */
     const char *index_path; /* lives as long as the view */
     const uint64_t *numbers;
     uint64_t count;

@@ -7,6 +7,12 @@
 #include "message.h"
 #include "progress_bar.h"
 
+int view_output_check(const struct view *view, const char *path) {
+    const char *role = view->selection ? "the selection itself" : "the index itself";
+    int exit_status = output_check_input(path, view->path, role);
+    return exit_status ? exit_status : output_check(path, view->index_path, view->dataset);
+}
+
 static recmap_status write_record(void *context, const recmap_record *record, recmap_error *error) {
     return output_write(context, record, error);
 }
@@ -52,8 +58,6 @@ static recmap_status next_position(void *context, uint64_t *numbers, size_t coun
 }
 
 int view_output_write_all(const struct view *view, const char *path, enum output_format format) {
-    int exit_status = output_check(path, view->index_path, view->dataset);
-    if (exit_status) return exit_status;
     uint64_t next = 0;
     struct number_source positions = {view->count, next_position, &next};
     struct output output = {.stream = NULL};

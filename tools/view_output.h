@@ -5,6 +5,11 @@
 #include "output.h"
 #include "view.h"
 
+/* Checks that `path` (NULL: stdout) is none of the files that the view reads: the selection, the
+ * index and its shards. Every command that writes calls this first. Returns 0, or the exit status
+ * after printing the error. */
+int view_output_check(const struct view *view, const char *path);
+
 /* Writes the records at the positions of `source`, in its order. A bar shows the progress unless
  * the output is standard output, which may be a terminal, or a pipe to a program that prints on
  * one. With OUTPUT_NUMBER, no shard is read. */

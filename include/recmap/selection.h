@@ -57,8 +57,11 @@ RECMAP_API const uint64_t *recmap_selection_numbers(const recmap_selection *sele
 RECMAP_API int recmap_selection_is_set(const recmap_selection *selection);
 
 /* Writes the selection to a file, which appears when it is complete, and replaces a file of that
- * name if that is a selection or ends in `.rmv`. docs/selection-format.md specifies its bytes.
- * Errors: INVALID if another file has that name; IO; NO_MEMORY. */
+ * name, which must end in `.rmv`: commands and Python recognise selections by it.
+ * docs/selection-format.md specifies the bytes.
+ *
+ * Errors: INVALID if the name ends otherwise, or if the selection was opened and not attached; IO;
+ * NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_selection_save(const recmap_selection *selection,
                                                                 const char *path,
                                                                 recmap_error *error);

@@ -154,7 +154,7 @@ class Dataset(_recmap.Dataset):
 
         Raises:
             InvalidError: this is a view of a concatenation, which has no index of its own; or the
-                path belongs to another file.
+                path does not end in ``.rmv``.
 
         >>> digits().where("label == 3").save(folder / "threes.rmv")
         >>> len(recmap.open(folder / "threes.rmv", allow_absolute_paths=True))

@@ -12,7 +12,7 @@ import numpy as np
 from . import _recmap
 from ._build import build_index
 from ._dataset import Dataset
-from ._errors import Error
+from ._errors import Error, InvalidError
 from ._match import check_contents, check_damage, check_framing, check_shards, resolved
 from ._options import (
     Access,
@@ -51,10 +51,21 @@ def _is_selection(names: list[str]) -> bool:
 
 
 def _open_selection(path: str, index: Path | None, options: dict[str, Any]) -> Dataset:
-    """The view in a selection file; the other options are for opening its index."""
+    """The view in a selection file; the other options are for opening its index.
+
+    The file may be from elsewhere, so what it names is only opened, never indexed: a path that is
+    not of an index would be taken for shards.
+    """
     if index is None:
         allow_absolute_paths = options["allow_absolute_paths"]
         index = _recmap.selection_index_path(path, allow_absolute_paths)
+    index = os.path.abspath(index)
+    if not _is_index([index]):
+        raise InvalidError(
+            f"the index of the selection is not an .rmx: {index}",
+            path=path,
+            advice='name the index of its data set: index="NAME.rmx"',
+        )
     dataset = open(index, **options)
     numbers = np.frombuffer(dataset._read_selection(path), np.uint64)
     return dataset.select(numbers)

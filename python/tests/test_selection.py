@@ -1,6 +1,7 @@
 """Selections that are saved and opened again, and the same choices as of the command."""
 
 import pickle
+import struct
 import subprocess
 from pathlib import Path
 
@@ -79,8 +80,47 @@ def test_an_index_elsewhere(labelled, tmp_path):
 def test_views_that_have_no_index(labelled, tmp_path):
     with pytest.raises(recmap.InvalidError, match="several indexes"):
         recmap.concat([labelled, labelled]).save(tmp_path / "view.rmv")
-    with pytest.raises(recmap.InvalidError, match="not a selection"):
-        labelled.save(tmp_path / "made-0.tfrecord")
+
+
+@pytest.mark.parametrize("name", ["made-0.tfrecord", "new", "new.rmx", "new.rmv.txt"])
+def test_names_that_readers_would_not_recognise(labelled, tmp_path, name):
+    with pytest.raises(recmap.InvalidError, match=r"must end in \.rmv"):
+        labelled.save(tmp_path / name)
+
+
+def selection_naming(name):
+    """The bytes of a valid selection of no records whose index is ``name``."""
+    xxhash = pytest.importorskip("xxhash")
+    path = name.encode()
+    data = b"RMXview\n" + struct.pack("<IIQQ16sQII", 1, 2, 0, 0, b"", 0, len(path), 0) + path
+    digest = xxhash.xxh3_128_digest(data)
+    return data + digest[:7:-1] + digest[7::-1]
+
+
+@pytest.mark.parametrize("name", ["made-0.tfrecord", "*.tfrecord", "@list", "folder.rmx", "x.rmv"])
+def test_only_an_index_is_opened(tmp_path, name):
+    """What a selection from elsewhere names is never indexed, nor opened as another selection."""
+    write(tmp_path, [b"record"])
+    (tmp_path / "list").write_text("made-0.tfrecord\n")
+    (tmp_path / "folder.rmx").mkdir()
+    write(tmp_path / "folder.rmx", [b"record"])
+    (tmp_path / "x.rmv").write_bytes(selection_naming(name))
+    before = sorted(tmp_path.rglob("*"))
+    for options in ({}, {"index": tmp_path / name}):
+        with pytest.raises(recmap.InvalidError, match=r"is not an \.rmx") as raised:
+            recmap.open(tmp_path / "x.rmv", **options)
+        assert 'index="NAME.rmx"' in raised.value.advice
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_selection_allows_no_shards_elsewhere(labelled, tmp_path):
+    path = tmp_path / "below" / "outside.rmx"
+    path.parent.mkdir()
+    with recmap.open(tmp_path / "made-0.tfrecord", index=path) as ds:
+        ds[:3].save(path.with_name("view.rmv"))
+    with pytest.raises(recmap.InvalidError, match="outside"):
+        recmap.open(path.with_name("view.rmv"))
+    assert len(recmap.open(path.with_name("view.rmv"), allow_absolute_paths=True)) == 3
 
 
 def test_hostile_files(labelled, tmp_path):

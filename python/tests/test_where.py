@@ -1,5 +1,7 @@
 """Views by an expression, random samples, and splits by shares."""
 
+import operator
+
 import numpy as np
 import pytest
 import recmap
@@ -151,3 +153,57 @@ def test_split_by_shares_is_a_partition(digits):
     assert list(parts) == list(shares)
     for name in shares:
         assert parts[name].numbers.tolist() == expected[name].numbers.tolist()
+
+
+RELATIONS = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+LIMITS = [-(2**63), -(2**63) + 1, 0, 2**63 - 2, 2**63 - 1]
+BEYOND = [2**63, -(2**63) - 1, 2**63 + 512, 10**30, -(10**30)]
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_integers_beyond_int64(tmp_path, relation):
+    """They compare as the numbers that they are, although their doubles are rounded."""
+    write(tmp_path, [recmap.encode_example({"id": id}) for id in LIMITS])
+    holds = RELATIONS[relation]
+    with recmap.open(tmp_path / "made-0.tfrecord", lift=["id"]) as ds:
+        for value in BEYOND + LIMITS:
+            expected = [i for i, id in enumerate(LIMITS) if holds(id, value)]
+            assert ds.where(f"id {relation} {value}").numbers.tolist() == expected
+            expected = [i for i, id in enumerate(LIMITS) if id == value]
+            assert ds.where(f"id in ({value},)").numbers.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["label in (1, 2) == 3", "label in (1, 2) in (3,)", "0 < label not in (1,) < 3"],
+)
+def test_nothing_follows_a_list_in_a_chain(labelled, expression):
+    with pytest.raises(recmap.InvalidError, match="a list cannot be compared"):
+        labelled.where(expression)
+
+
+def test_a_list_ends_a_chain(labelled):
+    expected = [i for i, row in enumerate(ROWS) if row["label"] in (1, 2)]
+    assert labelled.where("0 < label in (0, 1, 2)").numbers.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "shown"), [("lang == 'a\\é'", "`\\é`"), ("lang == '\\", "`\\`")]
+)
+def test_unknown_escapes_are_shown_whole(labelled, expression, shown):
+    with pytest.raises(recmap.InvalidError) as raised:
+        labelled.where(expression)
+    assert f"{shown}: unknown escape" in str(raised.value)
+
+
+def test_a_list_of_a_column_without_a_type(tmp_path):
+    write(tmp_path, [])
+    with recmap.open(tmp_path / "made-0.tfrecord", lift=["label"]) as ds:
+        assert len(ds.where("label in ('a', 5) or label not in (5, 'a')")) == 0

@@ -1,5 +1,6 @@
 #include "select/filter.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,6 +128,12 @@ static void compare_bytes(uint8_t *mask, enum filter_operator relation, const re
     COMPARE_LOOP(filter_value_compare(&values[i], value), 0)
 }
 
+/* The double to compare int64 values with. */
+static double double_of(const struct filter_value *value) {
+    if (!value->is_beyond) return value->number;
+    return value->number < 0 ? -(double)INFINITY : (double)INFINITY;
+}
+
 /* A float column is compared in single precision, so that `score == 0.1` finds what was stored for
  * 0.1. */
 static void compare_value(uint8_t *mask, const struct filter_column *column,
@@ -137,7 +144,7 @@ static void compare_value(uint8_t *mask, const struct filter_column *column,
     else if (column->type == RECMAP_TYPE_FLOAT)
         compare_float(mask, node->relation, column->values, (float)value->number, count);
     else if (value->is_double)
-        compare_double(mask, node->relation, column->values, value->number, count);
+        compare_double(mask, node->relation, column->values, double_of(value), count);
     else compare_int64(mask, node->relation, column->values, value->value.as.int64, count);
 }
 

@@ -29,6 +29,7 @@ struct filter_value {
     recmap_value value;
     double number;
     bool is_double;
+    bool is_beyond; /* an integer beyond int64, whose double could equal a value of a column */
 };
 
 #define FILTER_NO_NODE SIZE_MAX

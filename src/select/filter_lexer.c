@@ -192,6 +192,13 @@ static bool lex_escape(struct filter_lexer *lexer, bool is_bytes) {
     return true;
 }
 
+/* The size of a backslash and the character that follows it, if one does. */
+static size_t escape_size(const struct filter_lexer *lexer, size_t escape) {
+    size_t end = escape + 1 + (escape + 1 < lexer->size);
+    while (end < lexer->size && (lexer->expression[end] & 0xc0) == 0x80) end++;
+    return end - escape;
+}
+
 static recmap_status lex_text(struct filter_lexer *lexer, bool is_bytes, recmap_error *error) {
     struct filter_token *token = &lexer->token;
     char quote = byte_at(lexer, lexer->position++);
@@ -206,7 +213,8 @@ static recmap_status lex_text(struct filter_lexer *lexer, bool is_bytes, recmap_
         size_t escape = lexer->position - 1;
         if (c != '\\') lexer->decoded[lexer->decoded_size++] = c;
         else if (!lex_escape(lexer, is_bytes))
-            return filter_fail(lexer, escape, 2, error, "unknown escape in a text");
+            return filter_fail(lexer, escape, escape_size(lexer, escape), error,
+                               "unknown escape in a text");
     }
     token->size = lexer->position - token->start;
     token->text_size = lexer->decoded_size - start;

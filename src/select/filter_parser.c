@@ -3,8 +3,9 @@
  *     condition   = conjunction { "or" conjunction }
  *     conjunction = negation { "and" negation }
  *     negation    = "not" negation | "(" condition ")" | comparison
- *     comparison  = operand link { link }
- *     link        = ( "==" | "!=" | "<" | "<=" | ">" | ">=" ) operand | ["not"] "in" list
+ *     comparison  = operand relation { relation } [ membership ] | operand membership
+ *     relation    = ( "==" | "!=" | "<" | "<=" | ">" | ">=" ) operand
+ *     membership  = ["not"] "in" list
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,12 +187,14 @@ static recmap_status parse_column(struct operand *operand, struct parser *parser
                        name.size);
 }
 
-/* The value of the current number. Integers beyond int64 are doubles: they are larger than any
- * value of a column, or smaller. */
+/* The value of the current number. Integers beyond int64 are doubles, which are rounded and so can
+ * equal the double of an int64: 9223372036854775808 is (double)INT64_MAX. They are marked, because
+ * they are larger than any value of an int64 column, or smaller. */
 static struct filter_value number_value(const struct filter_token *token, bool is_negative) {
     struct filter_value value = {.number = is_negative ? -token->number : token->number};
     uint64_t limit = (uint64_t)INT64_MAX + is_negative;
-    value.is_double = token->kind == FILTER_TOKEN_FLOAT || token->integer > limit;
+    value.is_beyond = token->kind == FILTER_TOKEN_INTEGER && token->integer > limit;
+    value.is_double = token->kind == FILTER_TOKEN_FLOAT || value.is_beyond;
     value.value.type = RECMAP_TYPE_INT64;
     if (!value.is_double)
         value.value.as.int64 = (int64_t)(is_negative ? -token->integer : token->integer);
@@ -292,13 +295,14 @@ static int compare_items(const void *a, const void *b) {
 }
 
 /* Converts an item of a list to the type of the column. Returns false if no value of the column can
- * be equal. */
+ * be equal. A column without a type has no values. */
 static bool convert_item(struct filter_value *item, recmap_type type) {
     if (type == RECMAP_TYPE_FLOAT) {
         item->value.type = RECMAP_TYPE_FLOAT;
         item->value.as.float32 = (float)item->number;
         return item->number == item->number;
     }
+    if (type == RECMAP_TYPE_NONE || (type == RECMAP_TYPE_INT64 && item->is_beyond)) return false;
     if (type != RECMAP_TYPE_INT64 || !item->is_double) return true;
     if (!(item->number >= -0x1p63 && item->number < 0x1p63)) return false;
     item->value.as.int64 = (int64_t)item->number;
@@ -364,7 +368,14 @@ static bool parse_relation(enum filter_operator *relation, const struct filter_l
     return false;
 }
 
-/* Parses `in LIST` or `not in LIST`. */
+static bool continues_chain(const struct filter_lexer *lexer) {
+    enum filter_operator relation;
+    return parse_relation(&relation, lexer) || filter_lexer_is(lexer, "in") ||
+           filter_lexer_is(lexer, "not") || filter_lexer_is(lexer, "is");
+}
+
+/* Parses `in LIST` or `not in LIST`, which ends a chain: Python would compare the list with what
+ * follows. */
 static recmap_status parse_membership(size_t *node, struct parser *parser,
                                       const struct operand *left) {
     bool is_negated = filter_lexer_is(&parser->lexer, "not");
@@ -373,6 +384,8 @@ static recmap_status parse_membership(size_t *node, struct parser *parser,
     RETURN_IF_FAILED(next(parser));
     size_t found = FILTER_NO_NODE;
     RETURN_IF_FAILED(parse_list(&found, parser, left));
+    if (continues_chain(&parser->lexer))
+        return fail_token(parser, "a list cannot be compared: join conditions with `and`");
     *node = found;
     return is_negated ? add_parent(node, parser, FILTER_NOT, found, FILTER_NO_NODE) : RECMAP_OK;
 }
@@ -389,12 +402,6 @@ static recmap_status parse_link(size_t *node, struct parser *parser, struct oper
     RETURN_IF_FAILED(add_comparison(node, parser, relation, left, &right));
     *left = right;
     return RECMAP_OK;
-}
-
-static bool continues_chain(const struct filter_lexer *lexer) {
-    enum filter_operator relation;
-    return parse_relation(&relation, lexer) || filter_lexer_is(lexer, "in") ||
-           filter_lexer_is(lexer, "not") || filter_lexer_is(lexer, "is");
 }
 
 /* `a < b < c` is `a < b and b < c`. */

@@ -117,22 +117,40 @@ static unsigned number_width(uint64_t record_count) {
     return bits ? (bits + 7) / 8 : 1;
 }
 
-/* The path of the index in the file: relative if the index is in the folder of the file or below,
- * else absolute. */
-static recmap_status stored_path(const char **stored, const recmap_selection *selection,
-                                 const char *path, recmap_error *error) {
-    char *folder = path_folder(path), *resolved = NULL;
+static recmap_status resolve_folder(char **resolved, const char *path, recmap_error *error) {
+    char *folder = path_folder(path);
     if (!folder) return fail_memory(error);
-    recmap_status status = path_resolve(&resolved, folder, error);
+    recmap_status status = path_resolve(resolved, folder, error);
     free(folder);
-    if (status != RECMAP_OK) return status;
-    size_t size = strlen(resolved);
-    bool is_root = size == 1;
-    *stored = selection->index_path;
-    if (!strncmp(*stored, resolved, size) && (is_root || (*stored)[size] == '/'))
-        *stored += size + !is_root;
-    free(resolved);
-    return RECMAP_OK;
+    return status;
+}
+
+/* The path of the index in the file: relative if the index is in the folder of the file or below,
+ * else absolute. The caller frees it. The index path of a selection that was opened is relative to
+ * the working folder, so it must be resolved, too. */
+static recmap_status stored_path(char **stored, const recmap_selection *selection, const char *path,
+                                 recmap_error *error) {
+    char *folder = NULL, *index_path = NULL;
+    RETURN_IF_FAILED(resolve_folder(&folder, path, error));
+    recmap_status status = path_resolve(&index_path, selection->index_path, error);
+    if (status == RECMAP_OK) {
+        size_t size = strlen(folder);
+        bool is_root = size == 1;
+        bool is_below = !strncmp(index_path, folder, size) && (is_root || index_path[size] == '/');
+        *stored = strdup(index_path + (is_below ? size + !is_root : 0));
+        if (!*stored) status = fail_memory(error);
+    }
+    free(folder);
+    free(index_path);
+    return status;
+}
+
+static recmap_status check_attached(const recmap_selection *selection, recmap_error *error) {
+    if (selection->numbers) return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "the selection is not attached to its data set");
+    fail_file(error, selection->path);
+    fail_advise(error, "attach the selection before saving it");
+    return RECMAP_INVALID;
 }
 
 static size_t payload_size(const recmap_selection *selection) {
@@ -178,23 +196,12 @@ static bool ends_in_rmv(const char *path) {
     return size > 4 && !strcmp(path + size - 4, ".rmv");
 }
 
-/* Protects other files: the path must be free, or a selection, or end in `.rmv`. */
+/* Readers recognise a selection by its name. This also protects other files. */
 static recmap_status check_target(const char *path, recmap_error *error) {
-    struct file_stat stat;
-    bool is_there = false;
-    char magic[MAGIC_SIZE] = "";
-    int fd = -1;
     if (ends_in_rmv(path)) return RECMAP_OK;
-    recmap_status status = file_find_stat(&stat, &is_there, path, error);
-    if (status != RECMAP_OK || !is_there || !stat.size) return status;
-    status = file_open(&fd, path, error);
-    if (status == RECMAP_OK && stat.size >= HEADER_SIZE)
-        status = file_read_at(fd, magic, MAGIC_SIZE, 0, path, error);
-    file_close(fd);
-    if (status != RECMAP_OK || !memcmp(magic, MAGIC, MAGIC_SIZE)) return status;
-    fail(error, RECMAP_INVALID, "already exists and is not a selection");
+    fail(error, RECMAP_INVALID, "the name of a selection must end in .rmv");
     fail_file(error, path);
-    fail_advise(error, "give the selection another name (NAME.rmv), or remove the file first");
+    fail_advise(error, "end the name in .rmv");
     return RECMAP_INVALID;
 }
 
@@ -211,14 +218,16 @@ static recmap_status publish(const char *path, const uint8_t *bytes, size_t size
 
 recmap_status recmap_selection_save(const recmap_selection *selection, const char *path,
                                     recmap_error *error) {
-    const char *stored = NULL;
+    char *stored = NULL;
     RETURN_IF_FAILED(check_target(path, error));
+    RETURN_IF_FAILED(check_attached(selection, error));
     RETURN_IF_FAILED(stored_path(&stored, selection, path, error));
     size_t payload = payload_size(selection);
     size_t size = HEADER_SIZE + strlen(stored) + payload + HASH_SIZE;
     uint8_t *bytes = malloc(size);
+    if (bytes) pack(bytes, selection, stored, payload);
+    free(stored);
     if (!bytes) return fail_memory(error);
-    pack(bytes, selection, stored, payload);
     recmap_status status = publish(path, bytes, size, error);
     free(bytes);
     return status;
@@ -230,7 +239,7 @@ static recmap_status fail_corrupt(const recmap_selection *selection, recmap_erro
                                   const char *what) {
     fail(error, RECMAP_CORRUPT, "%s", what);
     fail_file(error, selection->path);
-    fail_advise(error, "write the selection again (recmap select ... -o NAME.rmv)");
+    fail_advise(error, "write the selection again with `recmap select`");
     return RECMAP_CORRUPT;
 }
 

@@ -180,6 +180,10 @@ class Named(CliTest):
                 f"recmap: standard input: line 2 is neither a record number nor a range: '{line}'\n"
                 + advice))
         self.write("numbers", b"5\n")
+        for words in (["--by", "number"], ["--by", "id"]):
+            self.check("get", "a.rmx", "--from", "-", *words, input=b"\n1\0 2\n", status=2, err=(
+                "recmap: standard input: line 2 contains a NUL byte\n"
+                "  write one record on each line, as text without NUL bytes\n"))
         result = self.run_recmap("get", "a.rmx", "--from", "numbers", "-o", "out")
         self.assertIn(b"record 5", result.err)
         self.assertEqual((result.status, os.path.exists(self.path("out"))), (2, False))

@@ -56,12 +56,9 @@ class Select(Selected):
         self.check_wrong("select", "a.rmx", what="no --where EXPRESSION given")
         self.write("note.txt", b"keep me" * 20)
         self.check("select", "a.rmx", "--where", "label == 3", "-o", "note.txt", status=2, err=(
-            "recmap: note.txt: already exists and is not a selection\n"
-            "  give the selection another name (NAME.rmv), or remove the file first\n"))
+            "recmap: select: -o needs a name that ends in .rmv, not 'note.txt'\n"
+            "  try 'recmap select --help'\n"))
         self.assertEqual(self.read("note.txt"), b"keep me" * 20)
-        self.check("select", "a.rmx", "--where", "label == 3", "-o", "a.rmx", status=2, err=(
-            "recmap: a.rmx: is the index itself and would be overwritten\n"
-            "  name another file with -o\n"))
 
     def test_a_selection_in_place_of_an_index(self):
         self.run_recmap("select", "a.rmx", "--where", "label == 3", "-o", "threes.rmv")
@@ -140,7 +137,7 @@ class Select(Selected):
     def test_damaged_selections(self):
         self.run_recmap("select", "a.rmx", "--where", "label == 3", "-o", "threes.rmv")
         good = self.read("threes.rmv")
-        advice = "  write the selection again (recmap select ... -o NAME.rmv)\n"
+        advice = "  write the selection again with `recmap select`\n"
         for data, what in ((b"", "this is not a recmap selection"),
                            (b"RMXview\n", "the selection is truncated"),
                            (good[:-1], "the selection is damaged: its hash does not match"),
@@ -148,6 +145,50 @@ class Select(Selected):
                             "the selection is damaged: its hash does not match")):
             self.write("bad.rmv", data)
             self.check("cat", "bad.rmv", status=3, err=f"recmap: bad.rmv: {what}\n{advice}")
+
+
+class Outputs(Selected):
+    """No command writes to a file that it reads, whatever the spelling of its path."""
+
+    def setUp(self):
+        super().setUp()
+        self.run_recmap("select", "a.rmx", "--where", "label == 3", "-o", "train.rmv")
+        os.symlink("train.rmv", self.path("link.rmv"))
+        self.selection = self.read("train.rmv")
+
+    def check_refused(self, path, role, *words):
+        self.check(*words, status=2, err=(
+            f"recmap: {path}: is {role} and would be overwritten\n  name another file with -o\n"))
+        self.assertEqual(self.read("train.rmv"), self.selection)
+
+    def test_the_selection_that_is_read(self):
+        for words in (["cat", "train.rmv"], ["get", "train.rmv", "0"], ["sample", "train.rmv", "3"],
+                      ["select", "train.rmv", "--where", "label == 3"],
+                      ["duplicates", "train.rmv"]):
+            for path in ("train.rmv", "./train.rmv", "link.rmv"):
+                self.check_refused(path, "the selection itself", *words, "-o", path)
+
+    def test_parts_of_a_split(self):
+        self.check_refused("train.rmv", "the selection itself",
+                           "split", "train.rmv", "first=.5", "train=.5")
+        self.assertFalse(os.path.exists(self.path("first.rmv")))
+        os.symlink("a.rmx", self.path("index.rmv"))
+        self.check_refused("index.rmv", "the index itself", "split", "train.rmv", "index=1")
+
+    def test_the_index_and_a_sample(self):
+        os.symlink("a.rmx", self.path("index.rmv"))
+        for words in (["sample", "a.rmx", "3"], ["select", "a.rmx", "--where", "label == 3"],
+                      ["duplicates", "a.rmx"], ["cat", "train.rmv"]):
+            self.check_refused("index.rmv", "the index itself", *words, "-o", "index.rmv")
+
+    def test_a_list_of_numbers(self):
+        self.write("numbers.txt", b"1\n2\n")
+        self.check_refused("numbers.txt", "the file of --from", "get", "a.rmx", "--from",
+                           "./numbers.txt", "-o", "numbers.txt")
+        self.assertEqual(self.read("numbers.txt"), b"1\n2\n")
+        self.check("get", "a.rmx", "--from", "-", "-o", "numbers.txt", "--format", "number",
+                   input=b"3\n")
+        self.assertEqual(self.read("numbers.txt"), b"3\n")
 
 
 class Sample(Selected):
@@ -174,6 +215,8 @@ class Sample(Selected):
             "recmap: a.rmx: cannot sample 41 records: there are 40\n  ask for fewer records\n"))
         self.check_wrong("sample", "a.rmx", what="no number of records given")
         self.check_wrong("sample", "a.rmx", "ten", what="N must be a decimal number, not 'ten'")
+        self.check_wrong("sample", "a.rmx", "3", "--format", "number", "-o", "b.rmv",
+                         what="-o NAME.rmv writes a selection: leave out --format")
 
 
 def mix(x):
@@ -249,3 +292,5 @@ class Duplicates(CliTest):
         self.check("duplicates", "a.rmx", "--by", "colour", status=3, err=(
             "recmap: a.rmx: no record has the feature 'colour'\n  `recmap schema` lists the features\n"))
         self.check_wrong("duplicates", "a.rmx", "--by=", what="--by needs id, content or a feature")
+        self.check_wrong("duplicates", "a.rmx", "-o", "b",
+                         what="-o needs a name that ends in .rmv, not 'b'")

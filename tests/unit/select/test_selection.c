@@ -1,0 +1,101 @@
+/* Selections: saving one that was opened, and misuse. Filters: the end of an expression. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "support/build.h"
+#include "support/folder.h"
+#include "support/oracle.h"
+
+static recmap_dataset *open_three_records(const char *path) {
+    struct buffer shard = BUFFER_INIT;
+    for (int i = 0; i < 3; i++) oracle_add_record(&shard, "record", 6);
+    index_bytes(path, NULL, "shard", &shard);
+    buffer_free(&shard);
+    return dataset_open(path, NULL);
+}
+
+static void save_two_records(const char *path, recmap_dataset *dataset) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_selection *selection = NULL;
+    const uint64_t numbers[] = {2, 0};
+    ASSERT_OK(recmap_selection_create(&selection, dataset, numbers, 2, &error), &error);
+    ASSERT_OK(recmap_selection_save(selection, path, &error), &error);
+    recmap_selection_destroy(selection);
+}
+
+/* Opens a selection, compares the path of its index, and attaches it to the data set. */
+static recmap_selection *open_attached(const char *path, recmap_dataset *dataset,
+                                       const char *index_path) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_selection *selection = NULL;
+    ASSERT_OK(recmap_selection_open(&selection, path, 1, &error), &error);
+    assert_string_equal(recmap_selection_index_path(selection), index_path);
+    ASSERT_OK(recmap_selection_attach(selection, dataset, &error), &error);
+    return selection;
+}
+
+/* The path that an opened selection has is relative to the working folder. */
+static void test_opened_selection_is_saved_elsewhere(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = open_three_records("set.rmx");
+    save_two_records("view.rmv", dataset);
+    assert_int_equal(mkdir("below", 0777), 0);
+    recmap_selection *selection = open_attached("view.rmv", dataset, "set.rmx");
+    ASSERT_OK(recmap_selection_save(selection, "below/view.rmv", &error), &error);
+    recmap_selection_destroy(selection);
+    char expected[PATH_ROOM], folder[PATH_ROOM - 16];
+    assert_non_null(getcwd(folder, sizeof folder));
+    snprintf(expected, sizeof expected, "%s/set.rmx", folder);
+    selection = open_attached("below/view.rmv", dataset, expected);
+    ASSERT_OK(recmap_selection_save(selection, "back.rmv", &error), &error);
+    recmap_selection_destroy(selection);
+    recmap_selection_destroy(open_attached("back.rmv", dataset, "set.rmx"));
+    assert_same_file("view.rmv", "back.rmv");
+    recmap_dataset_close(dataset);
+}
+
+static void test_selection_that_is_not_attached(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = open_three_records("set.rmx");
+    save_two_records("view.rmv", dataset);
+    recmap_selection *selection = NULL;
+    ASSERT_OK(recmap_selection_open(&selection, "view.rmv", 1, &error), &error);
+    assert_int_equal(recmap_selection_save(selection, "copy.rmv", &error), RECMAP_INVALID);
+    assert_string_equal(error.message, "the selection is not attached to its data set");
+    assert_false(file_exists("copy.rmv"));
+    recmap_selection_destroy(selection);
+    recmap_dataset_close(dataset);
+}
+
+/* The bytes after the expression's size are not part of it. */
+static void test_expression_ends_in_backslash(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = open_three_records("set.rmx");
+    recmap_filter *filter = NULL;
+    const char expression[] = "length == '\\Z";
+    assert_int_equal(
+        recmap_filter_create(&filter, dataset, expression, strlen(expression) - 1, &error),
+        RECMAP_INVALID);
+    assert_string_equal(error.message, "character 12: `\\`: unknown escape in a text");
+    recmap_dataset_close(dataset);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
+    const struct CMUnitTest tests[] = {
+        TEST(opened_selection_is_saved_elsewhere),
+        TEST(selection_that_is_not_attached),
+        TEST(expression_ends_in_backslash),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
