@@ -84,7 +84,7 @@ static bool is_shard(const struct stat *file, const char *name, const char *inde
 
 int output_check_input(const char *path, const char *input, const char *role) {
     struct stat file;
-    if (!path || stat(path, &file) || !same_file(input, &file)) return 0;
+    if (!path || stat(path, &file) || !S_ISREG(file.st_mode) || !same_file(input, &file)) return 0;
     return message_error(RECMAP_INVALID, path, other_output, "is %s and would be overwritten",
                          role);
 }

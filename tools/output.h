@@ -37,8 +37,8 @@ struct output {
  * exit status after printing the error. */
 int output_check(const char *path, const char *index_path, const recmap_dataset *dataset);
 
-/* Checks that `path` (NULL: stdout) is not the file `input`, whose role `role` names. Returns 0, or
- * the exit status after printing the error. */
+/* Checks that `path` (NULL: stdout) is not the file `input`, whose role `role` names. A terminal or
+ * other device can be both. Returns 0, or the exit status after printing the error. */
 int output_check_input(const char *path, const char *input, const char *role);
 
 /* Close the output also after an error. */

@@ -8,8 +8,8 @@
 #include "progress_bar.h"
 
 int view_output_check(const struct view *view, const char *path) {
-    const char *role = view->selection ? "the selection itself" : "the index itself";
-    int exit_status = output_check_input(path, view->path, role);
+    int exit_status = 0;
+    if (view->selection) exit_status = output_check_input(path, view->path, "the selection itself");
     return exit_status ? exit_status : output_check(path, view->index_path, view->dataset);
 }
 

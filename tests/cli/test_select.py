@@ -189,6 +189,7 @@ class Outputs(Selected):
         self.check("get", "a.rmx", "--from", "-", "-o", "numbers.txt", "--format", "number",
                    input=b"3\n")
         self.assertEqual(self.read("numbers.txt"), b"3\n")
+        self.check("get", "a.rmx", "--from", "/dev/null", "-o", "/dev/null")
 
 
 class Sample(Selected):
