@@ -84,7 +84,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_parser_export_arrow_schema(
 
 /* Exports records as one binary_view array, which views them without copying. `release(owner)` is
  * called on any thread when the array has been released, and immediately if this function fails.
- * `release` may be NULL. Errors: NO_MEMORY; INVALID for a record of 2 GiB or more. */
+ * `release` may be NULL. Errors: NO_MEMORY; INVALID for a record of 2 GiB or more, or of which a
+ * batch of rows read only a part. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_records_export_arrow(
     struct ArrowArray *array, struct ArrowSchema *schema, const recmap_record *records,
     size_t record_count, void *owner, void (*release)(void *owner), recmap_error *error);

@@ -38,7 +38,8 @@ RECMAP_API void recmap_batch_set_interrupt(recmap_batch *batch, recmap_interrupt
 RECMAP_API void recmap_batch_set_threads(recmap_batch *batch, unsigned thread_count);
 
 /* The records, as an array, and their number. They are valid until the batch is filled again,
- * cleared or destroyed. Do not release them one by one. */
+ * cleared or destroyed. Do not release them one by one. In a batch of rows, the `data` of a long
+ * record can be NULL: see recmap_dataset_rows. */
 RECMAP_API const recmap_record *recmap_batch_records(const recmap_batch *batch);
 RECMAP_API size_t recmap_batch_count(const recmap_batch *batch);
 

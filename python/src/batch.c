@@ -143,6 +143,11 @@ static PyObject *item(PyObject *object, Py_ssize_t index) {
         return PyErr_Format(OutOfRangeError,
                             "record %zd is out of range: the batch has %zd records", index, count);
     const recmap_record *record = &records_of(object)[index];
+    if (record->size && !record->data)
+        return PyErr_Format(PyExc_ValueError,
+                            "record %llu was read only in part, for the rows: read all of it with "
+                            "data_set.gather([%llu])",
+                            (unsigned long long)record->number, (unsigned long long)record->number);
     return view_make(object, record->data, record->size);
 }
 

@@ -1,12 +1,14 @@
 """Rows of long records, which are checked once and then read in part, by every access."""
 
 import gzip
+import itertools
 import os
 
 import numpy as np
 import pytest
 import recmap
 from conftest import write
+from object_server import ObjectServer
 from test_sliced import field, packed_ints, varint
 
 COUNT = 150_000
@@ -114,6 +116,40 @@ def test_added_elements(open_long):
                 for record, first, count, place in items[splits[row] : splits[row + 1]]:
                     found = batch["tokens"][row][place : place + count]
                     assert (found == ends[record][first : first + count]).all()
+
+
+def test_batches_have_whole_records_or_none(open_long, request):
+    """Of a record that was read in part, the memory of the other bytes was never written."""
+    is_mapped = request.node.callspec.params["open_long"] == "map"
+    order = recmap.Chunked(COUNTS, WIDTH, documents="stored", seed=1)
+    ds = open_long("examples")
+    whole, missing = RECORDS["examples"], set()
+    for _ in range(2):
+        for batch in recmap.Loader(ds, 5, order=order, features=FEATURES, threads=1):
+            records = batch.records
+            assert records.sizes.tolist() == [len(whole[number]) for number in records.numbers]
+            for i, number in enumerate(records.numbers.tolist()):
+                try:
+                    assert bytes(records[i]) == whole[number]
+                except ValueError as error:
+                    assert f"record {number} was read only in part" in str(error)
+                    assert f"gather([{number}])" in str(error)
+                    missing.add(number)
+    assert missing == (set() if is_mapped else {0, 2})
+    assert [bytes(record) for record in ds.gather([2, 0])] == [whole[2], whole[0]]
+
+
+def test_remote_records_are_whole(tmp_path):
+    (tmp_path / "bucket").mkdir()
+    write(tmp_path / "bucket", RECORDS["examples"][1:])
+    order = recmap.Chunked(COUNTS[1:], WIDTH, documents="stored", seed=1)
+    with ObjectServer(tmp_path) as server:
+        options, index = server.options(), tmp_path / "remote.rmx"
+        ds = recmap.open("s3://bucket/*", index=index, storage_options=options, progress=None)
+        with ds, recmap.Loader(ds, 5, order=order, features=FEATURES) as loader:
+            for batch in itertools.islice(loader, 4):
+                for number, record in zip(batch.records.numbers, batch.records, strict=True):
+                    assert bytes(record) == RECORDS["examples"][1 + number]
 
 
 # ---- A file that changes after its records were checked.

@@ -305,19 +305,18 @@ static recmap_status read_ranges(const struct gather *gather, size_t i, recmap_e
     return RECMAP_OK;
 }
 
-/* A record of a distant shard is read as a whole: nothing else would check what the network gave.
- */
+/* A record of a distant shard is read as a whole: nothing else would check what the network gave. A
+ * record that is read as a whole is no longer partial. */
 static recmap_status read_partial(bool *is_read, struct gather *gather, size_t i,
                                   recmap_error *error) {
     const struct index_place *place = &gather->batch->places[i];
-    const struct gather_part *part = &gather->parts->records[i];
+    struct gather_part *part = &gather->parts->records[i];
     *is_read = false;
     RETURN_IF_FAILED(enter_shard(gather, place->shard_index, error));
-    if (open_shard_distant_source(gather->shard) ||
-        !bytes_fit(part->payload_offset, part->payload_size, place->frame_size))
-        return RECMAP_OK;
-    *is_read = true;
-    return read_ranges(gather, i, error);
+    part->is_partial = !open_shard_distant_source(gather->shard) &&
+                       bytes_fit(part->payload_offset, part->payload_size, place->frame_size);
+    *is_read = part->is_partial;
+    return *is_read ? read_ranges(gather, i, error) : RECMAP_OK;
 }
 
 static recmap_status read_some(struct gather *gather, size_t i, size_t count, size_t *next,

@@ -25,9 +25,10 @@ struct payload_range {
     size_t next; /* index of another range of the same record, or SIZE_MAX */
 };
 
-/* How to read a record. */
+/* How to read a record, and afterwards how it was read. */
 struct gather_part {
-    bool is_partial;    /* reading the ranges is enough: the bytes were checked before */
+    bool is_partial;    /* reading the ranges is enough: the bytes were checked before. Gathering
+                         * clears this if it reads the record as a whole nevertheless */
     size_t first_range; /* index, or SIZE_MAX */
     /* Of the payload in the frame. An input if is_partial is set; otherwise set for a record that
      * was copied, and UINT64_MAX for one that is mapped. */
@@ -42,8 +43,7 @@ struct gather_parts {
 };
 
 /* Gathers the requested records. A long record that was verified before is not checked again. Bytes
- * of a partial record outside its ranges are undefined, unless it was read as a whole because that
- * is no more work. */
+ * of a record that is still partial afterwards are undefined outside its ranges. */
 recmap_status dataset_gather_requested(recmap_batch *batch, recmap_dataset *dataset,
                                        struct gather_parts *parts, size_t record_count,
                                        recmap_error *error);

@@ -73,6 +73,17 @@ static bool make_records(struct arrow_node *node, struct arrow_box *box,
     return arrow_views_init(node, box, views, count, count, arrow_view_alone, NULL);
 }
 
+static recmap_status check_record(const recmap_record *record, recmap_error *error) {
+    if (record->size > INT32_MAX)
+        fail(error, RECMAP_INVALID, "the record has 2 GiB or more, too much for a view");
+    else if (record->size && !record->data) {
+        fail(error, RECMAP_INVALID, "the record was read only in part, for rows");
+        fail_advise(error, "read it with recmap_dataset_gather");
+    } else return RECMAP_OK;
+    fail_at(error, NULL, record->number, RECMAP_NO_OFFSET);
+    return RECMAP_INVALID;
+}
+
 /* Takes ownership of the records' owner in every case: once it belongs to the box, destroying the
  * box releases it. */
 recmap_status recmap_records_export_arrow(struct ArrowArray *array, struct ArrowSchema *schema,
@@ -88,11 +99,9 @@ recmap_status recmap_records_export_arrow(struct ArrowArray *array, struct Arrow
     box->owner = owner;
     box->release = release;
     for (size_t i = 0; i < record_count; i++) {
-        if (records[i].size <= INT32_MAX) continue;
+        recmap_status status = check_record(&records[i], error);
+        if (status == RECMAP_OK) continue;
         arrow_box_destroy(box);
-        recmap_status status =
-            fail(error, RECMAP_INVALID, "the record has 2 GiB or more, too much for a view");
-        fail_at(error, NULL, records[i].number, RECMAP_NO_OFFSET);
         return status;
     }
     if (!make_records(&node, box, records, record_count)) return fail_box(box, error);

@@ -105,6 +105,13 @@ static recmap_status cut_rows(recmap_batch *batch, recmap_dataset *dataset,
     return status;
 }
 
+/* Outside the ranges that the rows need, the memory of a partial record was never written. Callers
+ * get no pointer to it. The size is right, and the columns still view the ranges. */
+static void hide_partial_records(recmap_batch *batch, const struct partial_rows *partial) {
+    for (size_t i = 0; i < batch->count; i++)
+        if (partial->parts.records[i].is_partial) batch->records[i].data = NULL;
+}
+
 /* Reads the records of the pieces, as far as they are needed, and cuts the rows from them. Sets
  * `has_failed` if a record that was read in part must be read as a whole. */
 static recmap_status try_pieces(bool *has_failed, recmap_batch *batch, recmap_dataset *dataset,
@@ -119,6 +126,7 @@ static recmap_status try_pieces(bool *has_failed, recmap_batch *batch, recmap_da
     if (status == RECMAP_OK)
         status = dataset_gather_requested(batch, dataset, &partial.parts, record_count, error);
     if (status == RECMAP_OK) status = cut_rows(batch, dataset, &partial, error);
+    if (status == RECMAP_OK) hide_partial_records(batch, &partial);
     *has_failed = partial.has_failed;
     partial_rows_deinit(&partial);
     return status;
