@@ -27,6 +27,7 @@ from ray.data.datasource import ReadTask
 from ray.exceptions import RayTaskError
 
 from . import _build, _recmap
+from ._credentials import Credentials
 from ._dataset import Dataset
 from ._features import Features, parser_of
 from ._missing import Missing
@@ -241,6 +242,7 @@ def index(
     guard: bool = False,
     progress: Progress = "auto",
     storage_options: StorageOptions | None = None,
+    credentials: Credentials | None = None,
     options: dict[str, Any] | None = None,
 ) -> str:
     """Builds an index on the cluster, one task per shard, and returns its path.
@@ -252,13 +254,14 @@ def index(
     Args:
         source, path, id, lift, count, on_corrupt, framing, compression, from_idx, guard,
             storage_options: see `recmap.index`.
+        credentials: see `recmap.index`; every task calls it, so it must be picklable.
         threads: threads per task.
         progress: reports the progress of the merge.
         options: options for the tasks, as ``ray.remote`` takes them: {"num_cpus": 2, ...}.
     """
     name, framing_path = load_framing(framing)  # the merge in this process needs it too
     shards, default_path = _recmap.shards_expand(
-        names_of(source), storage_of(storage_pairs(storage_options))
+        names_of(source), storage_of(storage_pairs(storage_options), credentials)
     )
     target = os.path.abspath(path if path is not None else default_path)
     arguments = {
@@ -273,6 +276,7 @@ def index(
         "guard": guard,
         "progress": None,
         "storage_options": storage_options,
+        "credentials": credentials,
     }
     prefix = f".{os.path.basename(target)}.parts-"
     folder = tempfile.mkdtemp(prefix=prefix, dir=os.path.dirname(target))

@@ -47,11 +47,11 @@ def test_everything_reads_as_from_files(remote, local):
     assert next(iter(remote.shards))["path"] == "s3://train/digits-00000-of-00004.tfrecord"
 
 
-def test_local_data_sets_do_not_load_libcurl():
+def test_local_data_sets_do_not_load_libcurl(digits_index):
     """Loading it and its libraries takes longer than to open a data set and read a record."""
     program = (
         "import recmap\n"
-        f"assert len(recmap.open({str(DIGITS)!r})[0])\n"
+        f"assert len(recmap.open({str(digits_index)!r}, shards={str(DIGITS)!r})[0])\n"
         "assert 'libcurl' not in open('/proc/self/maps').read()\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
