@@ -20,12 +20,20 @@ int signals_raised(void *context) {
     return check->has_raised;
 }
 
+/* The innermost call of this thread. Calls are nested when a signal handler uses recmap. */
+static _Thread_local struct signal_check *innermost;
+
+static void set_innermost(struct signal_check *check) {
+    innermost = check;
+    recmap_thread_set_interrupt(check ? signals_raised : NULL, check);
+}
+
 void signals_begin(struct signal_check *check) {
-    *check = (struct signal_check){PyEval_SaveThread(), now_ns(), 0};
-    recmap_thread_set_interrupt(signals_raised, check);
+    *check = (struct signal_check){PyEval_SaveThread(), now_ns(), 0, innermost};
+    set_innermost(check);
 }
 
 void signals_end(struct signal_check *check) {
-    recmap_thread_set_interrupt(NULL, NULL);
+    set_innermost(check->outer);
     PyEval_RestoreThread(check->thread);
 }

@@ -9,6 +9,7 @@ struct signal_check {
     PyThreadState *thread; /* of the call, which has released the GIL */
     uint64_t checked_ns;
     int has_raised;
+    struct signal_check *outer; /* of the call during which a signal handler made this one */
 };
 
 /* Releases the GIL for a call of the library. If the call waits for a remote store, it answers

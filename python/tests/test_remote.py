@@ -400,6 +400,34 @@ def test_an_interrupt_ends_a_wait_for_records(server, local, tmp_path, suffix, c
         assert bytes(ds[1700]) == bytes(local[1700])
 
 
+def test_a_handler_that_reads_records_leaves_the_interrupt(server, local, remote):
+    """The handler of a signal reads from a local data set during a call that waits. The next
+    signal still ends that call."""
+    rings, released = [], threading.Event()
+
+    def ring(number, frame):
+        rings.append(bytes(local.gather([3])[0]))
+        if len(rings) == 2:
+            raise Interrupt
+
+    def stall(handler):
+        released.wait(8)
+        return reset(handler)
+
+    former = signal.signal(signal.SIGALRM, ring)
+    server.faults = [stall] * 100
+    signal.setitimer(signal.ITIMER_REAL, 0.3, 0.3)
+    try:
+        with pytest.raises(Interrupt):
+            remote[1700]
+        assert len(rings) == 2
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
+        server.faults = []
+        released.set()
+
+
 def test_an_interrupt_ends_the_second_read_of_a_damaged_record(remote, server):
     count = len(server.requests)
     with stalled(server, lambda handler: len(server.requests) > count + 1):

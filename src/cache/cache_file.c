@@ -103,7 +103,7 @@ static bool create(int *fd, struct disk_cache *cache, const char *path,
 
 static bool open_existing(int *fd, const char *path, const struct header *header) {
     if (private_open(fd, path, false, NULL) != RECMAP_OK) return false;
-    if (has_header(*fd, header)) return disk_cache_touch(path);
+    if (has_header(*fd, header) && disk_cache_touch(path)) return true;
     file_close(*fd);
     return false;
 }

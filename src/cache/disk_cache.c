@@ -86,7 +86,7 @@ static recmap_status begin_usage(const struct disk_cache *cache, bool is_first,
     if (is_needed) status = count_used(&used, cache->folder, error);
     if (is_needed && status == RECMAP_OK)
         status = write_usage(fd, cache->usage_path, used, private_now_ns(), error);
-    file_close(fd);
+    disk_cache_unlock(fd);
     return status;
 }
 
@@ -160,7 +160,10 @@ int disk_cache_lock(const struct disk_cache *cache) {
     return -1;
 }
 
+/* A child that is forked while a thread holds the lock inherits the file. Closing it here would
+ * leave the lock with the child, so the lock is released first. */
 void disk_cache_unlock(int lock) {
+    if (lock >= 0) private_unlock(lock);
     file_close(lock);
 }
 
@@ -281,6 +284,13 @@ static recmap_status fail_used(const char *folder, recmap_error *error) {
     return RECMAP_IO;
 }
 
+/* The next process counts the space again if there is no usage file. */
+static void remove_usage(const char *folder) {
+    char *path = path_join(folder, "usage");
+    if (path) private_remove(path);
+    free(path);
+}
+
 static recmap_status remove_files(uint64_t *size, const char *folder, recmap_error *error) {
     struct path_list list = PATH_LIST_INIT;
     struct private_stat stat;
@@ -289,6 +299,7 @@ static recmap_status remove_files(uint64_t *size, const char *folder, recmap_err
         if (private_stat_path(&stat, list.paths[i]) && private_remove(list.paths[i]))
             *size += stat.allocated;
     path_list_deinit(&list);
+    remove_usage(folder);
     return status;
 }
 

@@ -43,6 +43,7 @@ struct parallel_fill {
     const struct fill_request *request;
     size_t thread_count;
     size_t part_count;
+    struct interrupt interrupt; /* of the batch; else of the calling thread */
     struct columns_merge columns;
     atomic_bool has_failed;
     atomic_bool is_interrupted;
@@ -91,7 +92,7 @@ static int must_stop(void *context) {
 /* The same on the calling thread, which alone may run the interrupt function of the whole batch. */
 static int ask_caller(void *context) {
     struct parallel_fill *fill = context;
-    const struct interrupt *interrupt = &fill->batch->interrupt;
+    const struct interrupt *interrupt = &fill->interrupt;
     if (must_stop(fill)) return 1;
     if (!interrupt->function || !interrupt->function(interrupt->context)) return 0;
     atomic_store_explicit(&fill->is_interrupted, true, memory_order_relaxed);
@@ -291,6 +292,8 @@ recmap_status parallel_fill(bool *is_done, recmap_batch *batch, recmap_dataset *
                                  .dataset = dataset,
                                  .request = request,
                                  .thread_count = thread_count,
+                                 .interrupt = batch->interrupt.function ? batch->interrupt
+                                                                        : *thread_interrupt(),
                                  .part_count = choose_part_count(thread_count, request->count)};
     atomic_init(&fill.has_failed, false);
     atomic_init(&fill.is_interrupted, false);

@@ -634,7 +634,7 @@ static recmap_status end_requests(size_t *failed, struct run *run, recmap_error 
 static recmap_status ask_interrupt(size_t *failed, struct run *run, struct interrupt *interrupt,
                                    recmap_error *error) {
     uint64_t now = clock_ns();
-    if (!interrupt) interrupt = thread_interrupt();
+    if (!interrupt || !interrupt->function) interrupt = thread_interrupt();
     if (!interrupt->function || now - run->asked_ns < POLL_MS * NS_PER_MS) return RECMAP_OK;
     run->asked_ns = now;
     *failed = 0;

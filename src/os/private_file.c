@@ -57,6 +57,12 @@ recmap_status private_lock(bool *is_held, int fd, private_lock_kind kind, const 
     return fail_errno(error, errno, path, "lock the file");
 }
 
+void private_unlock(int fd) {
+    int result;
+    do result = flock(fd, LOCK_UN);
+    while (result && errno == EINTR);
+}
+
 bool private_stat_path(struct private_stat *stat, const char *path) {
     struct stat st;
     if (lstat(path, &st) || !S_ISREG(st.st_mode)) return false;

@@ -27,6 +27,10 @@ typedef enum private_lock_kind {
 recmap_status private_lock(bool *is_held, int fd, private_lock_kind kind, const char *path,
                            recmap_error *error);
 
+/* Releases the lock, also if a child process inherited the file. Failure is not reported: closing
+ * the file is the other way to release it. */
+void private_unlock(int fd);
+
 struct private_stat {
     uint64_t allocated; /* bytes on the disk; of a sparse file fewer than its size */
     int64_t used_ns;    /* the time of modification, which private_touch sets */

@@ -59,7 +59,7 @@ class Cache(CliTest):
         self.assertIn("   61.1 kB of    61.1 kB  20", "\n".join(lines))
         self.write("kept/mine", b"a file of the user")
         self.assertRegex(self.run_recmap("cache", "kept", "--clear").out, rb"^\d+ kB freed\n$")
-        self.assertEqual(sorted(os.listdir(self.path("kept"))), ["lock", "mine", "usage"])
+        self.assertEqual(sorted(os.listdir(self.path("kept"))), ["lock", "mine"])
         self.check("cache", "kept", out="0 B of 0 objects\n")
 
     def test_usage(self):

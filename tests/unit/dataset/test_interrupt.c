@@ -58,6 +58,7 @@ struct call {
     recmap_dataset *dataset;
     recmap_feature feature;
     unsigned thread_count;
+    bool is_of_thread; /* the interrupt is set for the calling thread, not for the batch */
 };
 
 /* Parses all records and returns the status. The batch is empty unless that is OK. */
@@ -68,10 +69,12 @@ static recmap_status parse(const struct call *call, recmap_batch *batch,
     for (size_t i = 0; i < RECORDS; i++) numbers[i] = i;
     ASSERT_OK(recmap_parser_create(&parser, &call->feature, 1, NULL), NULL);
     recmap_batch_set_threads(batch, call->thread_count);
-    recmap_batch_set_interrupt(batch, answer, questions);
+    if (call->is_of_thread) recmap_thread_set_interrupt(answer, questions);
+    else recmap_batch_set_interrupt(batch, answer, questions);
     recmap_status status = recmap_dataset_parse(batch, call->dataset, parser, numbers, RECORDS,
                                                 RECMAP_PARSE_RAISE, NULL);
     recmap_batch_set_interrupt(batch, NULL, NULL);
+    recmap_thread_set_interrupt(NULL, NULL);
     recmap_parser_release(parser);
     assert_int_equal(recmap_batch_count(batch), status == RECMAP_OK ? RECORDS : 0);
     return status;
@@ -166,6 +169,24 @@ static void test_several_threads(void **state) {
     recmap_dataset_close(call.dataset);
 }
 
+static void test_several_threads_with_the_interrupt_of_the_caller(void **state) {
+    (void)state;
+    recmap_batch *batch;
+    struct call call = {
+        .dataset = make_set(), .feature = copied_bytes(), .thread_count = 3, .is_of_thread = true};
+    size_t asked_count = 0;
+    ASSERT_OK(recmap_batch_create(&batch, NULL), NULL);
+    for (size_t i = 0; i < 20; i++) {
+        struct questions questions = {.stop = i % 2};
+        recmap_status status = parse(&call, batch, &questions);
+        assert_int_equal(status, questions.count > i % 2 ? RECMAP_CANCELLED : RECMAP_OK);
+        asked_count += questions.count;
+    }
+    assert_true(asked_count > 0);
+    recmap_batch_destroy(batch);
+    recmap_dataset_close(call.dataset);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
@@ -173,6 +194,7 @@ int main(void) {
         TEST(padded_rows),
         TEST(sorted_values),
         TEST(several_threads),
+        TEST(several_threads_with_the_interrupt_of_the_caller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,68 @@
+/* The lock and the space of a cache that processes share. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cache/disk_cache.h"
+#include "os/file.h"
+#include "os/private_file.h"
+#include "support/build.h"
+#include "support/folder.h"
+
+static struct disk_cache *open_cache(uint64_t size) {
+    struct disk_cache *cache = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    ASSERT_OK(disk_cache_open(&cache, "cache", size, &error), &error);
+    return cache;
+}
+
+/* Whether nobody holds the lock of the usage. */
+static bool is_unlocked(void) {
+    int fd;
+    bool is_held = false;
+    recmap_error error = RECMAP_ERROR_INIT;
+    ASSERT_OK(private_open(&fd, "cache/usage", false, &error), &error);
+    ASSERT_OK(private_lock(&is_held, fd, PRIVATE_TRY_EXCLUSIVE, "cache/usage", &error), &error);
+    file_close(fd);
+    return is_held;
+}
+
+/* The child inherits the locked file, and outlives the parent's use of it. */
+static void test_a_forked_child_does_not_keep_the_lock(void **state) {
+    (void)state;
+    int pipe_ends[2], status;
+    char byte;
+    struct disk_cache *cache = open_cache(1 << 20);
+    assert_int_equal(pipe(pipe_ends), 0);
+    int lock = disk_cache_lock(cache);
+    assert_true(lock >= 0);
+    assert_false(is_unlocked());
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        close(pipe_ends[1]);
+        _exit(read(pipe_ends[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    disk_cache_unlock(lock);
+    bool is_released = is_unlocked();
+    close(pipe_ends[1]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(is_released);
+    close(pipe_ends[0]);
+    disk_cache_close(cache);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_forked_child_does_not_keep_the_lock, folder_enter,
+                                        folder_leave),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
