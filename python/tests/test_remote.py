@@ -403,7 +403,7 @@ def test_an_interrupt_ends_a_wait_for_records(server, local, tmp_path, suffix, c
 def test_a_handler_that_reads_records_leaves_the_interrupt(server, local, remote):
     """The handler of a signal reads from a local data set during a call that waits. The next
     signal still ends that call."""
-    rings, released = [], threading.Event()
+    rings, has_waited, released = [], [], threading.Event()
 
     def ring(number, frame):
         rings.append(bytes(local.gather([3])[0]))
@@ -411,7 +411,7 @@ def test_a_handler_that_reads_records_leaves_the_interrupt(server, local, remote
             raise Interrupt
 
     def stall(handler):
-        released.wait(8)
+        has_waited.append(not released.wait(8))
         return reset(handler)
 
     former = signal.signal(signal.SIGALRM, ring)
@@ -421,6 +421,7 @@ def test_a_handler_that_reads_records_leaves_the_interrupt(server, local, remote
         with pytest.raises(Interrupt):
             remote[1700]
         assert len(rings) == 2
+        assert has_waited == []  # the call ended during its first request
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, former)
