@@ -301,6 +301,18 @@ def test_a_server_that_never_recovers_is_an_error_in_time(server, tmp_path):
     assert list(tmp_path.glob("a.rmx*")) == []
 
 
+def test_a_server_that_asks_for_a_long_pause_is_an_error_at_once(server, tmp_path):
+    """The pause would last longer than `timeout`, so the request is not repeated."""
+    server.faults = [fail_with(503, Retry_After="20")]
+    with pytest.raises(recmap.StorageError, match="HTTP 503 SlowDown"):
+        recmap.open(
+            f"{server.url}/train/digits-00000-of-00004.tfrecord",
+            index=tmp_path / "a.rmx",
+            storage_options={"timeout": 3},
+        )
+    assert len(server.requests) == 1
+
+
 def test_an_interrupt_ends_a_wait(remote, server):
     server.faults = [on_object(lambda handler: time.sleep(5))] * 100
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()

@@ -514,27 +514,33 @@ static uint64_t random_bits(void) {
     return bits;
 }
 
-/* Whether the request may still be repeated. */
-static bool has_time(const struct run *run, const struct attempt *attempt, uint64_t now) {
+/* Whether the request may still be repeated at this time. */
+static bool has_time(const struct run *run, const struct attempt *attempt, uint64_t due_ns) {
     uint64_t limit_s = storage_options_timeout(&run->storage->options);
     if (!atomic_load_explicit(&run->storage->has_answered, memory_order_relaxed) &&
         limit_s > FIRST_CONTACT_S)
         limit_s = FIRST_CONTACT_S;
-    return now - attempt->begun_ns < limit_s * NS_PER_S;
+    return due_ns - attempt->begun_ns < limit_s * NS_PER_S;
+}
+
+/* When a request is to be repeated. */
+static uint64_t find_due_ns(const struct slot *slot, uint64_t now) {
+    uint64_t retry_after = slot->is_judged ? slot->reply.retry_after : 0;
+    unsigned attempts = slot->run->attempts[slot->index].count;
+    return now + retry_delay_ms(attempts, random_bits(), retry_after) * NS_PER_MS;
 }
 
 /* Puts the request on the list of those to repeat. Bytes that arrived are kept if the next reply
  * can be compared with this one. */
-static void schedule(struct slot *slot, uint64_t now) {
+static void schedule(struct slot *slot, uint64_t due_ns) {
     struct run *run = slot->run;
     struct attempt *attempt = &run->attempts[slot->index];
-    uint64_t retry_after = slot->is_judged ? slot->reply.retry_after : 0;
     bool is_known = slot->range.etag[0] || slot->range.modified != REPLY_NO_TIME;
     if (slot->is_judged && (slot->reply.status == 200 || slot->reply.status == 206)) {
         if (is_known && !slot->range.accepts_shorter) attempt->received += slot->received;
     }
     if (run->requests[slot->index].body) run->requests[slot->index].body->size = 0;
-    attempt->due_ns = now + retry_delay_ms(attempt->count, random_bits(), retry_after) * NS_PER_MS;
+    attempt->due_ns = due_ns;
     attempt->next = run->waiting;
     run->waiting = slot->index;
 }
@@ -556,19 +562,19 @@ static recmap_status end_request(size_t *failed, struct slot *slot, CURLcode cod
                                  recmap_error *error) {
     struct run *run = slot->run;
     struct attempt *attempt = &run->attempts[slot->index];
-    uint64_t now = clock_ns();
     conclude(slot, code);
     bool is_done = slot->verdict == REPLY_GOOD ||
                    (slot->verdict == REPLY_EMPTY && slot->range.accepts_shorter);
     if (is_done || is_overloaded(slot)) adapt_window(run->storage, !is_done);
     recmap_status status = RECMAP_OK;
     attempt->count++;
+    uint64_t due_ns = find_due_ns(slot, clock_ns());
     if (is_done) {
         assert(run->done_count < run->begun_count);
         give_results(slot);
         run->done_count++;
-    } else if (slot->verdict == REPLY_TRY_AGAIN && has_time(run, attempt, now)) {
-        schedule(slot, now);
+    } else if (slot->verdict == REPLY_TRY_AGAIN && has_time(run, attempt, due_ns)) {
+        schedule(slot, due_ns);
     } else {
         *failed = slot->index;
         status = fail_request(slot, error);
