@@ -472,6 +472,38 @@ def test_an_interrupt_leaves_the_span_to_other_threads(server, tmp_path):
     assert records == [bytes(ds[3])]
 
 
+def test_an_interrupt_ends_a_wait_for_a_span_that_another_thread_requests(server, tmp_path):
+    shard = server.folder / "train" / "digits-00000-of-00004.tfrecord"
+    shard.with_name("a.gz").write_bytes(gzip.compress(shard.read_bytes()))
+    options = server.options()
+    ds = recmap.open("s3://train/a.gz", index=tmp_path / "a.rmx", storage_options=options)
+    records, asked, released = [], threading.Event(), threading.Event()
+    other = threading.Thread(target=lambda: records.append(bytes(ds[3])))
+
+    def hold(handler):
+        asked.set()
+        released.wait(8)  # a request that stalls is repeated after 10 s
+        return False
+
+    def ring(number, frame):
+        raise Interrupt
+
+    server.faults = [hold]
+    former = signal.signal(signal.SIGALRM, ring)
+    try:
+        other.start()
+        assert asked.wait(60)
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(Interrupt):
+            ds[4]
+        assert not records  # the other thread still waits
+    finally:
+        signal.signal(signal.SIGALRM, former)
+        released.set()
+    other.join(60)
+    assert records == [bytes(ds[3])]
+
+
 def test_the_end_of_a_loader_does_not_wait_for_the_server(remote, server):
     asked, released = threading.Event(), threading.Event()
 

@@ -90,3 +90,15 @@ void workers_join(struct worker_group *group) {
     free(group->threads);
     *group = (struct worker_group)WORKER_GROUP_INIT;
 }
+
+/* glibc before 2.30 has no wait for a mutex by the monotonic clock. When the system time is
+ * changed, one wait is longer or shorter. */
+bool thread_lock_within(pthread_mutex_t *mutex, unsigned milliseconds) {
+    enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    uint64_t ns = (uint64_t)until.tv_nsec + (uint64_t)milliseconds * NS_PER_MS;
+    until.tv_sec += (time_t)(ns / NS_PER_S);
+    until.tv_nsec = (long)(ns % NS_PER_S);
+    return pthread_mutex_timedlock(mutex, &until) == 0;
+}

@@ -3,6 +3,7 @@
 #define RECMAP_OS_THREAD_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <recmap/status.h>
@@ -18,6 +19,10 @@ void process_unlock(void);
 /* Initializes a condition whose timed waits use the monotonic clock (clock_until), because the
  * system time may be changed during a wait. */
 void condition_init(pthread_cond_t *condition);
+
+/* Locks the mutex unless that takes longer than about `milliseconds`. Returns whether it is locked.
+ */
+bool thread_lock_within(pthread_mutex_t *mutex, unsigned milliseconds);
 
 /* How often this thread has waited so far. */
 struct thread_waits {

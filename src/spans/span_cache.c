@@ -3,10 +3,14 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/interrupt.h"
 #include "os/process.h"
 #include "os/thread.h"
 
-enum { BUCKETS = 1 << 12 };
+enum {
+    BUCKETS = 1 << 12,
+    ASK_MS = 50, /* between two questions to the interrupt function of a call that waits */
+};
 
 #define KEEP_DEFAULT ((uint64_t)1 << 30)
 
@@ -135,13 +139,23 @@ static void count_filled(struct span_cache *cache, struct cached_span *entry) {
     process_unlock();
 }
 
+/* Waits for a thread that fills the entry, which can take as long as the retries of a remote store.
+ * Returns false if this thread's call is interrupted meanwhile. */
+static bool lock_filling(struct cached_span *entry) {
+    struct interrupt *interrupt = thread_interrupt();
+    if (!interrupt->function) return pthread_mutex_lock(&entry->filling) == 0;
+    while (!thread_lock_within(&entry->filling, ASK_MS))
+        if (!interrupt_ask(interrupt)) return false;
+    return true;
+}
+
 /* Returns false if the call was interrupted. The entry is not filled then, because the interrupt of
  * this thread's call does not concern other threads that wait for the span: the next one fills it.
  */
 static bool fill_entry(struct span_cache *cache, struct cached_span *entry,
                        void (*fill)(struct span *filled, void *context), void *context) {
     bool is_filled = true;
-    pthread_mutex_lock(&entry->filling);
+    if (!lock_filling(entry)) return false;
     if (!atomic_load_explicit(&entry->is_filled, memory_order_acquire)) {
         entry->span = (struct span){.error = RECMAP_ERROR_INIT};
         fill(&entry->span, context);
