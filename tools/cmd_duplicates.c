@@ -29,7 +29,7 @@ static void print_duplicates(const uint64_t *firsts, uint64_t count) {
             printf("%llu\t%llu\n", (unsigned long long)i, (unsigned long long)firsts[i]);
 }
 
-/* Keeps the items that are no duplicates. Uses the memory of `firsts`. */
+/* Keeps the items that are not duplicates. Uses the memory of `firsts`. */
 static void choose_firsts(struct view *view, uint64_t *firsts) {
     uint64_t kept = 0;
     for (uint64_t i = 0; i < view->count; i++)
