@@ -105,8 +105,9 @@ def example(**features):
 def sequence_example(context, lists):
     """A tf.SequenceExample of context features by name, and lists of steps by name."""
     steps = {n: b"".join(_field(1, _feature(v)) for v in values) for n, values in lists.items()}
-    return (_field(1, b"".join(_entry(n, _feature(v)) for n, v in context.items())) +
-            _field(2, b"".join(_entry(n, message) for n, message in steps.items())))
+    return _field(1, b"".join(_entry(n, _feature(v)) for n, v in context.items())) + _field(
+        2, b"".join(_entry(n, message) for n, message in steps.items())
+    )
 
 
 def count(number, noun):
@@ -156,8 +157,9 @@ class CliTest(unittest.TestCase):
         options.setdefault("timeout", 120)
         if "input" not in options:
             options.setdefault("stdin", subprocess.DEVNULL)
-        done = subprocess.run([COMMAND, *arguments], cwd=self.folder, stderr=subprocess.PIPE,
-                              check=False, **options)
+        done = subprocess.run(
+            [COMMAND, *arguments], cwd=self.folder, stderr=subprocess.PIPE, check=False, **options
+        )
         return Result(done.returncode, done.stdout or b"", done.stderr)
 
     def check(self, *arguments, out=b"", err=b"", status=0, **options):
@@ -170,8 +172,12 @@ class CliTest(unittest.TestCase):
 
     def check_wrong(self, command, *arguments, what):
         """Wrong usage must print one line with the error and one that refers to --help."""
-        self.check(command, *arguments, status=2,
-                   err=f"recmap: {command}: {what}\n  try 'recmap {command} --help'\n")
+        self.check(
+            command,
+            *arguments,
+            status=2,
+            err=f"recmap: {command}: {what}\n  try 'recmap {command} --help'\n",
+        )
 
     def index(self, *arguments, err=""):
         """Builds an index. Checks the form of the summary, and that `err` follows it. Returns the
@@ -182,7 +188,9 @@ class CliTest(unittest.TestCase):
         number = r"\d+(\.\d+)?(e[+-]?\d+)?"
         match = re.fullmatch(
             rf"recmap: (?P<what>.*); index {number} k?M?B, {number} bytes per record; "
-            rf"{number} s, {number} [kMG]?B/s, {number} records/s", line)
+            rf"{number} s, {number} [kMG]?B/s, {number} records/s",
+            line,
+        )
         self.assertTrue(match, line)
         self.assertEqual(rest, err)
         return match["what"]

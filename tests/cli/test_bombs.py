@@ -22,9 +22,13 @@ def limit_memory():
 class MemoryTest(CliTest):
     def run_measured(self, *arguments):
         """Runs the command. Returns its status, what it said, and its greatest memory in MiB."""
-        process = subprocess.Popen([COMMAND, *arguments], cwd=self.folder,
-                                   stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                   preexec_fn=limit_memory)
+        process = subprocess.Popen(
+            [COMMAND, *arguments],
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            preexec_fn=limit_memory,
+        )
         with process.stderr as stream:
             said = stream.read().decode()
         _, status, usage = os.wait4(process.pid, 0)
@@ -36,16 +40,24 @@ class MemoryTest(CliTest):
 class Bombs(MemoryTest):
     def test_zeros(self):
         # The length of the first record is damaged, so everything after it is searched.
-        self.write("a.gz", gzip.compress(b"damaged!" + bytes(16 * MIB - 8), 9)
-                   + gzip.compress(bytes(16 * MIB), 9) * 40)
+        self.write(
+            "a.gz",
+            gzip.compress(b"damaged!" + bytes(16 * MIB - 8), 9)
+            + gzip.compress(bytes(16 * MIB), 9) * 40,
+        )
         size = os.path.getsize(self.path("a.gz"))
         self.assertLess(size, MIB)
         limit = 256 + 64 * size // MIB
-        status, said, peak = self.run_measured("index", "--on-corrupt", "skip", "-o", "a.rmx", "a.gz")
+        status, said, peak = self.run_measured(
+            "index", "--on-corrupt", "skip", "-o", "a.rmx", "a.gz"
+        )
         self.assertEqual(status, 3, said)
-        self.assertEqual(said, "recmap: a.gz: the gzip stream has a record, or damage, that takes "
-                         f"over {limit} MiB of memory, the limit for a file of {size} bytes\n"
-                         "  decompress the file and index the result\n")
+        self.assertEqual(
+            said,
+            "recmap: a.gz: the gzip stream has a record, or damage, that takes "
+            f"over {limit} MiB of memory, the limit for a file of {size} bytes\n"
+            "  decompress the file and index the result\n",
+        )
         self.assertLess(peak, limit + 64)
 
     def test_line_feeds(self):
@@ -70,8 +82,9 @@ class ManyShards(MemoryTest):
         for count in (100, 8000):
             for i in range(count):
                 self.write(f"{count}/{i}", b"a line\n")
-            status, said, peak = self.run_measured("index", "--framing", "lines", "--threads", "1",
-                                                   "-o", f"{count}.rmx", str(count))
+            status, said, peak = self.run_measured(
+                "index", "--framing", "lines", "--threads", "1", "-o", f"{count}.rmx", str(count)
+            )
             self.assertEqual(status, 0, said)
             peaks.append(peak)
         # An error in each shard's state would take 44 MiB.

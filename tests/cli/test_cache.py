@@ -24,8 +24,9 @@ class Cache(CliTest):
         server.__enter__()
         self.addCleanup(server.__exit__)
         self.storage = ["--storage", f"endpoint={server.url}", "--storage", "anonymous=true"]
-        result = self.run_recmap("index", "s3://train/*", "-o", "a.rmx", "--id", "id",
-                                 *self.storage)
+        result = self.run_recmap(
+            "index", "s3://train/*", "-o", "a.rmx", "--id", "id", *self.storage
+        )
         if b"reads local files only" in result.err:
             self.skipTest("this build has no support for URLs")
         server.requests.clear()
@@ -37,8 +38,9 @@ class Cache(CliTest):
 
     def test_commands_read_through_the_cache(self):
         whole = self.cached("cat", "a.rmx", "--cache-size", "64MiB", "--format", "raw")
-        self.assertEqual(whole, self.run_recmap("cat", "a.rmx", "--format", "raw", "--shards",
-                                                DIGITS).out)
+        self.assertEqual(
+            whole, self.run_recmap("cat", "a.rmx", "--format", "raw", "--shards", DIGITS).out
+        )
         self.server.requests.clear()
         self.assertEqual(self.cached("cat", "a.rmx", "--format", "raw"), whole)
         self.cached("get", "a.rmx", "7")
@@ -63,17 +65,43 @@ class Cache(CliTest):
         self.check("cache", "kept", out="0 B of 0 objects\n")
 
     def test_usage(self):
-        self.check("cache", status=2, err="recmap: cache: name one folder of a cache\n"
-                                          "  try 'recmap cache --help'\n")
-        self.check("cache", "a", "--json", "--clear", status=2, err=(
-            "recmap: cache: --clear and --json exclude each other\n"
-            "  try 'recmap cache --help'\n"))
+        self.check(
+            "cache",
+            status=2,
+            err="recmap: cache: name one folder of a cache\n  try 'recmap cache --help'\n",
+        )
+        self.check(
+            "cache",
+            "a",
+            "--json",
+            "--clear",
+            status=2,
+            err=(
+                "recmap: cache: --clear and --json exclude each other\n"
+                "  try 'recmap cache --help'\n"
+            ),
+        )
         for size in ("0", "1.5GB", "GB", "1 XB", "-1", "99999999999TB"):
-            self.check("get", "a.rmx", "0", "--cache", "kept", f"--cache-size={size}", status=2,
-                       err=f"recmap: get: --cache-size must be a size such as 200GB or 64MiB, not "
-                           f"'{size}'\n  try 'recmap get --help'\n")
-        self.check("get", "a.rmx", "0", "--cache-size", "1GB", status=2, err=(
-            "recmap: get: --cache-size needs --cache\n  try 'recmap get --help'\n"))
+            self.check(
+                "get",
+                "a.rmx",
+                "0",
+                "--cache",
+                "kept",
+                f"--cache-size={size}",
+                status=2,
+                err=f"recmap: get: --cache-size must be a size such as 200GB or 64MiB, not "
+                f"'{size}'\n  try 'recmap get --help'\n",
+            )
+        self.check(
+            "get",
+            "a.rmx",
+            "0",
+            "--cache-size",
+            "1GB",
+            status=2,
+            err=("recmap: get: --cache-size needs --cache\n  try 'recmap get --help'\n"),
+        )
         os.mkdir(self.path("mine"))
         for arguments in (["missing"], ["missing", "--clear"], ["mine", "--clear"]):
             self.assertEqual(self.run_recmap("cache", *arguments).status, 4)

@@ -30,16 +30,23 @@ class AtIndexTime(CliTest):
     def check_raises(self, record, offset, reason):
         result = self.run_recmap("index", "a")
         self.assertEqual((result.out, result.status), (b"", 3), result)
-        self.assertRegex(result.err.decode(),
-                         rf"^recmap: a: record {record} at byte {offset}: {reason}\n"
-                         r"  [^\n]*--on-corrupt skip[^\n]*\n$")
+        self.assertRegex(
+            result.err.decode(),
+            rf"^recmap: a: record {record} at byte {offset}: {reason}\n"
+            r"  [^\n]*--on-corrupt skip[^\n]*\n$",
+        )
         self.assertEqual(self.files(), ["a"])
 
     def check_skips(self, good, places):
         total = sum(length for _, length in places)
         number = count(len(places), "damaged place")
-        self.index("a", "--on-corrupt", "skip", err=f"recmap: {number} skipped, "
-                   f"{count(total, 'byte')}; 'recmap info a.rmx' lists them\n")
+        self.index(
+            "a",
+            "--on-corrupt",
+            "skip",
+            err=f"recmap: {number} skipped, "
+            f"{count(total, 'byte')}; 'recmap info a.rmx' lists them\n",
+        )
         self.assertEqual(self.payloads("a.rmx"), good)
         damage = self.damage()
         self.assertEqual([(d["offset"], d["length"]) for d in damage], places)
@@ -49,13 +56,17 @@ class AtIndexTime(CliTest):
         lines = self.run_recmap("info", "a.rmx").out.decode().splitlines()
         self.assertIn(f"damage       {count(len(places), 'place')}, {count(total, 'byte')}", lines)
         for place in damage:
-            self.assertIn(f"  a: {count(place['length'], 'byte')} at byte {place['offset']}: "
-                          f"{place['reason']}", lines)
+            self.assertIn(
+                f"  a: {count(place['length'], 'byte')} at byte {place['offset']}: "
+                f"{place['reason']}",
+                lines,
+            )
         result = self.run_recmap("verify", "a.rmx")
         self.assertEqual((result.err, result.status), (b"", 0), result)
-        self.assertEqual(result.out.decode(),
-                         f"a.rmx: {len(good)} of {len(good)} records are good; {number} in the "
-                         "index\n")
+        self.assertEqual(
+            result.out.decode(),
+            f"a.rmx: {len(good)} of {len(good)} records are good; {number} in the index\n",
+        )
 
     def test_a_flipped_payload(self):
         data = flipped(self.good, self.start(3) + 12)
@@ -63,8 +74,9 @@ class AtIndexTime(CliTest):
         end = self.start(4)
         stored = int.from_bytes(data[end - 4 : end], "little")
         expected = int.from_bytes(masked(data[self.start(3) + 12 : end - 4]), "little")
-        self.check_raises(3, self.start(3),
-                          f"data CRC is 0x{stored:08x}, expected 0x{expected:08x}")
+        self.check_raises(
+            3, self.start(3), f"data CRC is 0x{stored:08x}, expected 0x{expected:08x}"
+        )
         self.check_skips(self.records[:3] + self.records[4:], [(self.start(3), self.sizes[3])])
 
     def test_a_flipped_length(self):
@@ -93,8 +105,11 @@ class AtIndexTime(CliTest):
             os.remove(self.path("a.rmx"))
 
     def test_files_that_are_not_tfrecords(self):
-        pointer = (b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 +
-                   b"\nsize 12345\n")
+        pointer = (
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:"
+            + b"0" * 64
+            + b"\nsize 12345\n"
+        )
         for data in (pointer, b"<!DOCTYPE html><html></html>\n", b"plain text\n" * 10, b"\x1f\x8b"):
             self.write("a", data)
             result = self.run_recmap("index", "a")
@@ -107,8 +122,10 @@ class AtIndexTime(CliTest):
         for name in ("fifo", "/dev/zero"):
             result = self.run_recmap("index", name, "-o", "x.rmx")
             self.assertEqual((result.out, result.status), (b"", 4), result)
-            self.assertRegex(result.err.decode(),
-                             rf"^recmap: {name}: is a [^\n]*, not a regular file\n  [^\n]*\n$")
+            self.assertRegex(
+                result.err.decode(),
+                rf"^recmap: {name}: is a [^\n]*, not a regular file\n  [^\n]*\n$",
+            )
         self.assertEqual(self.files(), ["fifo"])
 
 
@@ -129,8 +146,9 @@ class WhenRead(CliTest):
         as_json = self.run_recmap("verify", "s.rmx", "--json")
         self.assertEqual((as_json.err, as_json.status), (b"", result.status))
         self.assertEqual(len(json.loads(as_json.out)["damage"]), len(lines))
-        self.check("verify", "s.rmx", "--index-only",
-                   out="s.rmx: the index is good; no shard was read\n")
+        self.check(
+            "verify", "s.rmx", "--index-only", out="s.rmx: the index is good; no shard was read\n"
+        )
         return result.status, lines, summary
 
     def test_nothing(self):
@@ -141,27 +159,43 @@ class WhenRead(CliTest):
         for access in ("map", "pread"):
             result = self.run_recmap("get", "s.rmx", "57", "--access", access)
             self.assertEqual((result.out, result.status), (b"", 3))
-            self.assertRegex(result.err.decode(),
-                             rf"^recmap: s-1: record 57 at byte {7 * self.size}: data CRC is "
-                             r"0x[0-9a-f]{8}, expected 0x[0-9a-f]{8}\n"
-                             r"  run `recmap verify s.rmx`[^\n]*\n$")
-            self.check("get", "s.rmx", "56", "58", "--access", access,
-                       out=self.records[56] + self.records[58])
+            self.assertRegex(
+                result.err.decode(),
+                rf"^recmap: s-1: record 57 at byte {7 * self.size}: data CRC is "
+                r"0x[0-9a-f]{8}, expected 0x[0-9a-f]{8}\n"
+                r"  run `recmap verify s.rmx`[^\n]*\n$",
+            )
+            self.check(
+                "get",
+                "s.rmx",
+                "56",
+                "58",
+                "--access",
+                access,
+                out=self.records[56] + self.records[58],
+            )
         result = self.run_recmap("get", "s.rmx", "57", "--check", "header")
         self.assertEqual((result.err, result.status), (b"", 0))
         status, lines, summary = self.verify()
         self.assertEqual((status, len(lines)), (1, 1))
-        self.assertRegex(lines[0], rf"^s-1: record 57 at byte {7 * self.size}: data CRC is "
-                         r"0x[0-9a-f]{8}, expected 0x[0-9a-f]{8}$")
-        self.assertEqual(summary, "s.rmx: 99 of 100 records are good; 1 damaged place not in the "
-                         "index")
+        self.assertRegex(
+            lines[0],
+            rf"^s-1: record 57 at byte {7 * self.size}: data CRC is "
+            r"0x[0-9a-f]{8}, expected 0x[0-9a-f]{8}$",
+        )
+        self.assertEqual(
+            summary, "s.rmx: 99 of 100 records are good; 1 damaged place not in the index"
+        )
 
     def test_a_missing_shard(self):
         os.remove(self.path("s-0"))
         result = self.run_recmap("get", "s.rmx", "3")
         self.assertEqual((result.out, result.status), (b"", 4))
-        self.assertRegex(result.err.decode(), r"^recmap: s-0: [^\n]*No such file or directory\n"
-                         r"  [^\n]*\n$")
+        self.assertRegex(
+            result.err.decode(),
+            r"^recmap: s-0: [^\n]*No such file or directory\n"
+            r"  [^\n]*\n$",
+        )
         self.check("get", "s.rmx", "99", out=self.records[99])
         status, lines, _ = self.verify()
         self.assertEqual((status, len(lines)), (1, 1))

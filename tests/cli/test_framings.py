@@ -6,9 +6,9 @@ What is due is worked out here, from what the formats are; nothing of recmap is 
 import gzip
 import json
 import os
-import shutil
 import random
 import resource
+import shutil
 import struct
 import subprocess
 import unittest
@@ -36,18 +36,26 @@ class FramingTest(CliTest):
         some = random.Random(1).sample(range(len(due)), min(len(due), 7))
         got = self.run_recmap("get", "x.rmx", *map(str, some), "--format", "tfrecord")
         self.assertEqual(got.out, tfrecord([due[i] for i in some]))
-        read = self.run_recmap("get", "x.rmx", *map(str, some), "--format", "tfrecord",
-                               "--access", "pread")
+        read = self.run_recmap(
+            "get", "x.rmx", *map(str, some), "--format", "tfrecord", "--access", "pread"
+        )
         self.assertEqual(read.out, got.out)
         order = self.run_recmap("order", "--shuffle", "--seed", "5", "x.rmx").out.split()
         self.assertEqual(sorted(map(int, order)), list(range(len(due))))
         half = str(len(due) // 2)
-        shuffled = [self.run_recmap("cat", "--shuffle", "--seed", "5", "--format", "tfrecord",
-                                    *part, "x.rmx").out
-                    for part in (["--count", half], ["--from", half])]
+        shuffled = [
+            self.run_recmap(
+                "cat", "--shuffle", "--seed", "5", "--format", "tfrecord", *part, "x.rmx"
+            ).out
+            for part in (["--count", half], ["--from", half])
+        ]
         self.assertEqual(b"".join(shuffled), tfrecord([due[int(i)] for i in order]))
-        self.check("verify", "x.rmx", out=f"x.rmx: {len(due)} of {len(due)} record"
-                   f"{' is' if len(due) == 1 else 's are'} good\n")
+        self.check(
+            "verify",
+            "x.rmx",
+            out=f"x.rmx: {len(due)} of {len(due)} record"
+            f"{' is' if len(due) == 1 else 's are'} good\n",
+        )
         info = json.loads(self.run_recmap("info", "--json", "--shards", "x.rmx").out)
         self.assertEqual({shard["framing"] for shard in info["shard_table"]}, {framing})
 
@@ -72,8 +80,10 @@ class Kinds(FramingTest):
 
     def test_long_and_many_lines(self):
         draw = random.Random(3)
-        lines = [draw.randbytes(draw.choice([3, 30, 300])).replace(b"\n", b"n").rstrip(b"\r")
-                 for _ in range(20000)]
+        lines = [
+            draw.randbytes(draw.choice([3, 30, 300])).replace(b"\n", b"n").rstrip(b"\r")
+            for _ in range(20000)
+        ]
         lines[7] = b"z" * 3_000_000
         self.write("a.txt", b"\n".join(lines))
         self.check_records("lines", lines, "a.txt")
@@ -104,12 +114,24 @@ class Kinds(FramingTest):
     @unittest.skipIf(IS_SANITIZED, "skipped: sanitizers take memory of their own")
     def test_compressed_with_ends_takes_little_memory(self):
         part, deflater = bytes(1 << 20), zlib.compressobj(1, wbits=31)
-        self.write("f.gz", b"".join([deflater.compress(b"head"), *(deflater.compress(part)
-                   for _ in range(400)), deflater.compress(b"footer"), deflater.flush()]))
+        self.write(
+            "f.gz",
+            b"".join(
+                [
+                    deflater.compress(b"head"),
+                    *(deflater.compress(part) for _ in range(400)),
+                    deflater.compress(b"footer"),
+                    deflater.flush(),
+                ]
+            ),
+        )
         most = (150 << 20, 150 << 20)
-        done = subprocess.run([COMMAND, "index", "--framing", "fixed:4,4096,6", "f.gz"],
-                              cwd=self.path("."), capture_output=True,
-                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, most))
+        done = subprocess.run(
+            [COMMAND, "index", "--framing", "fixed:4,4096,6", "f.gz"],
+            cwd=self.path("."),
+            capture_output=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, most),
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         info = json.loads(self.run_recmap("info", "--json", "f.rmx").out)
         self.assertEqual(info["records"], 400 << 8)
@@ -117,11 +139,17 @@ class Kinds(FramingTest):
 
     def test_compressed_is_what_it_inflates_to(self):
         lines = b"\n".join(b"%d" % i * (i % 90) for i in range(20000))
-        for framing, data in {"lines": lines, "ofrecord": ofrecord(make_payloads(7, 5000)),
-                              "fixed:3,1000,21": lines[: 2_000_024]}.items():
+        for framing, data in {
+            "lines": lines,
+            "ofrecord": ofrecord(make_payloads(7, 5000)),
+            "fixed:3,1000,21": lines[:2_000_024],
+        }.items():
             fingerprints = set()
-            for name, content in {"a": data, "b": gzip.compress(data, 1),
-                                  "c": gzip.compress(data[:999]) + gzip.compress(data[999:])}.items():
+            for name, content in {
+                "a": data,
+                "b": gzip.compress(data, 1),
+                "c": gzip.compress(data[:999]) + gzip.compress(data[999:]),
+            }.items():
                 self.write(name, content)
                 self.index("--framing", framing, "-o", f"{name}.rmx", name)
                 info = json.loads(self.run_recmap("info", "--json", f"{name}.rmx").out)
@@ -132,12 +160,20 @@ class Kinds(FramingTest):
             self.assertEqual(len(fingerprints), 1)
 
     def test_damage_in_a_compressed_shard(self):
-        parts = [b"".join(b"%d %d %s\n" % (p, i, os.urandom(40).hex().encode())
-                          for i in range(6000)) for p in range(3)]
+        parts = [
+            b"".join(b"%d %d %s\n" % (p, i, os.urandom(40).hex().encode()) for i in range(6000))
+            for p in range(3)
+        ]
         half = len(parts[1]) // 2
         broken = zlib.compressobj(wbits=31)
-        self.write("a.gz", gzip.compress(parts[0]) + broken.compress(parts[1][:half])
-                   + broken.flush(zlib.Z_FULL_FLUSH) + b"\x07" + gzip.compress(parts[2]))
+        self.write(
+            "a.gz",
+            gzip.compress(parts[0])
+            + broken.compress(parts[1][:half])
+            + broken.flush(zlib.Z_FULL_FLUSH)
+            + b"\x07"
+            + gzip.compress(parts[2]),
+        )
         self.assertEqual(self.run_recmap("index", "--framing", "lines", "a.gz").status, 3)
         self.run_recmap("index", "--framing", "lines", "--on-corrupt", "skip", "a.gz")
         found = self.payloads("a.rmx")
@@ -195,13 +231,27 @@ class Damage(FramingTest):
         self.write("part-0", bytes(data))
         size = struct.unpack_from("<q", data, at)[0]
         reason = f"the record's size is {size}, but {len(data) - at - 8} bytes follow"
-        self.check("index", "--framing", "ofrecord", "part-0", status=3,
-                   err=f"recmap: part-0: record 40 at byte {at}: {reason}\n  restore the file, or "
-                   "index with `--on-corrupt skip` to number the good records and list the damage\n")
+        self.check(
+            "index",
+            "--framing",
+            "ofrecord",
+            "part-0",
+            status=3,
+            err=f"recmap: part-0: record 40 at byte {at}: {reason}\n  restore the file, or "
+            "index with `--on-corrupt skip` to number the good records and list the damage\n",
+        )
         for threads in ("1", "3"):
-            self.index("--framing", "ofrecord", "--on-corrupt", "skip", "--threads", threads,
-                       "part-0", err=f"recmap: 1 damaged place skipped, {len(data) - at} bytes; "
-                       "'recmap info part-0.rmx' lists them\n")
+            self.index(
+                "--framing",
+                "ofrecord",
+                "--on-corrupt",
+                "skip",
+                "--threads",
+                threads,
+                "part-0",
+                err=f"recmap: 1 damaged place skipped, {len(data) - at} bytes; "
+                "'recmap info part-0.rmx' lists them\n",
+            )
             self.assertEqual(self.payloads("part-0.rmx"), due[:40])
         self.assertEqual(self.run_recmap("verify", "part-0.rmx").status, 0)
 
@@ -211,27 +261,37 @@ class Damage(FramingTest):
         result = self.run_recmap("index", "--framing", "fixed:2,3,1", "a.bin")
         self.assertEqual(result.status, 3)
         self.assertIn(f"recmap: a.bin: record 5 at byte 17: {reason}\n".encode(), result.err)
-        self.index("--framing", "fixed:2,3,1", "--on-corrupt", "skip", "a.bin",
-                   err="recmap: 1 damaged place skipped, 1 byte; 'recmap info a.rmx' lists them\n")
+        self.index(
+            "--framing",
+            "fixed:2,3,1",
+            "--on-corrupt",
+            "skip",
+            "a.bin",
+            err="recmap: 1 damaged place skipped, 1 byte; 'recmap info a.rmx' lists them\n",
+        )
         self.assertEqual(self.payloads("a.rmx"), [b"abc"] * 5)
         self.write("b.bin", b"hh")
         result = self.run_recmap("index", "--framing", "fixed:2,3,1", "b.bin")
-        self.assertIn(b"the file has 2 bytes, less than its header of 2 and its footer of 1",
-                      result.err)
+        self.assertIn(
+            b"the file has 2 bytes, less than its header of 2 and its footer of 1", result.err
+        )
         self.assertEqual(result.status, 3)
 
     def test_verify_finds_what_changed(self):
         lines = [b"line %d" % i for i in range(100)]
         self.write("a.txt", b"\n".join(lines))
         self.index("--framing", "lines", "a.txt")
-        for change in (lambda data: data.replace(b"line 50", b"lime 50"),
-                       lambda data: data.replace(b"e 50\n", b"e 5\n0"),
-                       lambda data: data.replace(b"\n", b"\r", 1)):
+        for change in (
+            lambda data: data.replace(b"line 50", b"lime 50"),
+            lambda data: data.replace(b"e 50\n", b"e 5\n0"),
+            lambda data: data.replace(b"\n", b"\r", 1),
+        ):
             self.write("a.txt", change(b"\n".join(lines)))
             result = self.run_recmap("verify", "a.rmx")
             self.assertEqual(result.status, 1, result)
-            self.assertIn(b"the shard is whole, but its records are not those that were indexed",
-                          result.out)
+            self.assertIn(
+                b"the shard is whole, but its records are not those that were indexed", result.out
+            )
 
     def test_a_changed_sample_is_stale(self):
         self.write("a.txt", b"one\ntwo\n")
@@ -243,22 +303,42 @@ class Damage(FramingTest):
 
     def test_advice_names_the_framing(self):
         self.write("part-0", ofrecord(make_payloads(6, 9)))
-        self.check("index", "part-0", status=3,
-                   err="recmap: part-0: byte 0: is not a TFRecord file: it is an OFRecord file of "
-                   "OneFlow\n  index it with `--framing ofrecord`\n")
+        self.check(
+            "index",
+            "part-0",
+            status=3,
+            err="recmap: part-0: byte 0: is not a TFRecord file: it is an OFRecord file of "
+            "OneFlow\n  index it with `--framing ofrecord`\n",
+        )
         self.write("a.txt", b"a line\n" * 20)
         result = self.run_recmap("index", "a.txt")
         self.assertIn(b"index it with `--framing lines`", result.err)
 
     def test_impossible_framings(self):
         self.write("a", b"abc")
-        for name in ("no", "fixed", "fixed:", "fixed:1,2", "fixed:0,0,0", "fixed:0,1,0,0",
-                     "fixed:00,1,0", "fixed:-1,1,0", "fixed:0,1,99999999999999999999", "lines:", ""):
+        for name in (
+            "no",
+            "fixed",
+            "fixed:",
+            "fixed:1,2",
+            "fixed:0,0,0",
+            "fixed:0,1,0,0",
+            "fixed:00,1,0",
+            "fixed:-1,1,0",
+            "fixed:0,1,99999999999999999999",
+            "lines:",
+            "",
+        ):
             result = self.run_recmap("index", "--framing", name, "a")
             self.assertEqual(result.status, 2, name)
             self.assertIn(b'there is no framing "%s"' % name.encode(), result.err)
-        self.check_wrong("index", "--compression", "lz4", "a",
-                         what="invalid --compression 'lz4': use auto, none, gzip or zlib")
+        self.check_wrong(
+            "index",
+            "--compression",
+            "lz4",
+            "a",
+            what="invalid --compression 'lz4': use auto, none, gzip or zlib",
+        )
 
 
 @unittest.skipUnless("RECMAP_PLUGIN" in os.environ, "skipped: no plugin was built")
@@ -275,8 +355,9 @@ class Plugin(FramingTest):
     def test_every_command_takes_it(self):
         own = ("--framing", self.plugin)
         self.index(*own, "a.bin")
-        self.assertEqual(self.run_recmap("cat", *own, "--format", "tfrecord", "a.rmx").out,
-                         tfrecord(self.due))
+        self.assertEqual(
+            self.run_recmap("cat", *own, "--format", "tfrecord", "a.rmx").out, tfrecord(self.due)
+        )
         self.assertEqual(self.run_recmap("get", *own, "a.rmx", "0").out, b"one")
         self.check("verify", *own, "a.rmx", out="a.rmx: 4 of 4 records are good\n")
         self.check("order", *own, "a.rmx", out="0\n1\n2\n3\n")
@@ -285,21 +366,37 @@ class Plugin(FramingTest):
         self.write("b.bin", gzip.compress(self.data))
         self.index(*own, "--append", "-o", "a.rmx", "b.bin")
         self.run_recmap("merge", *own, "-o", "m.rmx", "a.rmx")
-        self.assertEqual(self.run_recmap("cat", *own, "--format", "tfrecord", "m.rmx").out,
-                         tfrecord(self.due * 2))
+        self.assertEqual(
+            self.run_recmap("cat", *own, "--format", "tfrecord", "m.rmx").out,
+            tfrecord(self.due * 2),
+        )
 
     def test_without_it_nothing_is_read(self):
         self.index("--framing", self.plugin, "a.bin")
-        for command in (("cat", "a.rmx"), ("get", "a.rmx", "0"), ("verify", "a.rmx"),
-                        ("info", "a.rmx"), ("merge", "-o", "m.rmx", "a.rmx")):
-            self.check(*command, status=3,
-                       err='recmap: a.rmx: shard a.bin has the framing "size32be", which this '
-                       "recmap cannot read\n  load a custom framing with "
-                       "`--framing ./PLUGIN.so` or recmap_framing_load; otherwise use a newer "
-                       "recmap\n")
-        self.check_wrong("get", "--framing", "lines", "a.rmx", "0",
-                         what="--framing must be the path of a custom framing (./mine.so), not "
-                         "'lines'; the index names the others")
+        for command in (
+            ("cat", "a.rmx"),
+            ("get", "a.rmx", "0"),
+            ("verify", "a.rmx"),
+            ("info", "a.rmx"),
+            ("merge", "-o", "m.rmx", "a.rmx"),
+        ):
+            self.check(
+                *command,
+                status=3,
+                err='recmap: a.rmx: shard a.bin has the framing "size32be", which this '
+                "recmap cannot read\n  load a custom framing with "
+                "`--framing ./PLUGIN.so` or recmap_framing_load; otherwise use a newer "
+                "recmap\n",
+            )
+        self.check_wrong(
+            "get",
+            "--framing",
+            "lines",
+            "a.rmx",
+            "0",
+            what="--framing must be the path of a custom framing (./mine.so), not "
+            "'lines'; the index names the others",
+        )
         result = self.run_recmap("get", "--framing", "./none.so", "a.rmx", "0")
         self.assertEqual(result.status, 4)
         self.assertTrue(result.err.startswith(b"recmap: ./none.so: cannot load the shared object"))
@@ -309,13 +406,23 @@ class Plugin(FramingTest):
         self.write("a.bin", self.data + b"\x00\x00\x00\x09four")
         result = self.run_recmap("index", "--framing", self.plugin, "a.bin")
         self.assertEqual(result.status, 3)
-        self.assertIn(f"recmap: a.bin: record 4 at byte {at}: a record of 9 bytes does not fit "
-                      "into the remaining 8\n".encode(), result.err)
-        self.index("--framing", self.plugin, "--on-corrupt", "skip", "a.bin",
-                   err="recmap: 1 damaged place skipped, 8 bytes; 'recmap info a.rmx' lists them\n")
+        self.assertIn(
+            f"recmap: a.bin: record 4 at byte {at}: a record of 9 bytes does not fit "
+            "into the remaining 8\n".encode(),
+            result.err,
+        )
+        self.index(
+            "--framing",
+            self.plugin,
+            "--on-corrupt",
+            "skip",
+            "a.bin",
+            err="recmap: 1 damaged place skipped, 8 bytes; 'recmap info a.rmx' lists them\n",
+        )
         self.assertEqual(
             self.run_recmap("cat", "--framing", self.plugin, "--format", "tfrecord", "a.rmx").out,
-            tfrecord(self.due))
+            tfrecord(self.due),
+        )
 
 
 class TextIndexes(CliTest):
@@ -336,13 +443,27 @@ class TextIndexes(CliTest):
     def test_export(self):
         self.make()
         for _ in "made", "there":
-            self.check("export", "t.rmx", "--to", "idx", "-o", "idx",
-                       err="recmap: 3 text indexes written to idx\n")
+            self.check(
+                "export",
+                "t.rmx",
+                "--to",
+                "idx",
+                "-o",
+                "idx",
+                err="recmap: 3 text indexes written to idx\n",
+            )
         result = self.run_recmap("export", "t.rmx", "--to", "idx", "-o", "none/idx")
         self.assertEqual(result.status, 4)
-        self.assertTrue(result.err.startswith(b"recmap: none/idx: cannot create the folder: No such"))
-        self.check("export", "t.rmx", "--to", "idx",
-                   err="recmap: 3 text indexes written beside the shards\n")
+        self.assertTrue(
+            result.err.startswith(b"recmap: none/idx: cannot create the folder: No such")
+        )
+        self.check(
+            "export",
+            "t.rmx",
+            "--to",
+            "idx",
+            err="recmap: 3 text indexes written beside the shards\n",
+        )
         for name in self.names():
             due = self.read(f"due/{name}.idx")
             self.assertEqual(self.read(f"idx/{name}.idx"), due)
@@ -351,12 +472,25 @@ class TextIndexes(CliTest):
     def check_outside(self, path):
         """Writing beside such a shard is rejected and nothing is written; -o FOLDER works."""
         before = sorted(os.walk(self.folder))
-        self.check("export", "in/t.rmx", "--to", "idx", status=2,
-                   err=f"recmap: {path}: the text index would be written outside the folder of "
-                   "in/t.rmx\n  name a folder with -o\n")
+        self.check(
+            "export",
+            "in/t.rmx",
+            "--to",
+            "idx",
+            status=2,
+            err=f"recmap: {path}: the text index would be written outside the folder of "
+            "in/t.rmx\n  name a folder with -o\n",
+        )
         self.assertEqual(sorted(os.walk(self.folder)), before)
-        self.check("export", "in/t.rmx", "--to", "idx", "-o", "idx",
-                   err="recmap: 1 text index written to idx\n")
+        self.check(
+            "export",
+            "in/t.rmx",
+            "--to",
+            "idx",
+            "-o",
+            "idx",
+            err="recmap: 1 text index written to idx\n",
+        )
         shutil.rmtree(self.path("idx"))
 
     def test_nothing_is_written_outside_the_folder(self):
@@ -375,8 +509,13 @@ class TextIndexes(CliTest):
         os.symlink(self.path("elsewhere/victim"), text)
         self.check_outside("in/sub/a.tfrecord.idx")
         os.unlink(text)
-        self.check("export", "in/t.rmx", "--to", "idx",
-                   err="recmap: 1 text index written beside the shards\n")
+        self.check(
+            "export",
+            "in/t.rmx",
+            "--to",
+            "idx",
+            err="recmap: 1 text index written beside the shards\n",
+        )
         self.assertEqual(self.read("in/sub/a.tfrecord.idx"), b"0 17\n")
         self.assertEqual(os.listdir(self.path("elsewhere")), ["a.tfrecord"])
 
@@ -386,11 +525,19 @@ class TextIndexes(CliTest):
         self.index("-o", "t.rmx", "a/x.tfrecord", "b/w.tfrecord", "b/x.tfrecord")
         result = self.run_recmap("export", "t.rmx", "--to", "idx", "-o", "idx")
         self.assertEqual(result.status, 2)
-        self.assertRegex(result.err, rb"recmap: [ab]/x\.tfrecord: two shards in different folders "
-                         rb"have this file name\n  omit -o")
+        self.assertRegex(
+            result.err,
+            rb"recmap: [ab]/x\.tfrecord: two shards in different folders "
+            rb"have this file name\n  omit -o",
+        )
         self.assertFalse(os.path.exists(self.path("idx")))
-        self.check("export", "t.rmx", "--to", "idx",
-                   err="recmap: 3 text indexes written beside the shards\n")
+        self.check(
+            "export",
+            "t.rmx",
+            "--to",
+            "idx",
+            err="recmap: 3 text indexes written beside the shards\n",
+        )
 
     def test_what_cannot_be_exported(self):
         self.write("a.gz", gzip.compress(tfrecord([b"a"])))
@@ -398,9 +545,15 @@ class TextIndexes(CliTest):
         self.index("a.gz", "-o", "gz.rmx")
         self.index("--framing", "lines", "a.txt", "-o", "txt.rmx")
         for name, index in (("a.gz", "gz.rmx"), ("a.txt", "txt.rmx")):
-            self.check("export", index, "--to", "idx", status=3,
-                       err=f"recmap: {name}: text indexes require uncompressed TFRecord "
-                       "files\n  convert the records with 'recmap cat --format tfrecord'\n")
+            self.check(
+                "export",
+                index,
+                "--to",
+                "idx",
+                status=3,
+                err=f"recmap: {name}: text indexes require uncompressed TFRecord "
+                "files\n  convert the records with 'recmap cat --format tfrecord'\n",
+            )
         self.check_wrong("export", "gz.rmx", what="--to idx is required")
 
     def test_an_index_by_them_is_the_same(self):
@@ -423,8 +576,8 @@ class TextIndexes(CliTest):
         offset, size = map(int, lines[9].split())
         begin, goes_on = f"in t-0.tfrecord the next one begins at byte {offset}", offset + size
         wrong = {
-            f"{offset} {size + 1}":
-                f"the record at byte {offset} of t-0.tfrecord has {size} bytes, not {size + 1}",
+            f"{offset} {size + 1}": f"the record at byte {offset} of t-0.tfrecord "
+            f"has {size} bytes, not {size + 1}",
             f"{offset + 1} {size}": f"it has a record at byte {offset + 1}, but {begin}",
             f"0 {size}": f"it has a record at byte 0, but {begin}",
             f"{offset}": "it is not `OFFSET SIZE` in decimal numbers",
@@ -445,20 +598,38 @@ class TextIndexes(CliTest):
         data[offset] ^= 1
         self.write("t-0.tfrecord", bytes(data))
         result = self.run_recmap("index", "--from-idx", "due", "-o", "by.rmx", "t-0.tfrecord")
-        self.assertIn(f"line 10: no record is at byte {offset} of t-0.tfrecord: length CRC"
-                      .encode(), result.err)
+        self.assertIn(
+            f"line 10: no record is at byte {offset} of t-0.tfrecord: length CRC".encode(),
+            result.err,
+        )
 
     def check_mismatch(self, line, what):
-        self.check("index", "--from-idx", "due", "-o", "by.rmx", "t-0.tfrecord", status=3,
-                   err=f"recmap: due/t-0.tfrecord.idx: line {line}: {what}\n  the text index is "
-                   "damaged or belongs to another file: make it again, or index without --from-idx\n")
+        self.check(
+            "index",
+            "--from-idx",
+            "due",
+            "-o",
+            "by.rmx",
+            "t-0.tfrecord",
+            status=3,
+            err=f"recmap: due/t-0.tfrecord.idx: line {line}: {what}\n  the text index is "
+            "damaged or belongs to another file: make it again, or index without --from-idx\n",
+        )
         self.assertNotIn("by.rmx", self.files())
 
     def test_no_text_index_exists(self):
         self.make(1)
-        self.check("index", "--from-idx", ".", "-o", "by.rmx", "t-0.tfrecord", status=2,
-                   err="recmap: t-0.tfrecord: the shard has no text index in the folder .\n  expected "
-                   "t-0.tfrecord.idx there; to scan the shard instead, omit --from-idx\n")
+        self.check(
+            "index",
+            "--from-idx",
+            ".",
+            "-o",
+            "by.rmx",
+            "t-0.tfrecord",
+            status=2,
+            err="recmap: t-0.tfrecord: the shard has no text index in the folder .\n  expected "
+            "t-0.tfrecord.idx there; to scan the shard instead, omit --from-idx\n",
+        )
 
 
 if __name__ == "__main__":

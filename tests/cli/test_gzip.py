@@ -77,8 +77,9 @@ class GzipTest(CliTest):
         self.assertTrue(everything.out == tfrecord(due))
         some = random.Random(1).sample(range(len(due)), min(len(due), 9))
         for access in ("map", "pread") if some else ():
-            got = self.run_recmap("get", index, *map(str, some), "--format", "tfrecord",
-                                  "--access", access)
+            got = self.run_recmap(
+                "get", index, *map(str, some), "--format", "tfrecord", "--access", access
+            )
             self.assertTrue(got.out == tfrecord([due[i] for i in some]), got.err)
         verified = self.run_recmap("verify", index)
         self.assertEqual(verified.status, 0, verified)
@@ -107,8 +108,17 @@ class GzipTest(CliTest):
             self.assertIn(error.encode(), strict.err)
             found = []
             for threads in ("1", "3"):
-                self.run_recmap("index", *self.options(framing, file), "-o", "x.rmx", "--threads",
-                                threads, "--on-corrupt", "skip", "a")
+                self.run_recmap(
+                    "index",
+                    *self.options(framing, file),
+                    "-o",
+                    "x.rmx",
+                    "--threads",
+                    threads,
+                    "--on-corrupt",
+                    "skip",
+                    "a",
+                )
                 found.append(self.payloads("x.rmx"))
                 info = json.loads(self.run_recmap("info", "--json", "x.rmx").out)
                 self.assertEqual(info["records"], len(found[-1]))
@@ -133,29 +143,36 @@ class Good(GzipTest):
             "one": lambda image: member(image),
             "empty first": lambda image: EMPTY + member(image),
             "empty last": lambda image: member(image) + EMPTY,
-            "many empty": lambda image: EMPTY * 9 + b"".join(
-                member(part) + EMPTY * 3 for part in cut(image, [100, 2000])),
+            "many empty": lambda image: (
+                EMPTY * 9 + b"".join(member(part) + EMPTY * 3 for part in cut(image, [100, 2000]))
+            ),
             "in a header": lambda image: b"".join(map(member, cut(image, [3, 9, 11]))),
             "in data": lambda image: b"".join(map(member, cut(image, [len(image) // 2 + 5]))),
-            "between records": lambda image: b"".join(map(member, cut(
-                image, [len(tfrecord(due[:100])), len(tfrecord(due[:200]))]))),
-            "a byte each": lambda image: b"".join(
-                member(image[i : i + 1]) for i in range(400)) + member(image[400:]),
+            "between records": lambda image: b"".join(
+                map(member, cut(image, [len(tfrecord(due[:100])), len(tfrecord(due[:200]))]))
+            ),
+            "a byte each": lambda image: (
+                b"".join(member(image[i : i + 1]) for i in range(400)) + member(image[400:])
+            ),
             "zeros at the end": lambda image: member(image) + bytes(1000),
             "many zeros at the end": lambda image: member(image) + bytes(600_000),
-            "all fields": lambda image: b"".join(member(part, 2 | 4 | 8 | 16, b"xy\x01\x00z")
-                                                 for part in cut(image, [777, 778])),
+            "all fields": lambda image: b"".join(
+                member(part, 2 | 4 | 8 | 16, b"xy\x01\x00z") for part in cut(image, [777, 778])
+            ),
             "each field": lambda image: b"".join(
-                member(part, flags, b"") for part, flags in zip(cut(image, [9, 99, 999, 9999]),
-                                                                [1, 2, 4, 8, 16])),
+                member(part, flags, b"")
+                for part, flags in zip(cut(image, [9, 99, 999, 9999]), [1, 2, 4, 8, 16])
+            ),
             "a long field": lambda image: b"".join(
-                member(part, 4, bytes(65535)) for part in cut(image, range(99, 2000, 99))),
+                member(part, 4, bytes(65535)) for part in cut(image, range(99, 2000, 99))
+            ),
             "stored": lambda image: member(image, level=0),
             "bgzf": bgzf,
             "zlib": zlib.compress,
             "zlib, many": lambda image: b"".join(
-                zlib.compress(part, level % 10) for level, part in enumerate(
-                    cut(image, range(0, len(image), 1000)))),
+                zlib.compress(part, level % 10)
+                for level, part in enumerate(cut(image, range(0, len(image), 1000)))
+            ),
             "zlib, zeros at the end": lambda image: zlib.compress(image) + bytes(9),
         }
         for name, make in makes.items():
@@ -167,13 +184,23 @@ class Good(GzipTest):
         noise = [random.Random(i).randbytes(4000).replace(b"\n", b"") for i in range(300)]
         due = [record for pair in zip(due, noise * 2) for record in pair]
         self.check_good("bgzf", bgzf, due)
-        self.check_good("empty members between", lambda image: b"".join(
-            member(image[at : at + 700_001]) + EMPTY for at in range(0, len(image), 700_001)), due)
+        self.check_good(
+            "empty members between",
+            lambda image: b"".join(
+                member(image[at : at + 700_001]) + EMPTY for at in range(0, len(image), 700_001)
+            ),
+            due,
+        )
 
     def test_nothing(self):
-        for name, file in {"empty file": b"", "empty member": EMPTY, "empty members": EMPTY * 5,
-                           "empty zlib": zlib.compress(b""), "empty bgzf": bgzf(b"")}.items():
-            self.check_good(name, lambda image: file, [])
+        for name, file in {
+            "empty file": b"",
+            "empty member": EMPTY,
+            "empty members": EMPTY * 5,
+            "empty zlib": zlib.compress(b""),
+            "empty bgzf": bgzf(b""),
+        }.items():
+            self.check_good(name, lambda image, file=file: file, [])
 
     def test_plain_for_all_their_names(self):
         due = make_payloads(3, 20)
@@ -202,16 +229,24 @@ class Bad(GzipTest):
         for rest in (b"garbage", b"\x00\x00garbage", b"\x1f", b"\x1f\x8b\x07" + bytes(20)):
             for framing in self.framings:
                 file = b"".join(self.members(framing)) + rest
-                self.check_bad("rest", file, "the gzip stream is damaged: other bytes follow the "
-                               "compressed stream", self.due, framing)
+                self.check_bad(
+                    "rest",
+                    file,
+                    "the gzip stream is damaged: other bytes follow the compressed stream",
+                    self.due,
+                    framing,
+                )
         file = zlib.compress(tfrecord(self.due)) + b"garbage"
         self.check_bad("zlib", file, "other bytes follow the compressed stream", self.due)
 
     def test_zeros_between_members(self):
         first, second, third = self.members("tfrecord")
-        self.check_bad("zeros", first + bytes(600) + second + third,
-                       "the gzip stream is damaged: other bytes follow the compressed stream",
-                       self.due)
+        self.check_bad(
+            "zeros",
+            first + bytes(600) + second + third,
+            "the gzip stream is damaged: other bytes follow the compressed stream",
+            self.due,
+        )
 
     def test_an_empty_file_is_not_a_stream(self):
         self.write("a", b"")
@@ -227,23 +262,30 @@ class Bad(GzipTest):
             file = b"".join(self.members("tfrecord", **change))
             with self.assertRaises(gzip.BadGzipFile):
                 gzip.decompress(file)
-            self.check_bad(name, file, "the gzip stream is damaged: its checksum is wrong",
-                           self.due)
+            self.check_bad(
+                name, file, "the gzip stream is damaged: its checksum is wrong", self.due
+            )
             # Others are lost with their member, and with them all that follow.
             file = b"".join(self.members("lines", **change))
             self.check_bad(name, file, "its checksum is wrong", self.parts[0], "lines")
         file = bytearray(zlib.compress(tfrecord(self.due)))
         file[-1] ^= 1
-        self.check_bad("adler", bytes(file), "the zlib stream is damaged: its checksum is wrong",
-                       self.due)
+        self.check_bad(
+            "adler", bytes(file), "the zlib stream is damaged: its checksum is wrong", self.due
+        )
 
     def test_wrong_headers(self):
         first, second, third = self.members("tfrecord", flags=2)
         broken = bytearray(second)
         broken[10] ^= 1
         kept = self.parts[0] + self.parts[2]
-        self.check_bad("header's sum", first + bytes(broken) + third,
-                       "the checksum of a header is wrong", kept, exact=False)
+        self.check_bad(
+            "header's sum",
+            first + bytes(broken) + third,
+            "the checksum of a header is wrong",
+            kept,
+            exact=False,
+        )
         broken = bytearray(second)
         broken[2] = 7
         self.check_bad("method", first + bytes(broken) + third, "other bytes follow", kept)
@@ -254,16 +296,24 @@ class Bad(GzipTest):
             for bit in (0x20, 0x40, 0x80):
                 broken = bytearray(whole)
                 broken[3] |= bit
-                self.check_bad("first", bytes(broken), "recmap: a: byte 10: the gzip stream is "
-                               "damaged: a header has flags that are reserved", self.due, framing,
-                               exact=False)
+                self.check_bad(
+                    "first",
+                    bytes(broken),
+                    "recmap: a: byte 10: the gzip stream is "
+                    "damaged: a header has flags that are reserved",
+                    self.due,
+                    framing,
+                    exact=False,
+                )
                 kept = self.payloads("x.rmx")
                 if framing == "tfrecord":
                     self.assertEqual(kept[-79:], self.due[-79:])
                 else:
                     self.assertEqual(kept, [])
         result = self.run_recmap("index", "--framing", "lines", "-o", "y.rmx", "a")
-        self.assertIn(b"if only its first bytes look compressed, use `--compression none`", result.err)
+        self.assertIn(
+            b"if only its first bytes look compressed, use `--compression none`", result.err
+        )
         self.index("--framing", "lines", "--compression", "none", "-o", "y.rmx", "a")
         self.assertTrue(self.payloads("y.rmx")[0].startswith(broken[:9]))
 
@@ -275,8 +325,14 @@ class Bad(GzipTest):
             for cut in range(4, len(whole), 19 * STEP):
                 if cut == first:
                     continue
-                self.check_bad(f"cut at {cut}", whole[:cut], "the gzip stream is damaged: ", due,
-                               framing, exact=False)
+                self.check_bad(
+                    f"cut at {cut}",
+                    whole[:cut],
+                    "the gzip stream is damaged: ",
+                    due,
+                    framing,
+                    exact=False,
+                )
         self.write("a", whole[:first])
         self.index("--framing", "lines", "a", "-o", "x.rmx")
         self.check_reads(due[:3])
@@ -286,8 +342,13 @@ class Bad(GzipTest):
         for left in range(100, len(second), 211 * STEP):
             inflated = zlib.decompressobj(wbits=31).decompress(second[:left])
             kept = self.parts[0] + self.parts[1][: inflated.count(b"\n")]
-            self.check_bad(f"{left} bytes left", first + second[:left],
-                           "the gzip stream is damaged: the file ends", kept, "lines")
+            self.check_bad(
+                f"{left} bytes left",
+                first + second[:left],
+                "the gzip stream is damaged: the file ends",
+                kept,
+                "lines",
+            )
 
     def test_a_member_lost_in_between(self):
         for framing in self.framings:
@@ -296,8 +357,9 @@ class Bad(GzipTest):
             broken[len(second) // 2 : len(second) // 2 + 40] = b"\xff" * 40
             kept = self.due if framing == "tfrecord" else self.parts[0]
             # The records' own checks may come first.
-            self.check_bad("lost", first + bytes(broken) + third, "recmap: a: ", kept,
-                           framing, exact=False)
+            self.check_bad(
+                "lost", first + bytes(broken) + third, "recmap: a: ", kept, framing, exact=False
+            )
             found = self.payloads("x.rmx")
             self.assertEqual(found[:80], self.parts[0])
             if framing == "tfrecord":

@@ -11,20 +11,36 @@ import subprocess
 import time
 import unittest
 
-from support import (COMMAND, DIGITS, EXAMPLES, ROOT, CliTest, example, parse_tfrecord,
-                     signals_as_usual, tfrecord)
+from support import (
+    COMMAND,
+    DIGITS,
+    EXAMPLES,
+    ROOT,
+    CliTest,
+    example,
+    parse_tfrecord,
+    signals_as_usual,
+    tfrecord,
+)
 
 SHARED = os.environ.get("RECMAP_TEST_DATA") or os.path.join(ROOT, "..", "shared", "data")
 SEQUENCE = bytes.fromhex(  # a context, a list of two steps, an empty list
     "0a0d0a0b0a02696412050a030a0172122b0a040a0012000a0e0a016112090a070a050a000a01710a130a0174120e0a"
-    "061a040a0201020a000a021200")
+    "061a040a0201020a000a021200"
+)
 
 
 class ImportTest(CliTest):
     def run_import(self, text, *arguments):
-        done = subprocess.run([COMMAND, "import", *arguments], cwd=self.folder, input=text,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120,
-                              check=False)
+        done = subprocess.run(
+            [COMMAND, "import", *arguments],
+            cwd=self.folder,
+            input=text,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=120,
+            check=False,
+        )
         return done.returncode, done.stdout, done.stderr
 
     def check_import(self, text, records, *arguments):
@@ -49,19 +65,32 @@ class RoundTrip(ImportTest):
         self.assertEqual(self.cat_json("b.rmx"), lines)
 
     def test_of_all_that_a_record_may_be(self):
-        records = [*EXAMPLES, b"", b"\xff no example", SEQUENCE, example(n=[1, -2], s=[]),
-                   b"\x0a\x00\x12\x00", b"\x12\x00", b"\x0a\x00"]
+        records = [
+            *EXAMPLES,
+            b"",
+            b"\xff no example",
+            SEQUENCE,
+            example(n=[1, -2], s=[]),
+            b"\x0a\x00\x12\x00",
+            b"\x12\x00",
+            b"\x0a\x00",
+        ]
         self.write("a", tfrecord(records))
         self.index("a")
         lines = self.cat_json("a.rmx")
-        self.assertEqual([next(iter(json.loads(line)), None) for line in lines.splitlines()],
-                         ["features"] * 5 + [None, "number", "context", "features", "context",
-                                             "featureLists", "features"])
+        self.assertEqual(
+            [next(iter(json.loads(line)), None) for line in lines.splitlines()],
+            ["features"] * 5
+            + [None, "number", "context", "features", "context", "featureLists", "features"],
+        )
         self.check_import(lines, records)
 
     def test_of_real_files(self):
-        paths = [path for path in glob.glob(os.path.join(SHARED, "tfrecord", "**"), recursive=True)
-                 if os.path.isfile(path) and not path.endswith((".tsv", ".json"))]
+        paths = [
+            path
+            for path in glob.glob(os.path.join(SHARED, "tfrecord", "**"), recursive=True)
+            if os.path.isfile(path) and not path.endswith((".tsv", ".json"))
+        ]
         if not paths:
             self.skipTest("no test data beside the checkout")
         count = 0
@@ -94,8 +123,10 @@ class Input(ImportTest):
         self.check_import(b'\n \t\r\n{}\r\n\n{"base64":"eA=="}\n\n', [b"", b"x"])
 
     def test_spellings(self):
-        text = (b'{"features":{"feature":{"f":{"float_list":{"value":["0.5",1e0]}},'
-                b'"i":{"int64List":{"value":[1,"-2",3.0]}},"b":{"bytesList":{"value":["-_-_"]}}}}}')
+        text = (
+            b'{"features":{"feature":{"f":{"float_list":{"value":["0.5",1e0]}},'
+            b'"i":{"int64List":{"value":[1,"-2",3.0]}},"b":{"bytesList":{"value":["-_-_"]}}}}}'
+        )
         self.check_import(text, [example(f=[0.5, 1.0], i=[1, -2, 3], b=[b"\xfb\xff\xbf"])])
 
     def test_a_long_line(self):
@@ -110,19 +141,22 @@ class Errors(ImportTest):
         self.write("in.json", text)
         self.write("old", b"old")
         for output in ("new", "old"):
-            result = self.check("import", "-o", output, "in.json", status=3,
-                                err=f"recmap: in.json: {what}\n")
+            result = self.check(
+                "import", "-o", output, "in.json", status=3, err=f"recmap: in.json: {what}\n"
+            )
             self.assertEqual(self.files(), ["in.json", "old"])
             self.assertEqual(self.read("old"), b"old")
             self.assertEqual(result.out, b"")
 
     def test_name_file_line_and_byte(self):
         self.check_bad(b"x", "byte 0: line 1: expected '{'")
-        self.check_bad(b'{}\n\n{}\n{"features":{"feature":{"k":{"int64List":{"value":[1x]}}}}}\n{}\n',
-                       "byte 59: line 4: feature 'k': expected ',' or ']'")
+        self.check_bad(
+            b'{}\n\n{}\n{"features":{"feature":{"k":{"int64List":{"value":[1x]}}}}}\n{}\n',
+            "byte 59: line 4: feature 'k': expected ',' or ']'",
+        )
         self.check_bad(b'{}\n{"feature":{}}\n', "byte 4: line 2: unknown field 'feature'")
         self.check_bad(b'{}\n{"features":\n{}}\n', "byte 15: line 2: expected '{'")
-        self.check_bad(b'{} {}\n', "byte 3: line 1: unexpected text after the object")
+        self.check_bad(b"{} {}\n", "byte 3: line 1: unexpected text after the object")
         self.check_bad(b'{"\xff":1}\n', "byte 2: line 1: the string is incomplete or not UTF-8")
         status, out, err = self.run_import(b"{}\n[]\n", "-o", "new")
         self.assertEqual((status, out), (3, b""))
@@ -140,14 +174,22 @@ class Errors(ImportTest):
 
     def test_wrong_usage(self):
         self.write("a.json", b"{}\n")
-        self.check_wrong("import", "--format", "xml", "a.json", what="invalid --format 'xml': use json")
+        self.check_wrong(
+            "import", "--format", "xml", "a.json", what="invalid --format 'xml': use json"
+        )
         self.check_wrong("import", "-o", what="option '-o' needs an argument")
         self.check_wrong("import", "--output=", what="-o needs a file name")
         os.symlink("a.json", self.path("link"))
         for output in ("a.json", "./a.json", "link"):
-            self.check("import", "-o", output, "a.json", status=2,
-                       err=f"recmap: {output}: is one of the inputs and would be "
-                           "overwritten\n  name another file with -o\n")
+            self.check(
+                "import",
+                "-o",
+                output,
+                "a.json",
+                status=2,
+                err=f"recmap: {output}: is one of the inputs and would be "
+                "overwritten\n  name another file with -o\n",
+            )
         self.assertEqual(self.read("a.json"), b"{}\n")
 
     def test_a_full_device(self):
@@ -160,9 +202,13 @@ class Errors(ImportTest):
         self.assertIn(b"No space left on device", result.err)
 
     def test_an_interrupt_leaves_nothing(self):
-        process = subprocess.Popen([COMMAND, "import", "-o", "out"], cwd=self.folder,
-                                   stdin=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   preexec_fn=signals_as_usual)
+        process = subprocess.Popen(
+            [COMMAND, "import", "-o", "out"],
+            cwd=self.folder,
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=signals_as_usual,
+        )
         with process:
             process.stdin.write(b"{}\n" * 10000)
             process.stdin.flush()
@@ -179,73 +225,133 @@ class Errors(ImportTest):
 class Schema(ImportTest):
     def setUp(self):
         super().setUp()
-        self.write("a", tfrecord([SEQUENCE, SEQUENCE, example(id="xyz", n=[1, 2], w=[0.5]),
-                                  example(id="z", n=[-3, 9], w=[float("nan"), -1.5])]))
+        self.write(
+            "a",
+            tfrecord(
+                [
+                    SEQUENCE,
+                    SEQUENCE,
+                    example(id="xyz", n=[1, 2], w=[0.5]),
+                    example(id="z", n=[-3, 9], w=[float("nan"), -1.5]),
+                ]
+            ),
+        )
         self.index("a")
 
     def test_tables(self):
-        self.check("schema", "a.rmx", out=(
-            "kind       share        values  range           feature\n"
-            "bytes   100.00 %             1  1..3 bytes      id\n"
-            "int64    50.00 %             2  -3..9           n\n"
-            "float    50.00 %      1..2      -1.5..0.5, NaN  w\n"
-            "\n"
-            "kind       share         steps        values  range       feature list\n"
-            "unset    50.00 %             0             0              \n"
-            "bytes    50.00 %             1             2  0..1 bytes  a\n"
-            "mixed    50.00 %             3      0..2                  t\n"))
+        self.check(
+            "schema",
+            "a.rmx",
+            out=(
+                "kind       share        values  range           feature\n"
+                "bytes   100.00 %             1  1..3 bytes      id\n"
+                "int64    50.00 %             2  -3..9           n\n"
+                "float    50.00 %      1..2      -1.5..0.5, NaN  w\n"
+                "\n"
+                "kind       share         steps        values  range       feature list\n"
+                "unset    50.00 %             0             0              \n"
+                "bytes    50.00 %             1             2  0..1 bytes  a\n"
+                "mixed    50.00 %             3      0..2                  t\n"
+            ),
+        )
 
     def test_features_of_c(self):
-        self.check("schema", "a.rmx", "--features", "c", out=(
-            "/* The features of 4 records. */\n"
-            "static const recmap_feature features[] = {\n"
-            '    {.name = "id", .kind = RECMAP_FEATURE_FIXED_LEN, .element = RECMAP_ELEMENT_BYTES},\n'
-            '    {.name = "n", .kind = RECMAP_FEATURE_VAR_LEN, .element = RECMAP_ELEMENT_INT64}, '
-            "/* in 50.00 % */\n"
-            '    {.name = "w", .kind = RECMAP_FEATURE_VAR_LEN, .element = RECMAP_ELEMENT_FLOAT32}, '
-            "/* in 50.00 % */\n"
-            "};\n"
-            "static const recmap_feature feature_lists[] = {\n"
-            '    /* "" has no values */\n'
-            '    {.name = "a", .kind = RECMAP_FEATURE_FIXED_LEN_SEQUENCE, '
-            ".element = RECMAP_ELEMENT_BYTES, .shape = (const uint64_t[]){2}, "
-            ".dimension_count = 1}, /* in 50.00 % */\n"
-            '    /* "t" is of several kinds */\n'
-            "};\n"))
-        self.check_wrong("schema", "a.rmx", "--features", "java", what="invalid --features 'java': use python, c or tf")
-        self.check_wrong("schema", "a.rmx", "--features", "c", "--json",
-                         what="--json and --features cannot be combined")
+        self.check(
+            "schema",
+            "a.rmx",
+            "--features",
+            "c",
+            out=(
+                "/* The features of 4 records. */\n"
+                "static const recmap_feature features[] = {\n"
+                '    {.name = "id", .kind = RECMAP_FEATURE_FIXED_LEN, '
+                ".element = RECMAP_ELEMENT_BYTES},\n"
+                '    {.name = "n", .kind = RECMAP_FEATURE_VAR_LEN, '
+                ".element = RECMAP_ELEMENT_INT64}, "
+                "/* in 50.00 % */\n"
+                '    {.name = "w", .kind = RECMAP_FEATURE_VAR_LEN, '
+                ".element = RECMAP_ELEMENT_FLOAT32}, "
+                "/* in 50.00 % */\n"
+                "};\n"
+                "static const recmap_feature feature_lists[] = {\n"
+                '    /* "" has no values */\n'
+                '    {.name = "a", .kind = RECMAP_FEATURE_FIXED_LEN_SEQUENCE, '
+                ".element = RECMAP_ELEMENT_BYTES, .shape = (const uint64_t[]){2}, "
+                ".dimension_count = 1}, /* in 50.00 % */\n"
+                '    /* "t" is of several kinds */\n'
+                "};\n"
+            ),
+        )
+        self.check_wrong(
+            "schema",
+            "a.rmx",
+            "--features",
+            "java",
+            what="invalid --features 'java': use python, c or tf",
+        )
+        self.check_wrong(
+            "schema",
+            "a.rmx",
+            "--features",
+            "c",
+            "--json",
+            what="--json and --features cannot be combined",
+        )
 
     def test_features_of_python(self):
-        self.check("schema", "a.rmx", "--features", "python", out=(
-            "# The features of 4 records.\n"
-            "features = {\n"
-            '    "id": recmap.FixedLen((), "bytes"),\n'
-            '    "n": recmap.VarLen("int64"),  # in 50.00 %\n'
-            '    "w": recmap.VarLen("float32"),  # in 50.00 %\n'
-            "}\n"
-            "feature_lists = {\n"
-            '    # "" has no values\n'
-            '    "a": recmap.FixedLenSequence((2,), "bytes"),  # in 50.00 %\n'
-            '    # "t" is of several kinds\n'
-            "}\n"))
+        self.check(
+            "schema",
+            "a.rmx",
+            "--features",
+            "python",
+            out=(
+                "# The features of 4 records.\n"
+                "features = {\n"
+                '    "id": recmap.FixedLen((), "bytes"),\n'
+                '    "n": recmap.VarLen("int64"),  # in 50.00 %\n'
+                '    "w": recmap.VarLen("float32"),  # in 50.00 %\n'
+                "}\n"
+                "feature_lists = {\n"
+                '    # "" has no values\n'
+                '    "a": recmap.FixedLenSequence((2,), "bytes"),  # in 50.00 %\n'
+                '    # "t" is of several kinds\n'
+                "}\n"
+            ),
+        )
 
     def test_features_of_tensorflow(self):
-        self.check("schema", "a.rmx", "--features", "tf", out=(
-            "# The features of 4 records.\n"
-            "features = {\n"
-            '    "id": tf.io.FixedLenFeature([], tf.string),\n'
-            '    "n": tf.io.VarLenFeature(tf.int64),  # in 50.00 %\n'
-            '    "w": tf.io.VarLenFeature(tf.float32),  # in 50.00 %\n'
-            "}\n"
-            "feature_lists = {\n"
-            '    # "" has no values\n'
-            '    "a": tf.io.FixedLenSequenceFeature([2], tf.string),  # in 50.00 %\n'
-            '    # "t" is of several kinds\n'
-            "}\n"))
+        self.check(
+            "schema",
+            "a.rmx",
+            "--features",
+            "tf",
+            out=(
+                "# The features of 4 records.\n"
+                "features = {\n"
+                '    "id": tf.io.FixedLenFeature([], tf.string),\n'
+                '    "n": tf.io.VarLenFeature(tf.int64),  # in 50.00 %\n'
+                '    "w": tf.io.VarLenFeature(tf.float32),  # in 50.00 %\n'
+                "}\n"
+                "feature_lists = {\n"
+                '    # "" has no values\n'
+                '    "a": tf.io.FixedLenSequenceFeature([2], tf.string),  # in 50.00 %\n'
+                '    # "t" is of several kinds\n'
+                "}\n"
+            ),
+        )
 
     def test_names_in_features_of_python(self):
-        names = ['quote"', "back\\slash", "tab\t1", "\x1b[31m", "é", "日", "😀", "new\nline", "plain"]
+        names = [
+            'quote"',
+            "back\\slash",
+            "tab\t1",
+            "\x1b[31m",
+            "é",
+            "日",
+            "😀",
+            "new\nline",
+            "plain",
+        ]
         self.write("b", tfrecord([example(**{name: [1, 2, 3] for name in names})]))
         self.index("b")
         source = self.run_recmap("schema", "b.rmx", "--features", "tf").out.decode("ascii")
@@ -256,28 +362,76 @@ class Schema(ImportTest):
     @unittest.skipUnless(shutil.which("cc"), "no C compiler")
     def test_features_of_c_compile(self):
         names = ['quote"', "back\\slash", "*/ comment", "tab\t1", "é", "??/", "n\0ul", "plain"]
-        self.write("b", tfrecord([example(**{name: [1, 2, 3] for name in names}),
-                                  example(**{name: 1 for name in names[:4]})]))
+        self.write(
+            "b",
+            tfrecord(
+                [
+                    example(**{name: [1, 2, 3] for name in names}),
+                    example(**dict.fromkeys(names[:4], 1)),
+                ]
+            ),
+        )
         self.index("b")
         for index in ("a.rmx", "b.rmx"):
             source = self.run_recmap("schema", index, "--features", "c").out
             source = b"#include <recmap/recmap.h>\n#include <recmap/feature.h>\n" + source
-            done = subprocess.run(["cc", "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
-                                   "-Wno-unused-const-variable", "-Wno-unused-variable",
-                                   "-I", os.path.join(ROOT, "include"), "-xc", "-"],
-                                  input=source, stderr=subprocess.PIPE, check=False)
+            done = subprocess.run(
+                [
+                    "cc",
+                    "-std=c11",
+                    "-fsyntax-only",
+                    "-Wall",
+                    "-Wextra",
+                    "-Werror",
+                    "-Wno-unused-const-variable",
+                    "-Wno-unused-variable",
+                    "-I",
+                    os.path.join(ROOT, "include"),
+                    "-xc",
+                    "-",
+                ],
+                input=source,
+                stderr=subprocess.PIPE,
+                check=False,
+            )
             self.assertEqual((done.stderr, done.returncode), (b"", 0), source)
 
     def test_json(self):
         document = json.loads(self.run_recmap("schema", "a.rmx", "--json").out)
         self.assertEqual(list(document), ["", "a", "id", "n", "t", "w"])
-        self.assertEqual(document["a"], {"list": {
-            "kind": "bytes", "share": 0.5, "min_steps": 1, "max_steps": 1, "min_length": 2,
-            "max_length": 2, "unset_share": 0, "missing_share": 0.5, "shape": [2], "min_size": 0,
-            "max_size": 1}})
-        self.assertEqual(document["w"], {
-            "kind": "float", "share": 0.5, "min_length": 1, "max_length": 2, "unset_share": 0,
-            "missing_share": 0.5, "shape": None, "min": -1.5, "max": 0.5, "nan_count": 1})
+        self.assertEqual(
+            document["a"],
+            {
+                "list": {
+                    "kind": "bytes",
+                    "share": 0.5,
+                    "min_steps": 1,
+                    "max_steps": 1,
+                    "min_length": 2,
+                    "max_length": 2,
+                    "unset_share": 0,
+                    "missing_share": 0.5,
+                    "shape": [2],
+                    "min_size": 0,
+                    "max_size": 1,
+                }
+            },
+        )
+        self.assertEqual(
+            document["w"],
+            {
+                "kind": "float",
+                "share": 0.5,
+                "min_length": 1,
+                "max_length": 2,
+                "unset_share": 0,
+                "missing_share": 0.5,
+                "shape": None,
+                "min": -1.5,
+                "max": 0.5,
+                "nan_count": 1,
+            },
+        )
 
 
 if __name__ == "__main__":

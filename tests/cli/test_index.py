@@ -11,8 +11,7 @@ import time
 import unittest
 import zlib
 
-from support import (COMMAND, EXAMPLES, CliTest, example, frame, signals_as_usual,
-                     tfrecord)
+from support import COMMAND, EXAMPLES, CliTest, example, frame, signals_as_usual, tfrecord
 
 CHECK_PATH = "  check the path; relative paths start at the current folder\n"
 
@@ -55,13 +54,28 @@ class Naming(CliTest):
     def test_a_folder_has_companions(self):
         for name in ("2", "10", "x.tfrecord"):
             self.write(f"d/{name}", shard(name))
-        for name in (".hidden", "_SUCCESS", "a.json", "a.idx", "a.crc", "b.rmx", "b.rmx.tmp-1",
-                     "b.rmx.lock", "c.tmp", "c~"):
+        for name in (
+            ".hidden",
+            "_SUCCESS",
+            "a.json",
+            "a.idx",
+            "a.crc",
+            "b.rmx",
+            "b.rmx.tmp-1",
+            "b.rmx.lock",
+            "c.tmp",
+            "c~",
+        ):
             self.write(f"d/{name}", b"no shard")
         self.write("d/inner/y", b"no shard")
         os.mkfifo(self.path("d/fifo"))
-        self.index("d", "-o", "d.rmx", err="recmap: skipped 7 files that are not shards: "
-                   "d/.hidden, d/_SUCCESS, d/a.crc, ...\n")
+        self.index(
+            "d",
+            "-o",
+            "d.rmx",
+            err="recmap: skipped 7 files that are not shards: "
+            "d/.hidden, d/_SUCCESS, d/a.crc, ...\n",
+        )
         self.assertEqual(self.payloads("d.rmx"), [b"2", b"10", b"x.tfrecord"])
 
     def test_what_spark_wrote(self):
@@ -70,8 +84,13 @@ class Naming(CliTest):
         self.write("out/_SUCCESS", b"")
         self.write("out/.part-r-00000.tfrecord.gz.crc", b"crc")
         os.mkdir(self.path("out/_temporary"))
-        self.index("out", "-o", "out.rmx", err="recmap: skipped 2 files that are not shards: "
-                   "out/.part-r-00000.tfrecord.gz.crc, out/_SUCCESS\n")
+        self.index(
+            "out",
+            "-o",
+            "out.rmx",
+            err="recmap: skipped 2 files that are not shards: "
+            "out/.part-r-00000.tfrecord.gz.crc, out/_SUCCESS\n",
+        )
         self.assertEqual(self.payloads("out.rmx"), [b"%d" % i for i in range(12)])
 
     def test_a_set_of_shards(self):
@@ -87,21 +106,42 @@ class Naming(CliTest):
         self.index("-o", "l.rmx", "@list")
         self.assertEqual(self.read("l.rmx"), self.read("train.rmx"))
         os.remove(self.path("train-00009-of-00064"))
-        for name, missing in {"train@64": "train-00009-of-00064", "no@2": "no-00000-of-00002",
-                              "d@2/data_tfrecord@3": "d@2/data_tfrecord-00000-of-00003"}.items():
-            self.check("index", name, status=2,
-                       err=f"recmap: {missing}: there is no such file\n  {name} means all "
-                       "shards of a set, NAME-00000-of-00001 and so on; write what follows in "
-                       "their names after the number (NAME@1.tfrecord)\n")
-        number = ("  NAME@N means all shards of a set, with N from 1 to 1000000 without leading "
-                  "zeros; otherwise" + CHECK_PATH[1:])
+        for name, missing in {
+            "train@64": "train-00009-of-00064",
+            "no@2": "no-00000-of-00002",
+            "d@2/data_tfrecord@3": "d@2/data_tfrecord-00000-of-00003",
+        }.items():
+            self.check(
+                "index",
+                name,
+                status=2,
+                err=f"recmap: {missing}: there is no such file\n  {name} means all "
+                "shards of a set, NAME-00000-of-00001 and so on; write what follows in "
+                "their names after the number (NAME@1.tfrecord)\n",
+            )
+        number = (
+            "  NAME@N means all shards of a set, with N from 1 to 1000000 without leading "
+            "zeros; otherwise" + CHECK_PATH[1:]
+        )
         form = CHECK_PATH.replace(";", ", or name all N shards of a set as NAME@N;")
-        for name, advice in {"train@0": number, "train@00": number, "train@064": number,
-                             "train@1000001": number, "train@99999999999": number,
-                             "train@0.gz": number, "train@": form, "train@x": form,
-                             "train@64/x": CHECK_PATH, "a/@2": CHECK_PATH}.items():
-            self.check("index", name, status=2,
-                       err=f"recmap: {name}: there is no such file or folder\n{advice}")
+        for name, advice in {
+            "train@0": number,
+            "train@00": number,
+            "train@064": number,
+            "train@1000001": number,
+            "train@99999999999": number,
+            "train@0.gz": number,
+            "train@": form,
+            "train@x": form,
+            "train@64/x": CHECK_PATH,
+            "a/@2": CHECK_PATH,
+        }.items():
+            self.check(
+                "index",
+                name,
+                status=2,
+                err=f"recmap: {name}: there is no such file or folder\n{advice}",
+            )
 
     def test_a_list_file(self):
         for name in ("d/b", "d/a", "d/c-2", "d/c-10", "e"):
@@ -131,31 +171,54 @@ class Naming(CliTest):
     def test_what_is_not_there(self):
         self.write("list", b"nothing\n")
         os.mkdir(self.path("empty"))
-        self.check("index", "x", status=2,
-                   err=f"recmap: x: there is no such file or folder\n{CHECK_PATH}")
-        self.check("index", "x*", status=2, err="recmap: x*: no file matches\n" +
-                   CHECK_PATH.replace("path;", "pattern;"))
-        self.check("index", "@list", status=2,
-                   err="recmap: list: line 1: nothing: there is no such file or folder\n"
-                   "  check the path; relative names start at the list file's folder\n")
-        self.check("index", "@none", status=4, err="recmap: none: cannot open the file: No such "
-                   "file or directory\n" + CHECK_PATH)
-        self.check("index", "empty", status=2, err="recmap: empty: the folder contains no shards\n"
-                   "  hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and "
-                   "subfolders are ignored\n")
+        self.check(
+            "index", "x", status=2, err=f"recmap: x: there is no such file or folder\n{CHECK_PATH}"
+        )
+        self.check(
+            "index",
+            "x*",
+            status=2,
+            err="recmap: x*: no file matches\n" + CHECK_PATH.replace("path;", "pattern;"),
+        )
+        self.check(
+            "index",
+            "@list",
+            status=2,
+            err="recmap: list: line 1: nothing: there is no such file or folder\n"
+            "  check the path; relative names start at the list file's folder\n",
+        )
+        self.check(
+            "index",
+            "@none",
+            status=4,
+            err="recmap: none: cannot open the file: No such file or directory\n" + CHECK_PATH,
+        )
+        self.check(
+            "index",
+            "empty",
+            status=2,
+            err="recmap: empty: the folder contains no shards\n"
+            "  hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and "
+            "subfolders are ignored\n",
+        )
         self.assertEqual(self.files(), ["empty", "list"])
 
     def test_a_shard_is_never_replaced(self):
         self.write("a.rmx", shard("a"))
         self.write("b", shard("b"))
         os.link(self.path("b"), self.path("c"))
-        error = ("is one of the shards and would be overwritten\n"
-                 "  name the index with -o\n")
+        error = "is one of the shards and would be overwritten\n  name the index with -o\n"
         self.check("index", "a.rmx", status=2, err=f"recmap: a.rmx: {error}")
         self.check("index", "b", "-o", "c", status=2, err=f"recmap: c: {error}")
         os.mkdir(self.path("d"))
-        self.check("index", "b", "-o", "d", status=2,
-                   err="recmap: d: is a folder\n  name the index with -o\n")
+        self.check(
+            "index",
+            "b",
+            "-o",
+            "d",
+            status=2,
+            err="recmap: d: is a folder\n  name the index with -o\n",
+        )
         self.assertEqual(self.read("a.rmx"), shard("a"))
         self.assertEqual(self.read("c"), shard("b"))
 
@@ -197,8 +260,18 @@ class Building(CliTest):
     def test_only_temporary_files_of_recmap_are_removed(self):
         self.write("a", shard("1"))
         digits = "0123456789abcdef"
-        others = [f"a.rmx.tmp-{end}" for end in (
-            "", "keep", "part.rmx", digits[:15], digits + "0", digits.upper(), digits[:15] + "g")]
+        others = [
+            f"a.rmx.tmp-{end}"
+            for end in (
+                "",
+                "keep",
+                "part.rmx",
+                digits[:15],
+                digits + "0",
+                digits.upper(),
+                digits[:15] + "g",
+            )
+        ]
         for name in others:
             self.write(name, b"not recmap's")
         os.symlink("a", self.path("a.rmx.tmp-1111111111111111"))
@@ -209,17 +282,28 @@ class Building(CliTest):
         self.assertEqual(self.files(), sorted([*before, "a.rmx"]))
 
     def test_remote_names(self):
-        written = ("  write it as s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/BLOB or "
-                   "https://HOST/PATH; credentials are storage options\n")
+        written = (
+            "  write it as s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/BLOB or "
+            "https://HOST/PATH; credentials are storage options\n"
+        )
         for name, shown, reason in (
             ("ftp://host/a", "ftp://host/a", "its scheme is not one of s3, gs, az, http and https"),
             ("s3:///a", "s3:///a", "its bucket name is invalid"),
             ("http://me:secret@host/a", "http://host/a", "it contains a user name or password"),
-            ("http://host/a?key=secret", "http://host/a?...",
-             "it has a query (?...), which may contain a signature and is not kept"),
+            (
+                "http://host/a?key=secret",
+                "http://host/a?...",
+                "it has a query (?...), which may contain a signature and is not kept",
+            ),
         ):
-            self.check("index", name, "-o", "x.rmx", status=2, err=(
-                f"recmap: {shown}: the URL cannot be read: {reason}\n{written}"))
+            self.check(
+                "index",
+                name,
+                "-o",
+                "x.rmx",
+                status=2,
+                err=(f"recmap: {shown}: the URL cannot be read: {reason}\n{written}"),
+            )
 
     def test_storage_options(self):
         self.write("a", b"")
@@ -229,8 +313,14 @@ class Building(CliTest):
             ("timeout=0", "the storage option timeout must be a number of seconds from 1 to 86400"),
         ):
             self.check("index", "a", "--storage", option, status=2, err=f"recmap: {message}\n")
-        self.check("index", "a", "--storage", "secret", status=2, err=(
-            "recmap: index: --storage needs KEY=VALUE\n  try 'recmap index --help'\n"))
+        self.check(
+            "index",
+            "a",
+            "--storage",
+            "secret",
+            status=2,
+            err=("recmap: index: --storage needs KEY=VALUE\n  try 'recmap index --help'\n"),
+        )
 
     def mode(self, name):
         return os.stat(self.path(name)).st_mode & 0o7777
@@ -253,8 +343,14 @@ class Building(CliTest):
 
     def test_no_place_for_the_index(self):
         self.write("a", shard("1"))
-        self.check("index", "a", "-o", "no/a.rmx", status=4, err=(
-            f"recmap: no: cannot resolve the path: No such file or directory\n{CHECK_PATH}"))
+        self.check(
+            "index",
+            "a",
+            "-o",
+            "no/a.rmx",
+            status=4,
+            err=(f"recmap: no: cannot resolve the path: No such file or directory\n{CHECK_PATH}"),
+        )
 
 
 class Compressed(CliTest):
@@ -289,12 +385,16 @@ class Compressed(CliTest):
         stream = (bits << len(begin) | int(begin[::-1], 2)).to_bytes(13 * records + 3, "little")
         image = zlib.decompress(stream, -15)
         self.assertEqual(image, bytes(1 + 2064 * records))
-        self.write("a.gz", b"\x1f\x8b\x08" + bytes(7) + stream
-                   + struct.pack("<II", zlib.crc32(image), len(image)))
+        self.write(
+            "a.gz",
+            b"\x1f\x8b\x08" + bytes(7) + stream + struct.pack("<II", zlib.crc32(image), len(image)),
+        )
         self.index("--framing", "fixed:1,2064,0", "a.gz")
-        self.assertIn("in 1 span of 72.2 MB on average, 72.2 MB at most\n             the largest "
-                      "span is one deflate block: ",
-                      self.run_recmap("info", "a.rmx").out.decode())
+        self.assertIn(
+            "in 1 span of 72.2 MB on average, 72.2 MB at most\n             the largest "
+            "span is one deflate block: ",
+            self.run_recmap("info", "a.rmx").out.decode(),
+        )
         for number in ("34999", "0"):
             self.assertEqual(self.run_recmap("get", "a.rmx", number).out, bytes(2064))
         self.check("verify", "a.rmx", out="a.rmx: 35000 of 35000 records are good\n")
@@ -312,26 +412,45 @@ class Ids(CliTest):
         self.index("a", "--id", "id", "--lift", "label=-1", err="recmap: 1 record without an id\n")
         info = json.loads(self.run_recmap("info", "--json", "a.rmx").out)
         self.assertEqual(info["records"], 7)
-        self.check("find", "a.rmx", "id-4", "id-3", "id-4",
-                   out="id-4\t4\nid-3\t3\nid-3\t6\nid-4\t4\n")
+        self.check(
+            "find", "a.rmx", "id-4", "id-3", "id-4", out="id-4\t4\nid-3\t3\nid-3\t6\nid-4\t4\n"
+        )
 
     def test_integer_ids(self):
         ids = [-5, 0, 7, 2**63 - 1, -(2**63), 7]
         self.write("a", tfrecord([example(key=i) for i in ids]))
         self.index("a", "--id", "key")
         self.check("find", "a.rmx", "7", "0", out="7\t2\n7\t5\n0\t1\n")
-        self.check("find", "a.rmx", "--", "-5", str(2**63 - 1), str(-(2**63)),
-                   out=f"-5\t0\n{2**63 - 1}\t3\n{-2**63}\t4\n")
+        self.check(
+            "find",
+            "a.rmx",
+            "--",
+            "-5",
+            str(2**63 - 1),
+            str(-(2**63)),
+            out=f"-5\t0\n{2**63 - 1}\t3\n{-(2**63)}\t4\n",
+        )
         # An id that is too large for int64 does not affect the next one.
         result = self.run_recmap("find", "a.rmx", str(2**63), "0")
         self.assertEqual((result.out, result.status), (b"0\t1\n", 1))
         for text in (str(2**63), "07x", "0x7", " 7", "+7", ""):
-            self.check("find", "a.rmx", "--", text, status=1,
-                       err=f"recmap: a.rmx: no record has the id '{text}'\n  the ids are int64: "
-                       "write a decimal number; 'recmap info' shows which feature they are from\n")
-        self.check("find", "a.rmx", "8", status=1,
-                   err="recmap: a.rmx: no record has the id '8'\n  'recmap info' shows which "
-                   "feature the ids are from\n")
+            self.check(
+                "find",
+                "a.rmx",
+                "--",
+                text,
+                status=1,
+                err=f"recmap: a.rmx: no record has the id '{text}'\n  the ids are int64: "
+                "write a decimal number; 'recmap info' shows which feature they are from\n",
+            )
+        self.check(
+            "find",
+            "a.rmx",
+            "8",
+            status=1,
+            err="recmap: a.rmx: no record has the id '8'\n  'recmap info' shows which "
+            "feature the ids are from\n",
+        )
 
     def test_integer_ids_that_the_first_record_lacks(self):
         self.write("a", tfrecord([example(x=1), example(key=7)]))
@@ -347,9 +466,17 @@ class Ids(CliTest):
     def test_what_is_not_found(self):
         self.write("a", tfrecord(EXAMPLES))
         self.index("a", "--id", "id")
-        self.check("find", "a.rmx", "id-1", "no\x1b", "id-2", out="id-1\t1\nid-2\t2\n", status=1,
-                   err="recmap: a.rmx: no record has the id 'no?'\n  ids are compared byte for "
-                   "byte; 'recmap info' shows which feature they are from\n")
+        self.check(
+            "find",
+            "a.rmx",
+            "id-1",
+            "no\x1b",
+            "id-2",
+            out="id-1\t1\nid-2\t2\n",
+            status=1,
+            err="recmap: a.rmx: no record has the id 'no?'\n  ids are compared byte for "
+            "byte; 'recmap info' shows which feature they are from\n",
+        )
 
     def test_an_index_without_ids(self):
         self.write("a", tfrecord(EXAMPLES))
@@ -366,16 +493,34 @@ class Ids(CliTest):
     def test_a_missing_lifted_feature(self):
         self.write("a", tfrecord([example(x=1), example(y=1)]))
         start = len(frame(example(x=1)))
-        self.check("index", "a", "--lift", "x", status=3, err=(
-            f'recmap: a: record 1 at byte {start}: has no value of lifted feature "x"'
-            "\n  build the index with a default for such records: `--lift x=DEFAULT`\n"))
+        self.check(
+            "index",
+            "a",
+            "--lift",
+            "x",
+            status=3,
+            err=(
+                f'recmap: a: record 1 at byte {start}: has no value of lifted feature "x"'
+                "\n  build the index with a default for such records: `--lift x=DEFAULT`\n"
+            ),
+        )
         self.assertEqual(self.files(), ["a"])
 
     def check_advice(self, record, name, advice):
         self.write("a", tfrecord([record, example(weights=1)]))
-        self.check("index", "a", "--lift", "score=0", "--lift", name, status=3, err=(
-            f'recmap: a: record 0 at byte 0: has no value of lifted feature "{name}"\n'
-            f"  {advice}\n"))
+        self.check(
+            "index",
+            "a",
+            "--lift",
+            "score=0",
+            "--lift",
+            name,
+            status=3,
+            err=(
+                f'recmap: a: record 0 at byte 0: has no value of lifted feature "{name}"\n'
+                f"  {advice}\n"
+            ),
+        )
 
     def test_a_misspelt_lifted_feature(self):
         record = example(id="a", label=1, image=b"x", weight=1.0, Labels=2)
@@ -388,24 +533,39 @@ class Ids(CliTest):
             self.check_advice(record, name, f"the record's features: {listed}")
         # Nothing is near: the feature may be optional.
         for listed, given in {everything: record, "none": b""}.items():
-            self.check_advice(given, "quality", f"the record's features: {listed}; if other records "
-                              'have "quality", build the index with a default: '
-                              "`--lift quality=DEFAULT`")
+            self.check_advice(
+                given,
+                "quality",
+                f"the record's features: {listed}; if other records "
+                'have "quality", build the index with a default: '
+                "`--lift quality=DEFAULT`",
+            )
 
     def test_a_lifted_feature_of_a_record_with_many(self):
         names = [f"feature-{i:02}" for i in range(12)]
         listed = ", ".join(f'"{name}"' for name in names[:8])
-        record = example(**{name: 1 for name in names})
-        self.check_advice(record, "y", f"the record's features: {listed} and 4 more; if other "
-                          'records have "y", build the index with a default: `--lift y=DEFAULT`')
+        record = example(**dict.fromkeys(names, 1))
+        self.check_advice(
+            record,
+            "y",
+            f"the record's features: {listed} and 4 more; if other "
+            'records have "y", build the index with a default: `--lift y=DEFAULT`',
+        )
         # Long names would hide the rest of the advice.
-        self.check_advice(example(**{"x" * 5000: 1}), "y", "the record's features: 1 more; if "
-                          'other records have "y", build the index with a default: '
-                          "`--lift y=DEFAULT`")
+        self.check_advice(
+            example(**{"x" * 5000: 1}),
+            "y",
+            "the record's features: 1 more; if "
+            'other records have "y", build the index with a default: '
+            "`--lift y=DEFAULT`",
+        )
 
     def test_a_lifted_feature_without_a_value(self):
-        self.check_advice(example(label=[]), "label", "build the index with a default for such "
-                          "records: `--lift label=DEFAULT`")
+        self.check_advice(
+            example(label=[]),
+            "label",
+            "build the index with a default for such records: `--lift label=DEFAULT`",
+        )
 
 
 class Counting(CliTest):
@@ -415,27 +575,47 @@ class Counting(CliTest):
         self.write("a", tfrecord(self.RECORDS))
         self.index("a", "--count", "tokens", "--count", "raw:uint16", "--count", "a:b:")
         lines = self.run_recmap("info", "a.rmx").out.decode().splitlines()
-        self.assertEqual([line for line in lines if "elements" in line], [
-            "counts       tokens, 3 elements, 3 at most",
-            "             raw, uint16, 2 elements, 2 at most",
-            "             a:b, 1 elements, 1 at most"])
+        self.assertEqual(
+            [line for line in lines if "elements" in line],
+            [
+                "counts       tokens, 3 elements, 3 at most",
+                "             raw, uint16, 2 elements, 2 at most",
+                "             a:b, 1 elements, 1 at most",
+            ],
+        )
         info = json.loads(self.run_recmap("info", "--json", "a.rmx").out)
-        self.assertEqual(info["counts"], [
-            {"name": "tokens"}, {"name": "raw", "dtype": "uint16"}, {"name": "a:b"}])
+        self.assertEqual(
+            info["counts"],
+            [{"name": "tokens"}, {"name": "raw", "dtype": "uint16"}, {"name": "a:b"}],
+        )
         self.check("verify", "a.rmx", out="a.rmx: 3 of 3 records are good\n")
 
     def test_a_feature_that_no_record_has(self):
         self.write("a", tfrecord(self.RECORDS))
-        self.index("a", "--count", "token", "--count", "tokens",
-                   err="recmap: no record has elements of the counted feature 'token'\n")
+        self.index(
+            "a",
+            "--count",
+            "token",
+            "--count",
+            "tokens",
+            err="recmap: no record has elements of the counted feature 'token'\n",
+        )
 
     def test_bytes_that_are_not_whole_numbers(self):
         self.write("a", tfrecord([example(x=1), example(raw=b"abc")]))
         start = len(frame(example(x=1)))
-        self.check("index", "a", "--count", "raw:int16", status=3, err=(
-            f'recmap: a: record 1 at byte {start}: feature "raw" has 3 bytes, which is not a '
-            "multiple of 2, the size of int16\n"
-            "  name the element type that its bytes consist of: `--count raw:DTYPE`\n"))
+        self.check(
+            "index",
+            "a",
+            "--count",
+            "raw:int16",
+            status=3,
+            err=(
+                f'recmap: a: record 1 at byte {start}: feature "raw" has 3 bytes, which is not a '
+                "multiple of 2, the size of int16\n"
+                "  name the element type that its bytes consist of: `--count raw:DTYPE`\n"
+            ),
+        )
         self.assertEqual(self.files(), ["a"])
 
     def test_a_type_that_is_not_one_of_numbers(self):
@@ -443,8 +623,11 @@ class Counting(CliTest):
         for name in "uint17", "bytes":
             result = self.run_recmap("index", "a", "--count", f"raw:{name}")
             self.assertEqual(result.status, 2)
-            self.assertIn(f"'{name}' is not a type of numbers, such as uint16; if it is part of "
-                          "the name, add a ':' at the end".encode(), result.err)
+            self.assertIn(
+                f"'{name}' is not a type of numbers, such as uint16; if it is part of "
+                "the name, add a ':' at the end".encode(),
+                result.err,
+            )
         self.assertEqual(self.run_recmap("index", "a", "--count", ":uint8").status, 2)
 
     def test_appending_counts_too(self):
@@ -485,8 +668,10 @@ class Appending(CliTest):
         self.index("-o", "x.rmx", "s-0")
         inode = os.stat(self.path("x.rmx")).st_ino
         with open(self.path("x.rmx"), "rb"):  # so that the inode is not used again
-            self.assertIn("x.rmx: 22 records in 21 shards",
-                          self.index("--append", "-o", "x.rmx", names[0], "@list"))
+            self.assertIn(
+                "x.rmx: 22 records in 21 shards",
+                self.index("--append", "-o", "x.rmx", names[0], "@list"),
+            )
         self.assertNotEqual(os.stat(self.path("x.rmx")).st_ino, inode)
         self.assertEqual(self.read("x.rmx"), self.read("all.rmx"))
 
@@ -498,9 +683,13 @@ class Appending(CliTest):
         self.assertEqual(self.payloads("x.rmx"), EXAMPLES)
 
     def test_nothing_to_append_to(self):
-        self.check("index", "--append", "s-1", status=2,
-                   err="recmap: s-1.rmx: no such index to append to\n"
-                   "  name the index with -o\n")
+        self.check(
+            "index",
+            "--append",
+            "s-1",
+            status=2,
+            err="recmap: s-1.rmx: no such index to append to\n  name the index with -o\n",
+        )
 
     def test_other_columns_do_not_fit(self):
         self.index("-o", "x.rmx", "--id", "id", "s-0")
@@ -513,9 +702,18 @@ class Appending(CliTest):
     def test_a_shard_that_is_there_already(self):
         self.index("-o", "x.rmx", "s-0")
         before = self.read("x.rmx")
-        self.check("index", "--append", "-o", "x.rmx", "s-0", status=2, err=(
-            "recmap: s-0: the shard is named twice, or is in the index already\n"
-            "  name each shard once\n"))
+        self.check(
+            "index",
+            "--append",
+            "-o",
+            "x.rmx",
+            "s-0",
+            status=2,
+            err=(
+                "recmap: s-0: the shard is named twice, or is in the index already\n"
+                "  name each shard once\n"
+            ),
+        )
         self.assertEqual(self.read("x.rmx"), before)
 
 
@@ -536,18 +734,28 @@ class Waiting(CliTest):
 
     def wait(self):
         """Starts an append, and returns its process once that has said that it waits."""
-        process = subprocess.Popen([COMMAND, "index", "--append", "-o", "x.rmx", "b"],
-                                   cwd=self.folder, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   preexec_fn=signals_as_usual)
-        self.assertEqual(process.stderr.readline(),
-                         b"recmap: waiting for another append to x.rmx\n")
+        process = subprocess.Popen(
+            [COMMAND, "index", "--append", "-o", "x.rmx", "b"],
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=signals_as_usual,
+        )
+        self.assertEqual(
+            process.stderr.readline(), b"recmap: waiting for another append to x.rmx\n"
+        )
         return process
 
     def test_readers_are_not_awaited(self):
         self.lock("x.rmx", os.O_RDONLY)
-        process = subprocess.run([COMMAND, "index", "--append", "-o", "x.rmx", "b"],
-                                 cwd=self.folder, capture_output=True, timeout=60, check=False)
+        process = subprocess.run(
+            [COMMAND, "index", "--append", "-o", "x.rmx", "b"],
+            cwd=self.folder,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
         self.assertEqual(process.returncode, 0, process.stderr)
         self.assertEqual(self.payloads("x.rmx"), [b"a", b"b"])
         self.assertEqual(self.files(), ["a", "b", "x.rmx"])
@@ -570,8 +778,9 @@ class Waiting(CliTest):
             process.send_signal(number)
             out, err = process.communicate(timeout=60)
             self.assertEqual((out, process.returncode), (b"", -number))
-            self.assertEqual(err, b"recmap: x.rmx: cancelled while waiting for another append to "
-                             b"the index\n")
+            self.assertEqual(
+                err, b"recmap: x.rmx: cancelled while waiting for another append to the index\n"
+            )
             self.assertEqual(self.files(), ["a", "b", "x.rmx", "x.rmx.lock"])
         self.assertEqual(self.read("x.rmx"), before)
 
@@ -585,10 +794,14 @@ class Stopping(CliTest):
         self.write("big", record * (96 * 1024 * 1024 // len(record)))
 
     def stop(self, number, prepare=signals_as_usual):
-        process = subprocess.Popen([COMMAND, "index", "big", "--id", "id", "--threads", "1"],
-                                   cwd=self.folder, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   preexec_fn=prepare)
+        process = subprocess.Popen(
+            [COMMAND, "index", "big", "--id", "id", "--threads", "1"],
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=prepare,
+        )
         deadline = time.monotonic() + 60
         while not any(".tmp-" in name for name in self.files()):
             self.assertIsNone(process.poll(), "the build ended before it was seen")
@@ -608,9 +821,13 @@ class Stopping(CliTest):
 
     def test_an_interrupted_verify(self):
         self.index("big")
-        process = subprocess.Popen([COMMAND, "verify", "big.rmx", "--threads", "1"],
-                                   cwd=self.folder, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, preexec_fn=signals_as_usual)
+        process = subprocess.Popen(
+            [COMMAND, "verify", "big.rmx", "--threads", "1"],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=signals_as_usual,
+        )
         caught = 0
         while not caught & 1 << (signal.SIGINT - 1) and process.poll() is None:
             with open(f"/proc/{process.pid}/status", encoding="ascii") as file:

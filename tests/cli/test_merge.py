@@ -4,7 +4,7 @@ import os
 import resource
 import unittest
 
-from support import CliTest, EXAMPLES, example, tfrecord
+from support import EXAMPLES, CliTest, example, tfrecord
 
 
 class Merging(CliTest):
@@ -27,22 +27,40 @@ class Merging(CliTest):
         for words in ([], self.words, ["--on-corrupt", "skip"], ["--lift", "absent=7"]):
             self.index("-o", "all.rmx", *words, *self.shards)
             parts = self.parts(*words)
-            self.check("merge", "-o", "m.rmx", *parts,
-                       err="recmap: m.rmx: 5 records in 4 shards\n")
+            self.check("merge", "-o", "m.rmx", *parts, err="recmap: m.rmx: 5 records in 4 shards\n")
             self.assertEqual(self.read("m.rmx"), self.read("all.rmx"))
             # A part can be the result of a merge.
-            self.check("merge", "-o", "half.rmx", *parts[:2],
-                       err="recmap: half.rmx: 2 records in 2 shards\n")
-            self.check("merge", "-o", "m.rmx", "half.rmx", *parts[2:],
-                       err="recmap: m.rmx: 5 records in 4 shards\n")
+            self.check(
+                "merge",
+                "-o",
+                "half.rmx",
+                *parts[:2],
+                err="recmap: half.rmx: 2 records in 2 shards\n",
+            )
+            self.check(
+                "merge",
+                "-o",
+                "m.rmx",
+                "half.rmx",
+                *parts[2:],
+                err="recmap: m.rmx: 5 records in 4 shards\n",
+            )
             self.assertEqual(self.read("m.rmx"), self.read("all.rmx"))
 
     def test_damage_is_carried_over(self):
         whole = self.read("d/s-3")
         self.write("d/s-3", whole[:20] + bytes([whole[20] ^ 1]) + whole[21:])
-        self.index("-o", "all.rmx", "--on-corrupt", "skip", *self.shards, err=(
-            f"recmap: 1 damaged place skipped, {len(tfrecord(EXAMPLES[3:4]))} bytes; "
-            "'recmap info all.rmx' lists them\n"))
+        self.index(
+            "-o",
+            "all.rmx",
+            "--on-corrupt",
+            "skip",
+            *self.shards,
+            err=(
+                f"recmap: 1 damaged place skipped, {len(tfrecord(EXAMPLES[3:4]))} bytes; "
+                "'recmap info all.rmx' lists them\n"
+            ),
+        )
         # Only the part with the damage is built with skip.
         for i in range(3):
             self.index("-o", f"part-{i}.rmx", self.shards[i])
@@ -58,8 +76,14 @@ class Merging(CliTest):
         for i in range(count):
             self.write(f"e/s-{i}", tfrecord([b"%d" % i]))
             self.index("-o", f"e-{i}.rmx", f"e/s-{i}")
-        self.check("merge", "-o", "m.rmx", *[f"e-{i}.rmx" for i in range(count)],
-                   err=f"recmap: m.rmx: {count} records in {count} shards\n", preexec_fn=limit)
+        self.check(
+            "merge",
+            "-o",
+            "m.rmx",
+            *[f"e-{i}.rmx" for i in range(count)],
+            err=f"recmap: m.rmx: {count} records in {count} shards\n",
+            preexec_fn=limit,
+        )
         self.assertEqual(self.payloads("m.rmx"), [b"%d" % i for i in range(count)])
 
     def test_no_shard_is_read(self):
@@ -75,7 +99,9 @@ class Merging(CliTest):
         before = self.files()
         result = self.run_recmap("merge", "-o", "m.rmx", parts[0], "other.rmx")
         self.assertEqual(result.status, 3)
-        self.assertIn(b"other.rmx: the index was built with other ids, columns or counts", result.err)
+        self.assertIn(
+            b"other.rmx: the index was built with other ids, columns or counts", result.err
+        )
         self.assertEqual(self.files(), before)
 
     def test_a_column_of_another_type(self):
@@ -98,9 +124,17 @@ class Merging(CliTest):
     def test_the_target_is_a_part(self):
         parts = self.parts()
         before = self.read(parts[0])
-        self.check("merge", "-o", parts[0], *parts, status=2, err=(
-            "recmap: part-0.rmx: is one of the parts and would be overwritten\n"
-            "  name another file with -o\n"))
+        self.check(
+            "merge",
+            "-o",
+            parts[0],
+            *parts,
+            status=2,
+            err=(
+                "recmap: part-0.rmx: is one of the parts and would be overwritten\n"
+                "  name another file with -o\n"
+            ),
+        )
         self.assertEqual(self.read(parts[0]), before)
 
     def test_wrong_usage(self):

@@ -1,5 +1,5 @@
-"""Mutated indexes: whatever an index says, every command ends with records or with an error that says
-what is wrong, and writes only where it was told to."""
+"""Mutated indexes: whatever an index says, every command ends with records or with an error that
+says what is wrong, and writes only where it was told to."""
 
 import os
 import subprocess
@@ -25,8 +25,9 @@ class Mutated(CliTest):
 
     def test_every_command_ends_well(self):
         os.mkdir(self.path("in"))
-        subprocess.run([os.environ["RECMAP_WRITE_MUTATED"], "1", str(CASES)], check=True,
-                       cwd=self.path("in"))
+        subprocess.run(
+            [os.environ["RECMAP_WRITE_MUTATED"], "1", str(CASES)], check=True, cwd=self.path("in")
+        )
         statuses = set()
         for seed in range(1, CASES + 1):
             for command in self.commands(f"in/m{seed:04}.rmx"):

@@ -8,8 +8,16 @@ import signal
 import subprocess
 import unittest
 
-from support import (COMMAND, DIGITS, EXAMPLES, ROOT, CliTest, parse_tfrecord, signals_as_usual,
-                     tfrecord)
+from support import (
+    COMMAND,
+    DIGITS,
+    EXAMPLES,
+    ROOT,
+    CliTest,
+    parse_tfrecord,
+    signals_as_usual,
+    tfrecord,
+)
 
 DIGIT_COUNT = 1797
 
@@ -114,8 +122,14 @@ class Orders(CliTest):
             self.assertEqual(sorted(numbers), list(range(DIGIT_COUNT)))
             self.assertNotEqual(numbers, whole)
             for command in (["order"], ["cat", "--format", "number"]):
-                self.check(*command, "d.rmx", "--shuffle", f"--seed={seed}", f"--epoch={epoch}",
-                           out=lines(numbers))
+                self.check(
+                    *command,
+                    "d.rmx",
+                    "--shuffle",
+                    f"--seed={seed}",
+                    f"--epoch={epoch}",
+                    out=lines(numbers),
+                )
 
     def test_every_format(self):
         numbers = Shuffle(DIGIT_COUNT, 7, 1).numbers()
@@ -127,10 +141,14 @@ class Orders(CliTest):
         self.assertEqual((framed.err, framed.out, framed.status), (b"", b"", 0))
         self.assertEqual(parse_tfrecord(self.read("out.tfrecord")), shuffled)
         out = self.run_recmap("cat", *order, "--format", "json").out
-        ids = [json.loads(line)["features"]["feature"]["id"]["bytesList"]["value"][0]
-               for line in out.splitlines()]
-        self.assertEqual([base64.b64decode(word).decode() for word in ids],
-                         [f"digit-{number:05}" for number in numbers])
+        ids = [
+            json.loads(line)["features"]["feature"]["id"]["bytesList"]["value"][0]
+            for line in out.splitlines()
+        ]
+        self.assertEqual(
+            [base64.b64decode(word).decode() for word in ids],
+            [f"digit-{number:05}" for number in numbers],
+        )
 
     def test_resumed_anywhere(self):
         for order in ([], ["--shuffle"], ["--shuffle", "--seed=3", "--epoch=2"]):
@@ -146,15 +164,29 @@ class Orders(CliTest):
 
     def test_ranks_share_the_rest(self):
         epoch = Shuffle(DIGIT_COUNT, 5, 0).numbers()
-        for start, world, batch, last in ((0, 1, 7, "keep"), (0, 2, 64, "drop"),
-                                          (0, 3, 100, "pad"), (1000, 4, 32, "keep"),
-                                          (1000, 4, 32, "drop"), (1000, 4, 32, "pad"),
-                                          (1795, 4, 1, "keep"), (1795, 4, 1, "pad"),
-                                          (0, 3, 2500, "pad"), (1797, 2, 8, "pad")):
+        for start, world, batch, last in (
+            (0, 1, 7, "keep"),
+            (0, 2, 64, "drop"),
+            (0, 3, 100, "pad"),
+            (1000, 4, 32, "keep"),
+            (1000, 4, 32, "drop"),
+            (1000, 4, 32, "pad"),
+            (1795, 4, 1, "keep"),
+            (1795, 4, 1, "pad"),
+            (0, 3, 2500, "pad"),
+            (1797, 2, 8, "pad"),
+        ):
             expected = deal(epoch, start, world, batch, last)
             for rank, numbers in enumerate(expected):
-                words = ["--shuffle", "--seed=5", f"--from={start}", f"--rank={rank}",
-                         f"--world={world}", f"--batch={batch}", f"--last={last}"]
+                words = [
+                    "--shuffle",
+                    "--seed=5",
+                    f"--from={start}",
+                    f"--rank={rank}",
+                    f"--world={world}",
+                    f"--batch={batch}",
+                    f"--last={last}",
+                ]
                 self.check("order", "d.rmx", *words, out=lines(numbers))
                 self.check("cat", "d.rmx", *words, out=b"".join(self.records[i] for i in numbers))
                 self.check("order", "d.rmx", *words, "--count=40", out=lines(numbers[:40]))
@@ -172,11 +204,13 @@ class Orders(CliTest):
         words = ["order", "d.rmx", "--shuffle", "--epoch=4"]
         seen = []
         for rank in range(3):
-            seen += self.run_recmap(*words, f"--rank={rank}", "--world=3", "--batch=50",
-                                    "--count=200").out.split()
+            seen += self.run_recmap(
+                *words, f"--rank={rank}", "--world=3", "--batch=50", "--count=200"
+            ).out.split()
         for rank in range(2):
-            seen += self.run_recmap(*words, f"--rank={rank}", "--world=2", "--batch=64",
-                                    "--from=600").out.split()
+            seen += self.run_recmap(
+                *words, f"--rank={rank}", "--world=2", "--batch=64", "--from=600"
+            ).out.split()
         self.assertEqual(sorted(map(int, seen)), list(range(DIGIT_COUNT)))
 
     def test_keep_is_what_ranks_do(self):
@@ -185,18 +219,32 @@ class Orders(CliTest):
         self.check(*words, "--last=keep", out="1792\n1793\n1796\n")
 
     def test_position_of_a_record(self):
-        for order, numbers in (([], range(DIGIT_COUNT)),
-                               (["--shuffle"], Shuffle(DIGIT_COUNT).numbers()),
-                               (["--shuffle", "--seed=9", "--epoch=8"],
-                                Shuffle(DIGIT_COUNT, 9, 8).numbers())):
+        for order, numbers in (
+            ([], range(DIGIT_COUNT)),
+            (["--shuffle"], Shuffle(DIGIT_COUNT).numbers()),
+            (["--shuffle", "--seed=9", "--epoch=8"], Shuffle(DIGIT_COUNT, 9, 8).numbers()),
+        ):
             for position in (0, 1, 42, 900, 1796):
-                self.check("order", "d.rmx", *order, "--position-of", str(numbers[position]),
-                           out=f"{position}\n")
+                self.check(
+                    "order",
+                    "d.rmx",
+                    *order,
+                    "--position-of",
+                    str(numbers[position]),
+                    out=f"{position}\n",
+                )
             for absent in (DIGIT_COUNT, 2**64 - 1):
-                self.check("order", "d.rmx", *order, "--position-of", str(absent), status=1,
-                           err=f"recmap: d.rmx: record {absent} is out of range: the data set "
-                           "has records 0 to 1796\n  records are numbered from 0, in the order "
-                           "of the shards\n")
+                self.check(
+                    "order",
+                    "d.rmx",
+                    *order,
+                    "--position-of",
+                    str(absent),
+                    status=1,
+                    err=f"recmap: d.rmx: record {absent} is out of range: the data set "
+                    "has records 0 to 1796\n  records are numbered from 0, in the order "
+                    "of the shards\n",
+                )
 
 
 class SmallOrders(CliTest):
@@ -205,13 +253,20 @@ class SmallOrders(CliTest):
             self.write("a", tfrecord([b"x"] * n))
             self.index("a")
             for epoch in range(2):
-                self.check("order", "a.rmx", "--shuffle", "--seed=7", f"--epoch={epoch}",
-                           out=lines(Shuffle(n, 7, epoch).numbers()))
+                self.check(
+                    "order",
+                    "a.rmx",
+                    "--shuffle",
+                    "--seed=7",
+                    f"--epoch={epoch}",
+                    out=lines(Shuffle(n, 7, epoch).numbers()),
+                )
 
     def test_the_vectors(self):
         """docs/vectors holds whole epochs of 300 records with seed 7."""
-        with open(os.path.join(ROOT, "docs", "vectors", "order-kinds.txt"),
-                  encoding="ascii") as file:
+        with open(
+            os.path.join(ROOT, "docs", "vectors", "order-kinds.txt"), encoding="ascii"
+        ) as file:
             case = re.search(r"^case shuffled\n(.*?)(?=^case )", file.read(), re.M | re.S)[1]
         self.assertIn("\nn 300\nseed 7\n", case)
         self.write("a", tfrecord([b"x"] * 300))
@@ -219,24 +274,38 @@ class SmallOrders(CliTest):
         for epoch in range(2):
             numbers = " ".join(re.findall(rf"^epoch-{epoch} (.*)$", case, re.M)).split()
             self.assertEqual(len(numbers), 300)
-            self.check("order", "a.rmx", "--shuffle", "--seed=7", f"--epoch={epoch}",
-                       out=lines(numbers))
+            self.check(
+                "order", "a.rmx", "--shuffle", "--seed=7", f"--epoch={epoch}", out=lines(numbers)
+            )
 
     def test_no_records(self):
         self.write("a", b"")
         self.index("a")
-        for words in ([], ["--shuffle"],
-                      ["--shuffle", "--rank=0", "--world=2", "--batch=3", "--last=pad"]):
+        for words in (
+            [],
+            ["--shuffle"],
+            ["--shuffle", "--rank=0", "--world=2", "--batch=3", "--last=pad"],
+        ):
             for command in (["order"], ["cat"], ["cat", "--format=number"]):
                 self.check(*command, "a.rmx", *words, out="")
-        self.check("order", "a.rmx", "--position-of=0", status=1,
-                   err="recmap: a.rmx: record 0 is out of range: the data set has no records\n"
-                   "  records are numbered from 0, in the order of the shards\n")
+        self.check(
+            "order",
+            "a.rmx",
+            "--position-of=0",
+            status=1,
+            err="recmap: a.rmx: record 0 is out of range: the data set has no records\n"
+            "  records are numbered from 0, in the order of the shards\n",
+        )
 
     def test_batches_of_large_records(self):
         """A batch also ends at 16 MiB."""
-        self.write("a", tfrecord([bytes(6 << 20)]) * 2 + tfrecord([b"x"]) + tfrecord([bytes(1)])
-                   + tfrecord([bytes(11 << 20)]) * 2)
+        self.write(
+            "a",
+            tfrecord([bytes(6 << 20)]) * 2
+            + tfrecord([b"x"])
+            + tfrecord([bytes(1)])
+            + tfrecord([bytes(11 << 20)]) * 2,
+        )
         self.index("a")
         sizes = [6 << 20, 6 << 20, 1, 1, 11 << 20, 11 << 20]
         for seed in range(3):
@@ -262,8 +331,12 @@ class Interrupted(CliTest):
         self.index("a")
         words = ["cat", "a.rmx", "--shuffle", "--format", "number"]
         for taken in (1, 100, 5000, 30000):
-            process = subprocess.Popen([COMMAND, *words], cwd=self.folder, stdout=subprocess.PIPE,
-                                       preexec_fn=signals_as_usual)
+            process = subprocess.Popen(
+                [COMMAND, *words],
+                cwd=self.folder,
+                stdout=subprocess.PIPE,
+                preexec_fn=signals_as_usual,
+            )
             # The output is larger than a pipe, so the command blocks.
             with process.stdout:
                 first = b"".join(process.stdout.readline() for _ in range(taken))
@@ -281,9 +354,15 @@ class Interrupted(CliTest):
         self.index("a")
         expected = lines(Shuffle(50000).numbers()[:3])
         for command in ("order --shuffle", "cat --shuffle --format number"):
-            done = subprocess.run(f'"{COMMAND}" {command} a.rmx | head -n 3', shell=True,
-                                  cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  check=True, preexec_fn=signals_as_usual)
+            done = subprocess.run(
+                f'"{COMMAND}" {command} a.rmx | head -n 3',
+                shell=True,
+                cwd=self.folder,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                check=True,
+                preexec_fn=signals_as_usual,
+            )
             self.assertEqual((done.stdout.decode(), done.stderr), (expected, b""))
 
 
@@ -299,41 +378,64 @@ class WrongOrders(CliTest):
 
     def test_options_that_require_others(self):
         for option in ("seed", "epoch"):
-            self.check_both(f"--{option}=1",
-                            what=f"--{option} requires --shuffle")
+            self.check_both(f"--{option}=1", what=f"--{option} requires --shuffle")
         ranks = ["--rank=0", "--world=2", "--batch=1"]
         for words in (ranks[:1], ranks[1:2], ranks[2:], ranks[:2], ranks[1:], ranks[::2]):
-            self.check_both(*words, "--last=pad", what="--rank, --world and --batch must be given together")
-        self.check_both("--last=drop",
-                        what="--last requires --rank, --world and --batch")
+            self.check_both(
+                *words, "--last=pad", what="--rank, --world and --batch must be given together"
+            )
+        self.check_both("--last=drop", what="--last requires --rank, --world and --batch")
         for word in ("--from=1", "--count=1", *ranks, "--last=keep"):
             others = [other for other in ranks if other != word]
             words = [word, *(others if word in (*ranks, "--last=keep") else [])]
-            self.check_wrong("order", "a.rmx", "--position-of=1", *words, what=(
-                "--position-of can only be combined with --shuffle, --seed and --epoch"))
+            self.check_wrong(
+                "order",
+                "a.rmx",
+                "--position-of=1",
+                *words,
+                what=("--position-of can only be combined with --shuffle, --seed and --epoch"),
+            )
 
     def test_values(self):
-        self.check_both("--rank=2", "--world=2", "--batch=1",
-                        what="--rank must be less than --world, not 2 of 2")
+        self.check_both(
+            "--rank=2",
+            "--world=2",
+            "--batch=1",
+            what="--rank must be less than --world, not 2 of 2",
+        )
         self.check_both("--rank=0", "--world=0", "--batch=1", what="--world must be at least 1")
         self.check_both("--rank=0", "--world=1", "--batch=0", what="--batch must be at least 1")
         self.check_both("--last=none", what="invalid --last 'none': use keep, drop or pad")
         self.check_both("--last=", what="invalid --last '': use keep, drop or pad")
         self.check_both("--from=4", what="--from must be at most 3, the number of records, not 4")
-        self.check_both("--world=4294967296",
-                        what="--world must be at most 4294967295, not 4294967296")
+        self.check_both(
+            "--world=4294967296", what="--world must be at most 4294967295, not 4294967296"
+        )
         for name in ("seed", "epoch", "from", "count", "rank", "world", "batch"):
-            self.check_both("--shuffle", f"--{name}=-1",
-                            what=f"--{name} must be a decimal number, not '-1'")
+            self.check_both(
+                "--shuffle", f"--{name}=-1", what=f"--{name} must be a decimal number, not '-1'"
+            )
             self.check_both(f"--{name}", what=f"option '--{name}' needs an argument")
-        self.check_wrong("order", "a.rmx", "--position-of", "x",
-                         what="--position-of must be a decimal number, not 'x'")
+        self.check_wrong(
+            "order",
+            "a.rmx",
+            "--position-of",
+            "x",
+            what="--position-of must be a decimal number, not 'x'",
+        )
         self.check_both("--shuffle=7", what="option '--shuffle' takes no argument")
         self.check_wrong("order", what="no index given")
         self.check_wrong("order", "a.rmx", "b.rmx", what="only one index can be given")
         for command in ("order", "cat"):
-            self.check(command, "a.rmx", "--rank=0", "--world=2", f"--batch={2**62}", status=2,
-                       err=f"recmap: batches of {2**62} records on 2 ranks are too large\n")
+            self.check(
+                command,
+                "a.rmx",
+                "--rank=0",
+                "--world=2",
+                f"--batch={2**62}",
+                status=2,
+                err=f"recmap: batches of {2**62} records on 2 ranks are too large\n",
+            )
 
 
 if __name__ == "__main__":

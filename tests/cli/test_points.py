@@ -14,7 +14,7 @@ from support import ROOT, CliTest, tfrecord
 
 sys.path.insert(0, os.path.join(ROOT, "docs", "vectors"))
 
-from points_reader import read_index, read_points, resume  # noqa: E402
+from points_reader import read_index, read_points, resume
 
 
 def make_content(seed, size):
@@ -58,8 +58,12 @@ class Points(CliTest):
         self.write("a", tfrecord([b"one"]))
         self.index("-o", "a.rmx", "a")
         tables = read_index(self.read("a.rmx"))
-        self.assertEqual(sorted(tables), sorted(["manifest", "shards", "offsets", "ids", "columns",
-                                                 "damage", "points", "counts"]))
+        self.assertEqual(
+            sorted(tables),
+            sorted(
+                ["manifest", "shards", "offsets", "ids", "columns", "damage", "points", "counts"]
+            ),
+        )
         self.assertEqual(tables["points"], {})
         self.assertEqual(list(tables["offsets"]), [struct.pack(">QI", 0, 0)])
 

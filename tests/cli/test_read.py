@@ -10,8 +10,18 @@ import subprocess
 import time
 import unittest
 
-from support import (COMMAND, DIGITS, EXAMPLES, IS_SANITIZED, CliTest, example,
-                     parse_tfrecord, sequence_example, signals_as_usual, tfrecord)
+from support import (
+    COMMAND,
+    DIGITS,
+    EXAMPLES,
+    IS_SANITIZED,
+    CliTest,
+    example,
+    parse_tfrecord,
+    sequence_example,
+    signals_as_usual,
+    tfrecord,
+)
 
 
 class Digits(CliTest):
@@ -33,10 +43,24 @@ class Digits(CliTest):
         self.check("cat", "digits.rmx", "--check", "header", out=b"".join(self.records))
 
     def test_some_records(self):
-        self.check("get", "digits.rmx", "5:8", "3", "1797:1797", "0:1",
-                   out=b"".join(self.records[n] for n in (5, 6, 7, 3, 0)))
-        self.check("get", "digits.rmx", "1796", "0", "1000", "0",
-                   out=b"".join(self.records[i] for i in (1796, 0, 1000, 0)))
+        self.check(
+            "get",
+            "digits.rmx",
+            "5:8",
+            "3",
+            "1797:1797",
+            "0:1",
+            out=b"".join(self.records[n] for n in (5, 6, 7, 3, 0)),
+        )
+        self.check(
+            "get",
+            "digits.rmx",
+            "1796",
+            "0",
+            "1000",
+            "0",
+            out=b"".join(self.records[i] for i in (1796, 0, 1000, 0)),
+        )
 
     def test_shards_in_another_folder(self):
         os.mkdir(self.path("moved"))
@@ -53,8 +77,13 @@ class Digits(CliTest):
         self.assertEqual(self.run_recmap("schema", "digits.rmx", *at).status, 0)
 
     def test_find(self):
-        self.check("find", "digits.rmx", "digit-01796", "digit-00000",
-                   out="digit-01796\t1796\ndigit-00000\t0\n")
+        self.check(
+            "find",
+            "digits.rmx",
+            "digit-01796",
+            "digit-00000",
+            out="digit-01796\t1796\ndigit-00000\t0\n",
+        )
 
     def test_info_as_json(self):
         document = json.loads(self.run_recmap("info", "--json", "digits.rmx").out)
@@ -74,27 +103,43 @@ class Digits(CliTest):
         bar = "   shard  first record       records           bytes  path\n"
         first = [sum(1 for _ in parse_tfrecord(self.read(n))) for n in self.names]
         starts = [sum(first[:i]) for i in range(4)]
-        rows = "".join(f"{i:8}  {starts[i]:12}  {first[i]:12}  {os.path.getsize(self.path(n)):14}"
-                       f"  {n}\n" for i, n in enumerate(self.names))
-        text = (f"index        digits.rmx\nrecords      1797\nshards       4\n"
-                f"bytes        {document['bytes']} (244 kB)\n"
-                f"index bytes  {size} ({size / 1000:.1f} kB, {size / 1797:.2f} per record)\n"
-                f"fingerprint  {document['fingerprint']}\n"
-                "ids          id, 1797 records\ncolumns      @length, int64\n"
-                "             label, int64\ndamage       none\n")
+        rows = "".join(
+            f"{i:8}  {starts[i]:12}  {first[i]:12}  {os.path.getsize(self.path(n)):14}  {n}\n"
+            for i, n in enumerate(self.names)
+        )
+        text = (
+            f"index        digits.rmx\nrecords      1797\nshards       4\n"
+            f"bytes        {document['bytes']} (244 kB)\n"
+            f"index bytes  {size} ({size / 1000:.1f} kB, {size / 1797:.2f} per record)\n"
+            f"fingerprint  {document['fingerprint']}\n"
+            "ids          id, 1797 records\ncolumns      @length, int64\n"
+            "             label, int64\ndamage       none\n"
+        )
         self.check("info", "digits.rmx", out=text)
         self.check("info", "digits.rmx", "--shards", out=text + "\n" + bar + rows)
 
     def test_schema(self):
-        one = {"share": 1, "min_length": 1, "max_length": 1, "unset_share": 0, "missing_share": 0,
-               "shape": []}
-        expected = {"id": {"kind": "bytes", **one, "min_size": 11, "max_size": 11},
-                    "image": {"kind": "bytes", **one, "min_size": 64, "max_size": 64},
-                    "label": {"kind": "int64", **one, "min": 0, "max": 9}}
-        sampled = ("recmap: sampled 1000 of 1797 records, evenly spaced; --sample 0 reads all\n")
-        for words, err in ((["--sample", "0"], ""), (["--sample", "1797"], ""),
-                           (["--sample", "9999"], ""), ([], sampled),
-                           (["--sample", "1"], sampled.replace("1000", "1"))):
+        one = {
+            "share": 1,
+            "min_length": 1,
+            "max_length": 1,
+            "unset_share": 0,
+            "missing_share": 0,
+            "shape": [],
+        }
+        expected = {
+            "id": {"kind": "bytes", **one, "min_size": 11, "max_size": 11},
+            "image": {"kind": "bytes", **one, "min_size": 64, "max_size": 64},
+            "label": {"kind": "int64", **one, "min": 0, "max": 9},
+        }
+        sampled = "recmap: sampled 1000 of 1797 records, evenly spaced; --sample 0 reads all\n"
+        for words, err in (
+            (["--sample", "0"], ""),
+            (["--sample", "1797"], ""),
+            (["--sample", "9999"], ""),
+            ([], sampled),
+            (["--sample", "1"], sampled.replace("1000", "1")),
+        ):
             result = self.run_recmap("schema", "--json", "digits.rmx", *words)
             self.assertEqual((result.err.decode(), result.status), (err, 0))
             document = json.loads(result.out)
@@ -102,11 +147,17 @@ class Digits(CliTest):
                 self.assertEqual(document["label"].pop("max"), document["label"]["min"])
                 document["label"].update(min=0, max=9)
             self.assertEqual(document, expected)
-        self.check("schema", "digits.rmx", "--sample=0", out=(
-            "kind       share        values  range     feature\n"
-            "bytes   100.00 %             1  11 bytes  id\n"
-            "bytes   100.00 %             1  64 bytes  image\n"
-            "int64   100.00 %             1  0..9      label\n"))
+        self.check(
+            "schema",
+            "digits.rmx",
+            "--sample=0",
+            out=(
+                "kind       share        values  range     feature\n"
+                "bytes   100.00 %             1  11 bytes  id\n"
+                "bytes   100.00 %             1  64 bytes  image\n"
+                "int64   100.00 %             1  0..9      label\n"
+            ),
+        )
 
     def test_json(self):
         out = self.run_recmap("cat", "digits.rmx", "--format", "json").out
@@ -119,10 +170,13 @@ class Digits(CliTest):
             made = example(
                 id=base64.b64decode(features["id"]["bytesList"]["value"][0]),
                 image=base64.b64decode(features["image"]["bytesList"]["value"][0]),
-                label=int(features["label"]["int64List"]["value"][0]))
+                label=int(features["label"]["int64List"]["value"][0]),
+            )
             self.assertEqual(len(made), len(self.records[number]))
-            self.assertEqual(base64.b64decode(features["id"]["bytesList"]["value"][0]).decode(),
-                             f"digit-{number:05}")
+            self.assertEqual(
+                base64.b64decode(features["id"]["bytesList"]["value"][0]).decode(),
+                f"digit-{number:05}",
+            )
 
 
 class Ranges(CliTest):
@@ -134,10 +188,22 @@ class Ranges(CliTest):
         self.index("a-0", "a-1")
 
     def test_from_and_count(self):
-        for first, count in ((0, 1), (0, 0), (590, 20), (999, 1), (999, 5), (1000, 1),
-                             (5, 2**64 - 1)):
-            self.check("cat", "a.rmx", f"--from={first}", f"--count={count}",
-                       out=b"".join(self.records[first : first + count]))
+        for first, count in (
+            (0, 1),
+            (0, 0),
+            (590, 20),
+            (999, 1),
+            (999, 5),
+            (1000, 1),
+            (5, 2**64 - 1),
+        ):
+            self.check(
+                "cat",
+                "a.rmx",
+                f"--from={first}",
+                f"--count={count}",
+                out=b"".join(self.records[first : first + count]),
+            )
         self.check("cat", "a.rmx", "--from", "998", "--format", "number", out="998\n999\n")
 
     def test_numbers_need_no_shards(self):
@@ -165,39 +231,87 @@ class Named(CliTest):
 
     def test_lines_of_a_file(self):
         self.write("numbers", b"3\n\n0:2\r\n4")
-        self.check("get", "a.rmx", "1", "--from", "numbers", "--format", "number",
-                   out="1\n3\n0\n1\n4\n")
-        self.check("get", "a.rmx", "--from", "-", "--format", "number", out="2\n2\n",
-                   input=b"2\n2\n")
+        self.check(
+            "get", "a.rmx", "1", "--from", "numbers", "--format", "number", out="1\n3\n0\n1\n4\n"
+        )
+        self.check(
+            "get", "a.rmx", "--from", "-", "--format", "number", out="2\n2\n", input=b"2\n2\n"
+        )
         self.write("empty", b"")
         self.check("get", "a.rmx", "--from", "empty")
 
     def test_wrong_lines(self):
-        advice = ("  write one record number, or one range such as 5:20, on each line; lines of ids "
-                  "need --by id\n")
+        advice = (
+            "  write one record number, or one range such as 5:20, on each line; lines of ids "
+            "need --by id\n"
+        )
         for line in ("x", "1 ", "-1", "3:1", "1:", ":1", "1:2:3", str(2**64), "id-1"):
-            self.check("get", "a.rmx", "--from", "-", input=b"1\n" + line.encode(), status=2, err=(
-                f"recmap: standard input: line 2 is neither a record number nor a range: '{line}'\n"
-                + advice))
+            self.check(
+                "get",
+                "a.rmx",
+                "--from",
+                "-",
+                input=b"1\n" + line.encode(),
+                status=2,
+                err=(
+                    "recmap: standard input: line 2 is neither a record number nor a range: "
+                    f"'{line}'\n" + advice
+                ),
+            )
         self.write("numbers", b"5\n")
         for words in (["--by", "number"], ["--by", "id"]):
-            self.check("get", "a.rmx", "--from", "-", *words, input=b"\n1\0 2\n", status=2, err=(
-                "recmap: standard input: line 2 contains a NUL byte\n"
-                "  write one record on each line, as text without NUL bytes\n"))
+            self.check(
+                "get",
+                "a.rmx",
+                "--from",
+                "-",
+                *words,
+                input=b"\n1\0 2\n",
+                status=2,
+                err=(
+                    "recmap: standard input: line 2 contains a NUL byte\n"
+                    "  write one record on each line, as text without NUL bytes\n"
+                ),
+            )
         result = self.run_recmap("get", "a.rmx", "--from", "numbers", "-o", "out")
         self.assertIn(b"record 5", result.err)
         self.assertEqual((result.status, os.path.exists(self.path("out"))), (2, False))
-        self.check("get", "a.rmx", "--from", "none", status=4,
-                   err="recmap: none: cannot open the file: No such file or directory\n"
-                       "  check the path, its permissions and the state of the device\n")
+        self.check(
+            "get",
+            "a.rmx",
+            "--from",
+            "none",
+            status=4,
+            err="recmap: none: cannot open the file: No such file or directory\n"
+            "  check the path, its permissions and the state of the device\n",
+        )
 
     def test_ids(self):
         self.check("get", "a.rmx", "--by", "id", "id-3", "id-0", out=EXAMPLES[3] + EXAMPLES[0])
-        self.check("get", "a.rmx", "--by=id", "--from=-", "id-3", "--format=number",
-                   input=b"id-1\nid-4\n", out="3\n1\n4\n")
-        self.check("get", "a.rmx", "--by", "id", "id-3", "id-5", status=1, err=(
-            "recmap: a.rmx: no record has the id 'id-5'\n"
-            "  ids are compared byte for byte; 'recmap info' shows which feature they are from\n"))
+        self.check(
+            "get",
+            "a.rmx",
+            "--by=id",
+            "--from=-",
+            "id-3",
+            "--format=number",
+            input=b"id-1\nid-4\n",
+            out="3\n1\n4\n",
+        )
+        self.check(
+            "get",
+            "a.rmx",
+            "--by",
+            "id",
+            "id-3",
+            "id-5",
+            status=1,
+            err=(
+                "recmap: a.rmx: no record has the id 'id-5'\n"
+                "  ids are compared byte for byte; "
+                "'recmap info' shows which feature they are from\n"
+            ),
+        )
         self.write("b.tfrecord", tfrecord([example(n=n) for n in (7, -8, 7)]))
         self.index("b.tfrecord", "--id", "n")
         self.check("get", "b.rmx", "--by=id", "--format=number", "7", "--", "-8", out="0\n2\n1\n")
@@ -205,13 +319,30 @@ class Named(CliTest):
     def test_features(self):
         self.check("get", "a.rmx", "3", "--feature", "image", out=bytes([3, 255]) * 30)
         self.check("get", "a.rmx", "0:3", "--feature", "label", out="0\n1\n2\n")
-        self.check("get", "a.rmx", "4", "1", "--feature", "weights", "--format", "raw",
-                   out="0.5 4\n0.5 1\n")
+        self.check(
+            "get",
+            "a.rmx",
+            "4",
+            "1",
+            "--feature",
+            "weights",
+            "--format",
+            "raw",
+            out="0.5 4\n0.5 1\n",
+        )
         self.check("get", "a.rmx", "4", "--feature", "image", "-o", "image")
         self.assertEqual(self.read("image"), bytes([4, 255]) * 30)
-        self.write("b.tfrecord", tfrecord([
-            sequence_example({"n": 1}, {"words": [["to", "be"], ["or"]], "t": [[1, 2], [3]]}),
-            example(x=[0.1, 1e-30, 16777217.0, float("inf")], n=[])]))
+        self.write(
+            "b.tfrecord",
+            tfrecord(
+                [
+                    sequence_example(
+                        {"n": 1}, {"words": [["to", "be"], ["or"]], "t": [[1, 2], [3]]}
+                    ),
+                    example(x=[0.1, 1e-30, 16777217.0, float("inf")], n=[]),
+                ]
+            ),
+        )
         self.index("b.tfrecord")
         self.check("get", "b.rmx", "0", "--feature", "words", out="tobeor")
         self.check("get", "b.rmx", "0", "--feature", "t", out="1 2 3\n")
@@ -219,13 +350,21 @@ class Named(CliTest):
 
     def test_missing_features(self):
         def err(name, advice):
-            return (f"recmap: a.rmx: record 2: the record has no feature '{name}'\n  {advice}"
-                    "'recmap schema' lists the features\n")
+            return (
+                f"recmap: a.rmx: record 2: the record has no feature '{name}'\n  {advice}"
+                "'recmap schema' lists the features\n"
+            )
 
-        self.check("get", "a.rmx", "2", "--feature", "imgae", status=3,
-                   err=err("imgae", "did you mean 'image'? "))
-        self.check("get", "a.rmx", "2", "--feature", "x", status=3,
-                   err=err("x", ""))
+        self.check(
+            "get",
+            "a.rmx",
+            "2",
+            "--feature",
+            "imgae",
+            status=3,
+            err=err("imgae", "did you mean 'image'? "),
+        )
+        self.check("get", "a.rmx", "2", "--feature", "x", status=3, err=err("x", ""))
         self.write("b.tfrecord", tfrecord([b"\xff\xff"]))
         self.index("b.tfrecord")
         result = self.run_recmap("get", "b.rmx", "0", "--feature", "x")
@@ -244,16 +383,30 @@ class Formats(CliTest):
         lines = self.run_recmap("cat", "a.rmx", "--format", "json").out.decode().splitlines()
         documents = [json.loads(line) for line in lines]
         self.assertEqual(len(documents), 8)
-        self.assertEqual(documents[1], {"features": {"feature": {
-            "id": {"bytesList": {"value": [base64.b64encode(b"id-1").decode()]}},
-            "image": {"bytesList": {"value": [base64.b64encode(bytes([1, 255]) * 30).decode()]}},
-            "label": {"int64List": {"value": ["1"]}},
-            "weights": {"floatList": {"value": [0.5, 1]}}}}})
+        self.assertEqual(
+            documents[1],
+            {
+                "features": {
+                    "feature": {
+                        "id": {"bytesList": {"value": [base64.b64encode(b"id-1").decode()]}},
+                        "image": {
+                            "bytesList": {
+                                "value": [base64.b64encode(bytes([1, 255]) * 30).decode()]
+                            }
+                        },
+                        "label": {"int64List": {"value": ["1"]}},
+                        "weights": {"floatList": {"value": [0.5, 1]}},
+                    }
+                }
+            },
+        )
         self.assertEqual(documents[5], {})
-        self.assertEqual(documents[6],
-                         {"number": 6, "base64": base64.b64encode(self.records[6]).decode()})
-        self.assertEqual(documents[7]["features"]["feature"]["n"],
-                         {"int64List": {"value": ["1", "-2"]}})
+        self.assertEqual(
+            documents[6], {"number": 6, "base64": base64.b64encode(self.records[6]).decode()}
+        )
+        self.assertEqual(
+            documents[7]["features"]["feature"]["n"], {"int64List": {"value": ["1", "-2"]}}
+        )
 
     def test_tfrecord_can_be_indexed_again(self):
         self.check("cat", "a.rmx", "--format", "tfrecord", out=self.read("a"))
@@ -261,33 +414,59 @@ class Formats(CliTest):
         self.assertEqual(self.read("b.tfrecord"), self.read("a"))
         self.index("b.tfrecord")
         self.assertEqual(self.payloads("b.rmx"), self.records)
-        self.check("get", "a.rmx", "3", "1", "--format", "tfrecord",
-                   out=tfrecord([self.records[3], self.records[1]]))
+        self.check(
+            "get",
+            "a.rmx",
+            "3",
+            "1",
+            "--format",
+            "tfrecord",
+            out=tfrecord([self.records[3], self.records[1]]),
+        )
 
     def test_a_schema_of_other_records(self):
         result = self.run_recmap("schema", "a.rmx", "--json")
-        self.assertEqual(result.err, b"recmap: 1 of 8 records are not a single tf.Example or "
-                                     b"tf.SequenceExample\n")
-        self.assertEqual(json.loads(result.out)["weights"],
-                         {"kind": "float", "share": 5 / 8, "min_length": 2, "max_length": 2,
-                          "unset_share": 0, "missing_share": 3 / 8, "shape": None, "min": 0,
-                          "max": 4, "nan_count": 0})
+        self.assertEqual(
+            result.err,
+            b"recmap: 1 of 8 records are not a single tf.Example or tf.SequenceExample\n",
+        )
+        self.assertEqual(
+            json.loads(result.out)["weights"],
+            {
+                "kind": "float",
+                "share": 5 / 8,
+                "min_length": 2,
+                "max_length": 2,
+                "unset_share": 0,
+                "missing_share": 3 / 8,
+                "shape": None,
+                "min": 0,
+                "max": 4,
+                "nan_count": 0,
+            },
+        )
 
     def test_a_schema_is_aligned(self):
-        self.write("b", tfrecord([example(**{"a\tb\x1b": 1, "n": [1] * 1234567}),
-                                  example(n=[1])]))
+        self.write("b", tfrecord([example(**{"a\tb\x1b": 1, "n": [1] * 1234567}), example(n=[1])]))
         self.index("b")
-        self.check("schema", "b.rmx", out=("kind       share          values  range  feature\n"
-                                           "int64    50.00 %               1  1      a\\tb\\u001b\n"
-                                           "int64   100.00 %      1..1234567  1      n\n"))
+        self.check(
+            "schema",
+            "b.rmx",
+            out=(
+                "kind       share          values  range  feature\n"
+                "int64    50.00 %               1  1      a\\tb\\u001b\n"
+                "int64   100.00 %      1..1234567  1      n\n"
+            ),
+        )
 
     def test_a_sample_is_spread_evenly(self):
         for count, sample in ((10, 4), (10, 3), (10, 10), (7, 5), (300, 299)):
             self.write("many", tfrecord([example(**{f"n{i}": i}) for i in range(count)]))
             self.index("many")
             result = self.run_recmap("schema", "many.rmx", "--json", f"--sample={sample}")
-            self.assertEqual(set(json.loads(result.out)),
-                             {f"n{i * count // sample}" for i in range(sample)})
+            self.assertEqual(
+                set(json.loads(result.out)), {f"n{i * count // sample}" for i in range(sample)}
+            )
 
     @unittest.skipIf(IS_SANITIZED, "sanitizers need address space without limit")
     def test_little_address_space(self):
@@ -307,8 +486,11 @@ class Formats(CliTest):
         self.write("big", tfrecord([b"x" * 100000]) * 50)
         self.index("big")
         for access, is_mapped in (("map", True), ("pread", False)):
-            process = subprocess.Popen([COMMAND, "cat", "big.rmx", "--access", access],
-                                       cwd=self.folder, stdout=subprocess.PIPE)
+            process = subprocess.Popen(
+                [COMMAND, "cat", "big.rmx", "--access", access],
+                cwd=self.folder,
+                stdout=subprocess.PIPE,
+            )
             # The output is larger than a pipe, so the command is still running.
             begin = process.stdout.read(1)
             with open(f"/proc/{process.pid}/maps", encoding="utf-8") as maps:
@@ -349,8 +531,7 @@ class OutputFiles(CliTest):
         before = os.stat("/dev/null")
         self.check("cat", "a.rmx", "-o", "/dev/null")
         self.assertEqual(os.stat("/dev/null").st_ino, before.st_ino)
-        self.check("cat", "a.rmx", "-o", "/dev/stdout", "--format", "number",
-                   out="0\n1\n2\n3\n4\n")
+        self.check("cat", "a.rmx", "-o", "/dev/stdout", "--format", "number", out="0\n1\n2\n3\n4\n")
 
     def test_neither_the_index_nor_a_shard_is_replaced(self):
         os.mkdir(self.path("in"))
@@ -363,16 +544,27 @@ class OutputFiles(CliTest):
         os.link(self.path("in/b"), self.path("hard"))
         self.write("other", b"")
         for index, name, what in (
-                ("a.rmx", "a.rmx", "is the index itself"),
-                ("a.rmx", "./in/../a.rmx", "is the index itself"),
-                ("a.rmx", "in/b", "is one of the shards"), ("a.rmx", "link", "is one of the shards"),
-                ("a.rmx", "hard", "is one of the shards"),
-                (self.path("a.rmx"), "in/c", "is one of the shards"),
-                ("far/a.rmx", "in/b", "is one of the shards")):
+            ("a.rmx", "a.rmx", "is the index itself"),
+            ("a.rmx", "./in/../a.rmx", "is the index itself"),
+            ("a.rmx", "in/b", "is one of the shards"),
+            ("a.rmx", "link", "is one of the shards"),
+            ("a.rmx", "hard", "is one of the shards"),
+            (self.path("a.rmx"), "in/c", "is one of the shards"),
+            ("far/a.rmx", "in/b", "is one of the shards"),
+        ):
             for words in (["cat"], ["get", "0"]):
-                self.check(*words[:1], index, *words[1:], "-o", name, status=2, err=(
-                    f"recmap: {name}: {what} and would be overwritten\n"
-                    "  name another file with -o\n"))
+                self.check(
+                    *words[:1],
+                    index,
+                    *words[1:],
+                    "-o",
+                    name,
+                    status=2,
+                    err=(
+                        f"recmap: {name}: {what} and would be overwritten\n"
+                        "  name another file with -o\n"
+                    ),
+                )
         self.assertEqual(self.read("in/b"), tfrecord(EXAMPLES))
         self.check("cat", "a.rmx", "-o", "other")
         self.check("cat", "far/a.rmx", "-o", "in/c")
@@ -386,8 +578,11 @@ class OutputFiles(CliTest):
         def begin():
             before = self.files()
             process = subprocess.Popen(
-                [COMMAND, "cat", "big.rmx", "--format", "json", "-o", "out"], cwd=self.folder,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                [COMMAND, "cat", "big.rmx", "--format", "json", "-o", "out"],
+                cwd=self.folder,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
             # A stopped process must not outlive the test.
             self.addCleanup(process.wait)
             self.addCleanup(process.kill)
@@ -414,11 +609,23 @@ class OutputFiles(CliTest):
 
     def test_failures(self):
         advice = "  check the path, its permissions and the state of the device\n"
-        self.check("cat", "a.rmx", "-o", "no/out", status=4, err="recmap: no/out: cannot create "
-                   f"the file: No such file or directory\n{advice}")
+        self.check(
+            "cat",
+            "a.rmx",
+            "-o",
+            "no/out",
+            status=4,
+            err=f"recmap: no/out: cannot create the file: No such file or directory\n{advice}",
+        )
         os.mkdir(self.path("d"))
-        self.check("cat", "a.rmx", "-o", "d", status=4,
-                   err=f"recmap: d: cannot open the file: Is a directory\n{advice}")
+        self.check(
+            "cat",
+            "a.rmx",
+            "-o",
+            "d",
+            status=4,
+            err=f"recmap: d: cannot open the file: Is a directory\n{advice}",
+        )
         self.assertEqual(self.files(), ["a", "a.rmx", "d"])
 
     def test_a_failed_read_leaves_the_old_file(self):
@@ -436,9 +643,12 @@ class OutputFiles(CliTest):
         self.index("big")
         files = self.files()
         for words in (["cat", "big.rmx"], ["get", "big.rmx", *map(str, range(20000))]):
-            process = subprocess.Popen([COMMAND, *words, "--format", "json", "-o", "out"],
-                                       cwd=self.folder, stderr=subprocess.PIPE,
-                                       preexec_fn=signals_as_usual)
+            process = subprocess.Popen(
+                [COMMAND, *words, "--format", "json", "-o", "out"],
+                cwd=self.folder,
+                stderr=subprocess.PIPE,
+                preexec_fn=signals_as_usual,
+            )
             while self.files() == files and process.poll() is None:
                 time.sleep(0.001)
             process.send_signal(signal.SIGINT)

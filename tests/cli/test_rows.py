@@ -15,7 +15,8 @@ ROWS = ["3:2:5\n", "3:6:1 2:0:4\n", "0:4:2 3:0:3\n", "0:0:5\n"]
 WINDOWS = ["--windows=4", "--stride=2", "--pad=1,0", "--seed=7", "--epoch=1"]
 DESCRIPTION = (
     '{"kind":"chunked","n":4,"seed":7,"size":4,"overlap":1,"add":1,"documents":"shuffled",'
-    '"last":"drop","counts":"d5b53cafee82dc02da2d2ce8d2afab6e","rows":4}\n')
+    '"last":"drop","counts":"d5b53cafee82dc02da2d2ce8d2afab6e","rows":4}\n'
+)
 
 
 class Rows(CliTest):
@@ -38,8 +39,11 @@ class Rows(CliTest):
         for tail, count in (("drop", 2), ("pad", 3)):
             result = self.run_recmap("order", "a.rmx", *stored, "--tail", tail)
             self.assertEqual(sorted(result.out.decode().splitlines(True)), rows[:count])
-        for long, row in (("split", {"0:0:4\n", "3:0:4\n", "2:0:3 0:4:1\n", "3:4:2\n"}),
-                          ("truncate", {"0:0:4\n", "2:0:3\n", "3:0:4\n"}), ("drop", {"2:0:3\n"})):
+        for long, row in (
+            ("split", {"0:0:4\n", "3:0:4\n", "2:0:3 0:4:1\n", "3:4:2\n"}),
+            ("truncate", {"0:0:4\n", "2:0:3\n", "3:0:4\n"}),
+            ("drop", {"2:0:3\n"}),
+        ):
             result = self.run_recmap("order", "a.rmx", "--packed=4", "--long", long)
             pieces = {" ".join(sorted(line.split())) for line in result.out.decode().splitlines()}
             self.assertEqual(pieces, {" ".join(sorted(line.split())) for line in row})
@@ -51,7 +55,8 @@ class Rows(CliTest):
             '{"position": 0, "row": 2, "pieces": [[3, 2, 5, 0]]}\n',
             '{"position": 1, "row": 3, "pieces": [[3, 6, 1, 0], [2, 0, 4, 1]]}\n',
             '{"position": 2, "row": 1, "pieces": [[0, 4, 2, 0], [3, 0, 3, 2]]}\n',
-            '{"position": 3, "row": 0, "pieces": [[0, 0, 5, 0]]}\n']
+            '{"position": 3, "row": 0, "pieces": [[0, 0, 5, 0]]}\n',
+        ]
         self.order(*CHUNKED, "--json", out="".join(lines))
         self.assertEqual(json.loads(lines[1])["pieces"][0], [3, 6, 1, 0])
         result = self.run_recmap("order", "a.rmx", *WINDOWS, "--json", "--from=1", "--count=1")
@@ -71,31 +76,59 @@ class Rows(CliTest):
     def test_description(self):
         self.order(*CHUNKED, "--describe", out=DESCRIPTION)
         self.order("--describe", out='{"kind":"sequential","n":4}\n')
-        self.order("--shuffle", "--seed=7", "--describe",
-                   out='{"kind":"shuffled","n":4,"seed":7}\n')
+        self.order(
+            "--shuffle", "--seed=7", "--describe", out='{"kind":"shuffled","n":4,"seed":7}\n'
+        )
 
     def test_several_counted_features(self):
         self.index("-o", "b.rmx", "--count", "x", "--count", "y", "a")
-        self.check("order", "b.rmx", *CHUNKED, status=2, err=(
-            "recmap: b.rmx: the index counts the elements of 2 features\n"
-            "  choose one with --feature; `recmap info` lists them\n"))
+        self.check(
+            "order",
+            "b.rmx",
+            *CHUNKED,
+            status=2,
+            err=(
+                "recmap: b.rmx: the index counts the elements of 2 features\n"
+                "  choose one with --feature; `recmap info` lists them\n"
+            ),
+        )
         self.check("order", "b.rmx", *CHUNKED, "--feature=x", out="".join(ROWS))
         self.check("order", "b.rmx", "--windows=1", "--feature=y", "--count=0", out="")
-        self.check("order", "b.rmx", *CHUNKED, "--feature=z", status=1, err=(
-            'recmap: b.rmx: the index has no element counts of feature "z"\n'
-            "  build it with `recmap index --count z`\n"))
+        self.check(
+            "order",
+            "b.rmx",
+            *CHUNKED,
+            "--feature=z",
+            status=1,
+            err=(
+                'recmap: b.rmx: the index has no element counts of feature "z"\n'
+                "  build it with `recmap index --count z`\n"
+            ),
+        )
 
     def test_an_index_without_counts(self):
         self.index("-o", "c.rmx", "a")
-        self.check("order", "c.rmx", *CHUNKED, status=1, err=(
-            "recmap: c.rmx: the index has no element counts\n"
-            "  build it with `recmap index --count FEATURE`\n"))
+        self.check(
+            "order",
+            "c.rmx",
+            *CHUNKED,
+            status=1,
+            err=(
+                "recmap: c.rmx: the index has no element counts\n"
+                "  build it with `recmap index --count FEATURE`\n"
+            ),
+        )
 
     def test_no_rows(self):
         self.order("--windows=7", out="")
         self.order("--chunked=15", out="")
-        self.check_wrong("order", "a.rmx", "--windows=7", "--from=1",
-                         what="--from must be at most 0, the number of rows, not 1")
+        self.check_wrong(
+            "order",
+            "a.rmx",
+            "--windows=7",
+            "--from=1",
+            what="--from must be at most 0, the number of rows, not 1",
+        )
 
 
 class WrongRows(CliTest):
@@ -108,48 +141,67 @@ class WrongRows(CliTest):
         self.check_wrong("order", "a.rmx", *words, what=what)
 
     def test_options_that_require_others(self):
-        self.wrong("--chunked=1", "--packed=1",
-                   what="only one of --chunked, --packed and --windows can be given")
+        self.wrong(
+            "--chunked=1",
+            "--packed=1",
+            what="only one of --chunked, --packed and --windows can be given",
+        )
         self.wrong("--feature=x", what="--feature requires --chunked, --packed or --windows")
         self.wrong("--add=1", what="--add requires --chunked or --packed")
         for option in ("overlap=1", "documents=stored", "tail=pad"):
-            self.wrong("--packed=2", f"--{option}",
-                       what=f"--{option.split('=')[0]} requires --chunked")
+            self.wrong(
+                "--packed=2", f"--{option}", what=f"--{option.split('=')[0]} requires --chunked"
+            )
         for option in ("long=drop", "group=1"):
-            self.wrong("--windows=2", f"--{option}",
-                       what=f"--{option.split('=')[0]} requires --packed")
+            self.wrong(
+                "--windows=2", f"--{option}", what=f"--{option.split('=')[0]} requires --packed"
+            )
         for option in ("stride=1", "pad=0,0"):
-            self.wrong("--chunked=2", f"--{option}",
-                       what=f"--{option.split('=')[0]} requires --windows")
+            self.wrong(
+                "--chunked=2", f"--{option}", what=f"--{option.split('=')[0]} requires --windows"
+            )
         self.wrong("--json", what="--json requires --chunked, --packed or --windows")
-        self.wrong("--chunked=1", "--shuffle",
-                   what="--shuffle is for records: rows are always shuffled")
-        self.wrong("--describe", "--position-of=0",
-                   what="--describe and --position-of cannot be combined")
-        self.wrong("--chunked=1", "--position-of=0", what=(
-            "--position-of can only be combined with --shuffle, --seed and --epoch"))
+        self.wrong(
+            "--chunked=1", "--shuffle", what="--shuffle is for records: rows are always shuffled"
+        )
+        self.wrong(
+            "--describe", "--position-of=0", what="--describe and --position-of cannot be combined"
+        )
+        self.wrong(
+            "--chunked=1",
+            "--position-of=0",
+            what=("--position-of can only be combined with --shuffle, --seed and --epoch"),
+        )
 
     def test_values(self):
         self.wrong("--chunked=x", what="--chunked must be a decimal number, not 'x'")
         self.wrong("--packed=1", "--group=65537", what="--group must be at most 65536, not 65537")
-        self.wrong(f"--windows={2**40 + 1}",
-                   what=f"--windows must be at most {2**40}, not {2**40 + 1}")
-        self.wrong("--chunked=1", "--documents=all",
-                   what="invalid --documents 'all': use shuffled or stored")
+        self.wrong(
+            f"--windows={2**40 + 1}", what=f"--windows must be at most {2**40}, not {2**40 + 1}"
+        )
+        self.wrong(
+            "--chunked=1",
+            "--documents=all",
+            what="invalid --documents 'all': use shuffled or stored",
+        )
         self.wrong("--chunked=1", "--tail=keep", what="invalid --tail 'keep': use drop or pad")
         self.wrong("--packed=1", "--long=", what="invalid --long '': use split, truncate or drop")
         for pad in ("1", "", "1" * 40 + ",2"):
-            self.wrong("--windows=2", f"--pad={pad}",
-                       what=f"--pad must be two numbers, as in 2,0, not '{pad}'")
+            self.wrong(
+                "--windows=2",
+                f"--pad={pad}",
+                what=f"--pad must be two numbers, as in 2,0, not '{pad}'",
+            )
         self.wrong("--windows=2", "--pad=1,x", what="--pad must be a decimal number, not 'x'")
 
     def test_impossible_orders(self):
         for words, message in (
-                (["--chunked=0"], "size"),
-                (["--chunked=2", "--overlap=2"], "overlap"),
-                (["--windows=2", "--pad=2,0"], "pad"),
-                (["--windows=2", "--stride=0"], "stride"),
-                (["--packed=2", "--group=0"], "group")):
+            (["--chunked=0"], "size"),
+            (["--chunked=2", "--overlap=2"], "overlap"),
+            (["--windows=2", "--pad=2,0"], "pad"),
+            (["--windows=2", "--stride=0"], "stride"),
+            (["--packed=2", "--group=0"], "group"),
+        ):
             result = self.run_recmap("order", "a.rmx", *words)
             self.assertEqual((result.status, result.out), (2, b""))
             self.assertIn(message, result.err.decode())

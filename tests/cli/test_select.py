@@ -6,8 +6,10 @@ import os
 from support import CliTest, example, parse_tfrecord, tfrecord
 
 LANGUAGES = ("de", "fr", "日本")
-ROWS = [{"id": f"id-{i // 2 if i < 6 else i}", "label": i % 5, "score": i / 8,
-         "lang": LANGUAGES[i % 3]} for i in range(40)]
+ROWS = [
+    {"id": f"id-{i // 2 if i < 6 else i}", "label": i % 5, "score": i / 8, "lang": LANGUAGES[i % 3]}
+    for i in range(40)
+]
 RECORDS = [example(**row) for row in ROWS]
 
 
@@ -28,36 +30,81 @@ class Selected(CliTest):
 class Select(Selected):
     def test_expressions(self):
         for expression, holds in (
-                ("label == 3", lambda row: row["label"] == 3),
-                ("lang in ('de', 'fr') and score >= 2", lambda row: row["lang"] != "日本"
-                 and row["score"] >= 2),
-                ("lang == '日本' or not label < 4", lambda row: row["lang"] == "日本"
-                 or row["label"] == 4),
-                ("length < 1", lambda row: False)):
+            ("label == 3", lambda row: row["label"] == 3),
+            (
+                "lang in ('de', 'fr') and score >= 2",
+                lambda row: row["lang"] != "日本" and row["score"] >= 2,
+            ),
+            (
+                "lang == '日本' or not label < 4",
+                lambda row: row["lang"] == "日本" or row["label"] == 4,
+            ),
+            ("length < 1", lambda row: False),
+        ):
             expected = [i for i, row in enumerate(ROWS) if holds(row)]
             lines = "".join(f"{number}\n" for number in expected)
             self.check("select", "a.rmx", "--where", expression, out=lines)
             self.check("cat", "a.rmx", "--where", expression, "--format", "number", out=lines)
-            self.check("select", "a.rmx", "--where", expression, "-o", "b.rmv",
-                       err=f"recmap: b.rmv: {len(expected)} of 40 records\n")
+            self.check(
+                "select",
+                "a.rmx",
+                "--where",
+                expression,
+                "-o",
+                "b.rmv",
+                err=f"recmap: b.rmv: {len(expected)} of 40 records\n",
+            )
             self.check("cat", "b.rmv", "--format", "number", out=lines)
             self.check("cat", "b.rmv", out=b"".join(RECORDS[i] for i in expected))
 
     def test_errors(self):
-        advice = ("  write comparisons of columns with values, such as `label == 3 and lang in ('de', "
-                  "'fr')`; `columns['a/b']` is a column whose name is not a Python name\n")
-        self.check("select", "a.rmx", "--where", "label == '3'", status=2, err=(
-            "recmap: character 1: `label`: text and numbers cannot be compared\n" + advice))
-        self.check("select", "a.rmx", "--where", "lang == '日本' and label = 3", status=2, err=(
-            "recmap: character 24: `=`: use `==` to compare\n" + advice))
-        self.check("cat", "a.rmx", "--where", "label == 3 and lan == 'de'", status=1, err=(
-            "recmap: a.rmx: character 16: the index has no column 'lan'\n  did you mean 'lang'? the "
-            "columns are @length, label, score, lang; `recmap index --lift` adds others\n"))
+        advice = (
+            "  write comparisons of columns with values, such as `label == 3 and lang in ('de', "
+            "'fr')`; `columns['a/b']` is a column whose name is not a Python name\n"
+        )
+        self.check(
+            "select",
+            "a.rmx",
+            "--where",
+            "label == '3'",
+            status=2,
+            err=("recmap: character 1: `label`: text and numbers cannot be compared\n" + advice),
+        )
+        self.check(
+            "select",
+            "a.rmx",
+            "--where",
+            "lang == '日本' and label = 3",
+            status=2,
+            err=("recmap: character 24: `=`: use `==` to compare\n" + advice),
+        )
+        self.check(
+            "cat",
+            "a.rmx",
+            "--where",
+            "label == 3 and lan == 'de'",
+            status=1,
+            err=(
+                "recmap: a.rmx: character 16: the index has no column 'lan'\n"
+                "  did you mean 'lang'? the columns are @length, label, score, lang; "
+                "`recmap index --lift` adds others\n"
+            ),
+        )
         self.check_wrong("select", "a.rmx", what="no --where EXPRESSION given")
         self.write("note.txt", b"keep me" * 20)
-        self.check("select", "a.rmx", "--where", "label == 3", "-o", "note.txt", status=2, err=(
-            "recmap: select: -o needs a name that ends in .rmv, not 'note.txt'\n"
-            "  try 'recmap select --help'\n"))
+        self.check(
+            "select",
+            "a.rmx",
+            "--where",
+            "label == 3",
+            "-o",
+            "note.txt",
+            status=2,
+            err=(
+                "recmap: select: -o needs a name that ends in .rmv, not 'note.txt'\n"
+                "  try 'recmap select --help'\n"
+            ),
+        )
         self.assertEqual(self.read("note.txt"), b"keep me" * 20)
 
     def test_a_selection_in_place_of_an_index(self):
@@ -65,35 +112,62 @@ class Select(Selected):
         threes = [i for i in range(40) if i % 5 == 3]
         self.check("get", "threes.rmv", "1", "--feature", "id", out="id-8")
         self.check("get", "threes.rmv", "0:2", "--format", "number", out="3\n8\n")
-        self.check("get", "threes.rmv", "8", status=2, err=(
-            "recmap: item 8 is out of range: the selection has 8\n"
-            "  items of a selection are numbered from 0, in its order\n"))
+        self.check(
+            "get",
+            "threes.rmv",
+            "8",
+            status=2,
+            err=(
+                "recmap: item 8 is out of range: the selection has 8\n"
+                "  items of a selection are numbered from 0, in its order\n"
+            ),
+        )
         self.check("find", "threes.rmv", "id-8", "id-1", out="id-8\t1\nid-1\t0\n")
-        self.check("find", "threes.rmv", "id-9", status=1, err=(
-            "recmap: the selection does not contain the id 'id-9': it is the id of record 9\n"
-            "  search the index instead of the selection\n"))
+        self.check(
+            "find",
+            "threes.rmv",
+            "id-9",
+            status=1,
+            err=(
+                "recmap: the selection does not contain the id 'id-9': it is the id of record 9\n"
+                "  search the index instead of the selection\n"
+            ),
+        )
         self.check("get", "threes.rmv", "--by", "id", "id-8", out=RECORDS[8])
         shuffled = self.numbers("threes.rmv", "--shuffle", "--seed", "3")
         positions = self.run_recmap("order", "threes.rmv", "--shuffle", "--seed", "3").out.split()
         self.assertEqual(shuffled, [threes[int(position)] for position in positions])
         self.assertEqual(sorted(shuffled), threes)
         lines = self.run_recmap("info", "threes.rmv").out.decode().split("\n")
-        self.assertEqual(lines[:3], ["selection    threes.rmv, a set of 8 records",
-                                     "index        a.rmx",
-                                     "records      40"])
+        self.assertEqual(
+            lines[:3],
+            [
+                "selection    threes.rmv, a set of 8 records",
+                "index        a.rmx",
+                "records      40",
+            ],
+        )
         document = self.run_recmap("info", "--json", "threes.rmv").out
         self.assertTrue(document.startswith(b'{"records":8,"ordered":false,"total_records":40,'))
         schema = self.run_recmap("schema", "--json", "threes.rmv").out
         self.assertIn(b'"min":3,"max":3', schema.replace(b" ", b""))
-        self.check("select", "threes.rmv", "--where", "score > 3", "-o", "late.rmv",
-                   err="recmap: late.rmv: 3 of 8 records\n")
+        self.check(
+            "select",
+            "threes.rmv",
+            "--where",
+            "score > 3",
+            "-o",
+            "late.rmv",
+            err="recmap: late.rmv: 3 of 8 records\n",
+        )
         self.assertEqual(self.numbers("late.rmv"), [28, 33, 38])
 
     def test_verify(self):
         self.run_recmap("select", "a.rmx", "--where", "label == 3", "-o", "threes.rmv")
         self.check("verify", "threes.rmv", out="threes.rmv: 8 of 8 records are good\n")
-        self.check("verify", "threes.rmv", "--json",
-                   out='{"damage":[],"records":8,"records_good":8}\n')
+        self.check(
+            "verify", "threes.rmv", "--json", out='{"damage":[],"records":8,"records_good":8}\n'
+        )
         result = self.run_recmap("verify", "threes.rmv", "--index-only")
         self.assertEqual(result.status, 0, result)
         data = bytearray(self.read("a-0.tfrecord"))
@@ -115,12 +189,22 @@ class Select(Selected):
         self.write("a-2.tfrecord", tfrecord(RECORDS[:5]))
         self.index(*self.options, "a-0.tfrecord", "a-1.tfrecord", "a-2.tfrecord")
         self.assertEqual(self.numbers("threes.rmv"), before)
-        for shards in (["a-0.tfrecord"], ["a-1.tfrecord", "a-0.tfrecord"],
-                       ["a-0.tfrecord", "a-2.tfrecord", "a-1.tfrecord"]):
+        for shards in (
+            ["a-0.tfrecord"],
+            ["a-1.tfrecord", "a-0.tfrecord"],
+            ["a-0.tfrecord", "a-2.tfrecord", "a-1.tfrecord"],
+        ):
             self.index(*self.options, *shards)
-            self.check("cat", "threes.rmv", status=3, err=(
-                "recmap: threes.rmv: the selection is of other records than its index has now: the "
-                "data set was changed, not only extended\n  select again from a.rmx\n"))
+            self.check(
+                "cat",
+                "threes.rmv",
+                status=3,
+                err=(
+                    "recmap: threes.rmv: the selection is of other records than its index has now: "
+                    "the data set was changed, not only extended\n"
+                    "  select again from a.rmx\n"
+                ),
+            )
 
     def test_places(self):
         os.mkdir(self.path("below"))
@@ -138,11 +222,12 @@ class Select(Selected):
         self.run_recmap("select", "a.rmx", "--where", "label == 3", "-o", "threes.rmv")
         good = self.read("threes.rmv")
         advice = "  write the selection again with `recmap select`\n"
-        for data, what in ((b"", "this is not a recmap selection"),
-                           (b"RMXview\n", "the selection is truncated"),
-                           (good[:-1], "the selection is damaged: its hash does not match"),
-                           (good[:90] + b"x" + good[91:],
-                            "the selection is damaged: its hash does not match")):
+        for data, what in (
+            (b"", "this is not a recmap selection"),
+            (b"RMXview\n", "the selection is truncated"),
+            (good[:-1], "the selection is damaged: its hash does not match"),
+            (good[:90] + b"x" + good[91:], "the selection is damaged: its hash does not match"),
+        ):
             self.write("bad.rmv", data)
             self.check("cat", "bad.rmv", status=3, err=f"recmap: bad.rmv: {what}\n{advice}")
 
@@ -157,37 +242,60 @@ class Outputs(Selected):
         self.selection = self.read("train.rmv")
 
     def check_refused(self, path, role, *words):
-        self.check(*words, status=2, err=(
-            f"recmap: {path}: is {role} and would be overwritten\n  name another file with -o\n"))
+        self.check(
+            *words,
+            status=2,
+            err=(
+                f"recmap: {path}: is {role} and would be overwritten\n  name another file with -o\n"
+            ),
+        )
         self.assertEqual(self.read("train.rmv"), self.selection)
 
     def test_the_selection_that_is_read(self):
-        for words in (["cat", "train.rmv"], ["get", "train.rmv", "0"], ["sample", "train.rmv", "3"],
-                      ["select", "train.rmv", "--where", "label == 3"],
-                      ["duplicates", "train.rmv"]):
+        for words in (
+            ["cat", "train.rmv"],
+            ["get", "train.rmv", "0"],
+            ["sample", "train.rmv", "3"],
+            ["select", "train.rmv", "--where", "label == 3"],
+            ["duplicates", "train.rmv"],
+        ):
             for path in ("train.rmv", "./train.rmv", "link.rmv"):
                 self.check_refused(path, "the selection itself", *words, "-o", path)
 
     def test_parts_of_a_split(self):
-        self.check_refused("train.rmv", "the selection itself",
-                           "split", "train.rmv", "first=.5", "train=.5")
+        self.check_refused(
+            "train.rmv", "the selection itself", "split", "train.rmv", "first=.5", "train=.5"
+        )
         self.assertFalse(os.path.exists(self.path("first.rmv")))
         os.symlink("a.rmx", self.path("index.rmv"))
         self.check_refused("index.rmv", "the index itself", "split", "train.rmv", "index=1")
 
     def test_the_index_and_a_sample(self):
         os.symlink("a.rmx", self.path("index.rmv"))
-        for words in (["sample", "a.rmx", "3"], ["select", "a.rmx", "--where", "label == 3"],
-                      ["duplicates", "a.rmx"], ["cat", "train.rmv"]):
+        for words in (
+            ["sample", "a.rmx", "3"],
+            ["select", "a.rmx", "--where", "label == 3"],
+            ["duplicates", "a.rmx"],
+            ["cat", "train.rmv"],
+        ):
             self.check_refused("index.rmv", "the index itself", *words, "-o", "index.rmv")
 
     def test_a_list_of_numbers(self):
         self.write("numbers.txt", b"1\n2\n")
-        self.check_refused("numbers.txt", "the file of --from", "get", "a.rmx", "--from",
-                           "./numbers.txt", "-o", "numbers.txt")
+        self.check_refused(
+            "numbers.txt",
+            "the file of --from",
+            "get",
+            "a.rmx",
+            "--from",
+            "./numbers.txt",
+            "-o",
+            "numbers.txt",
+        )
         self.assertEqual(self.read("numbers.txt"), b"1\n2\n")
-        self.check("get", "a.rmx", "--from", "-", "-o", "numbers.txt", "--format", "number",
-                   input=b"3\n")
+        self.check(
+            "get", "a.rmx", "--from", "-", "-o", "numbers.txt", "--format", "number", input=b"3\n"
+        )
         self.assertEqual(self.read("numbers.txt"), b"3\n")
         self.check("get", "a.rmx", "--from", "/dev/null", "-o", "/dev/null")
 
@@ -198,26 +306,63 @@ class Sample(Selected):
         numbers = [int(line) for line in first.split()]
         self.assertEqual(len(set(numbers)), 10)
         self.assertEqual(numbers, sorted(numbers))
-        self.check("sample", "a.rmx", "10", "--seed", "7",
-                   out=b"".join(RECORDS[number] for number in numbers))
-        self.check("sample", "a.rmx", "10", "--seed", "7", "-o", "s.rmv",
-                   err="recmap: s.rmv: 10 of 40 records\n")
+        self.check(
+            "sample",
+            "a.rmx",
+            "10",
+            "--seed",
+            "7",
+            out=b"".join(RECORDS[number] for number in numbers),
+        )
+        self.check(
+            "sample",
+            "a.rmx",
+            "10",
+            "--seed",
+            "7",
+            "-o",
+            "s.rmv",
+            err="recmap: s.rmv: 10 of 40 records\n",
+        )
         self.assertEqual(self.numbers("s.rmv"), numbers)
         other = self.run_recmap("sample", "a.rmx", "10", "--seed", "8", "--format", "number").out
         self.assertNotEqual(other, first)
         self.check("sample", "a.rmx", "40", "--format", "tfrecord", "-o", "all.tfrecord")
         self.assertEqual(parse_tfrecord(self.read("all.tfrecord")), RECORDS)
         self.check("sample", "a.rmx", "0")
-        self.check("sample", "a.rmx", "8", "--where", "label == 3", "--format", "number",
-                   out="".join(f"{i}\n" for i in range(3, 40, 5)))
+        self.check(
+            "sample",
+            "a.rmx",
+            "8",
+            "--where",
+            "label == 3",
+            "--format",
+            "number",
+            out="".join(f"{i}\n" for i in range(3, 40, 5)),
+        )
 
     def test_wrong_usage(self):
-        self.check("sample", "a.rmx", "41", status=2, err=(
-            "recmap: a.rmx: cannot sample 41 records: there are 40\n  ask for fewer records\n"))
+        self.check(
+            "sample",
+            "a.rmx",
+            "41",
+            status=2,
+            err=(
+                "recmap: a.rmx: cannot sample 41 records: there are 40\n  ask for fewer records\n"
+            ),
+        )
         self.check_wrong("sample", "a.rmx", what="no number of records given")
         self.check_wrong("sample", "a.rmx", "ten", what="N must be a decimal number, not 'ten'")
-        self.check_wrong("sample", "a.rmx", "3", "--format", "number", "-o", "b.rmv",
-                         what="-o NAME.rmv writes a selection: leave out --format")
+        self.check_wrong(
+            "sample",
+            "a.rmx",
+            "3",
+            "--format",
+            "number",
+            "-o",
+            "b.rmv",
+            what="-o NAME.rmv writes a selection: leave out --format",
+        )
 
 
 def mix(x):
@@ -232,9 +377,18 @@ class Split(Selected):
         self.index("-o", "b.rmx", "a-0.tfrecord", "a-1.tfrecord")
         key = mix(7 + 0x9E3779B97F4A7C15)
         early = [i for i in range(40) if mix((i | 1 << 63) ^ key) < 3 << 62]
-        self.check("split", "b.rmx", "--seed", "7", "early=0.75", "late=0.25", err=(
-            f"recmap: early.rmv: {len(early)} of 40 records\n"
-            f"recmap: late.rmv: {40 - len(early)} of 40 records\n"))
+        self.check(
+            "split",
+            "b.rmx",
+            "--seed",
+            "7",
+            "early=0.75",
+            "late=0.25",
+            err=(
+                f"recmap: early.rmv: {len(early)} of 40 records\n"
+                f"recmap: late.rmv: {40 - len(early)} of 40 records\n"
+            ),
+        )
         self.assertEqual(self.numbers("early.rmv"), early)
         self.assertEqual(self.numbers("late.rmv"), sorted(set(range(40)) - set(early)))
 
@@ -249,29 +403,42 @@ class Split(Selected):
 
     def test_wrong_usage(self):
         for words, what in (
-                (["a.rmx"], "no parts given, such as train=0.9 validation=0.1"),
-                (["a.rmx", "train"], "'train' is not NAME=SHARE"),
-                (["a.rmx", "train=much"], "the share of 'train' must be from 0 to 1, not 'much'"),
-                (["a.rmx", "train=nan"], "the share of 'train' must be from 0 to 1, not 'nan'"),
-                (["a.rmx", "../x=1"], "'../x' cannot be the name of a part"),
-                (["a.rmx", "x=.5", "x=.5"], "'x' occurs twice"),
-                (["a.rmx", "x=.5", "y=.4"], "the shares must add up to 1")):
+            (["a.rmx"], "no parts given, such as train=0.9 validation=0.1"),
+            (["a.rmx", "train"], "'train' is not NAME=SHARE"),
+            (["a.rmx", "train=much"], "the share of 'train' must be from 0 to 1, not 'much'"),
+            (["a.rmx", "train=nan"], "the share of 'train' must be from 0 to 1, not 'nan'"),
+            (["a.rmx", "../x=1"], "'../x' cannot be the name of a part"),
+            (["a.rmx", "x=.5", "x=.5"], "'x' occurs twice"),
+            (["a.rmx", "x=.5", "y=.4"], "the shares must add up to 1"),
+        ):
             self.check_wrong("split", *words, what=what)
 
 
 class Duplicates(CliTest):
     def setUp(self):
         super().setUp()
-        self.records = [example(id=i, text=t, n=n) for i, t, n in (
-            ("a", "x", 1), ("b", "y", 2), ("a", "z", 1), ("a", "x", 1), ("c", "y", 3), ("b", "y", 2))]
+        self.records = [
+            example(id=i, text=t, n=n)
+            for i, t, n in (
+                ("a", "x", 1),
+                ("b", "y", 2),
+                ("a", "z", 1),
+                ("a", "x", 1),
+                ("c", "y", 3),
+                ("b", "y", 2),
+            )
+        ]
         self.records.append(example(n=1))
         self.write("a.tfrecord", tfrecord(self.records))
 
     def test_contents_ids_and_features(self):
         self.index("a.tfrecord")
-        for by, lines in ((["--by", "content"], "3\t0\n5\t1\n"), ([], "3\t0\n5\t1\n"),
-                          (["--by", "text"], "3\t0\n4\t1\n5\t1\n"),
-                          (["--by", "n"], "2\t0\n3\t0\n5\t1\n6\t0\n")):
+        for by, lines in (
+            (["--by", "content"], "3\t0\n5\t1\n"),
+            ([], "3\t0\n5\t1\n"),
+            (["--by", "text"], "3\t0\n4\t1\n5\t1\n"),
+            (["--by", "n"], "2\t0\n3\t0\n5\t1\n6\t0\n"),
+        ):
             self.check("duplicates", "a.rmx", *by, out=lines)
         self.check("duplicates", "a.rmx", "-o", "b.rmv", err="recmap: b.rmv: 5 of 7 records\n")
         self.check("cat", "b.rmv", "--format", "number", out="0\n1\n2\n4\n6\n")
@@ -282,16 +449,42 @@ class Duplicates(CliTest):
         self.write("b.tfrecord", tfrecord(self.records[:6]))
         self.index("--id", "id", "b.tfrecord")
         self.check("duplicates", "b.rmx", "--by", "id", out="2\t0\n3\t0\n5\t1\n")
-        self.check("duplicates", "b.rmx", "--by", "id", "-o", "c.rmv",
-                   err="recmap: c.rmv: 3 of 6 records\n")
+        self.check(
+            "duplicates",
+            "b.rmx",
+            "--by",
+            "id",
+            "-o",
+            "c.rmv",
+            err="recmap: c.rmv: 3 of 6 records\n",
+        )
         self.check("cat", "c.rmv", "--format", "number", out="0\n1\n4\n")
 
     def test_errors(self):
         self.index("a.tfrecord")
-        self.check("duplicates", "a.rmx", "--by", "id", status=2, err=(
-            "recmap: a.rmx: the index has no ids\n  compare the records' contents, or a feature\n"))
-        self.check("duplicates", "a.rmx", "--by", "colour", status=3, err=(
-            "recmap: a.rmx: no record has the feature 'colour'\n  `recmap schema` lists the features\n"))
+        self.check(
+            "duplicates",
+            "a.rmx",
+            "--by",
+            "id",
+            status=2,
+            err=(
+                "recmap: a.rmx: the index has no ids\n"
+                "  compare the records' contents, or a feature\n"
+            ),
+        )
+        self.check(
+            "duplicates",
+            "a.rmx",
+            "--by",
+            "colour",
+            status=3,
+            err=(
+                "recmap: a.rmx: no record has the feature 'colour'\n"
+                "  `recmap schema` lists the features\n"
+            ),
+        )
         self.check_wrong("duplicates", "a.rmx", "--by=", what="--by needs id, content or a feature")
-        self.check_wrong("duplicates", "a.rmx", "-o", "b",
-                         what="-o needs a name that ends in .rmv, not 'b'")
+        self.check_wrong(
+            "duplicates", "a.rmx", "-o", "b", what="-o needs a name that ends in .rmv, not 'b'"
+        )

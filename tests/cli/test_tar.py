@@ -72,7 +72,13 @@ class Samples(FramingTest):
         long, umlauts = "folder.with.dots/" * 12, "\u00fc" * 40
         odd = {
             "ustar": ["d" * 90 + "/" + "n" * 60 + ".a", "d" * 90 + "/" + "n" * 60 + ".b"],
-            "gnu": [long + "one.a", long + "one.b", long + "two.a", umlauts + ".x", "l" * 99 + ".x"],
+            "gnu": [
+                long + "one.a",
+                long + "one.b",
+                long + "two.a",
+                umlauts + ".x",
+                "l" * 99 + ".x",
+            ],
             "pax": [long + "one.a", long + "one.b", long + "two.a", umlauts + ".x", umlauts + ".y"],
         }
         for name, kind in FORMATS.items():
@@ -88,11 +94,27 @@ class Samples(FramingTest):
         hard = {"type": tarfile.LNKTYPE, "linkname": "b.y"}
         folder = {"type": tarfile.DIRTYPE}
         for kind in FORMATS.values():
-            data = archive([
-                ("d.x", b"", folder), ("README", b"text"), ("__meta__/a.b", b"{}"), ("a.x", b"1"),
-                ("e.x", b"", folder), ("a.y", b"2"), ("l.x", b"", link), ("a.X", b"3"),
-                ("b.y", b"4"), ("h.y", b"", hard), (".hidden", b""), ("p.x", b"", {"type": tarfile.FIFOTYPE}),
-                ("b.z", b"5"), ("d/.hidden", b"6"), ("d.d/.hidden", b"7"), ("__m__", b"")], kind)
+            data = archive(
+                [
+                    ("d.x", b"", folder),
+                    ("README", b"text"),
+                    ("__meta__/a.b", b"{}"),
+                    ("a.x", b"1"),
+                    ("e.x", b"", folder),
+                    ("a.y", b"2"),
+                    ("l.x", b"", link),
+                    ("a.X", b"3"),
+                    ("b.y", b"4"),
+                    ("h.y", b"", hard),
+                    (".hidden", b""),
+                    ("p.x", b"", {"type": tarfile.FIFOTYPE}),
+                    ("b.z", b"5"),
+                    ("d/.hidden", b"6"),
+                    ("d.d/.hidden", b"7"),
+                    ("__m__", b""),
+                ],
+                kind,
+            )
             due = samples(data)
             self.assertEqual(len(due), 3)
             self.write("a.tar", data)
@@ -113,9 +135,14 @@ class Samples(FramingTest):
         at, _ = signed
         data[at + 148 : at + 156] = b"%06o\0 " % (int(data[at + 148 : at + 154], 8) - 256)
         self.write("a.tar", bytes(data))
-        extra = archive([("a.x", b"1", {"pax_headers": {"comment": "\u00e9" * 999}}),
-                         ("a.y", b"2", {"mtime": 1.5})], tarfile.PAX_FORMAT,
-                        pax_headers={"comment": "for all"})
+        extra = archive(
+            [
+                ("a.x", b"1", {"pax_headers": {"comment": "\u00e9" * 999}}),
+                ("a.y", b"2", {"mtime": 1.5}),
+            ],
+            tarfile.PAX_FORMAT,
+            pax_headers={"comment": "for all"},
+        )
         self.write("b.tar", extra)
         self.check_records("tar", samples(bytes(data)) + samples(extra), "a.tar", "b.tar")
 
@@ -151,8 +178,11 @@ class Samples(FramingTest):
 
     def test_many_threads_in_a_large_archive(self):
         inner = archive(pairs(300, random.Random(5)))  # an archive as a file of a sample
-        files = [(f"{i:04}.{end}", data) for i in range(12)
-                 for end, data in (("a", b"a" * 99), ("tar", inner), ("z", b""))]
+        files = [
+            (f"{i:04}.{end}", data)
+            for i in range(12)
+            for end, data in (("a", b"a" * 99), ("tar", inner), ("z", b""))
+        ]
         data = archive(files, tarfile.GNU_FORMAT)
         self.assertGreater(len(data), 8 << 20)
         self.write("a.tar", data)
@@ -170,10 +200,15 @@ class Samples(FramingTest):
                 for tail in (b"", bytes(2 * BLOCK)):
                     folder = self.path(f"out-{kind}-{number}-{len(tail)}")
                     os.mkdir(folder)
-                    subprocess.run(["tar", "-xf", "-", "-C", folder], input=record + tail, check=True)
+                    subprocess.run(
+                        ["tar", "-xf", "-", "-C", folder], input=record + tail, check=True
+                    )
             for name, data in kept:
-                found = [f for f in os.listdir(self.path(".")) if f.startswith(f"out-{kind}-")
-                         and os.path.exists(self.path(f"{f}/{name}"))]
+                found = [
+                    f
+                    for f in os.listdir(self.path("."))
+                    if f.startswith(f"out-{kind}-") and os.path.exists(self.path(f"{f}/{name}"))
+                ]
                 self.assertEqual(len(found), 2, name)
                 for folder in found:
                     self.assertEqual(self.read(f"{folder}/{name}"), data)
@@ -189,13 +224,31 @@ class Damage(CliTest):
         """The first `good` samples are numbered; everything after them is damage."""
         at = sum(map(len, self.due[:good])) if at is None else at
         self.write("a.tar", data)
-        self.check("index", "--framing", "tar", "-o", "a.rmx", "a.tar", status=3,
-                   err=f"recmap: a.tar: record {good} at byte {at}: {reason}\n  restore the file, or "
-                   "index with `--on-corrupt skip` to number the good records and list the damage\n")
+        self.check(
+            "index",
+            "--framing",
+            "tar",
+            "-o",
+            "a.rmx",
+            "a.tar",
+            status=3,
+            err=f"recmap: a.tar: record {good} at byte {at}: {reason}\n  restore the file, or "
+            "index with `--on-corrupt skip` to number the good records and list the damage\n",
+        )
         for threads in ("1", "3"):
-            self.index("--framing", "tar", "--on-corrupt", "skip", "--threads", threads, "-o",
-                       "a.rmx", "a.tar", err=f"recmap: 1 damaged place skipped, {len(data) - at} "
-                       "bytes; 'recmap info a.rmx' lists them\n")
+            self.index(
+                "--framing",
+                "tar",
+                "--on-corrupt",
+                "skip",
+                "--threads",
+                threads,
+                "-o",
+                "a.rmx",
+                "a.tar",
+                err=f"recmap: 1 damaged place skipped, {len(data) - at} "
+                "bytes; 'recmap info a.rmx' lists them\n",
+            )
             self.assertEqual(self.payloads("a.rmx"), self.due[:good])
         self.assertEqual(self.run_recmap("verify", "a.rmx").status, 0)
 
@@ -210,10 +263,16 @@ class Damage(CliTest):
         for byte in (0, 124, 511):
             data = bytearray(self.data)
             data[at + byte] ^= 1
-            sums = [sum(d[at : at + 148]) + 256 + sum(d[at + 156 : at + BLOCK])
-                    for d in (self.data, data)]
-            self.check_damage(bytes(data), 20, f"the checksum of a header is 0{sums[0]:o}, expected "
-                              f"0{sums[1]:o} (member at byte {inside} of it)")
+            sums = [
+                sum(d[at : at + 148]) + 256 + sum(d[at + 156 : at + BLOCK])
+                for d in (self.data, data)
+            ]
+            self.check_damage(
+                bytes(data),
+                20,
+                f"the checksum of a header is 0{sums[0]:o}, expected "
+                f"0{sums[1]:o} (member at byte {inside} of it)",
+            )
 
     def changed(self, at, field, value):
         data = bytearray(self.data)
@@ -254,8 +313,7 @@ class Damage(CliTest):
             "10 size=x\n": "the size in its pax header is not a number",
             "12 size=-10\n": "the size in its pax header is not a number",
             "28 size=9999999999999999999\n": "the size in its pax header is not a number",
-            "22 GNU.sparse.major=1\n":
-                "it is a sparse file, whose data is not contiguous",
+            "22 GNU.sparse.major=1\n": "it is a sparse file, whose data is not contiguous",
         }.items():
             extra = archive([("h", text.encode(), {"type": b"x"}), ("n.x", b"")])[: 3 * BLOCK]
             data = self.data[:first] + extra + self.data[first:]
@@ -264,8 +322,13 @@ class Damage(CliTest):
             self.check_damage(data, 4, f"{reason} (member at byte {inside} of it)")
         for text in ("9 path=a\n", "10 size=1\n"):
             extra = archive([("h", text.encode(), {"type": b"g"})])[: 2 * BLOCK]
-            self.check_damage(extra + self.data, 0, "a pax header for the whole archive is "
-                              "malformed, or has a name or size (member at byte 0 of it)", at=0)
+            self.check_damage(
+                extra + self.data,
+                0,
+                "a pax header for the whole archive is "
+                "malformed, or has a name or size (member at byte 0 of it)",
+                at=0,
+            )
 
     def test_cut(self):
         at, good, size = 0, 0, 0
@@ -274,13 +337,19 @@ class Damage(CliTest):
             good += 1
             size = int(self.data[at + 124 : at + 135], 8)
         # In data: the preceding sample is complete.
-        self.check_damage(self.data[: at + BLOCK + size - 1], good,
-                          f"the archive ends inside a member of {size} bytes: only {size - 1} "
-                          "follow its header (member at byte 0 of it)")
+        self.check_damage(
+            self.data[: at + BLOCK + size - 1],
+            good,
+            f"the archive ends inside a member of {size} bytes: only {size - 1} "
+            "follow its header (member at byte 0 of it)",
+        )
         # In a header: it is unknown whether the preceding sample is complete.
         inside = len(self.due[good - 1])
-        self.check_damage(self.data[: at + 100], good - 1, "100 bytes are left, too few for a header of "
-                          f"512 (member at byte {inside} of it)")
+        self.check_damage(
+            self.data[: at + 100],
+            good - 1,
+            f"100 bytes are left, too few for a header of 512 (member at byte {inside} of it)",
+        )
         # Damage between two samples is not detected.
         self.write("a.tar", self.data[:at])
         self.index("--framing", "tar", "-o", "a.rmx", "a.tar")
@@ -289,10 +358,15 @@ class Damage(CliTest):
     def test_damage_after_the_end(self):
         for file in (gzip.compress(self.data) + b"x", gzip.compress(self.data) + b"\x1f\x8b"):
             self.write("a.tar", file)
-            self.run_recmap("index", "--framing", "tar", "--on-corrupt", "skip", "-o", "a.rmx", "a.tar")
+            self.run_recmap(
+                "index", "--framing", "tar", "--on-corrupt", "skip", "-o", "a.rmx", "a.tar"
+            )
             self.assertEqual(self.payloads("a.rmx"), self.due)
-            self.check("verify", "a.rmx", out="a.rmx: 40 of 40 records are good; 1 damaged place "
-                       "in the index\n")
+            self.check(
+                "verify",
+                "a.rmx",
+                out="a.rmx: 40 of 40 records are good; 1 damaged place in the index\n",
+            )
 
     def test_a_hole_and_a_second_archive(self):
         reason = "the archive ends in zeros here, but other bytes follow them"
@@ -305,8 +379,11 @@ class Damage(CliTest):
         self.write("a.tar", archive([("README", b"text"), ("Makefile", b"all:")]))
         result = self.run_recmap("index", "--framing", "tar", "a.tar")
         self.assertEqual(result.status, 3)
-        self.assertIn(b"a.tar: record 0 at byte 0: no member is part of a sample: a file whose name "
-                      b"has a dot\n", result.err)
+        self.assertIn(
+            b"a.tar: record 0 at byte 0: no member is part of a sample: a file whose name "
+            b"has a dot\n",
+            result.err,
+        )
 
     def test_verify_finds_what_changed(self):
         self.write("a.tar", self.data)
@@ -330,9 +407,13 @@ class Damage(CliTest):
     def test_advice_names_the_framing(self):
         for data in (self.data, gzip.compress(self.data)):
             self.write("a.tar", data)
-            self.check("index", "a.tar", status=3,
-                       err="recmap: a.tar: byte 0: is not a TFRecord file: it is a tar archive\n  index "
-                       "it with `--framing tar`, one WebDataset sample per record, or unpack it\n")
+            self.check(
+                "index",
+                "a.tar",
+                status=3,
+                err="recmap: a.tar: byte 0: is not a TFRecord file: it is a tar archive\n  index "
+                "it with `--framing tar`, one WebDataset sample per record, or unpack it\n",
+            )
 
 
 if __name__ == "__main__":

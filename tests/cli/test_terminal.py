@@ -21,10 +21,14 @@ class Terminal(CliTest):
     def on_terminal(self, *arguments, stdout=True, stderr=True, **environment):
         """Runs the command with stdout, stderr or both on a terminal. Returns its output."""
         ours, theirs = pty.openpty()
-        process = subprocess.Popen([COMMAND, *arguments], cwd=self.folder, stdin=theirs,
-                                   stdout=theirs if stdout else subprocess.DEVNULL,
-                                   stderr=theirs if stderr else subprocess.DEVNULL,
-                                   env={**os.environ, **environment})
+        process = subprocess.Popen(
+            [COMMAND, *arguments],
+            cwd=self.folder,
+            stdin=theirs,
+            stdout=theirs if stdout else subprocess.DEVNULL,
+            stderr=theirs if stderr else subprocess.DEVNULL,
+            env={**os.environ, **environment},
+        )
         os.close(theirs)
         shown = b""
         try:
@@ -38,54 +42,81 @@ class Terminal(CliTest):
 
     def setUp(self):
         super().setUp()
-        self.write("a", tfrecord([
-            example(id="id\t7", label=-7, image=b"\x89PNG\r\n\x1a\n" + bytes(100),
-                    long="x" * 100, many=list(range(20)), some=[0.5, 2.0], words=["a", "b"] * 3),
-            bytes(range(80)),
-            b""]))
+        self.write(
+            "a",
+            tfrecord(
+                [
+                    example(
+                        id="id\t7",
+                        label=-7,
+                        image=b"\x89PNG\r\n\x1a\n" + bytes(100),
+                        long="x" * 100,
+                        many=list(range(20)),
+                        some=[0.5, 2.0],
+                        words=["a", "b"] * 3,
+                    ),
+                    bytes(range(80)),
+                    b"",
+                ]
+            ),
+        )
         self.index("a")
 
     def test_a_preview(self):
-        self.assertEqual(self.on_terminal("get", "a.rmx", "0", NO_COLOR="1"), (
-            f"record 0, {self.size(0)} bytes, tf.Example\n"
-            '  id                    bytes  "id\\t7"\n'
-            "  image                 bytes  89504e470d0a1a0a0000000000000000... (108 bytes)\n"
-            "  label                 int64  -7\n"
-            f'  long                  bytes  "{"x" * 48}"... (100 bytes)\n'
-            "  many                  int64  0, 1, 2, 3, 4, 5, 6, 7, ... (20 values)\n"
-            "  some                  float  0.5, 2.0\n"
-            '  words                 bytes  "a", "b", "a", ... (6 values)\n'))
+        self.assertEqual(
+            self.on_terminal("get", "a.rmx", "0", NO_COLOR="1"),
+            (
+                f"record 0, {self.size(0)} bytes, tf.Example\n"
+                '  id                    bytes  "id\\t7"\n'
+                "  image                 bytes  89504e470d0a1a0a0000000000000000... (108 bytes)\n"
+                "  label                 int64  -7\n"
+                f'  long                  bytes  "{"x" * 48}"... (100 bytes)\n'
+                "  many                  int64  0, 1, 2, 3, 4, 5, 6, 7, ... (20 values)\n"
+                "  some                  float  0.5, 2.0\n"
+                '  words                 bytes  "a", "b", "a", ... (6 values)\n'
+            ),
+        )
 
     def size(self, number):
         return len(self.run_recmap("get", "a.rmx", str(number)).out)
 
     def test_a_preview_of_a_sequence(self):
-        record = sequence_example({"id": "clip"}, {"frame": [[i, 9] for i in range(5)], "none": [],
-                                                   "words": ["{a\"]", "b"]})
+        record = sequence_example(
+            {"id": "clip"},
+            {"frame": [[i, 9] for i in range(5)], "none": [], "words": ['{a"]', "b"]},
+        )
         self.write("s", tfrecord([record, sequence_example({}, {"only": [1]})]))
         self.index("s")
-        self.assertEqual(self.on_terminal("cat", "s.rmx", NO_COLOR="1"), (
-            f"record 0, {len(record)} bytes, tf.SequenceExample\n"
-            '  id                    bytes  "clip"\n'
-            "  frame[0]              int64  0, 9\n"
-            "  frame[1]              int64  1, 9\n"
-            "  frame[2]              int64  2, 9\n"
-            "  frame                 ... (5 steps)\n"
-            "  none                  0 steps\n"
-            '  words[0]              bytes  "{a"]"\n'
-            '  words[1]              bytes  "b"\n'
-            "record 1, 21 bytes, tf.SequenceExample\n"
-            "  only[0]               int64  1\n"))
+        self.assertEqual(
+            self.on_terminal("cat", "s.rmx", NO_COLOR="1"),
+            (
+                f"record 0, {len(record)} bytes, tf.SequenceExample\n"
+                '  id                    bytes  "clip"\n'
+                "  frame[0]              int64  0, 9\n"
+                "  frame[1]              int64  1, 9\n"
+                "  frame[2]              int64  2, 9\n"
+                "  frame                 ... (5 steps)\n"
+                "  none                  0 steps\n"
+                '  words[0]              bytes  "{a"]"\n'
+                '  words[1]              bytes  "b"\n'
+                "record 1, 21 bytes, tf.SequenceExample\n"
+                "  only[0]               int64  1\n"
+            ),
+        )
 
     def test_a_preview_of_other_bytes(self):
-        self.assertEqual(self.on_terminal("cat", "a.rmx", "--from", "1", NO_COLOR="1"), (
-            "record 1, 80 bytes\n"
-            "  0000  00 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f  ................\n"
-            "  0010  10 11 12 13 14 15 16 17 18 19 1a 1b 1c 1d 1e 1f  ................\n"
-            "  0020  20 21 22 23 24 25 26 27 28 29 2a 2b 2c 2d 2e 2f   !\"#$%&'()*+,-./\n"
-            "  0030  30 31 32 33 34 35 36 37 38 39 3a 3b 3c 3d 3e 3f  0123456789:;<=>?\n"
-            "  ...\n"
-            "record 2, 0 bytes\n"))
+        self.assertEqual(
+            self.on_terminal("cat", "a.rmx", "--from", "1", NO_COLOR="1"),
+            (
+                "record 1, 80 bytes\n"
+                "  0000  00 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f  ................\n"
+                "  0010  10 11 12 13 14 15 16 17 18 19 1a 1b 1c 1d 1e 1f  ................\n"
+                "  0020  20 21 22 23 24 25 26 27 28 29 2a 2b 2c 2d 2e 2f   !\"#$%&'()*+,-./\n"
+                "  0030  30 31 32 33 34 35 36 37 38 39 3a 3b 3c 3d 3e 3f  0123456789:;<=>?\n"
+                "  ...\n"
+                "record 2, 0 bytes\n"
+            ),
+        )
 
     def test_colour(self):
         coloured = self.on_terminal("get", "a.rmx", "0", NO_COLOR="")
@@ -100,17 +131,18 @@ class Terminal(CliTest):
     def test_ids_are_printable(self):
         self.write("b", tfrecord([example(id="id\t7\x1b[1m")]))
         self.index("b", "--id", "id")
-        self.assertEqual(self.on_terminal("find", "b.rmx", "id\t7\x1b[1m"),
-                         "id\\t7\\u001b[1m\t0\n")
+        self.assertEqual(self.on_terminal("find", "b.rmx", "id\t7\x1b[1m"), "id\\t7\\u001b[1m\t0\n")
         self.check("find", "b.rmx", "id\t7\x1b[1m", out="id\t7\x1b[1m\t0\n")
 
     def test_progress(self):
         record = frame(example(id="x", label=1))
         self.write("big", record * (64 * 1024 * 1024 // len(record)))
         bar = r"\[#*-*\] +\d+ %  [\d.]+ \w?B of [\d.]+ \w?B  [\d.]+ \w?B/s  [\d.?]+( \w+)? left"
-        for label, words in (("indexing", ["index", "big", "--threads", "1"]),
-                             ("verifying", ["verify", "big.rmx", "--threads", "1"]),
-                             ("writing", ["cat", "big.rmx", "-o", "out", "--format", "json"])):
+        for label, words in (
+            ("indexing", ["index", "big", "--threads", "1"]),
+            ("verifying", ["verify", "big.rmx", "--threads", "1"]),
+            ("writing", ["cat", "big.rmx", "-o", "out", "--format", "json"]),
+        ):
             shown = self.on_terminal(*words)
             steps = re.findall(rf"\r{label} {bar}\x1b\[K", shown)
             self.assertGreaterEqual(len(steps), 1, shown[:2000])

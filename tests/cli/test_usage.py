@@ -8,9 +8,24 @@ import unittest
 
 from support import COMMAND, ROOT, CliTest, tfrecord
 
-COMMANDS = ["index", "info", "schema", "get", "find", "cat", "order", "select", "sample", "split",
-            "duplicates", "verify", "merge", "import", "export",
-            "cache"]
+COMMANDS = [
+    "index",
+    "info",
+    "schema",
+    "get",
+    "find",
+    "cat",
+    "order",
+    "select",
+    "sample",
+    "split",
+    "duplicates",
+    "verify",
+    "merge",
+    "import",
+    "export",
+    "cache",
+]
 READERS = ["schema", "get", "find", "cat", "sample"]
 
 
@@ -36,10 +51,13 @@ class Completion(CliTest):
     def complete(self, *words):
         """What bash offers for the last of the words."""
         script = os.path.join(ROOT, "tools", "completion", "recmap.bash")
-        code = (f"complete() {{ :; }}; recmap() {{ '{COMMAND}' \"$@\"; }}; . '{script}'; "
-                "COMP_WORDS=(recmap \"$@\"); COMP_CWORD=$#; _recmap; printf '%s\\n' \"${COMPREPLY[@]}\"")
-        done = subprocess.run(["bash", "-c", code, "bash", *words], stdout=subprocess.PIPE,
-                              check=True)
+        code = (
+            f"complete() {{ :; }}; recmap() {{ '{COMMAND}' \"$@\"; }}; . '{script}'; "
+            'COMP_WORDS=(recmap "$@"); COMP_CWORD=$#; _recmap; printf \'%s\\n\' "${COMPREPLY[@]}"'
+        )
+        done = subprocess.run(
+            ["bash", "-c", code, "bash", *words], stdout=subprocess.PIPE, check=True
+        )
         return done.stdout.decode().split()
 
     def test_commands(self):
@@ -68,9 +86,12 @@ complete_words "$@"
 
     def complete(self, *words):
         script = os.path.join(ROOT, "tools", "completion", "_recmap")
-        done = subprocess.run(["zsh", "-f", "-c", self.CODE, "zsh", *words], check=True,
-                              stdout=subprocess.PIPE,
-                              env={**os.environ, "COMMAND": COMMAND, "SCRIPT": script})
+        done = subprocess.run(
+            ["zsh", "-f", "-c", self.CODE, "zsh", *words],
+            check=True,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "COMMAND": COMMAND, "SCRIPT": script},
+        )
         return done.stdout.decode().split()
 
     def test_commands_options_and_files(self):
@@ -84,10 +105,14 @@ complete_words "$@"
 class CompletionInFish(CliTest):
     def complete(self, line):
         script = os.path.join(ROOT, "tools", "completion", "recmap.fish")
-        code = (f"function recmap; '{COMMAND}' $argv; end; source '{script}'; "
-                f"complete -C '{line}'")
-        done = subprocess.run(["fish", "--no-config", "-c", code], check=True, cwd=self.folder,
-                              stdout=subprocess.PIPE, env={**os.environ, "HOME": self.folder})
+        code = f"function recmap; '{COMMAND}' $argv; end; source '{script}'; complete -C '{line}'"
+        done = subprocess.run(
+            ["fish", "--no-config", "-c", code],
+            check=True,
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "HOME": self.folder},
+        )
         return [line.split("\t")[0] for line in done.stdout.decode().splitlines()]
 
     def test_commands_options_and_files(self):
@@ -140,8 +165,12 @@ class Help(CliTest):
     def test_manual_pages_render_without_warnings(self):
         for name in ["recmap", *(f"recmap-{command}" for command in COMMANDS)]:
             page = os.path.join(ROOT, "docs", "man", name + ".1")
-            done = subprocess.run(["groff", "-ww", "-man", "-Tascii", page], check=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            done = subprocess.run(
+                ["groff", "-ww", "-man", "-Tascii", page],
+                check=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
             self.assertEqual(done.stderr, b"", name)
             self.assertIn(b"EXIT STATUS", re.sub(rb"\x1b\[[0-9;]*m|.\x08", b"", done.stdout))
 
@@ -160,8 +189,9 @@ class WrongUsage(CliTest):
         near = "  did you mean 'recmap verify'?\n"
         self.check("verfiy", err=f"recmap: unknown command 'verfiy'\n{near}", status=2)
         near = "  did you mean '--seed'? 'recmap order --help' lists the options\n"
-        self.check("order", "--sed=3", err=f"recmap: order: unknown option '--sed=3'\n{near}",
-                   status=2)
+        self.check(
+            "order", "--sed=3", err=f"recmap: order: unknown option '--sed=3'\n{near}", status=2
+        )
         self.check("a\n\x1b[1m", err=f"recmap: unknown command 'a??[1m'\n{advice}", status=2)
 
     def test_of_options(self):
@@ -170,20 +200,32 @@ class WrongUsage(CliTest):
             self.check_wrong(command, "-x", what="unknown option '-x'")
             self.check_wrong(command, "--help=3", what="option '--help' takes no argument")
         for command in READERS:
-            self.check_wrong(command, "--access", "x", what="invalid --access 'x': use map, read, direct or auto")
-            self.check_wrong(command, "--check", "x", what="invalid --check 'x': use data or header")
+            self.check_wrong(
+                command, "--access", "x", what="invalid --access 'x': use map, read, direct or auto"
+            )
+            self.check_wrong(
+                command, "--check", "x", what="invalid --check 'x': use data or header"
+            )
         for command in ("index", "get", "cat"):
             self.check_wrong(command, "-o", what="option '-o' needs an argument")
             self.check_wrong(command, "a.rmx", "--output=", what="-o needs a file name")
         for command in ("get", "cat"):
             self.check_wrong(command, "--format", what="option '--format' needs an argument")
-            self.check_wrong(command, "--format", "xml",
-                             what="invalid --format 'xml': use raw, tfrecord, json or number")
+            self.check_wrong(
+                command,
+                "--format",
+                "xml",
+                what="invalid --format 'xml': use raw, tfrecord, json or number",
+            )
         self.check_wrong("info", "--json=1", "a.rmx", what="option '--json' takes no argument")
         self.check_wrong("cat", "--f", "raw", "a.rmx", what="option '--f' is ambiguous")
         for word in ("-7", "-500", "-5x"):
-            self.check_wrong("find", "a.rmx", word, what=(
-                f"unknown option '{word}' (write -- before operands that begin with a dash)"))
+            self.check_wrong(
+                "find",
+                "a.rmx",
+                word,
+                what=(f"unknown option '{word}' (write -- before operands that begin with a dash)"),
+            )
 
     def test_of_operands(self):
         for command in (*READERS, "info", "select", "split", "duplicates", "verify"):
@@ -192,47 +234,99 @@ class WrongUsage(CliTest):
             self.check_wrong(command, "a.rmx", "b", what="only one index can be given")
         self.check_wrong("get", "a.rmx", what="no record number given")
         self.check_wrong("get", "a.rmx", "--by", "id", what="no id given")
-        self.check_wrong("get", "a.rmx", "--by", "name", what="invalid --by 'name': use number or id")
+        self.check_wrong(
+            "get", "a.rmx", "--by", "name", what="invalid --by 'name': use number or id"
+        )
         self.check_wrong("get", "a.rmx", "0", "--feature=", what="--feature needs a name")
-        self.check_wrong("get", "a.rmx", "0", "--feature=x", "--format", "json",
-                         what="--feature writes values: it can only have --format raw")
+        self.check_wrong(
+            "get",
+            "a.rmx",
+            "0",
+            "--feature=x",
+            "--format",
+            "json",
+            what="--feature writes values: it can only have --format raw",
+        )
         self.check_wrong("find", "a.rmx", what="no id given")
         self.check_wrong("index", what="no shards given")
 
     def test_of_numbers(self):
         for text in ("", "x", "1x", " 1", "+1", "1.0", "0x1", "1,000"):
-            self.check_wrong("get", "a.rmx", text, what=f"NUMBER must be a decimal number, not '{text}'")
-            self.check_wrong("cat", "a.rmx", "--from", text,
-                             what=f"--from must be a decimal number, not '{text}'")
+            self.check_wrong(
+                "get", "a.rmx", text, what=f"NUMBER must be a decimal number, not '{text}'"
+            )
+            self.check_wrong(
+                "cat",
+                "a.rmx",
+                "--from",
+                text,
+                what=f"--from must be a decimal number, not '{text}'",
+            )
         for number in (2**64, 10**30):
-            self.check_wrong("get", "a.rmx", str(number),
-                             what=f"NUMBER must be at most {2**64 - 1}, not {number}")
-        self.check_wrong("get", "a.rmx", "3:", what="END of FIRST:END must be a decimal number, not ''")
-        self.check_wrong("get", "a.rmx", ":3", what="FIRST of FIRST:END must be a decimal number, not ''")
-        self.check_wrong("get", "a.rmx", "3:1",
-                         what="FIRST:END must not end before it starts, as 3:1 does")
-        self.check_wrong("get", "a.rmx", "0", "--", "-1",
-                         what="NUMBER must be a decimal number, not '-1'")
-        self.check_wrong("cat", "a.rmx", "--count", "-1",
-                         what="--count must be a decimal number, not '-1'")
-        self.check_wrong("schema", "a.rmx", "--sample", "all",
-                         what="--sample must be a decimal number, not 'all'")
-        self.check_wrong("verify", "a.rmx", "--threads", "4097",
-                         what="--threads must be at most 4096, not 4097")
-        self.check_wrong("cat", "a.rmx", "--from", "2",
-                         what="--from must be at most 1, the number of records, not 2")
+            self.check_wrong(
+                "get",
+                "a.rmx",
+                str(number),
+                what=f"NUMBER must be at most {2**64 - 1}, not {number}",
+            )
+        self.check_wrong(
+            "get", "a.rmx", "3:", what="END of FIRST:END must be a decimal number, not ''"
+        )
+        self.check_wrong(
+            "get", "a.rmx", ":3", what="FIRST of FIRST:END must be a decimal number, not ''"
+        )
+        self.check_wrong(
+            "get", "a.rmx", "3:1", what="FIRST:END must not end before it starts, as 3:1 does"
+        )
+        self.check_wrong(
+            "get", "a.rmx", "0", "--", "-1", what="NUMBER must be a decimal number, not '-1'"
+        )
+        self.check_wrong(
+            "cat", "a.rmx", "--count", "-1", what="--count must be a decimal number, not '-1'"
+        )
+        self.check_wrong(
+            "schema",
+            "a.rmx",
+            "--sample",
+            "all",
+            what="--sample must be a decimal number, not 'all'",
+        )
+        self.check_wrong(
+            "verify", "a.rmx", "--threads", "4097", what="--threads must be at most 4096, not 4097"
+        )
+        self.check_wrong(
+            "cat",
+            "a.rmx",
+            "--from",
+            "2",
+            what="--from must be at most 1, the number of records, not 2",
+        )
 
     def test_of_index_options(self):
         self.check_wrong("index", "a.tfrecord", "--id", "", what="--id needs a feature name")
         self.check_wrong("index", "a.tfrecord", "--lift", "=3", what="--lift needs a feature name")
-        self.check_wrong("index", "a.tfrecord", "--on-corrupt", "stop",
-                         what="invalid --on-corrupt 'stop': use raise or skip")
-        self.check_wrong("index", "a.tfrecord", "--threads", "many",
-                         what="--threads must be a decimal number, not 'many'")
+        self.check_wrong(
+            "index",
+            "a.tfrecord",
+            "--on-corrupt",
+            "stop",
+            what="invalid --on-corrupt 'stop': use raise or skip",
+        )
+        self.check_wrong(
+            "index",
+            "a.tfrecord",
+            "--threads",
+            "many",
+            what="--threads must be a decimal number, not 'many'",
+        )
 
     def test_options_may_follow_operands(self):
-        for words in (["--format", "number", "a.rmx", "0"], ["a.rmx", "--format", "number", "0"],
-                      ["a.rmx", "0", "--format=number"], ["--form=number", "--", "a.rmx", "0"]):
+        for words in (
+            ["--format", "number", "a.rmx", "0"],
+            ["a.rmx", "--format", "number", "0"],
+            ["a.rmx", "0", "--format=number"],
+            ["--form=number", "--", "a.rmx", "0"],
+        ):
             self.check("get", *words, out="0\n")
 
 
@@ -244,11 +338,20 @@ class Streams(CliTest):
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "/dev/full is not here")
     def test_a_full_device_is_an_error(self):
-        error = (b"recmap: standard output: cannot write: No space left on device\n"
-                 b"  free some space on that file system, or write elsewhere with -o\n")
-        for words in (["--help"], ["--version"], ["get", "--help"], ["info", "a.rmx"],
-                      ["info", "--json", "a.rmx"], ["cat", "a.rmx"], ["get", "a.rmx", "0"],
-                      ["cat", "a.rmx", "--count", "1"]):
+        error = (
+            b"recmap: standard output: cannot write: No space left on device\n"
+            b"  free some space on that file system, or write elsewhere with -o\n"
+        )
+        for words in (
+            ["--help"],
+            ["--version"],
+            ["get", "--help"],
+            ["info", "a.rmx"],
+            ["info", "--json", "a.rmx"],
+            ["cat", "a.rmx"],
+            ["get", "a.rmx", "0"],
+            ["cat", "a.rmx", "--count", "1"],
+        ):
             with open("/dev/full", "wb") as full:
                 self.check(*words, stdout=full, err=error, status=4)
 
@@ -261,8 +364,11 @@ class Streams(CliTest):
                 result = self.run_recmap("cat", "a.rmx", stdout=closed, restore_signals=not ignored)
             if ignored:
                 self.assertEqual(result.status, 4)
-                self.assertEqual(result.err, b"recmap: standard output: cannot write: Broken pipe\n"
-                                 b"  the reader of the output has exited\n")
+                self.assertEqual(
+                    result.err,
+                    b"recmap: standard output: cannot write: Broken pipe\n"
+                    b"  the reader of the output has exited\n",
+                )
             else:
                 self.assertEqual((result.status, result.err), (-13, b""))
 
@@ -272,8 +378,9 @@ class Streams(CliTest):
                 os.close(fd)
 
         def run(*words):
-            return subprocess.run([COMMAND, *words], cwd=self.folder, preexec_fn=close,
-                                  check=False).returncode
+            return subprocess.run(
+                [COMMAND, *words], cwd=self.folder, preexec_fn=close, check=False
+            ).returncode
 
         self.assertEqual(run("index", "a.tfrecord", "-o", "b.rmx"), 0)
         self.assertEqual(self.payloads("b.rmx"), [b"x" * 100] * 2000)
@@ -285,8 +392,13 @@ class Streams(CliTest):
         self.assertEqual(self.read("a.tfrecord"), before)
 
     def test_no_colour_and_no_bar_into_a_pipe(self):
-        for words in (["index", "a.tfrecord"], ["info", "a.rmx"], ["get", "a.rmx", "0"],
-                      ["verify", "a.rmx"], ["schema", "a.rmx"]):
+        for words in (
+            ["index", "a.tfrecord"],
+            ["info", "a.rmx"],
+            ["get", "a.rmx", "0"],
+            ["verify", "a.rmx"],
+            ["schema", "a.rmx"],
+        ):
             result = self.run_recmap(*words)
             self.assertNotIn(b"\x1b", result.out + result.err)
             self.assertNotIn(b"\r", result.out + result.err)
