@@ -39,6 +39,7 @@ from ._missing import FirstBatchCheck, Missing
 from ._orders import Order, Sequential, Shuffled, check_fits, check_rows_fit, order_of
 from ._record_batch import RecordBatch
 from ._row_orders import warn_without_rows
+from ._text import class_name
 
 if TYPE_CHECKING:
     from ._pipeline import Pipeline
@@ -547,7 +548,7 @@ class Loader(Generic[Batch]):
     def __repr__(self) -> str:
         epoch, position = self._loader.tell()
         return (
-            f"<recmap.Loader of {len(self.order)} positions, epoch {epoch}, "
+            f"<{class_name(self)} of {len(self.order)} positions, epoch {epoch}, "
             f"position {position}, rank {self._rank} of {self._world_size}>"
         )
 

@@ -5,6 +5,7 @@ docs/order.md specifies every order with test vectors. The same seed always give
 
 from __future__ import annotations
 
+import json
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, SupportsIndex, TypeAlias, overload
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from ._errors import OutOfRangeError
 from ._numbers import Int64s, as_integers, as_mask_or_items, out_of_range
 from ._recmap import Order as _Order
+from ._text import joined
 
 __all__ = [
     "Bucketed",
@@ -229,7 +231,9 @@ class Order:
 
     def __repr__(self) -> str:
         name = "Order" if isinstance(self, _View) else type(self).__name__
-        return f"recmap.{name}<{self.describe()}>"
+        facts = ", ".join(f"{key} {value}" for key, value in facts_of(self).items())
+        what = "rows" if self.row_width else "positions"
+        return f"<recmap.{name} of {len(self)} {what}{': ' if facts else ''}{facts}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments
@@ -475,6 +479,22 @@ class _View(Order):
             numbers = as_integers_or_mask(numbers)
             order = base._order.view_list(numbers)
         self._set(order, base, numbers)
+
+
+def facts_of(order: Order) -> dict[str, Any]:
+    """What an order's description says in words and numbers; digests are left out."""
+    facts: dict[str, Any] = {}
+    for key, value in json.loads(order.describe()).items():
+        is_digest = isinstance(value, str) and len(value) == 32
+        if key == "sources":
+            facts[key] = joined((source["kind"] for source in value), len(value), 4)
+        elif key == "of":
+            facts["base"] = value["kind"]
+        elif isinstance(value, (int, str)) and not is_digest and key not in ("kind", "rows"):
+            facts["records" if key == "n" else key.replace("_", " ")] = value
+    if facts.get("records") == len(order):
+        del facts["records"]
+    return facts
 
 
 def order_of(given: Any) -> _Order:

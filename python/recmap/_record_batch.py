@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _recmap
 from ._numbers import Int64s
+from ._text import size_text
 
 __all__ = ["RecordBatch", "register_sequence"]
 
@@ -80,7 +81,7 @@ class RecordBatch(_recmap.RecordBatch):
         )
 
     def __repr__(self) -> str:
-        return f"<recmap.RecordBatch of {len(self)} records, {self.nbytes} bytes>"
+        return f"<recmap.RecordBatch of {len(self)} records, {size_text(self.nbytes)}>"
 
 
 register_sequence(RecordBatch)

@@ -13,6 +13,7 @@ from . import _recmap
 from ._build import merge
 from ._encode import Features, encode_example
 from ._options import Count, Lift, Path, counted_of, lifts_of
+from ._text import joined
 
 __all__ = ["Writer"]
 
@@ -124,6 +125,11 @@ class Writer:
         for part in self._parts if os.getpid() == self._owner else ():
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(part)
+
+    def __repr__(self) -> str:
+        state = "" if self._writers else ", closed"
+        paths = joined(map(repr, self.paths), len(self.paths), 2)
+        return f"<recmap.Writer of {paths}: {len(self)} records{state}>"
 
     def __enter__(self) -> Writer:
         return self

@@ -124,6 +124,16 @@ static PyObject *iterator_next(PyObject *object) {
     return NULL;
 }
 
+/* Does not ask whether the iterator ends here, because that would end it. */
+static PyObject *iterator_repr(PyObject *object) {
+    struct iterator_object *self = (struct iterator_object *)object;
+    if (self->iteration != self->source->iteration)
+        return PyUnicode_FromString("<recmap iterator of a loader, ended>");
+    return PyUnicode_FromFormat("<recmap iterator of a loader: epoch %llu, position %llu>",
+                                (unsigned long long)self->source->epoch,
+                                (unsigned long long)self->source->position);
+}
+
 static int traverse(PyObject *object, visitproc visit, void *arg) {
     struct iterator_object *self = (struct iterator_object *)object;
     Py_VISIT(Py_TYPE(object));
@@ -149,6 +159,7 @@ static PyType_Slot slots[] = {
     {Py_tp_new, iterator_new},
     {Py_tp_dealloc, dealloc},
     {Py_tp_traverse, traverse},
+    {Py_tp_repr, iterator_repr},
     {Py_tp_iter, PyObject_SelfIter},
     {Py_tp_iternext, iterator_next},
     {Py_tp_doc, "The steps of one `for` over a loader."},

@@ -564,7 +564,7 @@ def test_orders_of_another_length_raise(digits):
     part = recmap.Sequential(2).select([5, 6])
     mixture = recmap.Mixture([part, recmap.Sequential(2).select([0, 1])], [1, 1])
     assert len(recmap.Loader(few[:9], 2, order=recmap.WithReplacement(7, size=3))) == 2
-    assert "recmap.Order<" in repr(part) and "_View" not in repr(mixture)
+    assert "<recmap.Order of" in repr(part) and "_View" not in repr(mixture)
 
 
 def test_arguments_that_are_not_data_sets_raise():

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .._errors import Error, exception_of_status
 from .._numbers import Int64s
 from .._record_batch import RecordBatch
+from .._text import class_name, joined, printable
 from ._bytes import BytesColumn, CopiedBytes
 from ._ragged import RaggedColumn
 from ._sparse import SparseColumn
@@ -20,6 +21,7 @@ from ._tensor import Part, Tensor
 __all__ = ["Column", "ColumnBatch", "columns_of", "descriptions_of", "sequence_columns_of"]
 
 Column: TypeAlias = "npt.NDArray[Any] | BytesColumn | RaggedColumn | SparseColumn"
+_SHOWN_COLUMNS = 20  # in a repr
 _FIXED_LEN, _SPARSE, _SLICED = 1, 5, 6  # values of recmap_feature_kind
 
 
@@ -154,7 +156,21 @@ class ColumnBatch:
         )
 
     def __repr__(self) -> str:
-        return f"<recmap.ColumnBatch {self._all()!r}>"
+        columns = joined(map(self._describe_column, self), len(self), _SHOWN_COLUMNS)
+        return f"<{class_name(self)} of {self.row_count} rows{': ' if columns else ''}{columns}>"
+
+    def _describe_column(self, name: str) -> str:
+        """The name and type of a column, with the shape of a row."""
+        column = self[name]
+        while isinstance(column, RaggedColumn):
+            column = column.values
+        values = column.values if isinstance(column, SparseColumn) else column
+        kind = str(getattr(values, "dtype", "bytes"))
+        if isinstance(self[name], (RaggedColumn, SparseColumn)):
+            kind = f"{'sparse' if isinstance(column, SparseColumn) else 'ragged'} {kind}"
+        elif len(column.shape) > 1:
+            kind += f" {list(column.shape[1:])}"
+        return f"{printable(name)} ({kind})"
 
 
 def _array(buffer: Any, element: str = "") -> npt.NDArray[Any]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from .._errors import OutOfRangeError
 from .._numbers import Int64s
+from .._text import bytes_text, joined
 from ._export import Exported, Source
 
 if TYPE_CHECKING:
@@ -118,4 +119,6 @@ class BytesColumn(Exported, Sequence[Any]):
         return (views.data, views.offsets) if isinstance(views, CopiedBytes) else None
 
     def __repr__(self) -> str:
-        return f"<recmap.BytesColumn of shape {self.shape}>"
+        count = len(self._views)
+        values = joined((bytes_text(self._views[i], 24) for i in range(count)), count, 3)
+        return f"<recmap.BytesColumn of shape {self.shape}{': ' if count else ''}{values}>"

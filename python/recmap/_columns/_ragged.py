@@ -56,4 +56,14 @@ class RaggedColumn(Exported, Sequence[Any]):
         return [row.tolist() for row in self]
 
     def __repr__(self) -> str:
-        return f"<recmap.RaggedColumn of {len(self)} rows>"
+        return f"<recmap.RaggedColumn of {len(self)} rows: {self._describe_values()}>"
+
+    def _describe_values(self) -> str:
+        """How many values of which type, in how many rows if they are nested."""
+        count = int(self.offsets[-1] - self.offsets[0]) if len(self.offsets) else 0
+        if isinstance(self.values, RaggedColumn):
+            # A row of nested rows refers to a part of the values of all.
+            inner = self.values.offsets[int(self.offsets[0]) : int(self.offsets[-1]) + 1]
+            part = RaggedColumn(self.values.values, inner)
+            return f"{count} inner rows, {part._describe_values()}"
+        return f"{count} values of {getattr(self.values, 'dtype', 'bytes')}"

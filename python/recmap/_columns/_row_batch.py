@@ -138,9 +138,6 @@ class RowBatch(ColumnBatch):
         """The number of rows in every column."""
         return len(self.records._pieces()[1]) // 8
 
-    def __repr__(self) -> str:
-        return f"<recmap.RowBatch of {self.row_count} rows {self._all()!r}>"
-
 
 def rows_of_batch(
     batch: RecordBatch, form: RowForm, first: int = 0, end: int | None = None

@@ -41,4 +41,6 @@ class SparseColumn(Exported):
         return self.dense_shape[0]
 
     def __repr__(self) -> str:
-        return f"<recmap.SparseColumn of shape {self.dense_shape}, {len(self.values)} values>"
+        kind = getattr(self.values, "dtype", "bytes")
+        count = len(self.values)
+        return f"<recmap.SparseColumn of shape {self.dense_shape}: {count} values of {kind}>"

@@ -204,6 +204,13 @@ class Sampler(data.Sampler[Any]):
             self._is_batched = self._given_size is not None or order.batch_count > 0
         self._set(epoch, position)
 
+    def __repr__(self) -> str:
+        epoch, position = self._stand()
+        return (
+            f"<recmap.torch.Sampler of {self.order!r}, epoch {epoch}, position {position}, "
+            f"rank {self._rank} of {self._deal[0]}>"
+        )
+
 
 def _continues(order: Order, state: Mapping[str, Any]) -> bool:
     place = state["epoch"], state["position"]

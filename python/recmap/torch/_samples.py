@@ -12,6 +12,7 @@ from .._columns import ColumnBatch, columns_of, sequence_columns_of
 from .._dataset import Dataset
 from .._features import Features, parser_of
 from .._missing import FirstBatchCheck, Missing
+from .._text import joined, printable
 from ._sampler import mismatch
 from ._tensors import Ragged, tensors
 
@@ -137,6 +138,11 @@ class MapDataset(data.Dataset[Any]):
         for name, here in self.state_dict().items():
             if state[name] != here:
                 raise mismatch(name, state[name], here)
+
+    def __repr__(self) -> str:
+        names = [*(self._features or ()), *(self._feature_lists or ())]
+        what = "bytes" if self._parser is None else joined(map(printable, names), len(names), 20)
+        return f"<recmap.torch.MapDataset of {self.dataset!r}: {what}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = self.dataset, self._features, self._feature_lists, self._missing
