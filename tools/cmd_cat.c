@@ -83,7 +83,7 @@ static int run(int argc, char **argv) {
         return args_usage_error(&job.args, "only one index can be given");
     struct view view;
     exit_status = view_open(&view, &job.args);
-    if (!exit_status) exit_status = view_output_check(&view, job.path);
+    if (!exit_status) exit_status = view_output_check_records(&view, job.path);
     if (!exit_status) exit_status = run_cat(&job, &view);
     view_close(&view);
     return exit_status;

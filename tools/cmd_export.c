@@ -122,14 +122,6 @@ static int check_shards(recmap_dataset *dataset, const char *folder, const char 
     return folder ? check_names(dataset) : 0;
 }
 
-/* If the path exists but is not a folder, creating a file in it reports the error. */
-static int make_folder(const char *folder) {
-    if (!mkdir(folder, 0777) || errno == EEXIST) return 0;
-    recmap_error error = RECMAP_ERROR_INIT;
-    message_fail_errno(&error, folder, "create the folder");
-    return recmap_error_print(&error, stderr);
-}
-
 static recmap_status write_lines(struct output *output, recmap_dataset *dataset,
                                  const recmap_shard_info *shard, recmap_error *error) {
     enum { BATCH_MAX = 1024 };
@@ -190,7 +182,7 @@ static int run(int argc, char **argv) {
     if (exit_status) return exit_status;
     uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
     exit_status = check_shards(dataset, folder, args.operands[0]);
-    if (!exit_status && folder) exit_status = make_folder(folder);
+    if (!exit_status && folder) exit_status = output_create_folder(folder);
     for (uint64_t i = 0; !exit_status && i < count; i++)
         exit_status = export_shard(dataset, i, folder, args.operands[0]);
     if (!exit_status)

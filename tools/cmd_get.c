@@ -88,7 +88,7 @@ static recmap_status complete_list(struct get_job *job, struct view *view, recma
 
 /* A file of numbers or ids is an input, too. */
 static int check_output(const struct get_job *job, const struct view *view) {
-    int exit_status = view_output_check(view, job->path);
+    int exit_status = view_output_check_records(view, job->path);
     if (exit_status || !job->from || !strcmp(job->from, "-")) return exit_status;
     return output_check_input(job->path, job->from, "the file of --from");
 }

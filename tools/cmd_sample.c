@@ -116,8 +116,9 @@ static int run(int argc, char **argv) {
 static const char help[] =
     "usage: recmap sample [OPTION]... NAME.rmx|NAME.rmv N\n"
     "\n"
-    "Writes N random records, each at most once, in their order in the data set. The same seed\n"
-    "gives the same records, here and in Python (ds.sample).\n"
+    "Writes N random records, each at most once, in their order in the data set, in the formats\n"
+    "of 'recmap cat'. The same seed gives the same records, here and in Python (ds.sample).\n"
+    "--format json prints text, also to a pipe: recmap sample train.rmx 3 --format json.\n"
     "\n"
     "      --seed S            seed of the sample (default 0)\n"
     "      --where EXPRESSION  only records for which this is true; see 'recmap select --help'\n"

@@ -92,8 +92,8 @@ static char *part_path(const struct split_job *job, size_t index) {
     return path;
 }
 
-/* Checks all paths before the first selection is saved. Returns 0, or the exit status after
- * printing the error. */
+/* Checks that no part would overwrite an input. Returns 0, or the exit status after printing the
+ * error. */
 static int check_paths(const struct view *view, const struct split_job *job) {
     int exit_status = 0;
     for (size_t i = 0; !exit_status && i < job->part_count; i++) {
@@ -103,6 +103,13 @@ static int check_paths(const struct view *view, const struct split_job *job) {
         free(path);
     }
     return exit_status;
+}
+
+/* Checks all paths, then creates the folder. Returns 0, or the exit status after printing the
+ * error. */
+static int prepare_folder(const struct view *view, const struct split_job *job) {
+    int exit_status = check_paths(view, job);
+    return exit_status || !*job->folder ? exit_status : output_create_folder(job->folder);
 }
 
 static recmap_status save_part(const struct view *view, const struct split_job *job, size_t index,
@@ -145,7 +152,7 @@ static int run(int argc, char **argv) {
     struct view view;
     recmap_error error = RECMAP_ERROR_INIT;
     exit_status = view_open(&view, &job.args);
-    if (!exit_status) exit_status = check_paths(&view, &job);
+    if (!exit_status) exit_status = prepare_folder(&view, &job);
     if (!exit_status && save_parts(&view, &job, &error) != RECMAP_OK)
         exit_status = recmap_error_print(&error, stderr);
     view_close(&view);
@@ -161,7 +168,9 @@ static const char help[] =
     "part. The same seed gives the same parts, here and in Python (ds.split).\n"
     "\n"
     "      --seed S           seed of the hash (default 0)\n"
-    "  -o, --output FOLDER    write the selections to this folder (default: the current one)\n"
+    "  -o, --output FOLDER    write the selections to this folder, which is created if it does "
+    "not\n"
+    "                         exist (default: the current one)\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
     "      --help             print this help\n";
 

@@ -105,6 +105,14 @@ int output_check(const char *path, const char *index_path, const recmap_dataset 
     return 0;
 }
 
+/* If the path exists but is not a folder, creating a file in it reports the error. */
+int output_create_folder(const char *folder) {
+    if (!mkdir(folder, 0777) || errno == EEXIST) return 0;
+    recmap_error error = RECMAP_ERROR_INIT;
+    message_fail_errno(&error, folder, "create the folder");
+    return recmap_error_print(&error, stderr);
+}
+
 recmap_status output_open(struct output *output, const char *path, enum output_format format,
                           recmap_error *error) {
     memset(output, 0, sizeof *output);

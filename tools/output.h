@@ -41,6 +41,10 @@ int output_check(const char *path, const char *index_path, const recmap_dataset 
  * other device can be both. Returns 0, or the exit status after printing the error. */
 int output_check_input(const char *path, const char *input, const char *role);
 
+/* Creates the folder of the outputs unless it exists; not the folders above it. Returns 0, or the
+ * exit status after printing the error. */
+int output_create_folder(const char *folder);
+
 /* Close the output also after an error. */
 recmap_status output_open(struct output *output, const char *path, enum output_format format,
                           recmap_error *error);

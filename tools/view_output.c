@@ -13,6 +13,15 @@ int view_output_check(const struct view *view, const char *path) {
     return exit_status ? exit_status : output_check(path, view->index_path, view->dataset);
 }
 
+int view_output_check_records(const struct view *view, const char *path) {
+    int exit_status = view_output_check(view, path);
+    if (exit_status || !view_output_is_selection(path)) return exit_status;
+    return message_error(RECMAP_INVALID, path,
+                         "end the name differently, or write a selection with `recmap select` or "
+                         "`recmap sample`",
+                         "is the name of a selection, but this command writes records");
+}
+
 static recmap_status write_record(void *context, const recmap_record *record, recmap_error *error) {
     return output_write(context, record, error);
 }

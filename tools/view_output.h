@@ -10,6 +10,10 @@
  * after printing the error. */
 int view_output_check(const struct view *view, const char *path);
 
+/* As view_output_check, for commands that write records and not selections: the name of a selection
+ * is refused, too, because every command would then try to open the records as one. */
+int view_output_check_records(const struct view *view, const char *path);
+
 /* Writes the records at the positions of `source`, in its order. A bar shows the progress unless
  * the output is standard output, which may be a terminal, or a pipe to a program that prints on
  * one. With OUTPUT_NUMBER, no shard is read. */

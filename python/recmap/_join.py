@@ -120,7 +120,7 @@ def join(
 
     Raises:
         IdNotFoundError: with ``missing="error"``, a record has no match.
-        ValueError: an index has no ids.
+        ValueError: an index has no ids, or has ids that a callback in C read.
 
     >>> ds = digits()
     >>> joined = recmap.join({"all": ds, "threes": ds.where("label == 3")})
@@ -150,6 +150,7 @@ def _check_arguments(datasets: Mapping[str, Dataset], on: str, missing: str) -> 
             raise TypeError(f"{name!r} is not a data set; see recmap.open")
         if dataset._id_name() is None:
             raise ValueError(f"the index of {name!r} has no ids: open its shards with id=")
+        dataset.find_many([""])  # raises if a callback in C read the ids, which are unknown here
     if on != "id":
         raise ValueError(f'on must be "id", not {on!r}')
     if missing not in ("drop", "null", "error"):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from . import _recmap
 from ._build import build_index
 from ._dataset import Dataset
-from ._errors import Error, InvalidError
+from ._errors import Error
 from ._match import check_contents, check_damage, check_framing, check_shards, resolved
 from ._options import (
     Access,
@@ -50,24 +49,9 @@ def _is_selection(names: list[str]) -> bool:
     return len(names) == 1 and names[0].endswith(".rmv") and not os.path.isdir(names[0])
 
 
-def _open_selection(path: str, index: Path | None, options: dict[str, Any]) -> Dataset:
-    """The view in a selection file; the other options are for opening its index.
-
-    The file may be from elsewhere, so what it names is only opened, never indexed: a path that is
-    not of an index would be taken for shards.
-    """
-    if index is None:
-        allow_absolute_paths = options["allow_absolute_paths"]
-        index = _recmap.selection_index_path(path, allow_absolute_paths)
-    index = os.path.abspath(index)
-    if not _is_index([index]):
-        raise InvalidError(
-            f"the index of the selection is not an .rmx: {index}",
-            path=path,
-            advice='name the index of its data set: index="NAME.rmx"',
-        )
-    dataset = open(index, **options)
-    numbers = np.frombuffer(dataset._read_selection(path), np.uint64)
+def _view_of(selection: str, dataset: Dataset) -> Dataset:
+    """The view of the data set that is saved in a selection file."""
+    numbers = np.frombuffer(dataset._read_selection(selection), np.uint64)
     return dataset.select(numbers)
 
 
@@ -243,12 +227,15 @@ def open(
     >>> len(ds), type(ds[12])
     (1797, <class 'memoryview'>)
     """
-    options = dict(locals())
-    names = names_of(source)
+    names, selection = names_of(source), None
     if _is_selection(names):
-        del options["source"], options["index"]
-        return _open_selection(names[0], index, options)
-    is_index = _is_index(names)
+        selection = names[0]
+        if index is None:
+            index = _recmap.selection_index_path(selection, allow_absolute_paths)
+        names, index = [os.fspath(index)], None
+    # What a selection names is only opened, never indexed, whatever its name: the selection may be
+    # from elsewhere.
+    is_index = selection is not None or _is_index(names)
     if shards is not None and not is_index:
         raise ValueError("shards= is for opening an .rmx: the shards are already named")
     if is_index and is_url(names[0]):
@@ -294,7 +281,8 @@ def open(
         credentials=credentials,
     )
     if is_index:
-        return _open_index(opening, indexing, rebuild=rebuild)
+        dataset = _open_index(opening, indexing, rebuild=rebuild)
+        return dataset if selection is None else _view_of(selection, dataset)
     if not rebuild and os.path.lexists(opening.path):
         return _open_or_append(opening, indexing, paths)
     if os.path.lexists(opening.path):

@@ -1,9 +1,14 @@
 """Records of several data sets, matched by their ids."""
 
+import os
+import subprocess
+
 import numpy as np
 import pytest
 import recmap
 from conftest import write
+
+PROGRAM = os.environ.get("RECMAP_WRITE_MUTATED")
 
 
 def make(folder, name, ids, **more):
@@ -87,6 +92,17 @@ def test_different_ids_with_the_same_hash(sides, monkeypatch):
 
     monkeypatch.setattr(recmap.Dataset, "_read_id_hashes", collide)
     assert pairs(recmap.join(sides)) == [(0, 3), (1, 0), (3, 1), (4, 0)]
+
+
+@pytest.mark.skipif(not PROGRAM, reason="RECMAP_WRITE_MUTATED names no program")
+def test_ids_that_a_callback_read(sides, tmp_path):
+    subprocess.run([PROGRAM, "1", "1"], check=True, cwd=tmp_path)
+    with recmap.open(tmp_path / "set00.rmx") as unknown:
+        for both in ({"a": unknown, "b": sides["image"]}, {"a": sides["image"], "b": unknown}):
+            with pytest.raises(recmap.InvalidError, match="read by a callback") as raised:
+                recmap.join(both)
+            assert raised.value.path == str(tmp_path / "set00.rmx")
+            assert 'recmap.index(..., id="FEATURE")' in raised.value.advice
 
 
 def test_wrong_arguments(sides, made):

@@ -77,6 +77,23 @@ def test_an_index_elsewhere(labelled, tmp_path):
     assert len(recmap.open(path, index=labelled.index_path)) == 3
 
 
+def test_an_index_of_any_name(tmp_path):
+    write(tmp_path, [b"0", b"1", b"2"])
+    with recmap.open(tmp_path / "made-0.tfrecord", index=tmp_path / "made.idx") as ds:
+        ds[1:].save(tmp_path / "view.rmv")
+    with recmap.open(tmp_path / "view.rmv") as view:
+        assert list(map(bytes, view)) == [b"1", b"2"]
+        assert list(map(bytes, pickle.loads(pickle.dumps(view)))) == [b"1", b"2"]
+    (tmp_path / "made.idx").rename(tmp_path / "moved")
+    assert len(recmap.open(tmp_path / "view.rmv", index=tmp_path / "moved")) == 2
+
+
+def test_a_folder_that_does_not_exist(labelled, tmp_path):
+    with pytest.raises(recmap.FileMissingError) as raised:
+        labelled[:3].save(tmp_path / "parts" / "view.rmv")
+    assert raised.value.advice == "create the folder of the selection first"
+
+
 def test_views_that_have_no_index(labelled, tmp_path):
     with pytest.raises(recmap.InvalidError, match="several indexes"):
         recmap.concat([labelled, labelled]).save(tmp_path / "view.rmv")
@@ -107,9 +124,11 @@ def test_only_an_index_is_opened(tmp_path, name):
     (tmp_path / "x.rmv").write_bytes(selection_naming(name))
     before = sorted(tmp_path.rglob("*"))
     for options in ({}, {"index": tmp_path / name}):
-        with pytest.raises(recmap.InvalidError, match=r"is not an \.rmx") as raised:
+        with pytest.raises(
+            recmap.Error, match=r"not a recmap index|No such file|is a folder"
+        ) as raised:
             recmap.open(tmp_path / "x.rmv", **options)
-        assert 'index="NAME.rmx"' in raised.value.advice
+        assert raised.value.path == str(tmp_path / name)
     assert sorted(tmp_path.rglob("*")) == before
 
 

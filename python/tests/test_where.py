@@ -164,6 +164,8 @@ RELATIONS = {
     ">=": operator.ge,
 }
 LIMITS = [-(2**63), -(2**63) + 1, 0, 2**63 - 2, 2**63 - 1]
+FLOATS = [2.0**53, 2.0**53 + 2, -(2.0**53), 0.5, -1.5, -0.0, 2.0**63, -(2.0**63), 1e300, -1e300]
+NEAR = [2**53 - 1, 2**53, 2**53 + 1, 2**53 + 2, -(2**53), -(2**53) - 1, 0, 1, -1, -2, 2**63 - 1]
 BEYOND = [2**63, -(2**63) - 1, 2**63 + 512, 10**30, -(10**30)]
 
 
@@ -178,6 +180,19 @@ def test_integers_beyond_int64(tmp_path, relation):
             assert ds.where(f"id {relation} {value}").numbers.tolist() == expected
             expected = [i for i, id in enumerate(LIMITS) if id == value]
             assert ds.where(f"id in ({value},)").numbers.tolist() == expected
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_integers_and_floats_compare_exactly(tmp_path, relation):
+    integers = [*NEAR, *LIMITS]
+    write(tmp_path, [recmap.encode_example({"id": id}) for id in integers])
+    holds = RELATIONS[relation]
+    with recmap.open(tmp_path / "made-0.tfrecord", lift=["id"]) as ds:
+        for value in FLOATS:
+            expected = [i for i, id in enumerate(integers) if holds(id, value)]
+            assert ds.where(f"id {relation} {value!r}").numbers.tolist() == expected
+            expected = [i for i, id in enumerate(integers) if id == value]
+            assert ds.where(f"id in ({value!r},)").numbers.tolist() == expected
 
 
 @pytest.mark.parametrize(

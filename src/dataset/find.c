@@ -16,7 +16,9 @@ static recmap_status check_can_find(const recmap_dataset *dataset, const recmap_
         fail_advise(error, "build it with `recmap index --id FEATURE`");
     } else {
         fail(error, RECMAP_INVALID, "the ids of this index were read by a callback");
-        fail_advise(error, "open the data set with the same callback in options.extract");
+        fail_advise(error,
+                    "open the data set with the same callback (options.extract, only in C), or "
+                    "index the shards again with `recmap index --id FEATURE`");
     }
     fail_file(error, path);
     return RECMAP_INVALID;

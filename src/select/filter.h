@@ -28,8 +28,8 @@ enum filter_kind {
 struct filter_value {
     recmap_value value;
     double number;
-    bool is_double;
-    bool is_beyond; /* an integer beyond int64, whose double could equal a value of a column */
+    bool is_double; /* a fraction, or beyond int64 */
+    bool is_beyond; /* beyond int64: its double could equal the double of a value of a column */
 };
 
 #define FILTER_NO_NODE SIZE_MAX

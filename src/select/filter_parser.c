@@ -187,17 +187,30 @@ static recmap_status parse_column(struct operand *operand, struct parser *parser
                        name.size);
 }
 
-/* The value of the current number. Integers beyond int64 are doubles, which are rounded and so can
- * equal the double of an int64: 9223372036854775808 is (double)INT64_MAX. They are marked, because
- * they are larger than any value of an int64 column, or smaller. */
+/* An integer as a value of int64, if it is not beyond that type. */
+static void set_integer(struct filter_value *value, uint64_t integer, bool is_negative) {
+    value->is_beyond = integer > (uint64_t)INT64_MAX + is_negative;
+    value->is_double = value->is_beyond;
+    if (!value->is_beyond) value->value.as.int64 = (int64_t)(is_negative ? -integer : integer);
+}
+
+/* A float as a value of int64 if it is an integer, which is then compared exactly. */
+static void set_float(struct filter_value *value) {
+    double number = value->number;
+    value->is_beyond = !(number >= -0x1p63 && number < 0x1p63);
+    value->is_double = value->is_beyond || (double)(int64_t)number != number;
+    if (!value->is_double) value->value.as.int64 = (int64_t)number;
+}
+
+/* The value of the current number. An int64 column can be compared with doubles only if they are
+ * fractions: these are so small that rounding an int64 to a double changes no comparison. Numbers
+ * beyond int64 are marked, because their doubles can equal that of an int64: 9223372036854775808 is
+ * (double)INT64_MAX. */
 static struct filter_value number_value(const struct filter_token *token, bool is_negative) {
     struct filter_value value = {.number = is_negative ? -token->number : token->number};
-    uint64_t limit = (uint64_t)INT64_MAX + is_negative;
-    value.is_beyond = token->kind == FILTER_TOKEN_INTEGER && token->integer > limit;
-    value.is_double = token->kind == FILTER_TOKEN_FLOAT || value.is_beyond;
     value.value.type = RECMAP_TYPE_INT64;
-    if (!value.is_double)
-        value.value.as.int64 = (int64_t)(is_negative ? -token->integer : token->integer);
+    if (token->kind == FILTER_TOKEN_INTEGER) set_integer(&value, token->integer, is_negative);
+    else set_float(&value);
     return value;
 }
 
@@ -302,11 +315,8 @@ static bool convert_item(struct filter_value *item, recmap_type type) {
         item->value.as.float32 = (float)item->number;
         return item->number == item->number;
     }
-    if (type == RECMAP_TYPE_NONE || (type == RECMAP_TYPE_INT64 && item->is_beyond)) return false;
-    if (type != RECMAP_TYPE_INT64 || !item->is_double) return true;
-    if (!(item->number >= -0x1p63 && item->number < 0x1p63)) return false;
-    item->value.as.int64 = (int64_t)item->number;
-    return (double)item->value.as.int64 == item->number;
+    if (type == RECMAP_TYPE_NONE) return false;
+    return type != RECMAP_TYPE_INT64 || !item->is_double;
 }
 
 static recmap_status add_item(struct parser *parser, const struct operand *left,

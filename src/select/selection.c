@@ -1,6 +1,7 @@
 /* docs/selection-format.md specifies the file. */
 #include <recmap/selection.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -121,6 +122,8 @@ static recmap_status resolve_folder(char **resolved, const char *path, recmap_er
     char *folder = path_folder(path);
     if (!folder) return fail_memory(error);
     recmap_status status = path_resolve(resolved, folder, error);
+    if (status == RECMAP_IO && error && error->system_errno == ENOENT)
+        fail_advise(error, "create the folder of the selection first");
     free(folder);
     return status;
 }

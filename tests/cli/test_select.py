@@ -280,6 +280,15 @@ class Outputs(Selected):
         ):
             self.check_refused("index.rmv", "the index itself", *words, "-o", "index.rmv")
 
+    def test_the_name_of_a_selection_for_records(self):
+        for words in (["cat", "a.rmx"], ["get", "a.rmx", "0"],
+                      ["cat", "a.rmx", "--format", "number"]):
+            self.check(*words, "-o", "new.rmv", status=2, err=(
+                "recmap: new.rmv: is the name of a selection, but this command writes records\n"
+                "  end the name differently, or write a selection with `recmap select` or "
+                "`recmap sample`\n"))
+            self.assertFalse(os.path.exists(self.path("new.rmv")))
+
     def test_a_list_of_numbers(self):
         self.write("numbers.txt", b"1\n2\n")
         self.check_refused(
@@ -329,6 +338,9 @@ class Sample(Selected):
         self.assertNotEqual(other, first)
         self.check("sample", "a.rmx", "40", "--format", "tfrecord", "-o", "all.tfrecord")
         self.assertEqual(parse_tfrecord(self.read("all.tfrecord")), RECORDS)
+        for format in "raw", "json", "number", "tfrecord":
+            self.check("sample", "a.rmx", "10", "--seed", "7", "--format", format,
+                       out=self.run_recmap("cat", "s.rmv", "--format", format).out)
         self.check("sample", "a.rmx", "0")
         self.check(
             "sample",
@@ -393,13 +405,25 @@ class Split(Selected):
         self.assertEqual(self.numbers("late.rmv"), sorted(set(range(40)) - set(early)))
 
     def test_repeated_ids_stay_together(self):
-        os.mkdir(self.path("parts"))
         result = self.run_recmap("split", "a.rmx", "a=.5", "b=.5", "-o", "parts")
         self.assertEqual(result.status, 0, result)
         a, b = (self.numbers(f"parts/{name}.rmv") for name in "ab")
         self.assertEqual(sorted(a + b), list(range(40)))
         for first in (0, 2, 4):
             self.assertEqual(first in a, first + 1 in a)
+
+    def test_the_folder_of_the_parts(self):
+        for folder in "parts", "parts", "new/":
+            result = self.run_recmap("split", "a.rmx", "a=1", "-o", folder)
+            self.assertEqual(result.status, 0, result)
+            self.assertEqual(os.listdir(self.path(folder)), ["a.rmv"])
+        self.check("split", "a.rmx", "a=1", "-o", "missing/below", status=4, err=(
+            "recmap: missing/below: cannot create the folder: No such file or directory\n"
+            "  check the path, its permissions and the state of the device\n"))
+        self.check("sample", "a.rmx", "3", "-o", "missing/a.rmv", status=4, err=(
+            "recmap: missing: cannot resolve the path: No such file or directory\n"
+            "  create the folder of the selection first\n"))
+        self.assertFalse(os.path.exists(self.path("missing")))
 
     def test_wrong_usage(self):
         for words, what in (
