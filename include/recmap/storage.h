@@ -22,6 +22,9 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_create(recmap_storage *
                                                                 recmap_error *error);
 RECMAP_API void recmap_storage_destroy(recmap_storage *storage);
 
+/* Keeps the storage for another owner, who destroys it too: it exists until all have done so. */
+RECMAP_API void recmap_storage_retain(recmap_storage *storage);
+
 /* Sets an option, instead of the environment: endpoint, region, key, secret, token, anonymous,
  * requester_pays, addressing, profile, account, sas, ca_bundle, proxy, timeout. The spellings of
  * fsspec are accepted too (anon, endpoint_url, ...). No message ever quotes a value. Errors:
@@ -45,7 +48,8 @@ typedef struct recmap_credentials {
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_renew(
     recmap_storage *storage, const recmap_credentials *credentials, recmap_error *error);
 
-/* Whether anything besides the caller keeps the storage, such as an open data set: 1 or 0. */
+/* Whether anything besides the caller keeps the storage, such as an open data set or another owner:
+ * 1 or 0. */
 RECMAP_API int recmap_storage_is_used(const recmap_storage *storage);
 
 /* Whether this build reads URLs: 1 or 0. */

@@ -77,13 +77,18 @@ def _give(storage: Any, values: dict[str, str | None]) -> None:
 
 
 class _Renewer:
-    """The credentials of one callable in this process, and the storages that use them."""
+    """The credentials of one callable in this process, and the storages that use them.
+
+    It exists while credentials that expire are in use. Others are never renewed, so the callable is
+    called for each storage then, and nothing is kept.
+    """
 
     def __init__(self, provide: Credentials) -> None:
         self.provide = provide
         self.storages: list[Any] = []
         self.values: dict[str, str | None] | None = None
         self.renew_at: float | None = None  # seconds since 1970
+        self.adding = 0  # calls of `add` that have not returned; guarded by the module's lock
         self.reset()
 
     def reset(self) -> None:
@@ -92,11 +97,12 @@ class _Renewer:
         self.thread: threading.Thread | None = None
 
     def is_due(self) -> bool:
-        return self.values is None or (self.renew_at is not None and time.time() >= self.renew_at)
+        return self.values is None or self.renew_at is None or time.time() >= self.renew_at
 
     def renew(self) -> None:
         """Calls the callable, and gives what it returns to all storages."""
         values, expires = _values_of(self.provide())
+        _give(_recmap.storage_create(()), values)  # an error leaves the present values as they are
         now = time.time()
         self.values = values
         self.renew_at = None
@@ -106,42 +112,58 @@ class _Renewer:
             _give(storage, values)
 
     def add(self, storage: Any) -> None:
+        """Gives the storage the credentials, now and until only the renewer keeps it."""
         with self.lock:
             if self.is_due():
                 self.renew()
             assert self.values is not None
             _give(storage, self.values)
-            self.storages.append(storage)
+            if self.renew_at is not None:
+                self.storages.append(_recmap.storage_share(storage))
             self.start()
 
     def start(self) -> None:
-        if self.thread is None and self.storages and self.renew_at is not None:
+        is_running = self.thread is not None and self.thread.is_alive()
+        if not is_running and self.storages:
             self.thread = threading.Thread(target=self.run, name="recmap-credentials", daemon=True)
             self.thread.start()
 
     def run(self) -> None:
-        """Renews until no storage is left. A storage of an open data set is in use."""
-        while True:
+        """Renews until no storage is left, or credentials no longer expire."""
+        while self.is_needed():
             wait = _PAUSE if self.renew_at is None else self.renew_at - time.time()
             time.sleep(min(max(wait, 0.01), _PAUSE))
             with self.lock:
-                self.storages = [s for s in self.storages if _recmap.storage_is_used(s)]
-                if not self.storages or self.renew_at is None:
-                    self.thread = None
-                    return
                 if self.is_due():
                     self.try_renew()
+        _remove_unused(self)
+
+    def is_needed(self) -> bool:
+        """Releases the storages that nothing else keeps. The thread ends after False."""
+        with self.lock:
+            is_renewed = self.renew_at is not None
+            self.storages = [s for s in self.storages if is_renewed and _recmap.storage_is_used(s)]
+            if not self.storages:
+                self.thread = None
+            return bool(self.storages)
 
     def try_renew(self) -> None:
         try:
             self.renew()
         except Exception as error:  # the present credentials may be good for some minutes
             self.renew_at = time.time() + _PAUSE
-            warnings.warn(
+            _warn(
                 f"credentials() failed ({type(error).__name__}); it is called again in "
-                f"{_PAUSE:.0f} s",
-                stacklevel=1,
+                f"{_PAUSE:.0f} s"
             )
+
+
+def _warn(message: str) -> None:
+    """Warnings may be errors (`python -W error`), which would end the thread."""
+    try:
+        warnings.warn(message, stacklevel=1)
+    except UserWarning as warning:
+        warnings.showwarning(warning, UserWarning, __file__, 0)
 
 
 _renewers: dict[int, _Renewer] = {}  # by the callable's id; the renewer keeps the callable
@@ -152,8 +174,21 @@ def renewed_storage(storage: Any, provide: Credentials) -> Any:
     """Gives the storage the credentials that the callable provides, now and until it is unused."""
     with _lock:
         renewer = _renewers.setdefault(id(provide), _Renewer(provide))
-    renewer.add(storage)
+        renewer.adding += 1
+    try:
+        renewer.add(storage)
+    finally:
+        with _lock:
+            renewer.adding -= 1
+        _remove_unused(renewer)
     return storage
+
+
+def _remove_unused(renewer: _Renewer) -> None:
+    with _lock:
+        is_unused = not renewer.adding and not renewer.storages
+        if is_unused and _renewers.get(id(renewer.provide)) is renewer:
+            del _renewers[id(renewer.provide)]
 
 
 def _restart() -> None:

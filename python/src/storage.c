@@ -11,6 +11,13 @@ static void destroy(PyObject *capsule) {
     recmap_storage_destroy(PyCapsule_GetPointer(capsule, capsule_name));
 }
 
+/* Takes over the caller's ownership of the storage. */
+static PyObject *create_capsule(recmap_storage *storage) {
+    PyObject *capsule = PyCapsule_New(storage, capsule_name, destroy);
+    if (!capsule) recmap_storage_destroy(storage);
+    return capsule;
+}
+
 int take_storage(PyObject *object, void *storage) {
     if (object == Py_None) return 1;
     recmap_storage *found = PyCapsule_GetPointer(object, capsule_name);
@@ -55,6 +62,15 @@ PyObject *storage_is_used(PyObject *module, PyObject *capsule) {
     return PyBool_FromLong(recmap_storage_is_used(storage));
 }
 
+/* storage_share(capsule) -> another capsule that keeps the same storage */
+PyObject *storage_share(PyObject *module, PyObject *capsule) {
+    (void)module;
+    recmap_storage *storage = PyCapsule_GetPointer(capsule, capsule_name);
+    if (!storage) return NULL;
+    recmap_storage_retain(storage);
+    return create_capsule(storage);
+}
+
 /* storage_create([(name, value)]) -> capsule */
 PyObject *storage_create(PyObject *module, PyObject *pairs) {
     (void)module;
@@ -62,9 +78,8 @@ PyObject *storage_create(PyObject *module, PyObject *pairs) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_storage_create(&storage, &error);
     int is_taken = status == RECMAP_OK && set_options(storage, pairs, &status, &error);
-    PyObject *capsule = NULL;
     if (status != RECMAP_OK) raise_error(&error);
-    else if (is_taken) capsule = PyCapsule_New(storage, capsule_name, destroy);
-    if (!capsule) recmap_storage_destroy(storage);
-    return capsule;
+    if (status == RECMAP_OK && is_taken) return create_capsule(storage);
+    recmap_storage_destroy(storage);
+    return NULL;
 }

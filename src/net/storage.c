@@ -17,10 +17,14 @@ recmap_status recmap_storage_create(recmap_storage **storage, recmap_error *erro
     return RECMAP_OK;
 }
 
+void recmap_storage_retain(recmap_storage *storage) {
+    atomic_fetch_add(&storage->references, 1);
+}
+
 recmap_status storage_retain(recmap_storage **retained, recmap_storage *storage,
                              recmap_error *error) {
     if (!storage) return recmap_storage_create(retained, error);
-    atomic_fetch_add(&storage->references, 1);
+    recmap_storage_retain(storage);
     *retained = storage;
     return RECMAP_OK;
 }
