@@ -12,6 +12,7 @@ enum { SEEN_MAX = 64 }; /* numbers that are read at once */
 enum { BITS = 64 };     /* of a word of struct cache_file's `present` */
 
 enum { HEADER_SIZE = 8192, TEXT_MAX = 8000, TABLE_PART = 4096 };
+enum { NUMBERS_STEP = TABLE_PART / sizeof(uint32_t) }; /* numbers that are handled at once */
 
 /* The first bytes of the file. The texts are the URL and the ETag, each with a NUL. */
 struct header {
@@ -89,11 +90,15 @@ static bool write_header(int fd, const struct header *header) {
 /* Creates the file, unless another process did so meanwhile. */
 static bool create(int *fd, struct disk_cache *cache, const char *path,
                    const struct header *header) {
-    if (!disk_cache_reserve(cache, find_data_offset(header->size))) return false;
+    uint64_t space = find_data_offset(header->size);
+    if (!disk_cache_reserve(cache, space)) return false;
     int lock = disk_cache_lock(cache);
     bool is_open = lock >= 0 && private_open(fd, path, true, NULL) == RECMAP_OK;
-    bool is_good = is_open && (has_header(*fd, header) || write_header(*fd, header));
+    bool exists = is_open && has_header(*fd, header);
+    bool is_written = is_open && !exists && write_header(*fd, header);
+    bool is_good = exists || is_written;
     disk_cache_unlock(lock);
+    disk_cache_settle(cache, space, is_written ? space : 0);
     if (is_open && !is_good) {
         file_close(*fd);
         disk_cache_stop(cache);
@@ -250,7 +255,7 @@ static bool store_run(const struct cache_file *file, const uint8_t *data, struct
 
 void cache_file_store(struct cache_file *file, const uint8_t *data, struct block_range blocks) {
     uint32_t *numbers = calloc((size_t)count_range(blocks) + 1, sizeof *numbers);
-    uint64_t unused = 0;
+    uint64_t used = 0;
     bool is_good = numbers != NULL;
     if (is_good && !read_numbers(numbers, file, blocks))
         memset(numbers, 0, (size_t)count_range(blocks) * sizeof *numbers);
@@ -260,21 +265,35 @@ void cache_file_store(struct cache_file *file, const uint8_t *data, struct block
         for (end = block + 1; end < blocks.end; end++)
             if ((numbers[end - blocks.begin] != 0) != is_present) break;
         struct block_range run = {block, end};
-        if (is_present) unused += count_range(run) * CACHE_BLOCK;
-        else is_good = store_run(file, data + (block - blocks.begin) * CACHE_BLOCK, run, first);
+        if (is_present) continue;
+        used += count_range(run) * CACHE_BLOCK;
+        is_good = store_run(file, data + (block - blocks.begin) * CACHE_BLOCK, run, first);
     }
     free(numbers);
-    if (unused) disk_cache_refund(file->cache, unused);
+    disk_cache_settle(file->cache, count_range(blocks) * CACHE_BLOCK, used);
     if (!is_good) disk_cache_stop(file->cache);
 }
 
+static uint64_t count_present(const uint32_t *numbers, struct block_range blocks) {
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < count_range(blocks); i++) count += numbers[i] != 0;
+    return count;
+}
+
+/* The blocks stay on the disk, where the same blocks will be stored, so their space is reused. */
+static void forget_part(struct cache_file *file, struct block_range part) {
+    static const uint32_t zeros[NUMBERS_STEP];
+    uint32_t numbers[NUMBERS_STEP];
+    uint64_t present = read_numbers(numbers, file, part) ? count_present(numbers, part) : 0;
+    if (write_numbers(file, zeros, part)) disk_cache_reuse(file->cache, present * CACHE_BLOCK);
+    else disk_cache_stop(file->cache);
+}
+
 void cache_file_forget(struct cache_file *file, struct block_range blocks) {
-    static const uint32_t zeros[CACHE_BLOCK];
     note_missing(file, blocks);
-    for (uint64_t begin = blocks.begin, end; begin < blocks.end; begin = end) {
-        end = begin + CACHE_BLOCK < blocks.end ? begin + CACHE_BLOCK : blocks.end;
-        if (!write_numbers(file, zeros, (struct block_range){begin, end}))
-            disk_cache_stop(file->cache);
+    for (struct block_range part = blocks; part.begin < blocks.end; part.begin = part.end) {
+        part.end = part.begin + NUMBERS_STEP < blocks.end ? part.begin + NUMBERS_STEP : blocks.end;
+        forget_part(file, part);
     }
 }
 
@@ -282,11 +301,11 @@ void cache_file_forget(struct cache_file *file, struct block_range blocks) {
 
 /* A table that cannot be read counts as empty. */
 static uint64_t count_stored(const struct cache_file *file) {
-    uint32_t numbers[TABLE_PART / sizeof(uint32_t)];
-    enum { STEP = TABLE_PART / sizeof(uint32_t) };
+    uint32_t numbers[NUMBERS_STEP];
     uint64_t stored = 0, count = count_blocks(file->size);
-    for (uint64_t begin = 0; begin < count; begin += STEP) {
-        struct block_range blocks = {begin, begin + STEP < count ? begin + STEP : count};
+    for (uint64_t begin = 0; begin < count; begin += NUMBERS_STEP) {
+        struct block_range blocks = {begin,
+                                     begin + NUMBERS_STEP < count ? begin + NUMBERS_STEP : count};
         if (!read_numbers(numbers, file, blocks)) break;
         for (uint64_t block = blocks.begin; block < blocks.end; block++)
             if (numbers[block - begin])

@@ -84,14 +84,19 @@ static recmap_status read_present(struct cached_read *plan, const struct source_
     return RECMAP_OK;
 }
 
+static uint64_t missing_space(const struct cached_read *plan) {
+    return (plan->missing.end - plan->missing.begin) * CACHE_BLOCK;
+}
+
 /* Requests what is missing, with space for it in the cache; or else only the read itself. */
 static recmap_status add_request(struct cached_reads *reads, struct cached_read *plan,
                                  const struct source_read *read, recmap_error *error) {
     struct cached_source *cached = cached_of(read);
     struct source_read *request = &reads->requests[reads->request_count];
-    uint64_t space = (plan->missing.end - plan->missing.begin) * CACHE_BLOCK;
-    if (disk_cache_reserve(cached->cache, space)) {
-        RETURN_IF_FAILED(allocate_blocks(plan, cached, error));
+    if (disk_cache_reserve(cached->cache, missing_space(plan))) {
+        recmap_status status = allocate_blocks(plan, cached, error);
+        if (status != RECMAP_OK) disk_cache_settle(cached->cache, missing_space(plan), 0);
+        RETURN_IF_FAILED(status);
         *request = (struct source_read){cached->origin, bytes_at(plan, plan->missing.begin),
                                         cache_file_size(cached->file, plan->missing),
                                         cache_file_offset(plan->missing.begin)};
@@ -143,12 +148,18 @@ static recmap_status plan_read(struct cached_reads *reads, const struct source_r
 
 /* ---- Reading. */
 
-/* Stores what arrived, and copies it. */
-static void finish_read(const struct cached_read *plan, const struct source_read *read) {
+/* Stores what arrived, and copies it. If a request failed or was interrupted, it is not known which
+ * others arrived, so the space of all is given back. */
+static void finish_read(const struct cached_read *plan, const struct source_read *read,
+                        bool has_arrived) {
     struct cached_source *cached = cached_of(read);
     if (plan->request == SIZE_MAX || !plan->bytes) return;
-    cache_file_store(cached->file, bytes_at(plan, plan->missing.begin), plan->missing);
-    copy_out(plan, read);
+    if (has_arrived) {
+        cache_file_store(cached->file, bytes_at(plan, plan->missing.begin), plan->missing);
+        copy_out(plan, read);
+    } else {
+        disk_cache_settle(cached->cache, missing_space(plan), 0);
+    }
 }
 
 static recmap_status plan_reads(size_t *failed, struct cached_reads *plans,
@@ -183,8 +194,8 @@ static recmap_status read_cached(size_t *failed, const struct source_read *reads
     recmap_status status = is_ready ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK) status = plan_reads(failed, &plans, reads, count, interrupt, error);
     if (status == RECMAP_OK) status = request_missing(failed, &plans, interrupt, error);
-    for (size_t i = 0; status == RECMAP_OK && i < count; i++)
-        finish_read(&plans.plans[i], &reads[i]);
+    for (size_t i = 0; is_ready && i < count; i++)
+        finish_read(&plans.plans[i], &reads[i], status == RECMAP_OK);
     for (size_t i = 0; plans.plans && i < count; i++) free(plans.plans[i].bytes);
     free(plans.plans);
     free(plans.requests);

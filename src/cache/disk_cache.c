@@ -15,14 +15,19 @@
  * seldom wait for each other. */
 enum { PIECE_MAX = 64 << 20, PIECES = 64, FREE_SHARE = 10 };
 
+/* If this share of the limit was reserved but not used by other processes, most of them are gone.
+ */
+enum { LOST_SHARE = 8 };
+
 struct disk_cache {
     char *folder;
     char *usage_path;
-    uint64_t limit; /* 0: a share of the disk is left free */
-    int lock;       /* on FOLDER/lock */
-    atomic_bool is_full;
+    uint64_t limit;           /* 0: a share of the disk is left free */
+    int lock;                 /* on FOLDER/lock */
+    _Atomic uint64_t refused; /* there is no room for so many bytes or more; 0: adding stopped */
     /* Guarded by the process lock. */
-    uint64_t reserved; /* bytes of this process that it has not used yet */
+    uint64_t reserved; /* bytes of this process that no part was promised */
+    uint64_t pending;  /* bytes promised to parts that have not been stored yet */
     long process;      /* which reserved them */
 };
 
@@ -116,6 +121,7 @@ recmap_status disk_cache_open(struct disk_cache **cache, const char *folder, uin
     if (!fresh) return fail_memory(error);
     fresh->lock = -1;
     fresh->limit = size;
+    atomic_init(&fresh->refused, UINT64_MAX);
     fresh->process = process_id();
     fresh->folder = strdup(folder);
     fresh->usage_path = path_join(folder, "usage");
@@ -223,21 +229,59 @@ static uint64_t find_limit(const struct disk_cache *cache, uint64_t used) {
     return available > kept ? used + (available - kept) : 0;
 }
 
+/* After fork, the parent uses what it reserved. The caller holds the process lock. */
+static void own_space(struct disk_cache *cache) {
+    if (cache->process == process_id()) return;
+    cache->process = process_id();
+    cache->reserved = cache->pending = 0;
+}
+
+static uint64_t find_own_space(struct disk_cache *cache) {
+    process_lock();
+    own_space(cache);
+    uint64_t space = cache->reserved + cache->pending;
+    process_unlock();
+    return space;
+}
+
+/* Processes that were killed, and forked ones that ended with _exit, as workers of Python do, never
+ * gave back what they had reserved. The usage does not say which processes live, so the files are
+ * counted again only if much is missing: by then, most of it is of processes that ended. Those that
+ * live may still use theirs, and exceed the limit by at most a piece each. */
+static void recover_lost(struct usage *usage, struct disk_cache *cache, uint64_t limit) {
+    uint64_t used;
+    if (count_used(&used, cache->folder, NULL) != RECMAP_OK) return;
+    used += find_own_space(cache);
+    if (usage->used > used && usage->used - used > limit / LOST_SHARE) usage->used = used;
+}
+
+static uint64_t find_room(const struct usage *usage, uint64_t limit) {
+    return limit > usage->used ? limit - usage->used : 0;
+}
+
+/* The size of a piece of at least `size` bytes, for which room is made if possible; 0: the cache is
+ * full. */
+static uint64_t find_piece(struct usage *usage, struct disk_cache *cache, uint64_t size) {
+    uint64_t limit = find_limit(cache, usage->used), freed = 0;
+    uint64_t wanted = limit / PIECES < PIECE_MAX ? limit / PIECES : PIECE_MAX;
+    if (size > limit) return 0;
+    if (wanted < size) wanted = size;
+    if (usage->used + wanted > limit)
+        freed = remove_unused(cache, usage->started_ns, usage->used + wanted - limit);
+    usage->used -= freed < usage->used ? freed : usage->used;
+    if (find_room(usage, limit) < size && cache->limit) recover_lost(usage, cache, limit);
+    uint64_t room = find_room(usage, limit);
+    return room < size ? 0 : room < wanted ? room : wanted;
+}
+
 /* Takes a piece of at least `size` bytes from the space that all processes share. Returns its size;
  * 0: the cache is full. */
-static uint64_t take_piece(const struct disk_cache *cache, uint64_t size) {
+static uint64_t take_piece(struct disk_cache *cache, uint64_t size) {
     struct usage usage;
     uint64_t piece = 0;
     int fd = disk_cache_lock(cache);
     if (fd >= 0 && read_usage(&usage, fd)) {
-        uint64_t limit = find_limit(cache, usage.used), freed = 0;
-        uint64_t wanted = limit / PIECES < PIECE_MAX ? limit / PIECES : PIECE_MAX;
-        if (wanted < size) wanted = size;
-        if (usage.used + wanted > limit)
-            freed = remove_unused(cache, usage.started_ns, usage.used + wanted - limit);
-        usage.used -= freed < usage.used ? freed : usage.used;
-        uint64_t room = limit > usage.used ? limit - usage.used : 0;
-        piece = room < size ? 0 : room < wanted ? room : wanted;
+        piece = find_piece(&usage, cache, size);
         if (write_usage(fd, cache->usage_path, usage.used + piece, usage.started_ns, NULL) !=
             RECMAP_OK)
             piece = 0;
@@ -248,31 +292,52 @@ static uint64_t take_piece(const struct disk_cache *cache, uint64_t size) {
 
 static bool take_reserved(struct disk_cache *cache, uint64_t size, uint64_t added) {
     process_lock();
-    if (cache->process != process_id()) { /* after fork, the parent uses what it reserved */
-        cache->process = process_id();
-        cache->reserved = 0;
-    }
+    own_space(cache);
     cache->reserved += added;
     bool is_enough = cache->reserved >= size;
-    if (is_enough) cache->reserved -= size;
+    if (is_enough) {
+        cache->reserved -= size;
+        cache->pending += size;
+    }
     process_unlock();
     return is_enough;
 }
 
+/* Smaller parts may still fit. */
+static void refuse(struct disk_cache *cache, uint64_t size) {
+    uint64_t refused = atomic_load_explicit(&cache->refused, memory_order_relaxed);
+    while (size < refused &&
+           !atomic_compare_exchange_weak_explicit(&cache->refused, &refused, size,
+                                                  memory_order_relaxed, memory_order_relaxed)) {
+    }
+}
+
 bool disk_cache_reserve(struct disk_cache *cache, uint64_t size) {
-    if (atomic_load_explicit(&cache->is_full, memory_order_relaxed)) return false;
+    uint64_t refused = atomic_load_explicit(&cache->refused, memory_order_relaxed);
+    if (!refused) return false;
     if (take_reserved(cache, size, 0)) return true;
+    if (size >= refused) return false;
     uint64_t piece = take_piece(cache, size);
-    if (!piece) disk_cache_stop(cache);
+    if (!piece) refuse(cache, size);
     return piece && take_reserved(cache, size, piece);
 }
 
-void disk_cache_refund(struct disk_cache *cache, uint64_t size) {
+void disk_cache_settle(struct disk_cache *cache, uint64_t size, uint64_t used) {
+    process_lock();
+    own_space(cache);
+    if (cache->pending >= size) { /* else a child ends what its parent reserved */
+        cache->pending -= size;
+        cache->reserved += size - used;
+    }
+    process_unlock();
+}
+
+void disk_cache_reuse(struct disk_cache *cache, uint64_t size) {
     take_reserved(cache, 0, size);
 }
 
 void disk_cache_stop(struct disk_cache *cache) {
-    atomic_store_explicit(&cache->is_full, true, memory_order_relaxed);
+    refuse(cache, 0);
 }
 
 /* ---- Clearing. */

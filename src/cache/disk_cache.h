@@ -34,12 +34,15 @@ void disk_cache_close(struct disk_cache *cache);
 
 const char *disk_cache_folder(const struct disk_cache *cache);
 
-/* Asks for space for `size` more bytes. False: the cache is full, now and for the rest of the run.
- */
+/* Asks for space for `size` more bytes; disk_cache_settle ends the reservation. False: the cache
+ * has no room for so many bytes, now and for the rest of the run. */
 bool disk_cache_reserve(struct disk_cache *cache, uint64_t size);
 
-/* Gives back space that was not used. */
-void disk_cache_refund(struct disk_cache *cache, uint64_t size);
+/* Ends a reservation of `size` bytes, of which `used` were used. The rest is given back. */
+void disk_cache_settle(struct disk_cache *cache, uint64_t size, uint64_t used);
+
+/* Takes back the space of parts that were forgotten, which the next parts reuse. */
+void disk_cache_reuse(struct disk_cache *cache, uint64_t size);
 
 /* Stops adding: the disk is full or fails. */
 void disk_cache_stop(struct disk_cache *cache);
