@@ -27,8 +27,12 @@ from ._partition import masks_of
 from ._progress import Progress, shown
 from ._record_batch import RecordBatch, register_sequence
 from ._selection import Selection
+from ._text import joined, size_text
 from ._view import fingerprint_of, info_of, verify_records
 from ._warn import warn_caller
+
+if TYPE_CHECKING:
+    from ._tables import Table
 
 __all__ = ["Columns", "Dataset", "RecordBatch"]
 
@@ -542,6 +546,52 @@ class Dataset(_recmap.Dataset):
     def __reduce__(self) -> tuple[Any, ...]:
         selection = None if self._whole else tuple(self._selection)
         return _reopen, (self._options, self._fingerprint().hex(), selection)
+
+    def show(self, limit: int = 20) -> None:
+        """Shows the first records with their features as a table: ``ds[5:20].show()``.
+
+        Prints plain text, and displays HTML in a notebook, with small pictures (PNG, JPEG, GIF and
+        WebP). Long values are cut, and what does not print is shown as escapes.
+
+        >>> digits()[5:7].select([0]).show()  # doctest: +ELLIPSIS
+        <recmap.Dataset '...digits.rmx': 1 records of 1797>
+        number  size       id           image                           label
+        5       120 bytes  digit-00005  b'...  5
+        """
+        # Here, because most programs never show records.
+        from ._tables import show_table
+
+        show_table(self._table(limit))
+
+    def _table(self, limit: int) -> Table:
+        from ._record_tables import record_table
+
+        count = min(max(operator.index(limit), 0), len(self))
+        numbers = self._record_numbers(range(count)).tolist()
+        return record_table(repr(self), numbers, self.__getitem__, len(self))
+
+    def _repr_html_(self) -> str:
+        from ._tables import facts_html
+
+        if self.closed:
+            return facts_html(repr(self), {})
+        return facts_html("recmap.Dataset", self._facts())
+
+    def _facts(self) -> dict[str, object]:
+        """What a notebook shows; the records are not read."""
+        info = json.loads(self._info_json(False))
+        total = "" if self._whole else f" of {info['records']}"
+        columns = [f"{column['name']} ({column['type']})" for column in info["columns"][1:]]
+        return {
+            "records": f"{len(self)}{total}",
+            "shards": info["shards"],
+            "size": size_text(info["bytes"]),
+            "index": self.index_path,
+            "ids": self._id_name() or "none",
+            "lifted columns": joined(columns, len(columns), 20) or "none",
+            "element counts": joined(self.counts, len(self.counts), 20) or "none",
+            "damaged": size_text(info["damaged_bytes"]),
+        }
 
     def __repr__(self) -> str:
         if self.closed:

@@ -9,7 +9,7 @@ import numpy as np
 from . import _recmap
 from ._errors import CorruptIndexError, CorruptRecordError
 
-__all__ = ["decode_example"]
+__all__ = ["decode_example", "decoded_features"]
 
 
 def _value(raw: Any) -> Any:
@@ -36,6 +36,12 @@ def decode_example(record: Any) -> dict[str, Any]:
     >>> decode_example(digits()[42])["label"]
     array([1])
     """
+    values, lists = decoded_features(record)
+    return values if lists is None else {"context": values, "feature_lists": lists}
+
+
+def decoded_features(record: Any) -> tuple[dict[str, Any], dict[str, list[Any]] | None]:
+    """The features of an Example, or of the context, and the feature lists if there are any."""
     try:
         features, lists = _recmap.example_decode(record)
     except CorruptIndexError as error:  # the status of a record without a number
@@ -46,6 +52,5 @@ def decode_example(record: Any) -> dict[str, Any]:
         ) from None
     values = {name: _value(raw) for name, raw in features.items()}
     if lists is None:
-        return values
-    steps = {name: [_value(raw) for raw in rows] for name, rows in lists.items()}
-    return {"context": values, "feature_lists": steps}
+        return values, None
+    return values, {name: [_value(raw) for raw in rows] for name, rows in lists.items()}

@@ -545,6 +545,22 @@ class Loader(Generic[Batch]):
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self._arguments, self.state_dict())
 
+    def _repr_html_(self) -> str:
+        from ._tables import facts_html
+
+        epoch, position = self._loader.tell()
+        length = len(self.order)
+        bar = f' <progress value="{position}" max="{max(length, 1)}"></progress>'
+        facts = {
+            "data set": repr(self.dataset),
+            "order": repr(self.order),
+            "epoch": epoch,
+            "position": f"{position} of {length}",
+            "rank": f"{self._rank} of {self._world_size}",
+            "steps left": self.steps_left,
+        }
+        return facts_html(class_name(self), facts, bar)
+
     def __repr__(self) -> str:
         epoch, position = self._loader.tell()
         return (

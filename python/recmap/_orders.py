@@ -229,11 +229,19 @@ class Order:
     def __hash__(self) -> int:
         return hash(self.describe())
 
+    def _repr_html_(self) -> str:
+        from ._tables import facts_html
+
+        what = "rows" if self.row_width else "positions"
+        return facts_html(f"recmap.{self._name()}", {what: len(self), **facts_of(self)})
+
+    def _name(self) -> str:
+        return "Order" if isinstance(self, _View) else type(self).__name__
+
     def __repr__(self) -> str:
-        name = "Order" if isinstance(self, _View) else type(self).__name__
         facts = ", ".join(f"{key} {value}" for key, value in facts_of(self).items())
         what = "rows" if self.row_width else "positions"
-        return f"<recmap.{name} of {len(self)} {what}{': ' if facts else ''}{facts}>"
+        return f"<recmap.{self._name()} of {len(self)} {what}{': ' if facts else ''}{facts}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments
@@ -481,16 +489,20 @@ class _View(Order):
         self._set(order, base, numbers)
 
 
+def _is_plain(value: object) -> bool:
+    """Whether it is a number or a word; a digest is a str of 32 digits."""
+    return isinstance(value, int) or (isinstance(value, str) and len(value) != 32)
+
+
 def facts_of(order: Order) -> dict[str, Any]:
     """What an order's description says in words and numbers; digests are left out."""
     facts: dict[str, Any] = {}
     for key, value in json.loads(order.describe()).items():
-        is_digest = isinstance(value, str) and len(value) == 32
         if key == "sources":
             facts[key] = joined((source["kind"] for source in value), len(value), 4)
         elif key == "of":
             facts["base"] = value["kind"]
-        elif isinstance(value, (int, str)) and not is_digest and key not in ("kind", "rows"):
+        elif key not in ("kind", "rows") and _is_plain(value):
             facts["records" if key == "n" else key.replace("_", " ")] = value
     if facts.get("records") == len(order):
         del facts["records"]

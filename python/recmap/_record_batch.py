@@ -80,6 +80,11 @@ class RecordBatch(_recmap.RecordBatch):
             "list(map(bytes, batch)) instead"
         )
 
+    def _repr_html_(self) -> str:
+        from ._record_tables import batch_table
+
+        return batch_table(self, 20)._repr_html_()
+
     def __repr__(self) -> str:
         return f"<recmap.RecordBatch of {len(self)} records, {size_text(self.nbytes)}>"
 

@@ -39,7 +39,7 @@ def bytes_text(value: Any, limit: int = _LIMIT) -> str:
         text = decoder.decode(prefix, final=len(prefix) == len(value))
     except UnicodeDecodeError:
         text = "\0"
-    if all(char.isprintable() or char in "\t\r\n" for char in text):
+    if not any(char < " " and char not in "\t\r\n" for char in text):
         return printable(text, limit)
     shown = prefix[: limit // 4]
     return f"{shown!r}{'...' if len(shown) < len(value) else ''} ({size_text(len(value))})"

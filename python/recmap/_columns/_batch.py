@@ -155,19 +155,25 @@ class ColumnBatch:
             "copies of the columns instead: np.array(column)"
         )
 
+    def _repr_html_(self) -> str:
+        from .._record_tables import column_table
+
+        return column_table(self, 20)._repr_html_()
+
     def __repr__(self) -> str:
         columns = joined(map(self._describe_column, self), len(self), _SHOWN_COLUMNS)
         return f"<{class_name(self)} of {self.row_count} rows{': ' if columns else ''}{columns}>"
 
     def _describe_column(self, name: str) -> str:
         """The name and type of a column, with the shape of a row."""
-        column = self[name]
-        while isinstance(column, RaggedColumn):
-            column = column.values
-        values = column.values if isinstance(column, SparseColumn) else column
+        column = values = self[name]
+        while isinstance(values, (RaggedColumn, SparseColumn)):
+            values = values.values
         kind = str(getattr(values, "dtype", "bytes"))
-        if isinstance(self[name], (RaggedColumn, SparseColumn)):
-            kind = f"{'sparse' if isinstance(column, SparseColumn) else 'ragged'} {kind}"
+        if isinstance(column, SparseColumn):
+            kind = f"sparse {kind}"
+        elif isinstance(column, RaggedColumn):
+            kind = f"ragged {kind}"
         elif len(column.shape) > 1:
             kind += f" {list(column.shape[1:])}"
         return f"{printable(name)} ({kind})"
