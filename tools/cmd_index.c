@@ -23,7 +23,8 @@ enum {
     OPTION_APPEND,
     OPTION_FRAMING,
     OPTION_COMPRESSION,
-    OPTION_FROM_IDX
+    OPTION_FROM_IDX,
+    OPTION_MEMORY_LIMIT
 };
 
 enum { PATH_SIZE = 4096, THREADS_MAX = 4096 };
@@ -52,6 +53,7 @@ static const struct option options[] = {
     {"append", no_argument, NULL, OPTION_APPEND},
     {"framing", required_argument, NULL, OPTION_FRAMING},
     {"compression", required_argument, NULL, OPTION_COMPRESSION},
+    {"memory-limit", required_argument, NULL, OPTION_MEMORY_LIMIT},
     {"storage", required_argument, NULL, ARGS_STORAGE},
     {NULL, 0, NULL, 0}};
 
@@ -106,6 +108,10 @@ static int set_threads(struct index_job *job, const char *text) {
     return 0;
 }
 
+static int set_memory_limit(struct index_job *job, const char *text) {
+    return args_size(&job->args, "--memory-limit", text, &job->options.memory_limit) ? 0 : 2;
+}
+
 static int set_on_corrupt(struct index_job *job, const char *text) {
     if (!strcmp(text, "raise")) job->options.on_corrupt = RECMAP_ON_CORRUPT_RAISE;
     else if (!strcmp(text, "skip")) job->options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
@@ -141,6 +147,7 @@ static int set_option(struct index_job *job, int option) {
     case OPTION_COUNT: return add_counted(job, optarg);
     case OPTION_THREADS: return set_threads(job, optarg);
     case OPTION_ON_CORRUPT: return set_on_corrupt(job, optarg);
+    case OPTION_MEMORY_LIMIT: return set_memory_limit(job, optarg);
     case OPTION_FRAMING: return set_framing(job, optarg);
     case OPTION_FROM_IDX: job->options.idx_folder = optarg; return 0;
     case OPTION_COMPRESSION: return set_compression(job, optarg);
@@ -315,6 +322,8 @@ static const char help[] =
     "      --compression C      auto (default: detect by content), none, gzip or zlib\n"
     "      --from-idx FOLDER    read record offsets from text indexes in FOLDER (NAME.idx, as\n"
     "                           DALI's tfrecord2idx writes them); verifies headers but not data\n"
+    "      --memory-limit SIZE  upper bound on the memory for one compressed shard (64MiB, 1GB);\n"
+    "                           default: a limit that follows the size of the file\n"
     "      --storage KEY=VALUE  an option for remote stores: endpoint, region, key, secret,\n"
     "                           anonymous, ...; repeatable\n"
     "      --append             add shards to an existing index, with its ids, columns and\n"

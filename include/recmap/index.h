@@ -60,13 +60,19 @@ typedef struct recmap_index_options {
     const recmap_counted_feature *counted_features;
     size_t counted_feature_count;
     recmap_storage *storage; /* how to reach shards that are named by URLs; NULL: the defaults */
+    uint64_t memory_limit;   /* upper bound on the bytes of memory for what is inflated of one
+                                compressed shard and for the list of its records and damage. At
+                                least 1 MiB; 0: the default limits, which follow the size of the
+                                shard (docs/reliability.md) and can only be lowered. As many shards
+                                as threads are scanned at once; the limit is that of each. The index
+                                does not depend on it, but a shard over it is an error */
 } recmap_index_options;
 
 #define RECMAP_INDEX_OPTIONS_VERSION 2
 #define RECMAP_INDEX_OPTIONS_INIT                                                                  \
     {                                                                                              \
         RECMAP_INDEX_OPTIONS_VERSION, 0, RECMAP_ON_CORRUPT_RAISE, 0, NULL, NULL, 0, NULL, NULL,    \
-            NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL, NULL, 0, NULL                         \
+            NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL, NULL, 0, NULL, 0                      \
     }
 
 typedef struct recmap_index_summary {
@@ -115,7 +121,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_index_builder_add_index(
  * lifted feature is missing or has another type, or a counted feature does not consist of numbers
  * of its element type; IO (ENOSPC: no space left); CANCELLED by the
  * progress callback; MISMATCH if an index that is being appended to was replaced meanwhile, or a
- * text index does not match its shard. After an error nothing is published, the temporary file is
+ * text index does not match its shard; UNSUPPORTED if a compressed shard takes more memory than
+ * its limit. After an error nothing is published, the temporary file is
  * removed, and the builder can only be destroyed. There is one exception: if the folder cannot be
  * synced, the complete new index already has its name, but a power failure might undo the rename.
  *

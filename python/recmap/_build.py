@@ -23,6 +23,7 @@ from ._options import (
     lifts_of,
     load_framing,
     names_of,
+    size_of,
     storage_of,
     storage_pairs,
 )
@@ -53,6 +54,7 @@ def build_index(
                 compression=options.compression_code,
                 idx_folder=options.from_idx,
                 storage=storage_of(options.storage, options.credentials),
+                memory_limit=options.memory_limit,
             )
     except CorruptIndexError as error:
         if error.path is None or error.path in (path, *parts):
@@ -103,6 +105,7 @@ def index(
     compression: Compression = "auto",
     from_idx: Path | None = None,
     threads: int = 0,
+    memory_limit: int | str | None = None,
     guard: bool = False,
     progress: Progress = "auto",
     storage_options: StorageOptions | None = None,
@@ -125,6 +128,7 @@ def index(
         compression=compression,
         from_idx=from_idx,
         threads=threads,
+        memory_limit=size_of(memory_limit),
         guard=guard,
         progress=progress,
         storage=storage_pairs(storage_options),

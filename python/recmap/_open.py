@@ -129,6 +129,7 @@ def open(
     from_idx: Path | None = None,
     rebuild: bool = False,
     threads: int = 0,
+    memory_limit: int | str | None = None,
     progress: Progress = "auto",
     access: Access = "map",
     check: Check = "data",
@@ -178,6 +179,9 @@ def open(
             columns, counts and framing of the existing index, and adds what you ask for;
             `recmap.index` builds an index with nothing else.
         threads: threads for indexing; 0: one per core.
+        memory_limit: an upper bound, in bytes or as "64MiB", on the memory that indexing one
+            compressed shard may take, of those that as many threads index at once; a shard over it
+            is an error. None: a limit that follows the size of the shard (docs/reliability.md).
         progress: "auto" (tqdm in a notebook, a bar on a terminal, otherwise nothing), None, or a
             callable with the arguments (bytes done, bytes in total, records, path of the shard).
         access: "map" gives views into the mapped shards; "read" copies each record instead of
@@ -275,6 +279,7 @@ def open(
         compression=compression,
         from_idx=from_idx,
         threads=threads,
+        memory_limit=size_of(memory_limit),
         guard=guard,
         progress=progress,
         storage=pairs,

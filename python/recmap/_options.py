@@ -145,6 +145,7 @@ class IndexOptions:
     compression: Compression = "auto"
     from_idx: Path | None = None
     threads: int = 0
+    memory_limit: int = 0
     guard: bool = False
     progress: Progress = "auto"
     storage: StoragePairs = field(default=(), repr=False)  # may contain credentials

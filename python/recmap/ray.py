@@ -239,6 +239,7 @@ def index(
     compression: Compression = "auto",
     from_idx: Path | None = None,
     threads: int = 1,
+    memory_limit: int | str | None = None,
     guard: bool = False,
     progress: Progress = "auto",
     storage_options: StorageOptions | None = None,
@@ -252,8 +253,8 @@ def index(
     custom framing and text indexes must be readable on all nodes.
 
     Args:
-        source, path, id, lift, count, on_corrupt, framing, compression, from_idx, guard,
-            storage_options: see `recmap.index`.
+        source, path, id, lift, count, on_corrupt, framing, compression, from_idx, memory_limit,
+            guard, storage_options: see `recmap.index`.
         credentials: see `recmap.index`; every task calls it, so it must be picklable.
         threads: threads per task.
         progress: reports the progress of the merge.
@@ -273,6 +274,7 @@ def index(
         "compression": compression,
         "from_idx": path_of(from_idx),
         "threads": threads,
+        "memory_limit": memory_limit,
         "guard": guard,
         "progress": None,
         "storage_options": storage_options,

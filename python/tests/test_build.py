@@ -1,5 +1,6 @@
 """Building and merging indexes, from shards or text indexes."""
 
+import gzip
 import os
 import warnings
 
@@ -98,3 +99,19 @@ def test_skipped_damage_and_missing_ids_warn(copied_digits):
     ) as told:
         recmap.open(shards(copied_digits)[0], id="typo")
     assert len(told) == 1
+
+
+def test_memory_limit_is_an_error_over_it(tmp_path):
+    shard = tmp_path / "a.gz"
+    shard.write_bytes(gzip.compress(b"a line\n" + bytes(8 << 20)))
+    ds = recmap.open(shard, framing="lines", memory_limit="64MiB")
+    assert len(ds) == 2
+    for build, options in ((recmap.index, {}), (recmap.open, {"rebuild": True})):
+        with pytest.raises(recmap.UnsupportedError, match="the limit of 2097152 bytes") as caught:
+            build(shard, framing="lines", memory_limit=2 << 20, **options)
+        error = caught.value
+        assert (error.path, error.record, error.offset) == (str(shard), 1, 7)
+        assert "memory_limit=" in error.advice
+    for size in ("64 pounds", 0, 1000):
+        with pytest.raises(ValueError, match=r"64 pounds|positive|the minimum is 1048576"):
+            recmap.index(shard, memory_limit=size)

@@ -412,6 +412,7 @@ static recmap_status scan_parts(recmap_index_builder *builder, size_t first, siz
         .form = {&builder->framing, builder->options.compression},
         .thread_count = builder->options.thread_count,
         .on_corrupt = builder->options.on_corrupt,
+        .memory_limit = builder->options.memory_limit,
         .extractor = builder->extractor,
         .refuses_others = true,
         .storage = builder->storage,

@@ -105,37 +105,61 @@ static uint64_t limit_of(uint64_t free, uint64_t growth, uint64_t max, uint64_t 
     return file_size < (max - free) / growth ? free + growth * file_size : max;
 }
 
-static uint64_t held_limit(uint64_t file_size) {
-    return limit_of(INFLATED_HELD_FREE, INFLATED_HELD_GROWTH, INFLATED_HELD_MAX, file_size);
+static uint64_t held_limit(const struct inflate_scan *scan) {
+    return limit_of(INFLATED_HELD_FREE, INFLATED_HELD_GROWTH, INFLATED_HELD_MAX, scan->source.size);
 }
 
-static uint64_t records_limit(uint64_t file_size) {
-    return limit_of(INFLATED_RECORDS_FREE, INFLATED_RECORDS_GROWTH, INFLATED_RECORDS_MAX,
-                    file_size);
+static uint64_t found_limit(const struct inflate_scan *scan) {
+    return limit_of(INFLATED_FOUND_FREE, INFLATED_FOUND_GROWTH, INFLATED_FOUND_MAX,
+                    scan->source.size);
 }
 
-static recmap_status advise_decompressing(const struct stream_scan *stream, recmap_error *error) {
-    fail_file(error, stream->scan->path);
+/* What is left of the memory limit beside `used` bytes. */
+static uint64_t memory_left(const struct inflate_scan *scan, uint64_t used) {
+    if (!scan->memory_limit) return UINT64_MAX;
+    return scan->memory_limit > used ? scan->memory_limit - used : 0;
+}
+
+static recmap_status fail_memory_limit(const struct stream_scan *stream, recmap_error *error) {
+    fail(error, RECMAP_UNSUPPORTED,
+         "indexing the %s stream takes more memory than the limit of %" PRIu64 " bytes",
+         compression_name(stream->scan->kind), stream->scan->memory_limit);
+    fail_advise(error, "raise the memory limit (`--memory-limit`, in Python `memory_limit=`), or "
+                       "decompress the file and index the result");
+    return RECMAP_UNSUPPORTED;
+}
+
+static recmap_status fail_own_limit(const struct stream_scan *stream, const char *subject,
+                                    uint64_t limit, recmap_error *error) {
+    const struct inflate_scan *scan = stream->scan;
+    fail(error, RECMAP_UNSUPPORTED,
+         "%s of the %s stream takes over %" PRIu64
+         " MiB of memory, the limit for a file of %" PRIu64 " bytes",
+         subject, compression_name(scan->kind), limit >> 20, scan->source.size);
     fail_advise(error, "decompress the file and index the result");
     return RECMAP_UNSUPPORTED;
 }
 
-static recmap_status fail_held(const struct stream_scan *stream, uint64_t limit,
-                               recmap_error *error) {
-    fail(error, RECMAP_UNSUPPORTED,
-         "the %s stream has a record, or damage, that takes over %" PRIu64
-         " MiB of memory, the limit for a file of %" PRIu64 " bytes",
-         compression_name(stream->scan->kind), limit >> 20, stream->scan->source.size);
-    return advise_decompressing(stream, error);
+/* Adds the file, the record's index in the shard, and the byte of the image. */
+static recmap_status fail_here(const struct stream_scan *stream, recmap_error *error) {
+    const struct scan_cursor *cursor = &stream->cursor;
+    fail_at(error, stream->scan->path, stream->findings->run.count,
+            cursor->is_lost ? cursor->lost_since : cursor->position);
+    return RECMAP_UNSUPPORTED;
 }
 
-static recmap_status fail_records(const struct stream_scan *stream, uint64_t limit,
-                                  recmap_error *error) {
-    fail(error, RECMAP_UNSUPPORTED,
-         "the %s stream holds more than %" PRIu64 " records, the limit for a file of %" PRIu64
-         " bytes",
-         compression_name(stream->scan->kind), limit, stream->scan->source.size);
-    return advise_decompressing(stream, error);
+static recmap_status fail_held(const struct stream_scan *stream, recmap_error *error) {
+    uint64_t limit = held_limit(stream->scan);
+    if (stream->size + CHUNK_SIZE <= limit) fail_memory_limit(stream, error);
+    else fail_own_limit(stream, "a record, or damage,", limit, error);
+    return fail_here(stream, error);
+}
+
+static recmap_status fail_found(const struct stream_scan *stream, recmap_error *error) {
+    uint64_t limit = found_limit(stream->scan);
+    if (stream->findings->size_limit < limit) fail_memory_limit(stream, error);
+    else fail_own_limit(stream, "the list of records and damage", limit, error);
+    return fail_here(stream, error);
 }
 
 /* Makes room for one more chunk. Bytes before the cursor are discarded first; memory grows only if
@@ -152,8 +176,9 @@ static recmap_status make_room(struct stream_scan *stream, recmap_error *error) 
         stream->origin += scanned;
     }
     if (stream->capacity - stream->size >= CHUNK_SIZE) return RECMAP_OK;
-    uint64_t limit = held_limit(stream->scan->source.size);
-    if (stream->capacity >= limit) return fail_held(stream, limit, error);
+    uint64_t limit = min_u64(held_limit(stream->scan),
+                             memory_left(stream->scan, findings_size(stream->findings)));
+    if (stream->size + CHUNK_SIZE > limit) return fail_held(stream, error);
     size_t capacity = stream->capacity ? (size_t)min_u64(stream->capacity * 2, limit)
                                        : 2 * CHUNK_SIZE;
     uint8_t *bytes = realloc(stream->bytes, capacity);
@@ -161,6 +186,13 @@ static recmap_status make_room(struct stream_scan *stream, recmap_error *error) 
     stream->bytes = bytes;
     stream->capacity = capacity;
     return RECMAP_OK;
+}
+
+/* The limit is at least 1, because 0 would mean none. */
+static void limit_findings(struct stream_scan *stream) {
+    uint64_t limit =
+        min_u64(found_limit(stream->scan), memory_left(stream->scan, stream->capacity));
+    stream->findings->size_limit = limit ? limit : 1;
 }
 
 static bool point_is_due(const struct stream_scan *stream) {
@@ -567,11 +599,6 @@ static bool take_read(struct stream_scan *stream, inflate_verdict verdict, recma
                       recmap_error *error) {
     const struct inflate_fault *fault = inflater_fault(stream->inflater);
     copy_prefix(stream);
-    uint64_t record_limit = records_limit(stream->scan->source.size);
-    if (stream->findings->run.count > record_limit) {
-        *status = fail_records(stream, record_limit, error);
-        return false;
-    }
     switch (verdict) {
     case INFLATE_OK: scan_available(stream); return true;
     case INFLATE_AT_POINT: *status = take_point(stream, error); return *status == RECMAP_OK;
@@ -597,6 +624,7 @@ static bool take_read(struct stream_scan *stream, inflate_verdict verdict, recma
 static bool scan_chunk(struct stream_scan *stream, recmap_status *status, recmap_error *error) {
     *status = make_room(stream, error);
     if (*status != RECMAP_OK) return false;
+    limit_findings(stream);
     decide_point(stream);
     size_t size, room = (size_t)min_u64(read_size(stream), stream->undecided_size);
     inflate_verdict verdict = inflater_read(&size, stream->inflater, stream->bytes + stream->size,
@@ -631,6 +659,8 @@ recmap_status inflate_scan_shard(struct inflate_scan *scan, struct scan_findings
     if (status == RECMAP_OK)
         while (scan_chunk(&stream, &status, error)) {
         }
+    if (findings_are_full(findings)) status = fail_found(&stream, error);
+    findings->size_limit = 0;
     scan->size = image_end(&stream);
     points_finish(&scan->points, scan->size);
     if (status == RECMAP_OK && findings->status == RECMAP_OK && !scan->known)

@@ -9,13 +9,14 @@
 #include "index/points.h"
 #include "scan/scanner.h"
 
-/* Limits per shard: bytes of the image held in memory, and records. A few bytes can inflate to a
- * thousand times as many, so both follow the size of the file, up to a maximum. */
+/* Limits per shard: bytes of the image held in memory, and bytes of the list of records and damage.
+ * A few bytes can inflate to a thousand times as many, so both follow the size of the file, up to a
+ * maximum. */
 #define INFLATED_HELD_FREE ((uint64_t)256 << 20)
 #define INFLATED_HELD_MAX ((uint64_t)8 << 30)
-#define INFLATED_RECORDS_FREE ((uint64_t)1 << 23)
-#define INFLATED_RECORDS_MAX ((uint64_t)1 << 28)
-enum { INFLATED_HELD_GROWTH = 64, INFLATED_RECORDS_GROWTH = 8 };
+#define INFLATED_FOUND_FREE ((uint64_t)256 << 20)
+#define INFLATED_FOUND_MAX ((uint64_t)8 << 30)
+enum { INFLATED_HELD_GROWTH = 64, INFLATED_FOUND_GROWTH = 256 };
 
 enum { INFLATED_PREFIX = 512 };
 
@@ -24,6 +25,8 @@ struct inflate_scan {
     struct inflate_source source;
     compression kind;
     const char *path;
+    uint64_t memory_limit;          /* of the image and the list together, in bytes; 0: none but the
+                                       limits above */
     const struct point_list *known; /* seek points of an index: the scan resumes at them after
                                        damage. NULL: it searches for members and takes points */
     uint64_t known_size;            /* of the image, if `known` is set */
@@ -44,7 +47,8 @@ struct inflate_scan {
  * their member: the damaged member, and everything that follows it, is lost. Of a file that is
  * merely truncated, the records before the end are kept.
  *
- * Errors: CORRUPT naming the compressed byte; UNSUPPORTED over the limits; IO; NO_MEMORY. */
+ * Errors: CORRUPT naming the compressed byte; UNSUPPORTED over the limits, with the index in the
+ * shard of the record that was too much, and its byte of the image; IO; NO_MEMORY. */
 recmap_status inflate_scan_shard(struct inflate_scan *scan, struct scan_findings *findings,
                                  recmap_error *error);
 

@@ -63,6 +63,17 @@ bool run_add(struct record_run *run, uint64_t offset, uint64_t size, uint32_t ch
     return true;
 }
 
+uint64_t run_size(const struct record_run *run) {
+    uint64_t record_size = sizeof *run->offsets + sizeof *run->sizes + sizeof *run->checks;
+    if (run->has_ids) record_size += sizeof *run->ids;
+    record_size += run->counted_feature_count * sizeof *run->counts->values;
+    record_size += run->column_count *
+                   (sizeof *run->columns->words + sizeof *run->columns->missing);
+    uint64_t size = run->count * record_size;
+    for (size_t i = 0; i < run->column_count; i++) size += run->columns[i].bytes_size;
+    return size;
+}
+
 void run_set_id(struct record_run *run, uint64_t hash) {
     assert(run->has_ids && run->count);
     run->ids[run->count - 1] = hash;

@@ -83,6 +83,9 @@ bool run_set_count(struct record_run *run, size_t feature, uint64_t count);
 /* The advice for record `i` if a value of it is missing, or "". */
 const char *run_advice_at(const struct record_run *run, size_t i);
 
+/* Bytes that the records take, without the room for more. */
+uint64_t run_size(const struct record_run *run);
+
 /* Removes all records but the first `count`. */
 void run_truncate(struct record_run *run, size_t count);
 

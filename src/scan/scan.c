@@ -109,6 +109,12 @@ static bool is_skipped(const struct scan *scan, const struct scan_shard *shard) 
            scan->sink->skip_shard;
 }
 
+/* The thread that failed did not know how many records precede those of the shard. */
+static void copy_error(recmap_error *out, const struct scan *scan, const struct scan_shard *shard) {
+    scan_shard_copy_error(out, shard);
+    if (out->record != RECMAP_NO_RECORD) out->record += scan->progress->record_count;
+}
+
 /* Adds one segment to the result. `cursor` is where the previous segment ended. If the worker's
  * guess was wrong, its findings are discarded and the segment is scanned again, here. */
 static recmap_status join_segment(struct scan *scan, struct segment *segment,
@@ -117,7 +123,7 @@ static recmap_status join_segment(struct scan *scan, struct segment *segment,
     bool is_plain = shard->compression == COMPRESSION_NONE;
     if (!segments_open_shard(&scan->segments, segment)) {
         /* A shard that is skipped is reported to the sink, not to the caller. */
-        if (error && !is_skipped(scan, shard)) scan_shard_copy_error(error, shard);
+        if (error && !is_skipped(scan, shard)) copy_error(error, scan, shard);
         return shard->status;
     }
     /* A record of an earlier segment may extend past the end of this one. */

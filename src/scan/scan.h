@@ -27,6 +27,7 @@ struct scan_options {
     unsigned thread_count;         /* 0: one per core */
     recmap_on_corrupt on_corrupt;
     const struct extractor *extractor;
+    uint64_t memory_limit; /* of scanning a compressed shard, in bytes; 0: the default limits */
     uint64_t segment_size; /* 0: the default; tests use small ones */
     bool refuses_others; /* with SKIP: a file without records that is known to be of another kind is
                             an error */

@@ -134,6 +134,7 @@ recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_opt
         .source = {.size = shard->stat.size, .read = read_opened, .context = &file},
         .kind = shard->compression,
         .path = shard->path,
+        .memory_limit = options->memory_limit,
     };
     if (status == RECMAP_OK && options->known_points) {
         status = options->known_points(&known, &scan->known_size, options->open_context,

@@ -49,6 +49,19 @@ static void stop_at_damage(struct scan_findings *findings, uint64_t offset, cons
     stop(findings, offset, fail(&findings->error, RECMAP_CORRUPT, "%s", reason));
 }
 
+uint64_t findings_size(const struct scan_findings *findings) {
+    return run_size(&findings->run) + findings->damage_count * sizeof *findings->damages;
+}
+
+bool findings_are_full(const struct scan_findings *findings) {
+    return findings->size_limit && findings_size(findings) > findings->size_limit;
+}
+
+static void stop_if_full(struct scan_findings *findings, uint64_t offset) {
+    if (findings->status == RECMAP_OK && findings_are_full(findings))
+        stop(findings, offset, RECMAP_UNSUPPORTED);
+}
+
 static void add_damage(struct scan_findings *findings, uint64_t offset, uint64_t length,
                        const char *reason) {
     if (!array_reserve(&findings->damages, &findings->damage_capacity, findings->damage_count + 1,
@@ -60,6 +73,7 @@ static void add_damage(struct scan_findings *findings, uint64_t offset, uint64_t
     damage->offset = offset;
     damage->length = length;
     snprintf(damage->reason, sizeof damage->reason, "%s", reason);
+    stop_if_full(findings, offset);
 }
 
 static void add_record(const struct scanner *scanner, struct scan_findings *findings,
@@ -71,7 +85,10 @@ static void add_record(const struct scanner *scanner, struct scan_findings *find
     recmap_status status = extractor_lift(scanner->extractor, &findings->run,
                                           frame_bytes + frame->data_offset,
                                           (size_t)frame->data_size, &findings->error);
-    if (status == RECMAP_OK) return;
+    if (status == RECMAP_OK) {
+        stop_if_full(findings, offset);
+        return;
+    }
     findings->run.count--;
     stop(findings, offset, status);
 }

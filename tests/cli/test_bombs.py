@@ -5,13 +5,15 @@ files that inflate to a thousand times as many bytes; and little for each of man
 import gzip
 import json
 import os
+import re
 import resource
 import subprocess
 import unittest
 
-from support import COMMAND, IS_SANITIZED, CliTest
+from support import COMMAND, IS_SANITIZED, CliTest, frame
 
 MIB = 1 << 20
+LINE_COST = 20  # bytes that a record takes in the list of records
 
 
 def limit_memory():
@@ -54,9 +56,9 @@ class Bombs(MemoryTest):
         self.assertEqual(status, 3, said)
         self.assertEqual(
             said,
-            "recmap: a.gz: the gzip stream has a record, or damage, that takes "
-            f"over {limit} MiB of memory, the limit for a file of {size} bytes\n"
-            "  decompress the file and index the result\n",
+            "recmap: a.gz: record 0 at byte 0: a record, or damage, of the gzip "
+            f"stream takes over {limit} MiB of memory, the limit for a file of {size} "
+            "bytes\n  decompress the file and index the result\n",
         )
         self.assertLess(peak, limit + 64)
 
@@ -65,8 +67,97 @@ class Bombs(MemoryTest):
         size = os.path.getsize(self.path("a.gz"))
         status, said, peak = self.run_measured("index", "--framing", "lines", "-o", "a.rmx", "a.gz")
         self.assertEqual(status, 3, said)
-        self.assertIn(f"holds more than {(1 << 23) + 8 * size} records", said)
-        self.assertLess(peak, 600)
+        limit = 256 + 256 * size // MIB
+        record = (256 * MIB + 256 * size) // LINE_COST + 1
+        self.assertEqual(
+            said,
+            f"recmap: a.gz: record {record} at byte {record}: the list of records "
+            f"and damage of the gzip stream takes over {limit} MiB of memory, the "
+            f"limit for a file of {size} bytes\n"
+            "  decompress the file and index the result\n",
+        )
+        self.assertLess(peak, limit + 64)
+
+    def test_damage(self):
+        # A byte after each record of no bytes: a damaged place takes much more than it.
+        record = frame(b"")
+        self.write("a.gz", gzip.compress((record + b"?") * (50 * MIB // 17), 9))
+        size = os.path.getsize(self.path("a.gz"))
+        status, said, peak = self.run_measured(
+            "index", "--on-corrupt", "skip", "-o", "a.rmx", "a.gz"
+        )
+        self.assertEqual(status, 3, said)
+        limit = 256 + 256 * size // MIB
+        self.assertIn(
+            f"the list of records and damage of the gzip stream takes over {limit} MiB of memory",
+            said,
+        )
+        self.assertLess(peak, limit + 200)
+
+    def test_memory_limit(self):
+        advice = (
+            "  raise the memory limit (`--memory-limit`, in Python `memory_limit=`), or "
+            "decompress the file and index the result\n"
+        )
+        self.write("lines.gz", gzip.compress(b"a line\n" + b"\n" * 4 * MIB, 9))
+        self.write("line.gz", gzip.compress(b"a line\n" + bytes(64 * MIB), 9))
+        self.write("plain", b"\n" * 4 * MIB)
+        for name, size in (("lines.gz", 128 * MIB), ("line.gz", 192 * MIB), ("plain", MIB)):
+            self.index("--framing", "lines", "--memory-limit", str(size), "-o", "a.rmx", name)
+        for name in ("lines.gz", "line.gz"):
+            self.write("first", b"one\ntwo\n")
+            status, said, peak = self.run_measured(
+                "index",
+                "--framing",
+                "lines",
+                "--memory-limit",
+                "16MiB",
+                "-o",
+                "b.rmx",
+                "first",
+                name,
+            )
+            self.assertEqual(status, 3, said)
+            place = re.match(rf"recmap: {name}: record (\d+) at byte (\d+): ", said)
+            self.assertIsNotNone(place, said)
+            self.assertEqual(
+                said[place.end() :],
+                "indexing the gzip stream takes more memory than "
+                "the limit of 16777216 bytes\n" + advice,
+            )
+            number, offset = map(int, place.groups())
+            if name == "line.gz":
+                self.assertEqual((number, offset), (2 + 1, 7))
+            else:
+                self.assertEqual(offset, 7 + (number - 2 - 1))
+                self.assertLess(15 * MIB, number * LINE_COST)
+                self.assertLess(number * LINE_COST, 16 * MIB)
+            self.assertLess(peak, 16 + 32)
+            self.assertFalse(os.path.exists(self.path("b.rmx")))
+
+    def test_sizes_of_the_memory_limit(self):
+        self.write("a", b"a line\n")
+        self.check(
+            "index",
+            "--memory-limit",
+            "much",
+            "a",
+            status=2,
+            err=(
+                "recmap: index: --memory-limit must be a size such as 200GB or 64MiB, not 'much'\n"
+                "  try 'recmap index --help'\n"
+            ),
+        )
+        self.check(
+            "index",
+            "--framing",
+            "lines",
+            "--memory-limit",
+            "1MB",
+            "a",
+            status=2,
+            err=("recmap: the memory limit is 1000000 bytes; the minimum is 1048576\n"),
+        )
 
     def test_many_records_from_few_bytes(self):
         self.write("a.gz", gzip.compress(b"\n" * 2_000_000, 9))
