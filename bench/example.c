@@ -33,15 +33,15 @@ static size_t field_size(size_t size) {
 static uint8_t *put_entry(struct example *example, const char *name, unsigned list, size_t size) {
     size_t name_size = strlen(name), list_size = field_size(size);
     size_t feature_size = field_size(list_size);
-    uint8_t *at = example->bytes + example->end;
-    at = put_head(at, 1, field_size(name_size) + field_size(feature_size));
-    at = put_head(at, 1, name_size);
-    memcpy(at, name, name_size);
-    at = put_head(at + name_size, 2, feature_size);
-    at = put_head(at, list, list_size);
-    at = put_head(at, 1, size);
-    example->end = (size_t)(at - example->bytes) + size;
-    return at;
+    uint8_t *bytes = example->bytes + example->end;
+    bytes = put_head(bytes, 1, field_size(name_size) + field_size(feature_size));
+    bytes = put_head(bytes, 1, name_size);
+    memcpy(bytes, name, name_size);
+    bytes = put_head(bytes + name_size, 2, feature_size);
+    bytes = put_head(bytes, list, list_size);
+    bytes = put_head(bytes, 1, size);
+    example->end = (size_t)(bytes - example->bytes) + size;
+    return bytes;
 }
 
 void example_begin(struct example *example) {
@@ -56,17 +56,17 @@ void example_add_int64(struct example *example, const char *name, const uint64_t
                        size_t count) {
     size_t size = 0;
     for (size_t i = 0; i < count; i++) size += varint_size(values[i]);
-    uint8_t *at = put_entry(example, name, INT64_LIST, size);
-    for (size_t i = 0; i < count; i++) at = put_varint(at, values[i]);
+    uint8_t *bytes = put_entry(example, name, INT64_LIST, size);
+    for (size_t i = 0; i < count; i++) bytes = put_varint(bytes, values[i]);
 }
 
 void example_add_float(struct example *example, const char *name, const float *values,
                        size_t count) {
-    uint8_t *at = put_entry(example, name, FLOAT_LIST, 4 * count);
+    uint8_t *bytes = put_entry(example, name, FLOAT_LIST, 4 * count);
     for (size_t i = 0; i < count; i++) {
         uint32_t bits;
         memcpy(&bits, &values[i], sizeof bits);
-        store32(at + 4 * i, bits);
+        store32(bytes + 4 * i, bits);
     }
 }
 

@@ -26,7 +26,7 @@ static volatile uint32_t hash_sum; /* so that it is computed */
 struct layout {
     const char *set, *framing;
     void (*write)(FILE *file, const uint8_t *data, size_t size);
-    const uint8_t *(*next)(const uint8_t **data, size_t *size, const uint8_t *at,
+    const uint8_t *(*next)(const uint8_t **data, size_t *size, const uint8_t *position,
                            const uint8_t *end);
 };
 
@@ -54,10 +54,10 @@ static void write_line(FILE *file, const uint8_t *data, size_t size) {
 
 static const uint8_t *next_line(const uint8_t **data, size_t *size, const uint8_t *position,
                                 const uint8_t *end) {
-    const uint8_t *found = memchr(position, '\n', (size_t)(end - position));
+    const uint8_t *newline = memchr(position, '\n', (size_t)(end - position));
     *data = position;
-    *size = (size_t)(found - position);
-    return found + 1;
+    *size = (size_t)(newline - position);
+    return newline + 1;
 }
 
 static void write_fixed(FILE *file, const uint8_t *data, size_t size) {
@@ -102,8 +102,8 @@ static void shard_path(char path[SET_PATH_SIZE], const char *folder, const struc
 }
 
 static void make_set(const char *folder, const struct layout *layout) {
-    recmap_dataset *from = set_open(folder, "small", false, NULL);
-    uint64_t count = recmap_dataset_count(from) / 2;
+    recmap_dataset *dataset = set_open(folder, "small", false, NULL);
+    uint64_t count = recmap_dataset_count(dataset) / 2;
     char path[SET_PATH_SIZE];
     snprintf(path, sizeof path, "%s/%s", folder, layout->set);
     mkdir(path, 0777);
@@ -111,9 +111,9 @@ static void make_set(const char *folder, const struct layout *layout) {
         struct file_stat stat;
         shard_path(path, folder, layout, s);
         if (!file_stat_path(&stat, path))
-            write_shard(path, layout, from, count * s / SHARDS, count * (s + 1) / SHARDS);
+            write_shard(path, layout, dataset, count * s / SHARDS, count * (s + 1) / SHARDS);
     }
-    recmap_dataset_close(from);
+    recmap_dataset_close(dataset);
 }
 
 /* A record, as the bare loops know it. */
@@ -155,10 +155,10 @@ static void bare_scan(struct bare_set *bare, const struct layout *layout, bool k
     uint64_t count = 0;
     uint32_t sum = 0;
     for (unsigned s = 0; s < SHARDS; s++) {
-        const uint8_t *at = bare->maps[s]->data, *end = at + bare->maps[s]->size;
-        for (; at < end; count++) {
+        const uint8_t *cursor = bare->maps[s]->data, *end = cursor + bare->maps[s]->size;
+        for (; cursor < end; count++) {
             struct known_record record;
-            at = layout->next(&record.data, &record.size, at, end);
+            cursor = layout->next(&record.data, &record.size, cursor, end);
             if (keeps) bare->records[count] = record;
             else sum += framing_hash(record.data, record.size);
         }

@@ -70,12 +70,12 @@ int main(int argc, char **argv) {
         return 2;
     }
     struct samples fixed = {.count = 0};
-    uint64_t least = fixed_size(argv[1]);
-    samples_add(&fixed, (double)least);
+    uint64_t min = fixed_size(argv[1]);
+    samples_add(&fixed, (double)min);
     print_row(&fixed, "bytes", NO_GOAL, "index size, one empty record");
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         uint64_t records, size = measure(&records, argv[1], sets[i].name, NULL);
-        uint64_t more = size > least ? size - least : 0;
+        uint64_t more = size > min ? size - min : 0;
         print_size(more, records, sets[i].wanted, sets[i].kind, "beyond that");
         print_size(size, records, NO_GOAL, sets[i].kind, "all of the file");
         if (!sets[i].id) continue;

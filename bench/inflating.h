@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Inflates a file, but no more than the first `most` bytes of what it holds; returns how many. */
+/* Inflates a file, but no more than the first `max` bytes of what it holds; returns how many. */
 uint64_t inflate_file(const char *path, uint64_t size_max, bool with_crc);
 
 /* Inflates all shards of a set on so many threads, with CRC-32C. */

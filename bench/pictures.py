@@ -116,11 +116,11 @@ def draw_epochs(rows, path):
     )
     y = 66
     for size, bars in found.items():
-        most = max(rate for _, rate, _ in bars)
+        maximum = max(rate for _, rate, _ in bars)
         picture.text(20, y + 4, f"records of {SIZES[size]}", weight="bold")
         y += 12
         for name, rate, is_ours in bars:
-            width = 470 * rate / most
+            width = 470 * rate / maximum
             picture.text(92, y + 14, name, "end")
             picture.box(100, y, width, 18, OURS if is_ours else THEIRS)
             picture.text(106 + width, y + 14, f"{rate:,.0f}")

@@ -105,17 +105,17 @@ static void measure_seeks(const recmap_order *order, const char *name, int repea
     recmap_pieces pieces = RECMAP_PIECES_INIT;
     uint64_t state = 9;
     for (int r = 0; r < repeats; r++) {
-        double sum = 0, most = 0;
+        double sum = 0, max = 0;
         for (int i = 0; i < SEEKS; i++) {
             uint64_t position = random_next(&state) % recmap_order_count(order);
             uint64_t start = thread_cpu_ns();
             must(recmap_order_pieces(&pieces, order, 2, &position, 1, &error), &error);
             double taken = (double)(thread_cpu_ns() - start) / 1e3;
             sum += taken;
-            if (taken > most) most = taken;
+            if (taken > max) max = taken;
         }
         samples_add(&medians, sum / SEEKS);
-        samples_add(&slowest, most);
+        samples_add(&slowest, max);
     }
     recmap_pieces_deinit(&pieces);
     print_row(&medians, "us", AT_MAX(1000), "%s: seek to a random row, mean", name);

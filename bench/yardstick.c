@@ -56,9 +56,9 @@ static void *run_crc(void *context) {
         while (map < pass->set.map_count && piece >= piece_count(pass->set.maps[map]))
             piece -= piece_count(pass->set.maps[map++]);
         if (map == pass->set.map_count) return NULL;
-        const struct file_map *at = pass->set.maps[map];
+        const struct file_map *file = pass->set.maps[map];
         size_t offset = piece * PIECE_SIZE;
-        pass->sum += crc32c(at->data + offset, (size_t)min_u64(at->size - offset, PIECE_SIZE));
+        pass->sum += crc32c(file->data + offset, (size_t)min_u64(file->size - offset, PIECE_SIZE));
     }
 }
 
@@ -93,11 +93,11 @@ uint64_t crc_all_frames(const char *folder, const char *name) {
     map_set(&set, folder, name);
     for (size_t i = 0; i < set.map_count; i++) {
         map_advise(set.maps[i], 0, set.maps[i]->size, MAP_ADVICE_SEQUENTIAL);
-        const uint8_t *at = set.maps[i]->data, *end = at + set.maps[i]->size;
-        for (; at < end; count++) {
-            uint64_t length = load64(at);
-            if (!header_holds(at) || !data_holds(at, length)) abort();
-            at += length + OVERHEAD;
+        const uint8_t *cursor = set.maps[i]->data, *end = cursor + set.maps[i]->size;
+        for (; cursor < end; count++) {
+            uint64_t length = load64(cursor);
+            if (!header_holds(cursor) || !data_holds(cursor, length)) abort();
+            cursor += length + OVERHEAD;
         }
     }
     mapped_set_close(&set);
@@ -116,8 +116,9 @@ void mapped_set_open(struct mapped_set *set, const char *folder, const char *nam
     uint64_t capacity = 0;
     map_set(set, folder, name);
     for (size_t i = 0; i < set->map_count; i++) {
-        const uint8_t *at = set->maps[i]->data, *end = at + set->maps[i]->size;
-        for (; at < end; at += load64(at) + OVERHEAD) add_address(set, &capacity, at);
+        const uint8_t *cursor = set->maps[i]->data, *end = cursor + set->maps[i]->size;
+        for (; cursor < end; cursor += load64(cursor) + OVERHEAD)
+            add_address(set, &capacity, cursor);
     }
 }
 

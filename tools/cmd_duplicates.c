@@ -37,10 +37,10 @@ static void choose_firsts(struct view *view, uint64_t *firsts) {
     view_choose(view, firsts, kept);
 }
 
-static recmap_status find(uint64_t *firsts, const struct view *view, const char *by,
+static recmap_status find(uint64_t *firsts, const struct view *view, const char *subject,
                           recmap_error *error) {
-    bool by_id = !strcmp(by, "id");
-    const char *feature = by_id || !strcmp(by, "content") ? NULL : by;
+    bool by_id = !strcmp(subject, "id");
+    const char *feature = by_id || !strcmp(subject, "content") ? NULL : subject;
     struct progress_bar progress = progress_bar_start("comparing");
     interrupt_watch();
     recmap_status status = recmap_dataset_find_duplicates(firsts, view->dataset, view->numbers,
@@ -50,11 +50,11 @@ static recmap_status find(uint64_t *firsts, const struct view *view, const char 
     return status;
 }
 
-static int run_duplicates(struct view *view, const char *by, const char *path) {
+static int run_duplicates(struct view *view, const char *subject, const char *path) {
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t *firsts = malloc((size_t)(view->count + 1) * sizeof *firsts), total = view->count;
     if (!firsts) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
-    recmap_status status = find(firsts, view, by, &error);
+    recmap_status status = find(firsts, view, subject, &error);
     if (status == RECMAP_OK && path) {
         choose_firsts(view, firsts);
         status = view_output_save(view, path, total, &error);
@@ -67,14 +67,14 @@ static int run_duplicates(struct view *view, const char *by, const char *path) {
 
 static int run(int argc, char **argv) {
     struct args args;
-    const char *by = "content", *path = NULL;
+    const char *subject = "content", *path = NULL;
     args_init(&args, &cmd_duplicates, options, argc, argv);
     for (int option; (option = args_next(&args)) != ARGS_END;) {
         if (option == ARGS_STOP) return args.exit_status;
-        if (option == OPTION_BY) by = optarg;
+        if (option == OPTION_BY) subject = optarg;
         else path = optarg;
     }
-    if (!*by) return args_usage_error(&args, "--by needs id, content or a feature");
+    if (!*subject) return args_usage_error(&args, "--by needs id, content or a feature");
     if (path && !*path) return args_usage_error(&args, "-o needs a file name");
     if (path && !view_output_is_selection(path))
         return args_usage_error(&args, "-o needs a name that ends in .rmv, not '%s'", path);
@@ -82,7 +82,7 @@ static int run(int argc, char **argv) {
     struct view view;
     int exit_status = view_open(&view, &args);
     if (!exit_status) exit_status = view_output_check(&view, path);
-    if (!exit_status) exit_status = run_duplicates(&view, by, path);
+    if (!exit_status) exit_status = run_duplicates(&view, subject, path);
     view_close(&view);
     return exit_status;
 }

@@ -29,8 +29,8 @@ struct get_job {
     struct args args;
     const char *path; /* of the output; NULL: standard output */
     enum output_format format;
-    const char *feature; /* to write instead of records, or NULL */
-    const char *from;    /* a file with more records, or NULL */
+    const char *feature;   /* to write instead of records, or NULL */
+    const char *list_path; /* a file with more records, or NULL */
     bool by_id;
     struct record_list list;
 };
@@ -81,16 +81,16 @@ static recmap_status complete_list(struct get_job *job, struct view *view, recma
     recmap_status status = RECMAP_OK;
     for (int i = 1; job->by_id && status == RECMAP_OK && i < job->args.operand_count; i++)
         status = record_list_add_id(&job->list, view, job->args.operands[i], error);
-    if (status == RECMAP_OK && job->from)
-        status = record_list_add_file(&job->list, view, job->from, job->by_id, error);
+    if (status == RECMAP_OK && job->list_path)
+        status = record_list_add_file(&job->list, view, job->list_path, job->by_id, error);
     return status;
 }
 
 /* A file of numbers or ids is an input, too. */
 static int check_output(const struct get_job *job, const struct view *view) {
     int exit_status = view_output_check_records(view, job->path);
-    if (exit_status || !job->from || !strcmp(job->from, "-")) return exit_status;
-    return output_check_input(job->path, job->from, "the file of --from");
+    if (exit_status || !job->list_path || !strcmp(job->list_path, "-")) return exit_status;
+    return output_check_input(job->path, job->list_path, "the file of --from");
 }
 
 static int run_get(struct get_job *job) {
@@ -116,7 +116,7 @@ static int set_option(struct get_job *job, int option) {
     switch (option) {
     case 'o': job->path = optarg; break;
     case OPTION_FEATURE: job->feature = optarg; break;
-    case OPTION_FROM: job->from = optarg; break;
+    case OPTION_FROM: job->list_path = optarg; break;
     case OPTION_BY:
         job->by_id = !strcmp(optarg, "id");
         if (job->by_id || !strcmp(optarg, "number")) break;
@@ -137,7 +137,7 @@ static int check_options(struct get_job *job) {
     if (job->feature && job->format != OUTPUT_DEFAULT && job->format != OUTPUT_RAW)
         return args_usage_error(args, "--feature writes values: it can only have --format raw");
     if (!args->operand_count) return args_usage_error(args, "no index given");
-    if (args->operand_count == 1 && !job->from)
+    if (args->operand_count == 1 && !job->list_path)
         return args_usage_error(args, job->by_id ? "no id given" : "no record number given");
     return job->by_id ? 0 : record_list_add_operands(&job->list, args);
 }

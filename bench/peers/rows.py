@@ -40,14 +40,14 @@ BINS = 64
 EPISODES, STEPS, FRAME, WINDOW, WINDOW_BATCH = 50, 200, 12_288, 16, 32
 
 
-def print_row(question, unit, values, goal=None, at_most=None):
+def print_row(question, unit, values, goal=None, maximum=None):
     middle = statistics.median(values)
     cells = [question, unit, f"{min(values):.4g}", f"{middle:.4g}", f"{max(values):.4g}"]
     cells += [str(len(values))]
     if goal is not None:
         cells += [f">= {goal:.4g}", "met" if middle >= goal else "missed"]
-    elif at_most is not None:
-        cells += [f"<= {at_most:.4g}", "met" if middle <= at_most else "missed"]
+    elif maximum is not None:
+        cells += [f"<= {maximum:.4g}", "met" if middle <= maximum else "missed"]
     else:
         cells += ["", ""]
     print("\t".join(cells), flush=True)
@@ -344,10 +344,10 @@ def start_rows(ds, repeats):
         loader.seek(0, len(order) // 2)
         state = loader.state_dict()
         size = len(json.dumps(state, separators=(",", ":")))
-        print_row(f"{make.__name__}: a loader's state as JSON", "bytes", [size], at_most=300)
+        print_row(f"{make.__name__}: a loader's state as JSON", "bytes", [size], maximum=300)
         times = [first_batch_ms(ds, order, KINDS[0], state) for _ in range(3 * repeats)]
         question = f"{make.__name__}: first batch of 16 rows from a state, by the clock"
-        print_row(question, "ms", times, at_most=5)
+        print_row(question, "ms", times, maximum=5)
 
 
 def main():

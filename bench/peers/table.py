@@ -74,7 +74,7 @@ def verdict(row):
 
 def cells(row):
     size = SIZES[row["set"]]
-    spread = f"{row['cpu_least']:.3g} to {row['cpu_most']:.3g}"
+    spread = f"{row['cpu_min']:.3g} to {row['cpu_max']:.3g}"
     took = duration(row["ours_cpu"]), duration(row["theirs_cpu"])
     ratios = f"{row['cpu']:.3g} x", spread, f"{row['clock']:.3g} x"
     said = row["name"], row["checks"], row["copies"], row["parses"]

@@ -23,16 +23,16 @@ PyObject *batch_set_class(PyObject *module, PyObject *class) {
 
 static struct shared_batch *shared_create(struct handle_object *handle, recmap_batch *batch,
                                           recmap_parser *parser) {
-    struct shared_batch *made = malloc(sizeof *made);
-    if (!made) {
+    struct shared_batch *shared = malloc(sizeof *shared);
+    if (!shared) {
         handle_give_batch(handle, batch);
         PyErr_NoMemory();
         return NULL;
     }
     handle_retain(handle);
-    *made = (struct shared_batch){.users = 1, .handle = handle, .batch = batch};
-    if (parser) made->parser = recmap_parser_retain(parser);
-    return made;
+    *shared = (struct shared_batch){.users = 1, .handle = handle, .batch = batch};
+    if (parser) shared->parser = recmap_parser_retain(parser);
+    return shared;
 }
 
 void shared_batch_release(struct shared_batch *shared) {
@@ -59,10 +59,10 @@ PyObject *batch_wrap(struct handle_object *handle, recmap_batch *batch, recmap_p
     if (!shared) return NULL;
     PyTypeObject *type = (PyTypeObject *)batch_class;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    struct batch_object *made = (struct batch_object *)allocate(type, 0);
-    if (made) made->shared = shared;
+    struct batch_object *object = (struct batch_object *)allocate(type, 0);
+    if (object) object->shared = shared;
     else shared_batch_release(shared);
-    return (PyObject *)made;
+    return (PyObject *)object;
 }
 
 /* ---- Reading. */
@@ -85,14 +85,14 @@ PyObject *batch_gather(struct handle_object *handle, const uint64_t *numbers, si
     else status = recmap_dataset_gather(batch, handle->dataset, numbers, count, &error);
     recmap_batch_set_interrupt(batch, NULL, NULL);
     signals_end(&check);
-    PyObject *made = NULL;
-    if (status == RECMAP_OK) made = batch_wrap(handle, batch, parser);
+    PyObject *result = NULL;
+    if (status == RECMAP_OK) result = batch_wrap(handle, batch, parser);
     else {
         handle_give_batch(handle, batch);
         raise_error(&error);
     }
     handle_release(handle);
-    return made;
+    return result;
 }
 
 PyObject *batch_cut(struct handle_object *handle, const recmap_order *order, recmap_parser *parser,
@@ -108,14 +108,14 @@ PyObject *batch_cut(struct handle_object *handle, const recmap_order *order, rec
         recmap_dataset_rows(batch, handle->dataset, order, parser, epoch, positions, count, &error);
     recmap_batch_set_interrupt(batch, NULL, NULL);
     signals_end(&check);
-    PyObject *made = NULL;
-    if (status == RECMAP_OK) made = batch_wrap(handle, batch, parser);
+    PyObject *result = NULL;
+    if (status == RECMAP_OK) result = batch_wrap(handle, batch, parser);
     else {
         handle_give_batch(handle, batch);
         raise_error(&error);
     }
     handle_release(handle);
-    return made;
+    return result;
 }
 
 recmap_columns *batch_columns(struct batch_object *batch) {

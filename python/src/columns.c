@@ -88,21 +88,21 @@ static PyObject *buffer_make(PyObject *owner, const void *data, recmap_element e
         return PyErr_Format(PyExc_ValueError,
                             "a column has %zu dimensions, but at most %d are supported",
                             dimension_count, DIMENSIONS_MAX);
-    struct buffer_object *made = PyObject_New(struct buffer_object, buffer_type);
-    if (!made) return NULL;
+    struct buffer_object *buffer = PyObject_New(struct buffer_object, buffer_type);
+    if (!buffer) return NULL;
     Py_INCREF(owner);
-    made->owner = owner;
-    made->data = data ? data : nothing;
-    made->format = format_of(element);
-    made->item_size = (Py_ssize_t)recmap_element_size(element);
-    made->size = (Py_ssize_t)count * made->item_size;
-    made->dimension_count = (int)dimension_count;
-    Py_ssize_t stride = made->item_size;
+    buffer->owner = owner;
+    buffer->data = data ? data : nothing;
+    buffer->format = format_of(element);
+    buffer->item_size = (Py_ssize_t)recmap_element_size(element);
+    buffer->size = (Py_ssize_t)count * buffer->item_size;
+    buffer->dimension_count = (int)dimension_count;
+    Py_ssize_t stride = buffer->item_size;
     for (size_t i = dimension_count; i-- > 0; stride *= (Py_ssize_t)shape[i]) {
-        made->shape[i] = (Py_ssize_t)shape[i];
-        made->strides[i] = stride;
+        buffer->shape[i] = (Py_ssize_t)shape[i];
+        buffer->strides[i] = stride;
     }
-    return (PyObject *)made;
+    return (PyObject *)buffer;
 }
 
 static PyObject *int64_buffer(PyObject *owner, const int64_t *data, uint64_t count) {
@@ -120,13 +120,13 @@ struct views_object {
 };
 
 static PyObject *views_make(PyObject *owner, const recmap_bytes *views, Py_ssize_t count) {
-    struct views_object *made = PyObject_New(struct views_object, views_type);
-    if (!made) return NULL;
+    struct views_object *object = PyObject_New(struct views_object, views_type);
+    if (!object) return NULL;
     Py_INCREF(owner);
-    made->owner = owner;
-    made->views = views;
-    made->count = count;
-    return (PyObject *)made;
+    object->owner = owner;
+    object->views = views;
+    object->count = count;
+    return (PyObject *)object;
 }
 
 static Py_ssize_t views_length(PyObject *object) {

@@ -10,10 +10,10 @@
 
 PyObject *order_wrap(recmap_status status, recmap_order *order, const recmap_error *error) {
     if (status != RECMAP_OK) return raise_error(error);
-    struct order_object *made = PyObject_New(struct order_object, order_type);
-    if (made) made->order = order;
+    struct order_object *object = PyObject_New(struct order_object, order_type);
+    if (object) object->order = order;
     else recmap_order_release(order);
-    return (PyObject *)made;
+    return (PyObject *)object;
 }
 
 static recmap_order *order_of(PyObject *object) {
@@ -167,11 +167,11 @@ static PyObject *blend_checked(const struct mixture_arguments *arguments) {
                             arguments->weights.count, count, change_count);
     recmap_order **orders = calloc(count + 1, sizeof *orders);
     recmap_mixture_change *changes = calloc(change_count + 1, sizeof *changes);
-    PyObject *made = orders && changes ? blend(arguments, orders, changes, count)
-                                       : PyErr_NoMemory();
+    PyObject *result = orders && changes ? blend(arguments, orders, changes, count)
+                                         : PyErr_NoMemory();
     free(orders);
     free(changes);
-    return made;
+    return result;
 }
 
 /* mixture([Order], positions, weights, is_last, length): `weights` is an array of doubles, those of
@@ -189,10 +189,10 @@ static PyObject *mixture(PyObject *unused, PyObject *arguments) {
         return NULL;
     }
     given.options.stop = is_last ? RECMAP_STOP_LAST : RECMAP_STOP_FIRST;
-    PyObject *made = blend_checked(&given);
+    PyObject *result = blend_checked(&given);
     array_release(&given.positions);
     array_release(&given.weights);
-    return made;
+    return result;
 }
 
 /* ---- Views of an order. */
@@ -371,11 +371,11 @@ static PyObject *describe(PyObject *object, PyObject *unused) {
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_order_describe(&text, order_of(object), &error);
-    PyObject *made = status == RECMAP_OK
-                         ? PyUnicode_FromStringAndSize(text.data, (Py_ssize_t)text.size)
-                         : raise_error(&error);
+    PyObject *result = status == RECMAP_OK
+                           ? PyUnicode_FromStringAndSize(text.data, (Py_ssize_t)text.size)
+                           : raise_error(&error);
     recmap_text_deinit(&text);
-    return made;
+    return result;
 }
 
 /* share(epoch, position, world_size, batch_size, last, step, rank) -> (steps, first, count): the

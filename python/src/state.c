@@ -24,11 +24,11 @@ PyObject *state_make(PyObject *module, PyObject *arguments) {
     recmap_status status = recmap_state_create(&state, &info, &error);
     if (status == RECMAP_OK) status = recmap_state_to_json(&text, state, &error);
     recmap_state_destroy(state);
-    PyObject *made = status == RECMAP_OK
-                         ? PyUnicode_FromStringAndSize(text.data, (Py_ssize_t)text.size)
-                         : raise_error(&error);
+    PyObject *result = status == RECMAP_OK
+                           ? PyUnicode_FromStringAndSize(text.data, (Py_ssize_t)text.size)
+                           : raise_error(&error);
     recmap_text_deinit(&text);
-    return made;
+    return result;
 }
 
 /* order_continues(order, order of a state, positions, epoch, position) -> whether the state can be

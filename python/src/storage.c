@@ -20,9 +20,9 @@ static PyObject *create_capsule(recmap_storage *storage) {
 
 int take_storage(PyObject *object, void *storage) {
     if (object == Py_None) return 1;
-    recmap_storage *found = PyCapsule_GetPointer(object, capsule_name);
-    if (found) *(recmap_storage **)storage = found;
-    return found != NULL;
+    recmap_storage *pointer = PyCapsule_GetPointer(object, capsule_name);
+    if (pointer) *(recmap_storage **)storage = pointer;
+    return pointer != NULL;
 }
 
 static int set_options(recmap_storage *storage, PyObject *pairs, recmap_status *status,

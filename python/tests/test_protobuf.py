@@ -242,9 +242,9 @@ def record(r):
 # Features that nobody asked for, blanked.
 
 
-def read_varint(data, at, most=10):
+def read_varint(data, at, limit=10):
     value = 0
-    for i in range(most):
+    for i in range(limit):
         if at + i >= len(data):
             break
         value |= (data[at + i] & 127) << 7 * i

@@ -216,12 +216,12 @@ static void put_shortest(struct json_writer *json, double value, bool is_float, 
         double back = strtod(text, NULL);
         if (is_float ? (float)back == (float)value : back == value) break;
     }
-    const char *at = text;
+    const char *cursor = text;
     int digit_count = 0, size = 0;
-    if (*at == '-') result[size++] = *at++;
-    for (; *at != 'e'; at++)
-        if (*at >= '0' && *at <= '9') digits[digit_count++] = *at;
-    int exponent = (int)strtol(at + 1, NULL, 10);
+    if (*cursor == '-') result[size++] = *cursor++;
+    for (; *cursor != 'e'; cursor++)
+        if (*cursor >= '0' && *cursor <= '9') digits[digit_count++] = *cursor;
+    int exponent = (int)strtol(cursor + 1, NULL, 10);
     while (digit_count > 1 && digits[digit_count - 1] == '0') digit_count--;
     digits[digit_count] = 0;
     char *end = result + size;

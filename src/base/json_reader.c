@@ -68,13 +68,13 @@ static size_t put_code(char bytes[4], uint32_t code) {
 static bool read_escape(struct json_reader *reader, char bytes[4], size_t *size) {
     static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
     if (reader->at == reader->end) return false;
-    const char *found = memchr(names, *reader->at, sizeof names - 1);
+    const char *name = memchr(names, *reader->at, sizeof names - 1);
     uint32_t code;
     *size = 1;
-    if (found) bytes[0] = values[found - names];
-    if (!found && *reader->at != 'u') return false;
+    if (name) bytes[0] = values[name - names];
+    if (!name && *reader->at != 'u') return false;
     reader->at++;
-    if (found) return true;
+    if (name) return true;
     if (!read_code(reader, &code)) return false;
     *size = put_code(bytes, code);
     return true;

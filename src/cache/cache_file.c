@@ -70,10 +70,10 @@ static bool fill_header(struct header *header, const struct cache_key *key) {
 }
 
 static bool has_header(int fd, const struct header *expected) {
-    struct header *found = malloc(sizeof *found);
-    bool is_same = found && file_read_at(fd, found, sizeof *found, 0, "", NULL) == RECMAP_OK &&
-                   !memcmp(found, expected, sizeof *found);
-    free(found);
+    struct header *header = malloc(sizeof *header);
+    bool is_same = header && file_read_at(fd, header, sizeof *header, 0, "", NULL) == RECMAP_OK &&
+                   !memcmp(header, expected, sizeof *header);
+    free(header);
     return is_same;
 }
 

@@ -63,9 +63,9 @@ static bool pad_rows(const struct assembly *a, uint8_t *padded, size_t row_size)
     const int64_t *rows = buffer_int64(&a->sink->rows);
     size_t element_size = recmap_element_size(a->plan->feature.element);
     for (uint64_t i = 0; i < a->memory->row_count; i++) {
-        const uint8_t *from = a->sink->values.data + (uint64_t)rows[i] * element_size;
+        const uint8_t *source = a->sink->values.data + (uint64_t)rows[i] * element_size;
         size_t size = (uint64_t)(rows[i + 1] - rows[i]) * element_size;
-        if (!interrupt_copy(a->interrupt, padded + i * row_size, from, size) ||
+        if (!interrupt_copy(a->interrupt, padded + i * row_size, source, size) ||
             !fill(a, padded + i * row_size + size, row_size - size))
             return false;
     }

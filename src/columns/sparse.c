@@ -79,18 +79,18 @@ static void merge(const struct sorting *sorting, int64_t *out, const int64_t *so
  * memory besides `other`. Returns false if the call was interrupted. */
 static bool sort(const struct assembly *a, const struct sorting *sorting, int64_t *order,
                  int64_t *other, size_t count) {
-    int64_t *from = order, *to = other;
+    int64_t *source = order, *target = other;
     for (size_t run = 1; run < count; run *= 2) {
         for (size_t begin = 0; begin < count; begin += 2 * run) {
             size_t end = begin + 2 * run < count ? 2 * run : count - begin;
-            merge(sorting, to + begin, from + begin, run < end ? run : end, end);
+            merge(sorting, target + begin, source + begin, run < end ? run : end, end);
             if (!assembly_continues(a, end * sizeof *order)) return false;
         }
-        int64_t *done = to;
-        to = from;
-        from = done;
+        int64_t *done = target;
+        target = source;
+        source = done;
     }
-    if (from != order) memcpy(order, from, count * sizeof *order);
+    if (source != order) memcpy(order, source, count * sizeof *order);
     return true;
 }
 

@@ -95,19 +95,20 @@ uint8_t *batch_allocate(recmap_batch *batch, size_t size) {
  * `sorted` and swaps the two. Returns the number of requests in the largest group with equal bits.
  */
 static size_t radix_pass(recmap_batch *batch, size_t count, unsigned shift) {
-    const struct batch_request *from = batch->requests;
-    struct batch_request *to = batch->sorted;
+    const struct batch_request *source = batch->requests;
+    struct batch_request *target = batch->sorted;
     size_t starts[256] = {0}, sum = 0, largest = 0;
-    for (size_t i = 0; i < count; i++) starts[from[i].number >> shift & 0xff]++;
+    for (size_t i = 0; i < count; i++) starts[source[i].number >> shift & 0xff]++;
     for (size_t i = 0; i < 256; i++) {
         size_t group_size = starts[i];
         starts[i] = sum;
         sum += group_size;
         if (group_size > largest) largest = group_size;
     }
-    for (size_t i = 0; i < count; i++) to[starts[from[i].number >> shift & 0xff]++] = from[i];
+    for (size_t i = 0; i < count; i++)
+        target[starts[source[i].number >> shift & 0xff]++] = source[i];
     batch->sorted = batch->requests;
-    batch->requests = to;
+    batch->requests = target;
     size_t capacity = batch->sorted_capacity;
     batch->sorted_capacity = batch->requests_capacity;
     batch->requests_capacity = capacity;

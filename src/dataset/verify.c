@@ -180,8 +180,8 @@ static recmap_status list_lost(size_t *stretch, struct verification *verificatio
     struct index_place place;
     RETURN_IF_FAILED(index_locate(&place, verification->dataset->index, record, error));
     for (; *stretch < end; ++*stretch) {
-        const struct finding *found = &report->findings[*stretch];
-        if (found->length && found->offset + found->length > place.offset) break;
+        const struct finding *finding = &report->findings[*stretch];
+        if (finding->length && finding->offset + finding->length > place.offset) break;
     }
     if (*stretch < end && report->findings[*stretch].offset < place.offset + place.frame_size)
         return RECMAP_OK;
@@ -330,10 +330,10 @@ static recmap_status add_report(recmap_report *report, const struct dataset_part
                        sizeof *report->findings))
         return fail_memory(error);
     for (size_t i = 0; i < added->count; i++) {
-        struct finding *found = &report->findings[report->count++];
-        *found = added->findings[i];
-        found->shard_index += part->first_shard;
-        if (found->record != RECMAP_NO_RECORD) found->record += part->first_record;
+        struct finding *finding = &report->findings[report->count++];
+        *finding = added->findings[i];
+        finding->shard_index += part->first_shard;
+        if (finding->record != RECMAP_NO_RECORD) finding->record += part->first_record;
     }
     return RECMAP_OK;
 }
@@ -400,14 +400,14 @@ size_t recmap_report_damage_count(const recmap_report *report) {
 }
 
 recmap_damage recmap_report_get_damage(const recmap_report *report, size_t damage_index) {
-    const struct finding *found = &report->findings[damage_index];
+    const struct finding *finding = &report->findings[damage_index];
     return (recmap_damage){
-        .shard_index = found->shard_index,
-        .record = found->record,
-        .offset = found->offset,
-        .length = found->length,
-        .path = report->dataset->shard_table[found->shard_index].entry.path,
-        .reason = found->reason,
+        .shard_index = finding->shard_index,
+        .record = finding->record,
+        .offset = finding->offset,
+        .length = finding->length,
+        .path = report->dataset->shard_table[finding->shard_index].entry.path,
+        .reason = finding->reason,
     };
 }
 

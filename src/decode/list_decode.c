@@ -233,16 +233,16 @@ bool list_fields(struct list_decoder *decoder, struct wire list) {
         uint64_t number;
         struct wire run;
         bool good = wire_read_tag(&tag, &list, &trace);
-        const uint8_t *at = list.at;
+        const uint8_t *cursor = list.at;
         if (good && tag == PACKED_TAG) {
             good = wire_read_bytes(&run, &list, &trace);
             if (good && !list_run(decoder, run.at, wire_left(&run))) return false;
         } else if (good && tag == INT64_TAG && kind == RECMAP_TYPE_INT64) {
             good = wire_read_varint(&number, &list, &trace);
-            if (good && !list_int64s(decoder, at, (size_t)(list.at - at))) return false;
+            if (good && !list_int64s(decoder, cursor, (size_t)(list.at - cursor))) return false;
         } else if (good && tag == FLOAT_TAG && kind == RECMAP_TYPE_FLOAT) {
             good = wire_left(&list) >= 4;
-            if (good && !list_floats(decoder, at, 4)) return false;
+            if (good && !list_floats(decoder, cursor, 4)) return false;
             list.at += good ? 4 : 0;
         } else if (good) {
             good = wire_skip(&list, tag, EXAMPLE_LIST_DEPTH, &trace);

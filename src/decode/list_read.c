@@ -73,16 +73,16 @@ static bool decode_feature(struct list_decoder *decoder, const struct example_fe
     }
     while (!wire_done(&entry) || !wire_done(&body)) {
         bool in_body = !wire_done(&body), good;
-        struct wire *from = in_body ? &body : &entry;
-        if (!wire_read_tag(&tag, from, &trace)) return false;
+        struct wire *source = in_body ? &body : &entry;
+        if (!wire_read_tag(&tag, source, &trace)) return false;
         if (!in_body && tag == EXAMPLE_VALUE_TAG) {
-            good = wire_read_bytes(&body, from, &trace);
+            good = wire_read_bytes(&body, source, &trace);
         } else if (in_body && feature_kind_of_tag(tag) != RECMAP_TYPE_NONE) {
-            good = wire_read_bytes(&list, from, &trace) &&
+            good = wire_read_bytes(&list, source, &trace) &&
                    (list.at < feature->lists_at || list_fields(decoder, list));
         } else {
-            good =
-                wire_skip(from, tag, in_body ? EXAMPLE_FEATURE_DEPTH : EXAMPLE_ENTRY_DEPTH, &trace);
+            good = wire_skip(source, tag, in_body ? EXAMPLE_FEATURE_DEPTH : EXAMPLE_ENTRY_DEPTH,
+                             &trace);
         }
         if (!good) return false;
     }

@@ -30,11 +30,11 @@ static struct list_decoder begin_row(struct sink *sink, const struct slot *slot,
 
 /* Finishes the row and returns true if it has the right number of values. */
 static bool end_row(const struct list_decoder *decoder, size_t row) {
-    struct sink *into = decoder->sink;
+    struct sink *sink = decoder->sink;
     if (!list_is_whole(decoder)) return false;
     if (decoder->slot->count) return true;
-    into->value_count = decoder->at;
-    ((int64_t *)(void *)into->rows.data)[row + 1] = (int64_t)decoder->at;
+    sink->value_count = decoder->at;
+    ((int64_t *)(void *)sink->rows.data)[row + 1] = (int64_t)decoder->at;
     return true;
 }
 

@@ -9,7 +9,7 @@
 /* The state of reading one record. */
 struct lists_reader {
     const struct example_names *names;
-    struct wire *found; /* the last entry of each name, or `at` NULL */
+    struct wire *entries; /* the last entry of each name, or `at` NULL */
     struct wire_trace trace;
     struct wire name; /* of the current list for messages, or `at` NULL */
 };
@@ -62,7 +62,7 @@ static bool find_list(struct lists_reader *reader, struct wire entry) {
     if (index == SIZE_MAX) return true;
     while (next_field(&list, &rest, SEQUENCE_LIST_TAG, SEQUENCE_ENTRY_DEPTH, &reader->trace))
         if (!check_steps(reader, list)) return false;
-    reader->found[index] = entry;
+    reader->entries[index] = entry;
     return !reader->trace.reason;
 }
 
@@ -146,7 +146,7 @@ bool read_lists(struct sink *sinks, struct wire *wire, const recmap_parser *pars
                 const uint8_t *data, size_t size, size_t row, struct read_fault *fault) {
     static const uint8_t nothing[1];
     const struct slot_set *set = &parser->lists;
-    struct lists_reader reader = {.names = set->names, .found = wire};
+    struct lists_reader reader = {.names = set->names, .entries = wire};
     if (!data) data = nothing;
     for (size_t i = 0; i < set->count; i++) wire[i] = (struct wire){0};
     if (!find_lists(&reader, (struct wire){data, data + size}))

@@ -5,14 +5,14 @@
 #include "decode/read_paths.h"
 
 struct read_scratch *read_scratch_create(void) {
-    void *made = NULL;
-    if (posix_memalign(&made, 64, sizeof(struct read_scratch)) != 0) return NULL;
-    memset(made, 0, sizeof(struct read_scratch));
-    return made;
+    void *memory = NULL;
+    if (posix_memalign(&memory, 64, sizeof(struct read_scratch)) != 0) return NULL;
+    memset(memory, 0, sizeof(struct read_scratch));
+    return memory;
 }
 
 static void empty(struct read_scratch *scratch) {
-    free(scratch->found);
+    free(scratch->features);
     free(scratch->places);
     free(scratch->order);
     memset(scratch, 0, sizeof *scratch);
@@ -25,13 +25,13 @@ void read_scratch_destroy(struct read_scratch *scratch) {
 }
 
 bool read_scratch_fit(struct read_scratch *scratch, const recmap_parser *parser) {
-    size_t count = parser->features.count, entries_most = count + UNASKED_MAX;
+    size_t count = parser->features.count, entries_max = count + UNASKED_MAX;
     if (scratch->plan == parser && scratch->slot_count == count) return true;
     empty(scratch);
-    scratch->found = calloc(count + 1, sizeof *scratch->found);
-    scratch->places = calloc(count + entries_most, sizeof *scratch->places);
-    scratch->order = calloc(entries_most, sizeof *scratch->order);
-    if (!scratch->found || !scratch->places || !scratch->order) {
+    scratch->features = calloc(count + 1, sizeof *scratch->features);
+    scratch->places = calloc(count + entries_max, sizeof *scratch->places);
+    scratch->order = calloc(entries_max, sizeof *scratch->order);
+    if (!scratch->features || !scratch->places || !scratch->order) {
         empty(scratch);
         return false;
     }

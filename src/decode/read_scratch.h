@@ -20,8 +20,8 @@ typedef bool read_fast_function(struct sink *sinks, struct read_scratch *scratch
 struct read_scratch {
     const recmap_parser *plan; /* everything below is for this plan */
     size_t slot_count;
-    read_fast_function *fast;      /* the fastest path that the CPU supports */
-    struct example_feature *found; /* slow path: one per slot */
+    read_fast_function *fast;         /* the fastest path that the CPU supports */
+    struct example_feature *features; /* slow path: one per slot */
 
     /* Fast path: where entries start, one pointer per slot, then one per entry of another name. */
     const uint8_t **places;

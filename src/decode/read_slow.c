@@ -49,10 +49,10 @@ static bool read_slot(struct sink *sink, const struct slot *slot,
 bool read_slow(struct sink *sinks, struct read_scratch *scratch, const recmap_parser *parser,
                const uint8_t *data, size_t size, size_t row, struct read_fault *fault) {
     const struct slot_set *set = &parser->features;
-    if (!find_features(scratch->found, parser, data, size, fault)) return false;
+    if (!find_features(scratch->features, parser, data, size, fault)) return false;
     for (size_t i = 0; i < set->count; i++)
         if (!read_slot(&sinks[i], &set->slots[i],
-                       &scratch->found[example_names_first(set->names, i)], data, row, fault))
+                       &scratch->features[example_names_first(set->names, i)], data, row, fault))
             return false;
     return true;
 }

@@ -74,9 +74,9 @@ static bool read_int64_list(struct example_feature *feature, struct wire list,
             if (!wire_read_bytes(&packed, &list, trace)) return false;
             if (!read_packed_int64(feature, packed, trace)) return false;
         } else if (tag == INT64_TAG) {
-            const uint8_t *at = list.at;
+            const uint8_t *cursor = list.at;
             if (!wire_read_varint(&bits, &list, trace)) return false;
-            add_values(feature, (struct wire){at, list.at}, 1);
+            add_values(feature, (struct wire){cursor, list.at}, 1);
         } else if (!wire_skip(&list, tag, EXAMPLE_LIST_DEPTH, trace)) {
             return false;
         }
@@ -94,9 +94,9 @@ static bool read_float_list(struct example_feature *feature, struct wire list,
             if (!wire_read_bytes(&packed, &list, trace)) return false;
             if (!read_packed_float(feature, packed, trace)) return false;
         } else if (tag == FLOAT_TAG) {
-            const uint8_t *at = list.at;
+            const uint8_t *cursor = list.at;
             if (!wire_read_fixed32(&bits, &list, trace)) return false;
-            add_values(feature, (struct wire){at, list.at}, 1);
+            add_values(feature, (struct wire){cursor, list.at}, 1);
         } else if (!wire_skip(&list, tag, EXAMPLE_LIST_DEPTH, trace)) {
             return false;
         }

@@ -34,10 +34,10 @@ static inline uint64_t field_size(uint64_t size) {
 
 /* The functions below write into reserved room. */
 static inline void message_put_varint(struct message_writer *writer, uint64_t value) {
-    uint8_t *at = writer->data + writer->size;
-    for (; value > 0x7f; value >>= 7) *at++ = (uint8_t)(value | 0x80);
-    *at++ = (uint8_t)value;
-    writer->size = (size_t)(at - writer->data);
+    uint8_t *cursor = writer->data + writer->size;
+    for (; value > 0x7f; value >>= 7) *cursor++ = (uint8_t)(value | 0x80);
+    *cursor++ = (uint8_t)value;
+    writer->size = (size_t)(cursor - writer->data);
     assert(writer->size <= writer->capacity);
 }
 

@@ -107,17 +107,17 @@ static bool read_field(struct json_input *input, void *context) {
     struct json_message *message = context;
     struct json_string key = {0};
     json_peek(&input->reader);
-    const char *at = input->reader.at;
+    const char *start = input->reader.at;
     if (!read_string(&key, input)) return false;
     unsigned i = 0;
     const struct json_field *field = message->fields;
     while (field->name && !json_string_is(&key, field->name) && !json_string_is(&key, field->other))
         i++, field++;
     int shown = key.size < 64 ? (int)key.size : 64;
-    if (!field->name) return refuse(input, at, "unknown field '%.*s'", shown, key.data);
-    if (message->seen >> i & 1) return refuse(input, at, "duplicate field '%s'", field->name);
+    if (!field->name) return refuse(input, start, "unknown field '%.*s'", shown, key.data);
+    if (message->seen >> i & 1) return refuse(input, start, "duplicate field '%s'", field->name);
     if (message->seen && message->group != field->group)
-        return refuse(input, at, "field '%s' belongs to another message", field->name);
+        return refuse(input, start, "field '%s' belongs to another message", field->name);
     message->seen |= 1u << i;
     message->group = field->group;
     if (!take(input, ':')) return false;
@@ -136,10 +136,11 @@ static bool read_message(struct json_input *input, const struct json_field *fiel
 static bool read_number(struct json_number *number, bool *is_quoted, struct json_input *input) {
     struct json_string string = {0};
     char first = json_peek(&input->reader);
-    const char *at = input->reader.at;
+    const char *start = input->reader.at;
     *is_quoted = first == '"';
     if (!*is_quoted)
-        return json_read_number(number, &input->reader) || refuse(input, at, "expected a number");
+        return json_read_number(number, &input->reader) ||
+               refuse(input, start, "expected a number");
     return read_string(&string, input) &&
            plain_text(&number->data, &number->size, &input->builder->plain, &string, input);
 }
@@ -157,11 +158,11 @@ static bool read_int64(struct json_input *input, void *context) {
     bool is_quoted;
     int64_t value;
     json_peek(&input->reader);
-    const char *at = input->reader.at;
+    const char *start = input->reader.at;
     if (!read_number(&number, &is_quoted, input)) return false;
-    if (is_quoted && !is_number(&number)) return refuse(input, at, "the string is not a number");
+    if (is_quoted && !is_number(&number)) return refuse(input, start, "the string is not a number");
     if (!json_number_to_int64(&value, &number))
-        return refuse(input, at, "the number is not a 64-bit integer");
+        return refuse(input, start, "the number is not a 64-bit integer");
     if (!message_reserve(values, 10)) return run_out(input);
     message_put_varint(values, (uint64_t)value);
     return true;
@@ -189,16 +190,16 @@ static bool read_float(struct json_input *input, void *context) {
     bool is_quoted;
     uint32_t bits;
     json_peek(&input->reader);
-    const char *at = input->reader.at;
+    const char *start = input->reader.at;
     if (!read_number(&number, &is_quoted, input)) return false;
     if (!is_quoted || !find_named_float(&bits, &number)) {
         if (is_quoted && !is_number(&number))
-            return refuse(input, at, "the string is not a number");
+            return refuse(input, start, "the string is not a number");
         double value = json_number_to_double(&number);
         /* Halfway between the largest float and the next power of two: from here on, rounding to
          * float overflows. */
         if (fabs(value) >= 0x1.ffffffp127)
-            return refuse(input, at, "the number is too large for a float");
+            return refuse(input, start, "the number is too large for a float");
         memcpy(&bits, &(float){(float)value}, sizeof bits);
     }
     if (!message_reserve(values, 4)) return run_out(input);
@@ -339,18 +340,18 @@ static bool read_lists(struct json_input *input) {
 
 static bool read_record_number(struct json_input *input) {
     uint64_t number;
-    const char *at = input->reader.at;
+    const char *start = input->reader.at;
     return json_read_uint64(&input->reader, &number) ||
-           refuse(input, at, "expected a record number");
+           refuse(input, start, "expected a record number");
 }
 
 static bool read_record_bytes(struct json_input *input) {
     struct message_writer *output = &input->builder->output;
     output->size = 0;
-    const char *at = input->reader.at;
+    const char *start = input->reader.at;
     if (!read_base64(output, 0, &output->size, input)) return false;
     if (output->size > input->builder->size_limit)
-        return refuse(input, at, "the record is too large");
+        return refuse(input, start, "the record is too large");
     input->is_base64 = true;
     return true;
 }

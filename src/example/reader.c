@@ -49,16 +49,16 @@ static void entry_begin(struct example_entry *entry, const struct wire *body) {
 /* Reads an entry in the form that writers use: its name, then its feature. Returns false for any
  * other form. */
 static bool read_plain_entry(struct example_entry *entry, const struct wire *body) {
-    const uint8_t *at = body->at;
+    const uint8_t *start = body->at;
     size_t size = wire_left(body);
-    if (size < 4 || at[0] != KEY_TAG || at[1] > 127 || at[1] > size - 4) return false;
-    const uint8_t *value = at + 2 + at[1];
-    size_t value_size = size - 4 - at[1];
+    if (size < 4 || start[0] != KEY_TAG || start[1] > 127 || start[1] > size - 4) return false;
+    const uint8_t *value = start + 2 + start[1];
+    size_t value_size = size - 4 - start[1];
     if (value[0] != EXAMPLE_VALUE_TAG || value[1] != value_size || value_size > 127) return false;
     entry_begin(entry, body);
-    entry->name = at + 2;
-    entry->name_size = at[1];
-    return example_name_is_utf8(at + 2, at[1]) &&
+    entry->name = start + 2;
+    entry->name_size = start[1];
+    return example_name_is_utf8(start + 2, start[1]) &&
            feature_read_plain(&entry->feature, value + 2, value_size);
 }
 

@@ -63,9 +63,9 @@ static bool advance(struct wire *wire, size_t size, struct wire_trace *trace) {
 }
 
 bool wire_read_fixed32(uint32_t *value, struct wire *wire, struct wire_trace *trace) {
-    const uint8_t *at = wire->at;
+    const uint8_t *start = wire->at;
     if (!advance(wire, 4, trace)) return false;
-    *value = load32(at);
+    *value = load32(start);
     return true;
 }
 
@@ -88,15 +88,15 @@ bool wire_skip(struct wire *wire, uint32_t tag, unsigned depth, struct wire_trac
     unsigned open_count = 0;
     trace->saw_unknown = true;
     for (;;) {
-        const uint8_t *at = wire->at - 1;
-        if (tag >> 3 == 0) return wire_fail(trace, at, "field number is 0");
+        const uint8_t *start = wire->at - 1;
+        if (tag >> 3 == 0) return wire_fail(trace, start, "field number is 0");
         if ((tag & 7) == WIRE_GROUP) {
             if (depth + trace->deeper + open_count >= WIRE_DEPTH_LIMIT)
-                return wire_fail(trace, at, "groups are nested too deep");
+                return wire_fail(trace, start, "groups are nested too deep");
             open[open_count++] = tag;
         } else if ((tag & 7) == WIRE_GROUP_END) {
             if (open_count == 0 || open[open_count - 1] != tag - 1)
-                return wire_fail(trace, at, "group end without a group");
+                return wire_fail(trace, start, "group end without a group");
             open_count--;
         } else if (!skip_plain(wire, tag, trace)) {
             return false;
@@ -124,22 +124,22 @@ static uint64_t load_few(const uint8_t *bytes, size_t size) {
 bool wire_count_varints(uint64_t *count, const struct wire *packed, struct wire_trace *trace) {
     static const char too_long[] = "varint is longer than ten bytes";
     const uint64_t marks = UINT64_C(0x8080808080808080);
-    const uint8_t *at = packed->at;
+    const uint8_t *cursor = packed->at;
     uint64_t found = 0;
-    unsigned run = 0; /* how many bytes before `at` belong to an unfinished varint */
-    for (; packed->end - at >= 8; at += 8) {
-        uint64_t last = ~load64(at) & marks;
+    unsigned run = 0; /* how many bytes before `cursor` belong to an unfinished varint */
+    for (; packed->end - cursor >= 8; cursor += 8) {
+        uint64_t last = ~load64(cursor) & marks;
         unsigned head = last ? (unsigned)__builtin_ctzll(last) >> 3 : 8;
-        if (run + head >= 10) return wire_fail(trace, at - run, too_long);
+        if (run + head >= 10) return wire_fail(trace, cursor - run, too_long);
         run = last ? (unsigned)__builtin_clzll(last) >> 3 : run + 8;
         found += count_marked(last);
     }
-    size_t left = (size_t)(packed->end - at);
+    size_t left = (size_t)(packed->end - cursor);
     if (left > 0) {
         /* Count the missing bytes as ends, then remove them. */
-        uint64_t last = ~load_few(at, left) & marks;
+        uint64_t last = ~load_few(cursor, left) & marks;
         unsigned head = (unsigned)__builtin_ctzll(last) >> 3;
-        if (run + head >= 10) return wire_fail(trace, at - run, too_long);
+        if (run + head >= 10) return wire_fail(trace, cursor - run, too_long);
         last <<= 8 * (8 - left);
         run = last ? (unsigned)__builtin_clzll(last) >> 3 : run + (unsigned)left;
         found += count_marked(last);

@@ -432,11 +432,11 @@ static void read_trailer(struct inflater *inflater, bool *is_wrong) {
         if (!inflater->is_bad) set_bad(inflater, inflater->source.size, ends_inside);
         return;
     }
-    const uint8_t *at = inflater->state.next_in;
+    const uint8_t *start = inflater->state.next_in;
     if (inflater->checks && inflater->kind == COMPRESSION_GZIP)
-        *is_wrong = load32(at) != inflater->sum ||
-                    load32(at + 4) != (uint32_t)inflater->member_size;
-    else if (inflater->checks) *is_wrong = __builtin_bswap32(load32(at)) != inflater->sum;
+        *is_wrong = load32(start) != inflater->sum ||
+                    load32(start + 4) != (uint32_t)inflater->member_size;
+    else if (inflater->checks) *is_wrong = __builtin_bswap32(load32(start)) != inflater->sum;
     if (!*is_wrong) inflater->unverified_from = inflater->offset;
     if (*is_wrong) {
         inflater->fault.at = inflater_position(inflater);
@@ -528,12 +528,12 @@ uint64_t inflater_find_member(struct inflater *inflater, uint64_t from) {
     if (inflater->kind != COMPRESSION_GZIP) return UINT64_MAX;
     start(inflater, from, 0);
     for (uint64_t at = from; have(inflater, 4) == 4;) {
-        const uint8_t *found = memchr(inflater->state.next_in, 0x1f, inflater->state.avail_in);
-        uint32_t before = found ? (uint32_t)(found - inflater->state.next_in)
+        const uint8_t *magic = memchr(inflater->state.next_in, 0x1f, inflater->state.avail_in);
+        uint32_t before = magic ? (uint32_t)(magic - inflater->state.next_in)
                                 : inflater->state.avail_in;
         at += before;
         skip(inflater, before);
-        if (!found || have(inflater, 4) < 4) continue;
+        if (!magic || have(inflater, 4) < 4) continue;
         if (compression_begins(inflater->kind, inflater->state.next_in, 4) &&
             is_member(inflater, at))
             return at;

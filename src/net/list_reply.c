@@ -14,25 +14,25 @@ enum { DEPTH_MAX = 16, TEXT_MAX = 8192 };
 typedef enum xml_event { XML_BEGIN, XML_END, XML_EMPTY, XML_TEXT, XML_DONE, XML_BAD } xml_event;
 
 struct xml {
-    const char *at, *end;
+    const char *cursor, *end;
     const char *name; /* of the element, without a namespace prefix; or the text */
     size_t name_size;
 };
 
 static const char *find(const struct xml *xml, const char *word) {
-    return memmem(xml->at, (size_t)(xml->end - xml->at), word, strlen(word));
+    return memmem(xml->cursor, (size_t)(xml->end - xml->cursor), word, strlen(word));
 }
 
 /* Skips a construct that begins at the position and ends with `word`. */
 static bool skip_past(struct xml *xml, const char *word) {
-    const char *found = find(xml, word);
-    if (found) xml->at = found + strlen(word);
-    return found != NULL;
+    const char *tag = find(xml, word);
+    if (tag) xml->cursor = tag + strlen(word);
+    return tag != NULL;
 }
 
 static bool begins_with(const struct xml *xml, const char *word) {
     size_t size = strlen(word);
-    return (size_t)(xml->end - xml->at) >= size && !memcmp(xml->at, word, size);
+    return (size_t)(xml->end - xml->cursor) >= size && !memcmp(xml->cursor, word, size);
 }
 
 static bool is_name_end(char c) {
@@ -41,9 +41,9 @@ static bool is_name_end(char c) {
 
 /* The position is at the `<` of a tag. Attributes are ignored; S3 and Azure send no `>` in them. */
 static xml_event next_tag(struct xml *xml) {
-    const char *close = memchr(xml->at, '>', (size_t)(xml->end - xml->at));
+    const char *close = memchr(xml->cursor, '>', (size_t)(xml->end - xml->cursor));
     if (!close) return XML_BAD;
-    const char *name = xml->at + 1;
+    const char *name = xml->cursor + 1;
     bool is_end = name < close && *name == '/';
     if (is_end) name++;
     const char *name_end = name;
@@ -51,7 +51,7 @@ static xml_event next_tag(struct xml *xml) {
     bool is_empty = close[-1] == '/' && !is_end;
     const char *prefix = memchr(name, ':', (size_t)(name_end - name));
     if (prefix) name = prefix + 1;
-    xml->at = close + 1;
+    xml->cursor = close + 1;
     xml->name = name;
     xml->name_size = (size_t)(name_end - name);
     if (!xml->name_size) return XML_BAD;
@@ -59,12 +59,12 @@ static xml_event next_tag(struct xml *xml) {
 }
 
 static xml_event next_event(struct xml *xml) {
-    while (xml->at < xml->end) {
-        if (*xml->at != '<') {
-            const char *tag = memchr(xml->at, '<', (size_t)(xml->end - xml->at));
-            xml->name = xml->at;
-            xml->at = tag ? tag : xml->end;
-            xml->name_size = (size_t)(xml->at - xml->name);
+    while (xml->cursor < xml->end) {
+        if (*xml->cursor != '<') {
+            const char *tag = memchr(xml->cursor, '<', (size_t)(xml->end - xml->cursor));
+            xml->name = xml->cursor;
+            xml->cursor = tag ? tag : xml->end;
+            xml->name_size = (size_t)(xml->cursor - xml->name);
             return XML_TEXT;
         }
         if (begins_with(xml, "<?")) {
@@ -123,19 +123,19 @@ static list_verdict copy_text(char **copy, const char *text, size_t size) {
     char *out = malloc(size + 1);
     if (!out) return LIST_NO_MEMORY;
     size_t used = 0;
-    for (const char *at = text, *end = text + size; at < end;) {
-        if (*at != '&') {
-            out[used++] = *at++;
+    for (const char *cursor = text, *end = text + size; cursor < end;) {
+        if (*cursor != '&') {
+            out[used++] = *cursor++;
             continue;
         }
-        const char *stop = memchr(at, ';', (size_t)(end - at));
-        size_t put = stop ? put_reference(out + used, at + 1, (size_t)(stop - at - 1)) : 0;
+        const char *stop = memchr(cursor, ';', (size_t)(end - cursor));
+        size_t put = stop ? put_reference(out + used, cursor + 1, (size_t)(stop - cursor - 1)) : 0;
         if (!put) {
             free(out);
             return LIST_MALFORMED;
         }
         used += put;
-        at = stop + 1;
+        cursor = stop + 1;
     }
     out[used] = 0;
     *copy = out;
@@ -191,7 +191,7 @@ static list_verdict take_text(struct list_page *page, const struct list_dialect 
 
 list_verdict list_page_read(struct list_page *page, const struct list_dialect *dialect,
                             const char *text, size_t size) {
-    struct xml xml = {.at = text, .end = text + size};
+    struct xml xml = {.cursor = text, .end = text + size};
     struct xml_stack stack = {.depth = 0};
     bool has_root = false;
     for (;;) {

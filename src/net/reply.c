@@ -248,13 +248,13 @@ static bool is_code_character(char c) {
 
 void reply_find_code(char code[CODE_MAX], const char *body, size_t size) {
     static const char begin[] = "<Code>";
-    const char *found = memmem(body, size, begin, sizeof begin - 1);
+    const char *element = memmem(body, size, begin, sizeof begin - 1);
     code[0] = 0;
-    if (!found) return;
-    found += sizeof begin - 1;
-    size_t left = size - (size_t)(found - body), used = 0;
-    while (used < left && used < CODE_MAX - 1 && is_code_character(found[used])) used++;
-    if (used == left || found[used] != '<') return;
-    memcpy(code, found, used);
+    if (!element) return;
+    element += sizeof begin - 1;
+    size_t left = size - (size_t)(element - body), used = 0;
+    while (used < left && used < CODE_MAX - 1 && is_code_character(element[used])) used++;
+    if (used == left || element[used] != '<') return;
+    memcpy(code, element, used);
     code[used] = 0;
 }

@@ -62,9 +62,9 @@ static const struct option_name *find_name(const char *name) {
 
 /* Every option has a name. */
 static const struct option_name *find_option(storage_option option) {
-    const struct option_name *found = names;
-    while (found->option != option) found++;
-    return found;
+    const struct option_name *entry = names;
+    while (entry->option != option) entry++;
+    return entry;
 }
 
 static recmap_status fail_name(const char *name, recmap_error *error) {
@@ -147,14 +147,14 @@ static recmap_status put(struct storage_options *options, storage_option option,
 
 recmap_status storage_options_set(struct storage_options *options, const char *name,
                                   const char *value, recmap_error *error) {
-    const struct option_name *found = find_name(name);
-    if (!found) return fail_name(name, error);
-    const char *expected = check_value(found->kind, value);
+    const struct option_name *option = find_name(name);
+    if (!option) return fail_name(name, error);
+    const char *expected = check_value(option->kind, value);
     if (expected)
-        return fail(error, RECMAP_INVALID, "the storage option %s must be %s", found->name,
+        return fail(error, RECMAP_INVALID, "the storage option %s must be %s", option->name,
                     expected);
-    options->is_explicit[found->option] = true;
-    return put(options, found->option, value, strlen(value), error);
+    options->is_explicit[option->option] = true;
+    return put(options, option->option, value, strlen(value), error);
 }
 
 /* ---- The environment. */

@@ -129,7 +129,7 @@ static struct transfer *create_transfer(void) {
 
 /* Takes an idle transfer of this process, and joins the calls that share the window. */
 static struct transfer *join(recmap_storage *storage) {
-    struct transfer *found;
+    struct transfer *transfer;
     process_lock();
     /* After fork, the calls of other threads are not continued in the child. */
     if (storage->process != process_id()) storage->run_count = 0;
@@ -137,10 +137,10 @@ static struct transfer *join(recmap_storage *storage) {
     storage->run_count++;
     struct transfer **link = &storage->idle;
     while (*link && (*link)->process != process_id()) link = &(*link)->next;
-    found = *link;
-    if (found) *link = found->next;
+    transfer = *link;
+    if (transfer) *link = transfer->next;
     process_unlock();
-    return found ? found : create_transfer();
+    return transfer ? transfer : create_transfer();
 }
 
 static void leave(recmap_storage *storage, struct transfer *transfer) {

@@ -88,6 +88,6 @@ void alias_deinit(struct alias_table *table) {
 uint64_t alias_draw(const struct alias_table *table, uint64_t column_word, uint64_t height_word) {
     uint64_t column = random_below(column_word, table->count);
     uint64_t height = height_word >> (64 - table->height_bits);
-    const struct alias_column *found = &table->columns[column];
-    return height < found->threshold ? column : found->other;
+    const struct alias_column *drawn = &table->columns[column];
+    return height < drawn->threshold ? column : drawn->other;
 }

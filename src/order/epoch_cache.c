@@ -3,12 +3,12 @@
 #include <stdlib.h>
 
 struct epoch_state *epoch_cache_take(struct epoch_cache *cache, uint64_t epoch) {
-    struct epoch_state *found = atomic_exchange(&cache->places[epoch & 1], NULL);
-    if (found && found->epoch != epoch) {
-        epoch_cache_put(cache, found);
+    struct epoch_state *state = atomic_exchange(&cache->places[epoch & 1], NULL);
+    if (state && state->epoch != epoch) {
+        epoch_cache_put(cache, state);
         return NULL;
     }
-    return found;
+    return state;
 }
 
 void epoch_cache_put(struct epoch_cache *cache, struct epoch_state *state) {

@@ -97,13 +97,13 @@ static recmap_status sort_records(struct groups *groups, const int64_t *values, 
 recmap_status groups_by_label(struct groups *groups, const int64_t *labels, size_t n,
                               recmap_error *error) {
     RETURN_IF_FAILED(check_n(n, 0, error));
-    int64_t *found = NULL;
+    int64_t *distinct = NULL;
     size_t count = 0;
-    RETURN_IF_FAILED(find_labels(&found, &count, labels, n, error));
+    RETURN_IF_FAILED(find_labels(&distinct, &count, labels, n, error));
     /* Each label but the first is the lower bound of its group. */
     recmap_status status =
-        sort_records(groups, labels, n, found + (count > 0), count ? count - 1 : 0, error);
-    free(found);
+        sort_records(groups, labels, n, distinct + (count > 0), count ? count - 1 : 0, error);
+    free(distinct);
     return status;
 }
 

@@ -141,22 +141,22 @@ static recmap_status mixture_position_of(uint64_t *position, const recmap_order 
     recmap_status status = epoch_start(&start, mixture, epoch, error);
     if (status != RECMAP_OK) return status;
     uint32_t source = source_of(mixture, number);
-    const recmap_order *of = mixture->sources[source];
+    const recmap_order *base = mixture->sources[source];
     uint64_t first = blend_draws_before(blend, source, start);
     uint64_t end = blend_draws_before(blend, source, start + order->count);
     /* The record occurs once in each of the source's epochs that overlap this one. */
-    for (uint64_t e = first / of->count; e * of->count < end; e++) {
+    for (uint64_t e = first / base->count; e * base->count < end; e++) {
         uint64_t place;
-        status =
-            recmap_order_position_of(&place, of, e, number - mixture->first_number[source], error);
-        if (status == RECMAP_NOT_FOUND && !of->epochs_differ) break;
+        status = recmap_order_position_of(&place, base, e, number - mixture->first_number[source],
+                                          error);
+        if (status == RECMAP_NOT_FOUND && !base->epochs_differ) break;
         if (status == RECMAP_NOT_FOUND) continue;
         if (status == RECMAP_INVALID)
             return fail(error, status,
                         "record %" PRIu64 " has no unique position in source %u of the mixture",
                         number, source);
         if (status != RECMAP_OK) return status;
-        uint64_t drawn = e * of->count + place;
+        uint64_t drawn = e * base->count + place;
         if (drawn < first || drawn >= end) continue;
         found = blend_position_of(blend, source, drawn) - start;
         if (++count > 1) return fail_repeated(error, number);

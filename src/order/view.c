@@ -8,7 +8,7 @@
 
 struct view_order {
     recmap_order base;
-    recmap_order *of;
+    recmap_order *source;
     uint64_t size;     /* of the range or the list */
     uint64_t first;    /* range */
     int64_t step;      /* range */
@@ -19,7 +19,7 @@ struct view_order {
 
 static void view_destroy(recmap_order *order) {
     struct view_order *view = (struct view_order *)order;
-    recmap_order_release(view->of);
+    recmap_order_release(view->source);
     free(view->numbers);
 }
 
@@ -32,33 +32,34 @@ static uint64_t number_of(const struct view_order *view, uint64_t index) {
 static recmap_status rows_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                              const uint64_t *positions, size_t count, recmap_error *error) {
     const struct view_order *view = (const struct view_order *)order;
-    return view->of->kind->at(numbers, view->of, epoch, positions, count, error);
+    return view->source->kind->at(numbers, view->source, epoch, positions, count, error);
 }
 
 static recmap_status rows_position_of(uint64_t *position, const recmap_order *order, uint64_t epoch,
                                       uint64_t number, recmap_error *error) {
-    return recmap_order_position_of(position, ((const struct view_order *)order)->of, epoch, number,
-                                    error);
+    return recmap_order_position_of(position, ((const struct view_order *)order)->source, epoch,
+                                    number, error);
 }
 
 static recmap_status rows_pieces(recmap_pieces *pieces, const recmap_order *order, uint64_t epoch,
                                  const uint64_t *positions, size_t count, recmap_error *error) {
     const struct view_order *view = (const struct view_order *)order;
     size_t first = pieces->count;
-    RETURN_IF_FAILED(view->of->kind->pieces(pieces, view->of, epoch, positions, count, error));
+    RETURN_IF_FAILED(
+        view->source->kind->pieces(pieces, view->source, epoch, positions, count, error));
     for (size_t i = first; i < pieces->count; i++)
         pieces->items[i].record = number_of(view, pieces->items[i].record);
     return RECMAP_OK;
 }
 
 static recmap_status rows_prepare(const recmap_order *order, uint64_t epoch, recmap_error *error) {
-    return recmap_order_prepare(((const struct view_order *)order)->of, epoch, error);
+    return recmap_order_prepare(((const struct view_order *)order)->source, epoch, error);
 }
 
 static recmap_status range_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                               const uint64_t *positions, size_t count, recmap_error *error) {
     const struct view_order *view = (const struct view_order *)order;
-    RETURN_IF_FAILED(view->of->kind->at(numbers, view->of, epoch, positions, count, error));
+    RETURN_IF_FAILED(view->source->kind->at(numbers, view->source, epoch, positions, count, error));
     for (size_t i = 0; i < count; i++) numbers[i] = view->first + numbers[i] * (uint64_t)view->step;
     return RECMAP_OK;
 }
@@ -66,7 +67,7 @@ static recmap_status range_at(uint64_t *numbers, const recmap_order *order, uint
 static recmap_status list_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                              const uint64_t *positions, size_t count, recmap_error *error) {
     const struct view_order *view = (const struct view_order *)order;
-    RETURN_IF_FAILED(view->of->kind->at(numbers, view->of, epoch, positions, count, error));
+    RETURN_IF_FAILED(view->source->kind->at(numbers, view->source, epoch, positions, count, error));
     for (size_t i = 0; i < count; i++) numbers[i] = view->numbers[numbers[i]];
     return RECMAP_OK;
 }
@@ -75,7 +76,7 @@ static recmap_status list_at(uint64_t *numbers, const recmap_order *order, uint6
 static recmap_status position_in_base(uint64_t *position, const struct view_order *view,
                                       uint64_t epoch, uint64_t index, uint64_t number,
                                       recmap_error *error) {
-    recmap_status status = recmap_order_position_of(position, view->of, epoch, index, error);
+    recmap_status status = recmap_order_position_of(position, view->source, epoch, index, error);
     if (status == RECMAP_NOT_FOUND) return fail_absent(error, number);
     return status;
 }
@@ -123,19 +124,19 @@ static recmap_status list_position_of(uint64_t *position, const recmap_order *or
 
 static recmap_status view_batch(uint64_t *first, uint64_t *count, const recmap_order *order,
                                 uint64_t epoch, uint64_t batch_index, recmap_error *error) {
-    return recmap_order_batch(first, count, ((const struct view_order *)order)->of, epoch,
+    return recmap_order_batch(first, count, ((const struct view_order *)order)->source, epoch,
                               batch_index, error);
 }
 
 static recmap_status view_batch_of(uint64_t *batch_index, const recmap_order *order, uint64_t epoch,
                                    uint64_t position, recmap_error *error) {
-    return recmap_order_batch_of(batch_index, ((const struct view_order *)order)->of, epoch,
+    return recmap_order_batch_of(batch_index, ((const struct view_order *)order)->source, epoch,
                                  position, error);
 }
 
 static void describe_base(struct json_writer *json, const struct view_order *view) {
     json_key(json, "of");
-    order_describe(json, view->of);
+    order_describe(json, view->source);
 }
 
 static void range_describe(struct json_writer *json, const recmap_order *order) {
@@ -217,7 +218,7 @@ static struct view_order *make_view(const struct order_kind *kind, recmap_order 
     fresh->base.batch_count = base->batch_count;
     fresh->base.epochs_differ = base->epochs_differ;
     fresh->base.nesting = nesting;
-    fresh->of = recmap_order_retain(base);
+    fresh->source = recmap_order_retain(base);
     fresh->size = size;
     return fresh;
 }

@@ -159,9 +159,9 @@ void file_close(int fd) {
  * gets the offset that it occurred at. */
 recmap_status file_read_at(int fd, void *data, size_t size, uint64_t offset, const char *path,
                            recmap_error *error) {
-    uint8_t *at = data;
+    uint8_t *cursor = data;
     while (size) {
-        ssize_t n = pread(fd, at, size, (off_t)offset);
+        ssize_t n = pread(fd, cursor, size, (off_t)offset);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) {
             if (n < 0) {
@@ -173,7 +173,7 @@ recmap_status file_read_at(int fd, void *data, size_t size, uint64_t offset, con
             fail_at(error, path, RECMAP_NO_RECORD, offset);
             return RECMAP_IO;
         }
-        at += n;
+        cursor += n;
         size -= (size_t)n;
         offset += (uint64_t)n;
     }
@@ -235,16 +235,16 @@ bool file_is_resident(int fd, uint64_t offset, uint64_t size) {
 
 recmap_status file_write_at(int fd, const void *data, size_t size, uint64_t offset,
                             const char *path, recmap_error *error) {
-    const uint8_t *at = data;
+    const uint8_t *cursor = data;
     while (size) {
-        ssize_t n = pwrite(fd, at, size, (off_t)offset);
+        ssize_t n = pwrite(fd, cursor, size, (off_t)offset);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) {
             fail_errno(error, n ? errno : ENOSPC, path, "write the file");
             fail_at(error, path, RECMAP_NO_RECORD, offset);
             return RECMAP_IO;
         }
-        at += n;
+        cursor += n;
         size -= (size_t)n;
         offset += (uint64_t)n;
     }

@@ -31,15 +31,15 @@ static recmap_status find_function(void (**function)(void), const char *path, co
     if (!library)
         return fail_load(path, "build it with -shared -fPIC; a path needs a slash (./mine.so)",
                          error);
-    void *found = dlsym(library, symbol);
-    if (!found) {
+    void *address = dlsym(library, symbol);
+    if (!address) {
         fail_load(path, "it must define the function, visible and extern \"C\"", error);
         dlclose(library);
         return RECMAP_IO;
     }
     /* ISO C forbids casts from data to function pointers, but POSIX guarantees the same
      * representation. */
-    memcpy(function, &found, sizeof found);
+    memcpy(function, &address, sizeof address);
     return RECMAP_OK;
 }
 

@@ -23,9 +23,9 @@ void *arena_allocate(struct arena *arena, size_t size) {
 void *arena_allocate_zeros(struct arena *arena, size_t count, size_t item_size) {
     size_t size;
     if (__builtin_mul_overflow(count, item_size, &size)) return NULL;
-    void *made = arena_allocate(arena, size);
-    if (made) memset(made, 0, size);
-    return made;
+    void *memory = arena_allocate(arena, size);
+    if (memory) memset(memory, 0, size);
+    return memory;
 }
 
 void *arena_copy(struct arena *arena, const void *data, size_t size) {

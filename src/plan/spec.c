@@ -283,16 +283,16 @@ recmap_status spec_convert(const void **elements, recmap_parser *parser,
                            const recmap_feature *feature, const recmap_value *values,
                            size_t value_count, uint64_t count, recmap_error *error) {
     size_t size = recmap_element_size(feature->element);
-    uint8_t *made = arena_allocate(&parser->memory, count * size);
+    uint8_t *copy = arena_allocate(&parser->memory, count * size);
     uint64_t element[sizeof(recmap_bytes) / sizeof(uint64_t)];
-    if (!made) return fail_memory(error);
+    if (!copy) return fail_memory(error);
     for (uint64_t i = 0; i < count; i++) {
         if (!convert_default(element, feature, &values[i % value_count]))
             return fail(error, RECMAP_INVALID, "feature '%s': %s cannot hold a default",
                         feature->name, recmap_element_name(feature->element));
-        memcpy(made + i * size, element, size);
+        memcpy(copy + i * size, element, size);
     }
-    *elements = made;
+    *elements = copy;
     return RECMAP_OK;
 }
 

@@ -49,10 +49,10 @@ const char *counting_name(const struct counting *counting, size_t i) {
     return counting->names[i];
 }
 
-static recmap_status fail_kind(const char *name, const char *found, recmap_element element,
+static recmap_status fail_kind(const char *name, const char *actual, recmap_element element,
                                recmap_error *error) {
     fail(error, RECMAP_FEATURE,
-         "feature \"%s\" %s, not a value of bytes that consists of %s numbers", name, found,
+         "feature \"%s\" %s, not a value of bytes that consists of %s numbers", name, actual,
          recmap_element_name(element));
     fail_advise(error, "count it without an element type: `--count %s`", name);
     return RECMAP_FEATURE;

@@ -155,10 +155,10 @@ static recmap_status fail_id_type(const char *name, recmap_error *error) {
 }
 
 /* Looks up all features in one pass over the record. */
-static recmap_status look_up(struct looked_up *found, const struct extractor *extractor,
+static recmap_status look_up(struct looked_up *target, const struct extractor *extractor,
                              const uint8_t *data, size_t size, recmap_error *error) {
     struct example_fault fault;
-    if (example_lookup(found->features, extractor->compiled, data, size, &fault)) return RECMAP_OK;
+    if (example_lookup(target->features, extractor->compiled, data, size, &fault)) return RECMAP_OK;
     fail(error, RECMAP_FEATURE, "is not a tf.Example: %s at byte %" PRIu64 " of its data",
          fault.reason, fault.offset);
     fail_advise(error, "%s",
@@ -171,9 +171,9 @@ static recmap_status look_up(struct looked_up *found, const struct extractor *ex
 
 /* The features are in the order of the names: the id first, if there is one, then the columns. */
 static recmap_status read_example(recmap_value *id, recmap_value *columns,
-                                  const struct extractor *extractor, const struct looked_up *found,
+                                  const struct extractor *extractor, const struct looked_up *target,
                                   recmap_error *error) {
-    const struct example_feature *next = found->features;
+    const struct example_feature *next = target->features;
     char *const *name = extractor->names;
     if (extractor->has_ids) {
         RETURN_IF_FAILED(single_value(id, next, *name, "an id", error));
@@ -213,12 +213,12 @@ static recmap_status call_callback(recmap_value *id, recmap_value *columns,
 }
 
 static recmap_status read_values(recmap_value *id, recmap_value *columns,
-                                 const struct extractor *extractor, const struct looked_up *found,
+                                 const struct extractor *extractor, const struct looked_up *target,
                                  const uint8_t *data, size_t size, recmap_error *error) {
     id->type = RECMAP_TYPE_NONE;
     for (size_t i = 0; i < extractor->column_count; i++) columns[i].type = RECMAP_TYPE_NONE;
     return extractor->extract ? call_callback(id, columns, extractor, data, size, error)
-                              : read_example(id, columns, extractor, found, error);
+                              : read_example(id, columns, extractor, target, error);
 }
 
 static recmap_status fail_verdict(run_verdict verdict, const char *name, recmap_type type,
@@ -256,10 +256,10 @@ static void advise_missing(const struct extractor *extractor, struct record_run 
 }
 
 static recmap_status add_values(const struct extractor *extractor, struct record_run *run,
-                                const struct looked_up *found, const uint8_t *data, size_t size,
+                                const struct looked_up *target, const uint8_t *data, size_t size,
                                 recmap_error *error) {
     recmap_value id, columns[COLUMNS_MAX];
-    RETURN_IF_FAILED(read_values(&id, columns, extractor, found, data, size, error));
+    RETURN_IF_FAILED(read_values(&id, columns, extractor, target, data, size, error));
     if (id.type != RECMAP_TYPE_NONE) run_set_id(run, id_hash(&id));
     for (size_t i = 0; i < extractor->column_count; i++) {
         run_verdict verdict = run_set_column(run, i, &columns[i]);
@@ -273,11 +273,11 @@ static recmap_status add_values(const struct extractor *extractor, struct record
 
 /* The counted features follow the id and the columns, which with a callback are not looked up. */
 static recmap_status add_counts(const struct extractor *extractor, struct record_run *run,
-                                const struct looked_up *found, const uint8_t *data, size_t size,
+                                const struct looked_up *target, const uint8_t *data, size_t size,
                                 recmap_error *error) {
     uint64_t counts[COUNTED_FEATURES_MAX];
     size_t count = counting_feature_count(extractor->counting);
-    const struct example_feature *features = found->features +
+    const struct example_feature *features = target->features +
                                              (extractor->extract ? 0 : extractor->name_count);
     if (!count) return RECMAP_OK;
     RETURN_IF_FAILED(counting_read(counts, extractor->counting, features, data, size, error));

@@ -80,11 +80,11 @@ void waypoints_add(struct waypoints *waypoints, const struct inflater *inflater)
 
 struct inflater *waypoints_resume(const struct waypoints *waypoints, uint64_t min, uint64_t max,
                                   const struct inflate_source *source) {
-    struct inflater *found = NULL;
+    struct inflater *inflater = NULL;
     process_lock();
     size_t following = count_to(waypoints, max);
     if (following && waypoints->items[following - 1].offset >= min)
-        found = inflater_copy(waypoints->items[following - 1].copy, source);
+        inflater = inflater_copy(waypoints->items[following - 1].copy, source);
     process_unlock();
-    return found;
+    return inflater;
 }

@@ -31,8 +31,8 @@ bool description_next_member(struct description_member *member, const char **cur
 
 bool description_find_member(struct description_member *member, const char *object,
                              const struct description_member *wanted) {
-    const char *at = object + 1;
-    while (description_next_member(member, &at))
+    const char *cursor = object + 1;
+    while (description_next_member(member, &cursor))
         if (member->key_size == wanted->key_size &&
             !memcmp(member->key, wanted->key, wanted->key_size))
             return true;
@@ -136,7 +136,7 @@ static bool mixture_continues(const char *ours, const char *theirs, uint64_t run
 /* Whether all members but "of" are equal. */
 static bool view_agrees(const char *ours, const char *theirs) {
     struct description_member one, other;
-    for (const char *at = ours + 1; description_next_member(&one, &at);) {
+    for (const char *cursor = ours + 1; description_next_member(&one, &cursor);) {
         bool is_base = one.key_size == 4 && !memcmp(one.key, "\"of\"", 4);
         if (!description_find_member(&other, theirs, &one) || (!is_base && !is_equal(&one, &other)))
             return false;

@@ -83,7 +83,7 @@ static void add_values(struct difference_list *list, struct description_member o
 static void add_members(struct difference_list *list, const char *first, const char *second,
                         const char *if_missing, bool only_missing) {
     struct description_member one, other;
-    for (const char *at = first + 1; description_next_member(&one, &at);) {
+    for (const char *cursor = first + 1; description_next_member(&one, &cursor);) {
         bool is_there = description_find_member(&other, second, &one);
         if (!is_there) add(list, "order.%.*s is %s", name_size(&one), one.key + 1, if_missing);
         else if (!only_missing && (one.value_size != other.value_size ||

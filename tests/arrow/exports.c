@@ -32,18 +32,18 @@ static void free_records(void *owner) {
 }
 
 static struct text_batch *make_records(void) {
-    struct text_batch *made = calloc(1, sizeof *made);
-    if (!made) abort();
+    struct text_batch *batch = calloc(1, sizeof *batch);
+    if (!batch) abort();
     alive++;
-    batch_add(made,
+    batch_add(batch,
               "i=i:1,0,0,1 f=f:1.5,-2 t=b:short,more_than_12_bytes v=i:1,2,3,4 n=i:1,0,1 "
               "x=i:3,1,2,0 w=b:a,the_second_of_many_bytes,c,d | a=[i:1,2][i:3,4] "
               "b=[b:u,another_of_many_bytes][?]",
               1);
-    batch_add(made, "", 1);
-    batch_add(made, "i=i:1", 1);
-    batch_add(made, "i=i:0,0,0,0 f=f:0,1 t=b:more_than_12_bytes_too, v=i: | b=", 1);
-    return made;
+    batch_add(batch, "", 1);
+    batch_add(batch, "i=i:1", 1);
+    batch_add(batch, "i=i:0,0,0,0 f=f:0,1 t=b:more_than_12_bytes_too, v=i: | b=", 1);
+    return batch;
 }
 
 /* Every kind of column, each with the element types and shapes that Arrow maps differently. `mode`

@@ -125,12 +125,12 @@ class Kinds(FramingTest):
                 ]
             ),
         )
-        most = (150 << 20, 150 << 20)
+        limits = (150 << 20, 150 << 20)
         done = subprocess.run(
             [COMMAND, "index", "--framing", "fixed:4,4096,6", "f.gz"],
             cwd=self.path("."),
             capture_output=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, most),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, limits),
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         info = json.loads(self.run_recmap("info", "--json", "f.rmx").out)

@@ -27,12 +27,12 @@ def make_content(seed, size):
 
 
 class Points(CliTest):
-    def check_points(self, file, image, least):
+    def check_points(self, file, image, minimum):
         self.write("a", file)
         self.index("-o", "a.rmx", "a")
         values = read_index(self.read("a.rmx"))["points"]
         points = [point for key in sorted(values) for point in read_points(values[key])]
-        self.assertGreaterEqual(len(points), least)
+        self.assertGreaterEqual(len(points), minimum)
         at = 0
         for bit, offset, window in points:
             self.assertGreater(offset, at)

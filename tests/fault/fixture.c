@@ -121,15 +121,15 @@ size_t payload_make(uint8_t bytes[PAYLOAD_MAX], uint64_t number) {
     uint64_t state = number * 77 + 1;
     char text[32], name[8];
     recmap_value id = payload_id(text, number);
-    uint8_t *at = put_feature(features, "id", 1, id.as.bytes.data, id.as.bytes.size);
+    uint8_t *id_bytes = put_feature(features, "id", 1, id.as.bytes.data, id.as.bytes.size);
     uint8_t *packed_end = put_varint(packed, 3 * number - 7);
-    at = put_feature(at, "label", 3, packed, (size_t)(packed_end - packed));
+    id_bytes = put_feature(id_bytes, "label", 3, packed, (size_t)(packed_end - packed));
     snprintf(name, sizeof name, "n%d", (int)(number % 5));
-    at = put_feature(at, "name", 1, name, strlen(name));
+    id_bytes = put_feature(id_bytes, "name", 1, name, strlen(name));
     size_t image_size = choose_below(&state, sizeof image);
     for (size_t i = 0; i < image_size; i++) image[i] = (uint8_t)choose_next(&state);
-    at = put_feature(at, "image", 1, image, image_size);
-    return (size_t)(put_field(bytes, 1, features, (size_t)(at - features)) - bytes);
+    id_bytes = put_feature(id_bytes, "image", 1, image, image_size);
+    return (size_t)(put_field(bytes, 1, features, (size_t)(id_bytes - features)) - bytes);
 }
 
 bool payload_holds(const recmap_record *record, uint64_t number) {

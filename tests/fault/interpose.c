@@ -85,9 +85,9 @@ int64_t interpose_maps(void) {
 
 /* The next definition of a function in the search order, after the one in this file. */
 static void *next(const char *name) {
-    void *found = dlsym(RTLD_NEXT, name);
-    if (!found) abort();
-    return found;
+    void *function = dlsym(RTLD_NEXT, name);
+    if (!function) abort();
+    return function;
 }
 
 #define NEXT(pointer, name)                                                                        \
@@ -334,7 +334,7 @@ int rename(const char *path, const char *new_path) {
     call_fault fault = enter(CALL_RENAME, CALLER);
     if (fault == FAULT_ERRNO) return -1;
     int result = real(path, new_path);
-    struct call made = {.kind = CALL_RENAME, .fd = -1, .path = path, .to = new_path};
+    struct call made = {.kind = CALL_RENAME, .fd = -1, .path = path, .new_path = new_path};
     if (!result) leave(fault, &made);
     return result;
 }
@@ -425,14 +425,14 @@ static bool is_resolving;
 static void *take_early(size_t size) {
     size = (size + 31) & ~(size_t)15;
     if (size > sizeof early_memory - early_used) abort();
-    unsigned char *at = early_memory + early_used;
+    unsigned char *block = early_memory + early_used;
     early_used += size;
-    return at;
+    return block;
 }
 
 static bool is_early(const void *memory) {
-    const unsigned char *at = memory;
-    return at >= early_memory && at < early_memory + sizeof early_memory;
+    const unsigned char *block = memory;
+    return block >= early_memory && block < early_memory + sizeof early_memory;
 }
 
 typedef void *(*malloc_fn)(size_t size);

@@ -32,13 +32,13 @@ typedef enum call_kind {
 /* An intercepted call, as the watcher sees it. */
 struct call {
     call_kind kind;
-    int fd;           /* of its file, or what open returned; else -1 */
-    const char *path; /* or NULL */
-    const char *to;   /* the new name, of rename */
-    const void *data; /* what was written */
-    uint64_t offset;  /* where; the new size, of resize */
-    size_t size;      /* bytes that were read or written */
-    bool creates;     /* of open: O_CREAT */
+    int fd;               /* of its file, or what open returned; else -1 */
+    const char *path;     /* or NULL */
+    const char *new_path; /* of rename */
+    const void *data;     /* what was written */
+    uint64_t offset;      /* where; the new size, of resize */
+    size_t size;          /* bytes that were read or written */
+    bool creates;         /* of open: O_CREAT */
 };
 
 typedef enum call_fault {
@@ -57,7 +57,7 @@ struct call_plan {
     call_fault fault;
     int code;
     /* Called after every call that counts and succeeds; calls made in here do not count. */
-    void (*watch)(void *context, const struct call *made);
+    void (*watch)(void *context, const struct call *call);
     void *context;
 };
 

@@ -120,24 +120,24 @@ struct readers {
 };
 
 static void *read_on(void *context) {
-    struct readers *at = context;
-    for (uint64_t i = 0; !at->is_over; i++)
-        if (get_many(at->dataset, 20, i)) at->failed_count++;
+    struct readers *readers = context;
+    for (uint64_t i = 0; !readers->is_over; i++)
+        if (get_many(readers->dataset, 20, i)) readers->failed_count++;
     return NULL;
 }
 
 static void *fork_on(void *context) {
-    struct readers *at = context;
+    struct readers *readers = context;
     for (size_t i = 0; i < FORKS; i++) {
         pid_t child = fork();
         require(child >= 0, "fork");
         if (!child) {
             child_prepare();
-            const char *wrong = get_many(at->dataset, 200, i);
-            if (!wrong && i % 2) recmap_dataset_close(at->dataset);
+            const char *wrong = get_many(readers->dataset, 200, i);
+            if (!wrong && i % 2) recmap_dataset_close(readers->dataset);
             _exit(wrong != NULL);
         }
-        if (!all_passed(&child, 1)) at->failed_count++;
+        if (!all_passed(&child, 1)) readers->failed_count++;
     }
     return NULL;
 }

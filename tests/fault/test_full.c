@@ -86,7 +86,7 @@ static bool is_readable(const char *index, uint64_t record_count) {
 }
 
 struct space {
-    size_t least, most;
+    size_t min, max;
     bool writes; /* a writer, else a builder */
 };
 
@@ -94,7 +94,7 @@ struct space {
 static const char *fill(void *context, size_t number) {
     const struct space *space = context;
     char folder[PATH_LIMIT], index[PATH_LIMIT + 8], shard[PATH_LIMIT + 8];
-    size_t size = space->least + (space->most - space->least) * number / (SIZES - 1);
+    size_t size = space->min + (space->max - space->min) * number / (SIZES - 1);
     snprintf(folder, sizeof folder, "%s/small", data.folder);
     snprintf(index, sizeof index, "%s/set.rmx", folder);
     snprintf(shard, sizeof shard, "%s/shard", folder);

@@ -142,25 +142,26 @@ static const char *run_all(const struct io_case *io_case) {
  * scenario. The error must be reported at the right place, and nothing may leak. */
 static const char *run_case(void *context, size_t number) {
     (void)context;
-    const struct io_case *at = &cases[number];
-    struct call_plan plan = {.kinds = at->failing->kinds,
-                             .at = at->at,
-                             .is_sticky = at->is_sticky,
-                             .fault = at->failing->fault,
-                             .code = at->failing->code};
+    const struct io_case *io_case = &cases[number];
+    struct call_plan plan = {.kinds = io_case->failing->kinds,
+                             .at = io_case->at,
+                             .is_sticky = io_case->is_sticky,
+                             .fault = io_case->failing->fault,
+                             .code = io_case->failing->code};
     fixture_reset(&data);
     struct holdings before = holdings_now();
     interpose_begin(&plan);
-    const char *wrong = run_all(at);
+    const char *wrong = run_all(io_case);
     interpose_end();
-    if (!wrong && at->at && !interpose_hits()) wrong = "the call was never made";
+    if (!wrong && io_case->at && !interpose_hits()) wrong = "the call was never made";
     if (!wrong) wrong = holdings_check(&before);
     if (!wrong) return NULL;
     char text[1024];
     snprintf(text, sizeof text, "%s", wrong);
-    return case_says("%s, %s%s at call %llu (kind %d%s): %s", at->scenario->name, at->failing->name,
-                     at->is_sticky ? " for good" : "", (unsigned long long)at->at,
-                     (int)interpose_hit_kind(), interpose_hit_lmdb() ? ", LMDB" : "", text);
+    return case_says("%s, %s%s at call %llu (kind %d%s): %s", io_case->scenario->name,
+                     io_case->failing->name, io_case->is_sticky ? " for good" : "",
+                     (unsigned long long)io_case->at, (int)interpose_hit_kind(),
+                     interpose_hit_lmdb() ? ", LMDB" : "", text);
 }
 
 static uint64_t count_calls(const struct scenario *scenario, const struct failing *failing) {

@@ -68,16 +68,16 @@ struct reader {
 };
 
 static void *read_random(void *context) {
-    struct reader *at = context;
-    at->error = (recmap_error)RECMAP_ERROR_INIT;
-    for (int i = 0; !at->wrong && i < 500; i++) {
+    struct reader *reader = context;
+    reader->error = (recmap_error)RECMAP_ERROR_INIT;
+    for (int i = 0; !reader->wrong && i < 500; i++) {
         recmap_record record;
-        uint64_t number = choose_below(&at->random, record_count);
-        if (recmap_dataset_get(&record, at->dataset, number, &at->error) != RECMAP_OK) {
-            at->wrong = at->error.message;
+        uint64_t number = choose_below(&reader->random, record_count);
+        if (recmap_dataset_get(&record, reader->dataset, number, &reader->error) != RECMAP_OK) {
+            reader->wrong = reader->error.message;
             break;
         }
-        if (!payload_holds(&record, number)) at->wrong = "wrong bytes";
+        if (!payload_holds(&record, number)) reader->wrong = "wrong bytes";
         recmap_record_release(&record);
     }
     return NULL;

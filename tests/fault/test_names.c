@@ -119,18 +119,18 @@ static char *expand(const char *pattern) {
     for (size_t i = 0; !strcmp(pattern, "longer") && i < 2048; i++) memcpy(name + 2 * i, "a/", 2);
     if (!strcmp(pattern, "longer")) return name;
     size_t size = 0;
-    for (const char *at = pattern; *at; at++) {
+    for (const char *cursor = pattern; *cursor; cursor++) {
         const char *put = NULL;
-        if (at[0] == '%' && at[1] == 's') put = last_part(data.folder);
-        if (at[0] == '%' && at[1] == 'o') put = last_part(other);
-        if (at[0] == '%' && at[1] == 'F') put = data.folder;
-        if (at[0] == '%' && at[1] == 'O') put = other;
+        if (cursor[0] == '%' && cursor[1] == 's') put = last_part(data.folder);
+        if (cursor[0] == '%' && cursor[1] == 'o') put = last_part(other);
+        if (cursor[0] == '%' && cursor[1] == 'F') put = data.folder;
+        if (cursor[0] == '%' && cursor[1] == 'O') put = other;
         if (!put) {
-            name[size++] = *at;
+            name[size++] = *cursor;
             continue;
         }
         size += (size_t)snprintf(name + size, 4096, "%s", put);
-        at++;
+        cursor++;
     }
     return name;
 }
@@ -161,14 +161,14 @@ static uint8_t *rename_shards(size_t *size, const struct store_value *value, con
 
 /* A sound index, but for the names. */
 static void make_index(const char *previous, const char *name) {
-    struct store *from;
+    struct store *source;
     struct store_writer *writer;
     file_bytes_save(data.index, data.new_index.bytes, data.new_index.size);
-    require(store_open(&from, data.index, NULL, NULL) == RECMAP_OK, "open the index");
+    require(store_open(&source, data.index, NULL, NULL) == RECMAP_OK, "open the index");
     require(store_writer_create(&writer, data.index, NULL) == RECMAP_OK, "write an index");
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;
-        const struct store_value *values = store_values(from, (store_table)table, &count);
+        const struct store_value *values = store_values(source, (store_table)table, &count);
         for (size_t i = 0; i < count; i++) {
             size_t size = values[i].size;
             uint8_t *packed = NULL;
@@ -181,7 +181,7 @@ static void make_index(const char *previous, const char *name) {
     }
     require(store_writer_finish(writer, NULL, NULL, NULL) == RECMAP_OK, "finish");
     store_writer_destroy(writer);
-    store_close(from);
+    store_close(source);
 }
 
 static bool is_printable(const char *text) {

@@ -35,7 +35,8 @@ static uint64_t listing(const char *folder) {
         struct stat st;
         uint64_t one = 0;
         if (!strcmp(entry->d_name, "..") || fstatat(dirfd(stream), entry->d_name, &st, 0)) continue;
-        for (const char *at = entry->d_name; *at; at++) one = one * 31 + (unsigned char)*at;
+        for (const char *cursor = entry->d_name; *cursor; cursor++)
+            one = one * 31 + (unsigned char)*cursor;
         one = one * 31 + (uint64_t)st.st_ino;
         if (strcmp(entry->d_name, ".")) one = one * 31 + (uint64_t)st.st_mtim.tv_nsec;
         sum += choose_next(&one);

@@ -53,19 +53,20 @@ static void record(void *context, const struct call *call) {
                     call->kind == CALL_SYNC || call->kind == CALL_RENAME;
     if (!is_event) return;
     require(event_count < EVENTS_MAX, "room for events");
-    struct event *at = &events[event_count++];
-    *at = (struct event){.kind = call->kind, .offset = call->offset, .size = call->size};
+    struct event *event = &events[event_count++];
+    *event = (struct event){.kind = call->kind, .offset = call->offset, .size = call->size};
     if (call->kind == CALL_RENAME) {
         struct stat st;
-        require(!strcmp(call->to, data.index) && !stat(call->to, &st), "the index was renamed");
-        at->inode = new_inode = st.st_ino;
+        require(!strcmp(call->new_path, data.index) && !stat(call->new_path, &st),
+                "the index was renamed");
+        event->inode = new_inode = st.st_ino;
         return;
     }
-    at->inode = inode_of(call->fd);
+    event->inode = inode_of(call->fd);
     if (call->kind != CALL_WRITE) return;
-    at->data = malloc(call->size + 1);
-    require(at->data != NULL, "memory");
-    memcpy(at->data, call->data, call->size);
+    event->data = malloc(call->size + 1);
+    require(event->data != NULL, "memory");
+    memcpy(event->data, call->data, call->size);
 }
 
 /* What becomes of that which was not synced. */
@@ -108,14 +109,14 @@ static void make_image(size_t cut, loss loss, uint64_t *random) {
     size_t certain = loss == LOSS_DESPITE_SYNC ? 0 : synced_until(new_inode, cut);
     disk.size = 0;
     for (size_t i = 0; i < cut; i++) {
-        const struct event *at = &events[i];
-        if (at->inode != new_inode) continue;
-        if (at->kind == CALL_RESIZE && (i < certain || survives(loss, random)))
-            image_resize(at->offset);
-        if (at->kind != CALL_WRITE) continue;
-        for (size_t from = 0; from < at->size; from += PIECE_SIZE) {
-            size_t size = at->size - from < PIECE_SIZE ? at->size - from : PIECE_SIZE;
-            if (i < certain || survives(loss, random)) image_write(at, from, size);
+        const struct event *event = &events[i];
+        if (event->inode != new_inode) continue;
+        if (event->kind == CALL_RESIZE && (i < certain || survives(loss, random)))
+            image_resize(event->offset);
+        if (event->kind != CALL_WRITE) continue;
+        for (size_t from = 0; from < event->size; from += PIECE_SIZE) {
+            size_t size = event->size - from < PIECE_SIZE ? event->size - from : PIECE_SIZE;
+            if (i < certain || survives(loss, random)) image_write(event, from, size);
         }
     }
 }

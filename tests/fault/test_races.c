@@ -98,13 +98,13 @@ struct remover {
 };
 
 static void take_for_dead(void *context, const struct call *call) {
-    struct remover *at = context;
+    struct remover *remover = context;
     char path[PATH_LIMIT];
-    if (at->fd >= 0 || call->kind != CALL_OPEN || !call->creates) return;
+    if (remover->fd >= 0 || call->kind != CALL_OPEN || !call->creates) return;
     snprintf(path, sizeof path, "%s", call->path);
-    at->fd = open(path, O_RDONLY);
-    require(at->fd >= 0 && !flock(at->fd, LOCK_EX | LOCK_NB), "lock the temporary file");
-    if (at->removes) require(!unlink(path), "unlink");
+    remover->fd = open(path, O_RDONLY);
+    require(remover->fd >= 0 && !flock(remover->fd, LOCK_EX | LOCK_NB), "lock the temporary file");
+    if (remover->removes) require(!unlink(path), "unlink");
 }
 
 static const char *build_taken_for_dead(void *context, size_t number) {

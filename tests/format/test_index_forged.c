@@ -113,12 +113,12 @@ static void change_bytes(struct forged *index, struct rng *random) {
         struct forged_value *value = &table->values[rng_below(random, table->count)];
         size_t reach = rng_one_in(random, 2) && value->size > 128 ? 128 : value->size;
         if (!reach) continue;
-        uint8_t *at = &value->data[rng_below(random, reach)];
+        uint8_t *byte = &value->data[rng_below(random, reach)];
         switch (rng_below(random, 5)) {
-        case 0: *at ^= (uint8_t)(1 << rng_below(random, 8)); break;
-        case 1: *at = 0xff; break;
-        case 2: *at = 0; break;
-        case 3: *at = (uint8_t)rng_next(random); break;
+        case 0: *byte ^= (uint8_t)(1 << rng_below(random, 8)); break;
+        case 1: *byte = 0xff; break;
+        case 2: *byte = 0; break;
+        case 3: *byte = (uint8_t)rng_next(random); break;
         default: value->size = (size_t)rng_below(random, value->size + 1);
         }
     }
@@ -126,15 +126,15 @@ static void change_bytes(struct forged *index, struct rng *random) {
 
 static void move_value(struct forged *index, struct rng *random) {
     store_table table = (store_table)rng_below(random, STORE_TABLE_COUNT);
-    struct forged_table *from = &index->tables[table];
-    if (!from->count) return;
-    struct store_key last = from->values[from->count - 1].key;
+    struct forged_table *source = &index->tables[table];
+    if (!source->count) return;
+    struct store_key last = source->values[source->count - 1].key;
     switch (rng_below(random, 3)) {
     case 0: forged_drop(index, table); break;
-    case 1: from->values[from->count - 1].key.series++; break;
+    case 1: source->values[source->count - 1].key.series++; break;
     default:
         forged_add(index, table, (struct store_key){last.chunk, last.series + 1},
-                   from->values[0].data, from->values[0].size);
+                   source->values[0].data, source->values[0].size);
     }
 }
 

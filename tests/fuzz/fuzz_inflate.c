@@ -36,10 +36,10 @@ static void check_point(struct inflater *other, const struct seek_point *point, 
                         size_t due_size) {
     uint8_t out[BEHIND_MAX];
     if (point->offset >= due_size) return;
-    size_t size, most = due_size - (size_t)point->offset;
+    size_t size, max = due_size - (size_t)point->offset;
     check(inflater_start_at(other, point));
-    inflater_read(&size, other, out, most < sizeof out ? most : sizeof out, false);
-    check(size == (most < sizeof out ? most : sizeof out));
+    inflater_read(&size, other, out, max < sizeof out ? max : sizeof out, false);
+    check(size == (max < sizeof out ? max : sizeof out));
     check(!memcmp(out, due + point->offset, size));
 }
 

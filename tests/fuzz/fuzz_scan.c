@@ -30,11 +30,11 @@ static recmap_status begin_shard(void *context, const char *path, recmap_error *
 }
 
 static recmap_status add_run(void *context, const struct record_run *run, recmap_error *error) {
-    struct check *at = context;
+    struct check *check = context;
     (void)error;
-    for (size_t i = 0; i < run->count; i++, at->record++) {
-        require(at->record < at->due.record_count);
-        const struct oracle_record *due = &at->due.records[at->record];
+    for (size_t i = 0; i < run->count; i++, check->record++) {
+        require(check->record < check->due.record_count);
+        const struct oracle_record *due = &check->due.records[check->record];
         require(run->offsets[i] == due->offset && run->sizes[i] == due->size &&
                 run->checks[i] == due->check);
     }
@@ -43,18 +43,18 @@ static recmap_status add_run(void *context, const struct record_run *run, recmap
 
 static recmap_status add_damage(void *context, uint64_t offset, uint64_t length, const char *reason,
                                 recmap_error *error) {
-    struct check *at = context;
+    struct check *check = context;
     (void)error;
-    require(at->damage < at->due.damage_count && reason[0]);
-    const struct oracle_damage *due = &at->due.damages[at->damage++];
+    require(check->damage < check->due.damage_count && reason[0]);
+    const struct oracle_damage *due = &check->due.damages[check->damage++];
     require(offset == due->offset && length == due->length);
     return RECMAP_OK;
 }
 
 static recmap_status end_shard(void *context, const struct shard_end *end, recmap_error *error) {
-    struct check *at = context;
+    struct check *check = context;
     (void)error;
-    at->has_ended = end->size == at->size;
+    check->has_ended = end->size == check->size;
     return RECMAP_OK;
 }
 

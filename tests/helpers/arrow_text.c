@@ -200,9 +200,9 @@ static void check_array(struct writer *w, const struct ArrowArray *array,
 
 static void put_view(struct writer *w, const struct ArrowArray *array, int64_t index) {
     int32_t view[4];
-    const uint8_t *at = (const uint8_t *)array->buffers[1] + 16 * index;
-    memcpy(view, at, sizeof view);
-    const uint8_t *bytes = at + 4;
+    const uint8_t *fields = (const uint8_t *)array->buffers[1] + 16 * index;
+    memcpy(view, fields, sizeof view);
+    const uint8_t *bytes = fields + 4;
     if (view[0] > 12) bytes = (const uint8_t *)array->buffers[2 + view[2]] + view[3];
     put(w, "%.*s", view[0], (const char *)bytes);
 }

@@ -31,8 +31,8 @@ static void apply(const struct break_case *broken, struct store_file *file) {
     if (broken->change) broken->change(file);
     if (field->locate) {
         uint64_t value = broken->value_of ? broken->value_of(file) : field->value;
-        uint8_t *at = field->locate(file) + field->at;
-        for (int i = 0; i < field->width; i++) at[i] = (uint8_t)(value >> 8 * i);
+        uint8_t *bytes = field->locate(file) + field->at;
+        for (int i = 0; i < field->width; i++) bytes[i] = (uint8_t)(value >> 8 * i);
     }
     file_reseal(file);
     if (broken->change_at_last) broken->change_at_last(file);

@@ -142,9 +142,9 @@ uint64_t *vector_numbers(const struct vector_case *vector, const char *key, size
 
 static unsigned parse_digit(char digit) {
     static const char digits[] = "0123456789abcdef";
-    const char *at = digit ? strchr(digits, digit) : NULL;
-    if (!at) fail_msg("'%c' is not a hex digit", digit);
-    return at ? (unsigned)(at - digits) : 0;
+    const char *place = digit ? strchr(digits, digit) : NULL;
+    if (!place) fail_msg("'%c' is not a hex digit", digit);
+    return place ? (unsigned)(place - digits) : 0;
 }
 
 size_t vector_parse_hex(uint8_t *bytes, const char **text) {

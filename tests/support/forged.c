@@ -81,15 +81,15 @@ void forged_encode(struct forged *index) {
 
 void forged_add(struct forged *index, store_table table, struct store_key key, const void *data,
                 size_t size) {
-    struct forged_table *to = &index->tables[table];
-    assert_true(to->count < FORGED_VALUES_MAX);
-    to->values[to->count++] = copy_value(key, data, size);
+    struct forged_table *target = &index->tables[table];
+    assert_true(target->count < FORGED_VALUES_MAX);
+    target->values[target->count++] = copy_value(key, data, size);
 }
 
 void forged_drop(struct forged *index, store_table table) {
-    struct forged_table *from = &index->tables[table];
-    assert_true(from->count > 0);
-    free(from->values[--from->count].data);
+    struct forged_table *source = &index->tables[table];
+    assert_true(source->count > 0);
+    free(source->values[--source->count].data);
 }
 
 void forged_write(const struct forged *index, const char *path) {

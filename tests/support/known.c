@@ -326,15 +326,15 @@ static size_t find_plainly(const struct known *set, uint64_t id, uint64_t *numbe
 void known_assert_ids(const struct known *set, recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t *due = must_realloc(NULL, set->count * sizeof *due);
-    uint64_t *found = must_realloc(NULL, set->count * sizeof *found);
+    uint64_t *numbers = must_realloc(NULL, set->count * sizeof *numbers);
     uint64_t total = 0;
     for (uint64_t id = 0; id < set->id_limit + 3; id++) {
         char text[24];
         recmap_value value = known_id(set, id, text);
         size_t due_count = find_plainly(set, id, due), count;
-        ASSERT_OK(recmap_dataset_find_all(found, set->count, &count, dataset, &value, &error),
+        ASSERT_OK(recmap_dataset_find_all(numbers, set->count, &count, dataset, &value, &error),
                   &error);
-        if (count != due_count || memcmp(found, due, count * sizeof *due)) abort();
+        if (count != due_count || memcmp(numbers, due, count * sizeof *due)) abort();
         ASSERT_OK(recmap_dataset_find_all(NULL, 0, &count, dataset, &value, &error), &error);
         if (count != due_count) abort();
         uint64_t number = UINT64_MAX;
@@ -345,5 +345,5 @@ void known_assert_ids(const struct known *set, recmap_dataset *dataset) {
     }
     if (recmap_dataset_get_info(dataset)->id_count != total) abort();
     free(due);
-    free(found);
+    free(numbers);
 }

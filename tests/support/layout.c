@@ -22,8 +22,8 @@ static void add_stream(struct buffer *out, size_t size, int depth, struct rng *r
     size_t end = out->size + size;
     while (out->size < end) {
         struct buffer payload = BUFFER_INIT;
-        size_t most = rng_one_in(random, 12) ? size : 60;
-        add_payload(&payload, (size_t)rng_below(random, most), depth, random);
+        size_t max = rng_one_in(random, 12) ? size : 60;
+        add_payload(&payload, (size_t)rng_below(random, max), depth, random);
         oracle_add_record(out, payload.data, payload.size);
         buffer_free(&payload);
     }
@@ -63,8 +63,8 @@ void layout_add_records(struct buffer *buffer, size_t size, struct rng *random) 
 void layout_damage(struct buffer *file, struct rng *random) {
     if (!file->size) return;
     size_t at = (size_t)rng_below(random, file->size);
-    size_t most = rng_one_in(random, 4) ? file->size - at : 24;
-    size_t size = (size_t)rng_below(random, most < file->size - at ? most : file->size - at);
+    size_t max = rng_one_in(random, 4) ? file->size - at : 24;
+    size_t size = (size_t)rng_below(random, max < file->size - at ? max : file->size - at);
     struct buffer junk = BUFFER_INIT;
     add_payload(&junk, (size_t)rng_below(random, 100), 2, random);
     switch (rng_below(random, 7)) {

@@ -17,9 +17,9 @@ static void fill_table(void) {
 uint32_t oracle_masked_crc(const void *data, size_t size) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, fill_table);
-    const uint8_t *at = data;
+    const uint8_t *cursor = data;
     uint32_t crc = 0xffffffffu;
-    while (size--) crc = crc >> 8 ^ table[(crc ^ *at++) & 0xff];
+    while (size--) crc = crc >> 8 ^ table[(crc ^ *cursor++) & 0xff];
     crc = ~crc;
     return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }

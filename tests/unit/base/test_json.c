@@ -155,9 +155,9 @@ static void test_floats_read_back(void **state) {
         assert_true(strpbrk(text.data, ".e") != NULL);
         unsigned digits = 0, wanted = 6;
         bool leading = true;
-        for (const char *at = text.data; *at && *at != 'e'; at++) {
-            if (*at == '0' && leading) continue;
-            if (*at < '0' || *at > '9') continue;
+        for (const char *cursor = text.data; *cursor && *cursor != 'e'; cursor++) {
+            if (*cursor == '0' && leading) continue;
+            if (*cursor < '0' || *cursor > '9') continue;
             leading = false;
             digits++;
         }
@@ -214,9 +214,8 @@ static bool utf8_valid_slowly(const uint8_t *data, size_t size) {
             if (data[i + k] >> 6 != 2) return false;
             code = code << 6 | (data[i + k] & 0x3fu);
         }
-        static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-        if (code < least[more] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-            return false;
+        static const uint32_t min[] = {0, 0x80, 0x800, 0x10000};
+        if (code < min[more] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return false;
         i += more + 1;
     }
     return true;

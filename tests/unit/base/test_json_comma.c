@@ -21,8 +21,8 @@ __attribute__((format(printf, 3, 4))) static int comma_snprintf(char *text, size
     va_end(arguments);
     /* Only conversions of floating point know the locale. */
     if (strpbrk(format, "efgEFG") && strchr(format, '*') && !strchr(format, 's'))
-        for (char *at = text; *at; at++)
-            if (*at == '.') *at = ',';
+        for (char *cursor = text; *cursor; cursor++)
+            if (*cursor == '.') *cursor = ',';
     return size;
 }
 
@@ -30,9 +30,9 @@ static double comma_strtod(const char *text, char **end) {
     char copy[64];
     (void)end;
     snprintf(copy, sizeof copy, "%s", text);
-    for (char *at = copy; *at; at++) {
-        if (*at == '.') *at = 'x'; /* ends the number, in such a locale */
-        if (*at == ',') *at = '.';
+    for (char *cursor = copy; *cursor; cursor++) {
+        if (*cursor == '.') *cursor = 'x'; /* ends the number, in such a locale */
+        if (*cursor == ',') *cursor = '.';
     }
     return strtod(copy, NULL);
 }

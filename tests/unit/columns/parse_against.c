@@ -35,11 +35,11 @@ static bool read_entry(struct entry_fields *fields, struct wire entry) {
     *fields = (struct entry_fields){{entry.at, entry.at}, {NULL, NULL}};
     while (!wire_done(&entry)) {
         if (!wire_read_tag(&tag, &entry, &trace)) return false;
-        struct wire *into = tag == 10 ? &fields->name : tag == 18 ? &fields->value : NULL;
-        if (into ? !wire_read_bytes(&skipped, &entry, &trace)
-                 : !wire_skip(&entry, tag, EXAMPLE_ENTRY_DEPTH, &trace))
+        struct wire *field = tag == 10 ? &fields->name : tag == 18 ? &fields->value : NULL;
+        if (field ? !wire_read_bytes(&skipped, &entry, &trace)
+                  : !wire_skip(&entry, tag, EXAMPLE_ENTRY_DEPTH, &trace))
             return false;
-        if (into) *into = skipped;
+        if (field) *field = skipped;
     }
     return true;
 }

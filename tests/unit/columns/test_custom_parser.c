@@ -46,19 +46,21 @@ static recmap_status set_anywhere(recmap_row *row) {
 /* A record is its own commands: `i` NUMBER sets the id, `s` the scale, `w` a word of the rest,
  * `p` N pairs; other letters do what is not allowed. */
 static recmap_status parse(recmap_row *row, const recmap_record *record, void *context) {
-    const uint8_t *at = record->data, *end = at + record->size;
+    const uint8_t *cursor = record->data, *end = cursor + record->size;
     recmap_status status = RECMAP_OK;
     ++*(int *)context;
-    for (; status == RECMAP_OK && at + 1 < end; at += 2) {
+    for (; status == RECMAP_OK && cursor + 1 < end; cursor += 2) {
         int64_t numbers[20];
-        float scale = at[1];
-        for (int i = 0; i < 20; i++) numbers[i] = at[1] + i;
-        recmap_bytes words[2] = {{at, 2}, {NULL, 0}};
-        switch (at[0]) {
+        float scale = cursor[1];
+        for (int i = 0; i < 20; i++) numbers[i] = cursor[1] + i;
+        recmap_bytes words[2] = {{cursor, 2}, {NULL, 0}};
+        switch (cursor[0]) {
         case 'i': status = recmap_row_set_int64(row, ID, numbers, 1); break;
         case 's': status = recmap_row_set_float(row, SCALE, &scale, 1); break;
-        case 'w': status = recmap_row_set_bytes(row, WORDS, words, (size_t)(at[1] - '0')); break;
-        case 'p': status = recmap_row_set_int64(row, PAIRS, numbers, 2u * (at[1] - '0')); break;
+        case 'w':
+            status = recmap_row_set_bytes(row, WORDS, words, (size_t)(cursor[1] - '0'));
+            break;
+        case 'p': status = recmap_row_set_int64(row, PAIRS, numbers, 2u * (cursor[1] - '0')); break;
         case 'o': status = recmap_row_set_int64(row, PAIRS, numbers, 3); break;
         case 'n': status = recmap_row_set_int64(row, ID, numbers, 2); break;
         case 't': status = recmap_row_set_int64(row, SCALE, numbers, 1); break;
@@ -91,12 +93,12 @@ struct parsing {
 };
 
 static int begin(void **state) {
-    struct parsing *made = calloc(1, sizeof *made);
-    made->error = (recmap_error)RECMAP_ERROR_INIT;
-    *state = made;
-    return recmap_parser_create_custom(&made->parser, features, COLUMNS, parse, &made->calls,
+    struct parsing *parsing = calloc(1, sizeof *parsing);
+    parsing->error = (recmap_error)RECMAP_ERROR_INIT;
+    *state = parsing;
+    return recmap_parser_create_custom(&parsing->parser, features, COLUMNS, parse, &parsing->calls,
                                        NULL) ||
-           recmap_columns_create(&made->columns, NULL);
+           recmap_columns_create(&parsing->columns, NULL);
 }
 
 static int end(void **state) {
@@ -119,17 +121,17 @@ static recmap_status run(struct parsing *parsing, const char *const *texts, size
 }
 
 static void test_columns(void **state) {
-    struct parsing *with = *state;
+    struct parsing *parsing = *state;
     /* The second sets things again: the last counts. The third leaves out what may be. */
     const char *const texts[] = {"iAsBw2p2", "iBiCw1w2p1p2", "iDxx", "iEw0p0"};
-    assert_int_equal(run(with, texts, 4, RECMAP_PARSE_RAISE), RECMAP_OK);
-    assert_int_equal(with->calls, 4);
-    const recmap_column *id = recmap_columns_find(with->columns, "id");
+    assert_int_equal(run(parsing, texts, 4, RECMAP_PARSE_RAISE), RECMAP_OK);
+    assert_int_equal(parsing->calls, 4);
+    const recmap_column *id = recmap_columns_find(parsing->columns, "id");
     static const int16_t ids[] = {'A', 'C', 'D', 'E'};
     assert_memory_equal(id->values, ids, sizeof ids);
     static const float scales[] = {'B', 0.5f, 0.5f, 0.5f};
-    assert_memory_equal(recmap_columns_get(with->columns, SCALE)->values, scales, sizeof scales);
-    const recmap_column *words = recmap_columns_get(with->columns, WORDS);
+    assert_memory_equal(recmap_columns_get(parsing->columns, SCALE)->values, scales, sizeof scales);
+    const recmap_column *words = recmap_columns_get(parsing->columns, WORDS);
     static const int64_t word_rows[] = {0, 2, 4, 4, 4};
     assert_memory_equal(words->offsets[0], word_rows, sizeof word_rows);
     assert_ptr_equal(words->views[0].data, texts[0] + 4);
@@ -137,7 +139,7 @@ static void test_columns(void **state) {
     assert_non_null(words->views[1].data);
     assert_ptr_equal(words->views[2].data, texts[1] + 6);
     assert_int_equal(words->null_count, 1);
-    const recmap_column *pairs = recmap_columns_get(with->columns, PAIRS);
+    const recmap_column *pairs = recmap_columns_get(parsing->columns, PAIRS);
     static const int64_t lengths[] = {2, 2, 0, 0};
     assert_memory_equal(pairs->lengths, lengths, sizeof lengths);
     static const int64_t first[] = {'2', '3', '4', '5'};
@@ -147,7 +149,7 @@ static void test_columns(void **state) {
 /* Each text is a program of letters for the parser's function, which sets one column wrongly. The
  * parse must report the listed message. */
 static void test_what_is_set_wrongly(void **state) {
-    struct parsing *with = *state;
+    struct parsing *parsing = *state;
     static const struct {
         const char *text;
         const char *message;
@@ -165,27 +167,28 @@ static void test_what_is_set_wrongly(void **state) {
         {"iAhA", "and continues", RECMAP_CORRUPT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(run(with, &cases[i].text, 1, RECMAP_PARSE_RAISE), cases[i].status);
-        assert_string_equal(with->error.message, cases[i].message);
-        assert_int_equal(with->error.record, 100);
-        assert_int_equal(recmap_columns_count(with->columns), 0);
+        assert_int_equal(run(parsing, &cases[i].text, 1, RECMAP_PARSE_RAISE), cases[i].status);
+        assert_string_equal(parsing->error.message, cases[i].message);
+        assert_int_equal(parsing->error.record, 100);
+        assert_int_equal(recmap_columns_count(parsing->columns), 0);
     }
-    assert_int_equal(run(with, &cases[7].text, 1, RECMAP_PARSE_RAISE), RECMAP_CORRUPT);
-    assert_int_equal(with->error.offset, 1);
+    assert_int_equal(run(parsing, &cases[7].text, 1, RECMAP_PARSE_RAISE), RECMAP_CORRUPT);
+    assert_int_equal(parsing->error.offset, 1);
 }
 
 /* Bytes from anywhere are buffers of their own in Arrow, with nothing that lies between them. */
 static void test_bytes_from_anywhere(void **state) {
-    struct parsing *with = *state;
+    struct parsing *parsing = *state;
     const char *const texts[] = {"iAaA", "iBw1", "iCaA"};
     far_text = malloc(FAR_SIZE);
     assert_non_null(far_text);
     memset(far_text, 'x', FAR_SIZE);
-    assert_int_equal(run(with, texts, 3, RECMAP_PARSE_RAISE), RECMAP_OK);
+    assert_int_equal(run(parsing, texts, 3, RECMAP_PARSE_RAISE), RECMAP_OK);
     struct ArrowArray array;
     struct ArrowSchema schema;
     assert_int_equal(
-        recmap_columns_export_arrow_column(&array, &schema, with->columns, WORDS, NULL), RECMAP_OK);
+        recmap_columns_export_arrow_column(&array, &schema, parsing->columns, WORDS, NULL),
+        RECMAP_OK);
     const struct ArrowArray *words = array.children[0];
     assert_int_equal(words->n_buffers, 2 + 4 + 1);
     const int64_t *sizes = words->buffers[6];
@@ -202,36 +205,36 @@ static void test_bytes_from_anywhere(void **state) {
 
 /* A row that fails after it has set values keeps none of them. */
 static void test_failures_are_collected(void **state) {
-    struct parsing *with = *state;
+    struct parsing *parsing = *state;
     const char *const texts[] = {"iAw2p1", "iBw2p1sCfA", "iCw1p2"};
-    assert_int_equal(run(with, texts, 3, RECMAP_PARSE_COLLECT), RECMAP_OK);
-    assert_int_equal(recmap_columns_failure_count(with->columns), 1);
-    recmap_failure failure = recmap_columns_get_failure(with->columns, 0);
+    assert_int_equal(run(parsing, texts, 3, RECMAP_PARSE_COLLECT), RECMAP_OK);
+    assert_int_equal(recmap_columns_failure_count(parsing->columns), 1);
+    recmap_failure failure = recmap_columns_get_failure(parsing->columns, 0);
     assert_int_equal(failure.row, 1);
     assert_int_equal(failure.number, 101);
     assert_string_equal(failure.message, "a bad letter");
     static const int16_t ids[] = {'A', 0, 'C'};
-    assert_memory_equal(recmap_columns_get(with->columns, ID)->values, ids, sizeof ids);
+    assert_memory_equal(recmap_columns_get(parsing->columns, ID)->values, ids, sizeof ids);
     static const int64_t rows[] = {0, 2, 2, 3};
-    assert_memory_equal(recmap_columns_get(with->columns, WORDS)->offsets[0], rows, sizeof rows);
+    assert_memory_equal(recmap_columns_get(parsing->columns, WORDS)->offsets[0], rows, sizeof rows);
     for (size_t c = 0; c < COLUMNS; c++)
-        assert_int_equal(recmap_columns_get(with->columns, c)->validity[0] & 7, 5);
+        assert_int_equal(recmap_columns_get(parsing->columns, c)->validity[0] & 7, 5);
 }
 
 /* A row that is taken back is null once, whatever was noted of it before. */
 static void test_a_row_is_null_once(void **state) {
-    struct parsing *with = *state;
+    struct parsing *parsing = *state;
     const recmap_feature wanted[] = {features[WORDS], features[ID]};
     const char *const texts[] = {"xx", "xx", "xx"};
-    recmap_parser *parser = with->parser;
-    assert_int_equal(
-        recmap_parser_create_custom(&with->parser, wanted, 2, parse, &with->calls, &with->error),
-        RECMAP_OK);
+    recmap_parser *parser = parsing->parser;
+    assert_int_equal(recmap_parser_create_custom(&parsing->parser, wanted, 2, parse,
+                                                 &parsing->calls, &parsing->error),
+                     RECMAP_OK);
     recmap_parser_release(parser);
-    assert_int_equal(run(with, texts, 3, RECMAP_PARSE_COLLECT), RECMAP_OK);
-    assert_int_equal(recmap_columns_failure_count(with->columns), 3);
+    assert_int_equal(run(parsing, texts, 3, RECMAP_PARSE_COLLECT), RECMAP_OK);
+    assert_int_equal(recmap_columns_failure_count(parsing->columns), 3);
     for (size_t c = 0; c < 2; c++)
-        assert_int_equal(recmap_columns_get(with->columns, c)->null_count, 3);
+        assert_int_equal(recmap_columns_get(parsing->columns, c)->null_count, 3);
 }
 
 /* A custom parser fills the columns itself, so raw features, keys, partitions and sparse indices

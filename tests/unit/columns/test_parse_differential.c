@@ -251,13 +251,13 @@ struct mutation_run {
 
 static void visit_mutated(void *context, struct record_file *file) {
     struct mutation_run *run = context;
-    const size_t most_size = is_long() ? 1200 : 400;
-    const unsigned most = is_long() ? 20 : some_rounds(5);
+    const size_t size_limit = is_long() ? 1200 : 400;
+    const unsigned max = is_long() ? 20 : some_rounds(5);
     const uint8_t *data;
     size_t size;
-    for (unsigned i = 0, taken = 0; i < 100 && taken < most; i++) {
+    for (unsigned i = 0, taken = 0; i < 100 && taken < max; i++) {
         if (!record_file_next(&data, &size, file)) break;
-        if (size > most_size) continue;
+        if (size > size_limit) continue;
         check_mutations(&run->tally, data, size, i % 3);
         run->count++;
         taken++;

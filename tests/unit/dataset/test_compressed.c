@@ -537,17 +537,18 @@ struct reader {
 };
 
 static void *read_some(void *context) {
-    struct reader *at = context;
-    struct rng random = {at->seed};
-    for (int i = 0; i < 2000 && !at->failed; i++) {
-        size_t number = (size_t)rng_below(&random, at->shard->due.record_count);
+    struct reader *reader = context;
+    struct rng random = {reader->seed};
+    for (int i = 0; i < 2000 && !reader->failed; i++) {
+        size_t number = (size_t)rng_below(&random, reader->shard->due.record_count);
         recmap_record record;
-        at->failed = recmap_dataset_get(&record, at->dataset, number, NULL) != RECMAP_OK;
-        if (at->failed) break;
-        at->failed = record.size != at->shard->due.records[number].size ||
-                     memcmp(record.data,
-                            at->shard->content.data + at->shard->due.records[number].offset + 12,
-                            record.size);
+        reader->failed = recmap_dataset_get(&record, reader->dataset, number, NULL) != RECMAP_OK;
+        if (reader->failed) break;
+        reader->failed =
+            record.size != reader->shard->due.records[number].size ||
+            memcmp(record.data,
+                   reader->shard->content.data + reader->shard->due.records[number].offset + 12,
+                   record.size);
         recmap_record_release(&record);
     }
     return NULL;

@@ -53,30 +53,30 @@ static void frame_record(struct buffer *out, const struct buffer *record, size_t
 /* Writes RECORDS records in the given framing, then compresses them as MEMBERS members of about
  * equal size. The end of each member is kept for the tests that damage one. */
 static struct shard *make_shard(size_t kind, compression compression_kind, struct rng *random) {
-    struct shard *made = calloc(1, sizeof *made);
-    if (!made) abort();
-    if (kind == 1) buffer_add(&made->content, "HEADER.", HEADER);
+    struct shard *shard = calloc(1, sizeof *shard);
+    if (!shard) abort();
+    if (kind == 1) buffer_add(&shard->content, "HEADER.", HEADER);
     for (size_t i = 0; i < RECORDS; i++) {
-        struct buffer *record = &made->records[i];
+        struct buffer *record = &shard->records[i];
         char text[24];
         snprintf(text, sizeof text, "%06zu ", i);
         buffer_add(record, text, 7);
         size_t size = kind == 1 ? FIXED_SIZE : 10 + (size_t)rng_below(random, 90);
         while (record->size < size) buffer_add_byte(record, (uint8_t)('a' + rng_below(random, 7)));
-        frame_record(&made->content, record, kind);
+        frame_record(&shard->content, record, kind);
     }
-    if (kind == 1) buffer_add(&made->content, "FOOT.", FOOTER);
+    if (kind == 1) buffer_add(&shard->content, "FOOT.", FOOTER);
     struct deflate_way way = {.level = 6, .memory = 8};
     for (size_t m = 0, done = 0; m < MEMBERS; m++) {
         size_t end = compression_kind == COMPRESSION_ZLIB || m + 1 == MEMBERS
-                         ? made->content.size
-                         : made->content.size / MEMBERS * (m + 1);
-        struct buffer part = {made->content.data + done, end - done, 0};
-        if (end > done) add_deflated(&made->file, compression_kind, &part, &way);
-        made->member_end[m] = made->file.size;
+                         ? shard->content.size
+                         : shard->content.size / MEMBERS * (m + 1);
+        struct buffer part = {shard->content.data + done, end - done, 0};
+        if (end > done) add_deflated(&shard->file, compression_kind, &part, &way);
+        shard->member_end[m] = shard->file.size;
         done = end;
     }
-    return made;
+    return shard;
 }
 
 static void free_shard(struct shard *shard) {
@@ -159,11 +159,11 @@ static void test_whole(void **state) {
     bool has[RECORDS];
     for (size_t kind = 0; kind < KINDS; kind++) {
         for (compression by = COMPRESSION_GZIP; by <= COMPRESSION_ZLIB; by++) {
-            struct shard *made = make_shard(kind, by, &random);
-            file_write(name, made->file.data, made->file.size);
+            struct shard *shard = make_shard(kind, by, &random);
+            file_write(name, shard->file.data, shard->file.size);
             build(kind, by, RECMAP_ON_CORRUPT_RAISE);
-            assert_int_equal(check_records(made, has), RECORDS);
-            free_shard(made);
+            assert_int_equal(check_records(shard, has), RECORDS);
+            free_shard(shard);
         }
     }
 }
@@ -177,20 +177,20 @@ static void test_wrong_sum(void **state) {
         size_t kind = round % KINDS, m = round / KINDS;
         const char *path = name;
         recmap_error error = RECMAP_ERROR_INIT;
-        struct shard *made = make_shard(kind, COMPRESSION_GZIP, &random);
-        file_write(name, made->file.data, made->file.size);
+        struct shard *shard = make_shard(kind, COMPRESSION_GZIP, &random);
+        file_write(name, shard->file.data, shard->file.size);
         build(kind, COMPRESSION_GZIP, RECMAP_ON_CORRUPT_RAISE);
-        uint8_t *sum = made->file.data + made->member_end[m] - 8;
+        uint8_t *sum = shard->file.data + shard->member_end[m] - 8;
         sum[1] ^= 0x10;
         /* Changed in place after indexing: verify reports it. */
-        file_alter(name, 0, made->file.data, made->file.size);
+        file_alter(name, 0, shard->file.data, shard->file.size);
         recmap_dataset *dataset = dataset_open("a.rmx", NULL);
         assert_true(count_findings(dataset) > 0);
         recmap_dataset_close(dataset);
         recmap_index_options raises = options_of(kind, COMPRESSION_GZIP, RECMAP_ON_CORRUPT_RAISE);
         assert_int_equal(index_try("a.rmx", &raises, &path, 1, &error), RECMAP_CORRUPT);
         build(kind, COMPRESSION_GZIP, RECMAP_ON_CORRUPT_SKIP);
-        size_t count = check_records(made, has);
+        size_t count = check_records(shard, has);
         for (size_t i = 0; i < RECORDS; i++) {
             /* Well inside of a member: sizes differ a little. */
             double place = (double)i / RECORDS * MEMBERS - (double)m;
@@ -199,7 +199,7 @@ static void test_wrong_sum(void **state) {
             if (place > 1.2) assert_false(has[i]);
         }
         assert_true(count > 0 || m == 0);
-        free_shard(made);
+        free_shard(shard);
     }
 }
 
@@ -213,16 +213,16 @@ static void test_damage_anywhere(void **state) {
     for (size_t round = 0; round < rounds; round++) {
         size_t kind = round % KINDS;
         compression by = round / KINDS % 4 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
-        struct shard *made = make_shard(kind, by, &random);
+        struct shard *shard = make_shard(kind, by, &random);
         bool cuts = by == COMPRESSION_ZLIB || rng_one_in(&random, 3);
-        size_t most = cuts ? made->file.size : made->member_end[MEMBERS - 2];
-        size_t at = 16 + (size_t)rng_below(&random, most - 16);
-        if (cuts) made->file.size = at;
-        else made->file.data[at] ^= (uint8_t)(1u << rng_below(&random, 8));
-        file_write(name, made->file.data, made->file.size);
+        size_t max = cuts ? shard->file.size : shard->member_end[MEMBERS - 2];
+        size_t at = 16 + (size_t)rng_below(&random, max - 16);
+        if (cuts) shard->file.size = at;
+        else shard->file.data[at] ^= (uint8_t)(1u << rng_below(&random, 8));
+        file_write(name, shard->file.data, shard->file.size);
         build(kind, by, RECMAP_ON_CORRUPT_SKIP);
-        found += check_records(made, has);
-        free_shard(made);
+        found += check_records(shard, has);
+        free_shard(shard);
     }
     assert_true(found > rounds * RECORDS / 8);
 }
@@ -235,13 +235,13 @@ static void test_zeros_at_the_end(void **state) {
     size_t found = 0;
     for (size_t round = 0; round < 100 * KINDS; round++) {
         size_t kind = round % KINDS;
-        struct shard *made = make_shard(kind, COMPRESSION_GZIP, &random);
-        size_t at = 16 + (size_t)rng_below(&random, made->file.size - 32);
-        memset(made->file.data + at, 0, made->file.size - at);
-        file_write(name, made->file.data, made->file.size);
+        struct shard *shard = make_shard(kind, COMPRESSION_GZIP, &random);
+        size_t at = 16 + (size_t)rng_below(&random, shard->file.size - 32);
+        memset(shard->file.data + at, 0, shard->file.size - at);
+        file_write(name, shard->file.data, shard->file.size);
         build(kind, COMPRESSION_GZIP, RECMAP_ON_CORRUPT_SKIP);
-        found += check_records(made, has);
-        free_shard(made);
+        found += check_records(shard, has);
+        free_shard(shard);
     }
     assert_true(found > 100 * KINDS * RECORDS / 8);
 }
@@ -253,12 +253,12 @@ static void test_damage_when_read(void **state) {
     size_t bad = 0;
     for (size_t round = 0; round < 20 * KINDS; round++) {
         size_t kind = round % KINDS;
-        struct shard *made = make_shard(kind, COMPRESSION_GZIP, &random);
-        file_write(name, made->file.data, made->file.size);
+        struct shard *shard = make_shard(kind, COMPRESSION_GZIP, &random);
+        file_write(name, shard->file.data, shard->file.size);
         build(kind, COMPRESSION_GZIP, RECMAP_ON_CORRUPT_RAISE);
-        size_t at = 16 + (size_t)rng_below(&random, made->file.size - 16);
-        made->file.data[at] ^= (uint8_t)(1u << rng_below(&random, 8));
-        file_alter(name, 0, made->file.data, made->file.size);
+        size_t at = 16 + (size_t)rng_below(&random, shard->file.size - 16);
+        shard->file.data[at] ^= (uint8_t)(1u << rng_below(&random, 8));
+        file_alter(name, 0, shard->file.data, shard->file.size);
         recmap_dataset *dataset = dataset_open("a.rmx", NULL);
         for (size_t i = 0; i < RECORDS; i++) {
             recmap_error error = RECMAP_ERROR_INIT;
@@ -271,7 +271,7 @@ static void test_damage_when_read(void **state) {
             bad++;
         }
         recmap_dataset_close(dataset);
-        free_shard(made);
+        free_shard(shard);
     }
     assert_true(bad > 0);
 }

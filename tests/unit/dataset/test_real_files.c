@@ -18,14 +18,14 @@
 struct row {
     char file[512];
     char compression[16];
-    unsigned long long file_bytes, stream_bytes, records, least, most;
+    unsigned long long file_bytes, stream_bytes, records, min, max;
 };
 
 /* The columns of the manifest that are of interest. */
 static bool read_row(struct row *read, const char *line) {
     return sscanf(line, "%511[^\t]\t%*[^\t]\t%*[^\t]\t%15[^\t]\t%llu\t%llu\t%llu\t%llu\t%llu",
                   read->file, read->compression, &read->file_bytes, &read->stream_bytes,
-                  &read->records, &read->least, &read->most) == 7;
+                  &read->records, &read->min, &read->max) == 7;
 }
 
 /* The content of all streams of a GZIP or ZLIB file, concatenated. */
@@ -81,18 +81,18 @@ static void assert_sizes(recmap_dataset *dataset, const struct row *about) {
     size_t count = (size_t)about->records;
     ASSERT_OK(recmap_batch_create(&batch, &error), &error);
     ASSERT_OK(recmap_dataset_gather_range(batch, dataset, 0, count, &error), &error);
-    size_t least = SIZE_MAX, most = 0;
+    size_t min = SIZE_MAX, max = 0;
     unsigned long long total = 0;
     for (size_t i = 0; i < count; i++) {
         size_t size = recmap_batch_records(batch)[i].size;
-        if (size < least) least = size;
-        if (size > most) most = size;
+        if (size < min) min = size;
+        if (size > max) max = size;
         total += size + 16;
     }
     recmap_batch_destroy(batch);
     if (!count) return;
-    assert_int_equal(least, about->least);
-    assert_int_equal(most, about->most);
+    assert_int_equal(min, about->min);
+    assert_int_equal(max, about->max);
     assert_int_equal(total, about->stream_bytes);
 }
 

@@ -78,20 +78,20 @@ static void read_columns(const struct job *job, struct rng *random) {
 /* A thread that makes random queries of every kind. All threads share one data set, so a thread
  * sanitizer sees every pair of queries. */
 static void *work(void *context) {
-    const struct job *at = context;
-    struct rng random = {at->seed};
+    const struct job *job = context;
+    struct rng random = {job->seed};
     recmap_batch *batch;
     stop(recmap_batch_create(&batch, NULL));
     for (int round = 0; round < (is_long() ? 20000 : 400); round++) {
         switch (rng_below(&random, 6)) {
-        case 0: gather_some(at, batch, &random); break;
-        case 1: find_one(at, &random); break;
-        case 2: read_columns(at, &random); break;
-        default: get_one(at, &random);
+        case 0: gather_some(job, batch, &random); break;
+        case 1: find_one(job, &random); break;
+        case 2: read_columns(job, &random); break;
+        default: get_one(job, &random);
         }
-        if (at->seed % THREADS || round % 100) continue;
+        if (job->seed % THREADS || round % 100) continue;
         recmap_report *report;
-        stop(recmap_dataset_verify(&report, at->dataset, NULL, NULL));
+        stop(recmap_dataset_verify(&report, job->dataset, NULL, NULL));
         if (recmap_report_damage_count(report)) abort();
         recmap_report_destroy(report);
     }
@@ -160,16 +160,16 @@ static void test_release_by_another_thread(void **state) {
 }
 
 static void *fork_children(void *context) {
-    struct job *at = context;
+    struct job *job = context;
     pid_t children[CHILDREN];
     for (int i = 0; i < CHILDREN; i++) {
         children[i] = fork();
         if (children[i] < 0) abort();
         if (children[i]) continue;
         alarm(60);
-        struct job mine = {at->set, at->dataset, (uint64_t)i + 1};
+        struct job mine = {job->set, job->dataset, (uint64_t)i + 1};
         work(&mine);
-        recmap_dataset_close(at->dataset);
+        recmap_dataset_close(job->dataset);
         _exit(0);
     }
     for (int i = 0; i < CHILDREN; i++) {

@@ -116,8 +116,8 @@ static bool fault_is_unasked(const struct example_names *names, const uint8_t *d
     struct example_fault fault;
     while (example_reader_next(&entry, &reader)) continue;
     assert_false(example_reader_end(&reader, &fault));
-    const uint8_t *at = data + fault.offset;
-    return at >= entry.feature.entry.at && at <= entry.feature.entry.end &&
+    const uint8_t *bytes = data + fault.offset;
+    return bytes >= entry.feature.entry.at && bytes <= entry.feature.entry.end &&
            is_unasked(names, entry.feature.entry);
 }
 

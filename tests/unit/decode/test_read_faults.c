@@ -16,19 +16,19 @@ static void expect_fault(const recmap_feature *feature, const char *hex, recmap_
                          size_t offset, const char *text) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_parser *parser = NULL;
-    recmap_columns *made = NULL;
+    recmap_columns *columns = NULL;
     struct message m;
     m.size = 0;
     put_hex(&m, hex);
     assert_int_equal(recmap_parser_create(&parser, feature, 1, &error), RECMAP_OK);
-    assert_int_equal(recmap_columns_create(&made, &error), RECMAP_OK);
+    assert_int_equal(recmap_columns_create(&columns, &error), RECMAP_OK);
     recmap_record record = {m.data, m.size, 41, NULL};
-    assert_int_equal(recmap_parser_parse(made, parser, &record, 1, RECMAP_PARSE_RAISE, &error),
+    assert_int_equal(recmap_parser_parse(columns, parser, &record, 1, RECMAP_PARSE_RAISE, &error),
                      status);
     assert_string_equal(error.message, text);
     assert_true(error.record == 41);
     assert_true(error.offset == (offset == SIZE_MAX ? RECMAP_NO_OFFSET : offset));
-    recmap_columns_destroy(made);
+    recmap_columns_destroy(columns);
     recmap_parser_release(parser);
 }
 

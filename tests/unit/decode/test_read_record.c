@@ -96,30 +96,30 @@ static size_t random_features(recmap_feature *features, struct random_state *ran
     size_t count = sizeof names / sizeof *names;
     for (size_t i = 0; i < count; i++) {
         recmap_element element = elements[random_below(random, 12)];
-        recmap_feature *made = &features[i];
-        *made = var_len(names[i], element);
-        if (random_below(random, 8) == 0 && element != RECMAP_ELEMENT_BYTES) made->raw = 1;
+        recmap_feature *feature = &features[i];
+        *feature = var_len(names[i], element);
+        if (random_below(random, 8) == 0 && element != RECMAP_ELEMENT_BYTES) feature->raw = 1;
         switch (random_below(random, 4)) {
         case 0:
-            made->kind = RECMAP_FEATURE_FIXED_LEN;
-            made->default_count = 1;
-            made->defaults = element == RECMAP_ELEMENT_BYTES ? &text
-                             : element == RECMAP_ELEMENT_FLOAT32 ||
-                                     element == RECMAP_ELEMENT_FLOAT16 ||
-                                     element == RECMAP_ELEMENT_FLOAT64
-                                 ? &real
-                                 : &number;
-            if (element == RECMAP_ELEMENT_BOOL) made->default_count = 0;
+            feature->kind = RECMAP_FEATURE_FIXED_LEN;
+            feature->default_count = 1;
+            feature->defaults = element == RECMAP_ELEMENT_BYTES ? &text
+                                : element == RECMAP_ELEMENT_FLOAT32 ||
+                                        element == RECMAP_ELEMENT_FLOAT16 ||
+                                        element == RECMAP_ELEMENT_FLOAT64
+                                    ? &real
+                                    : &number;
+            if (element == RECMAP_ELEMENT_BOOL) feature->default_count = 0;
             if (random_below(random, 2)) {
-                made->shape = shapes[random_below(random, 3)];
-                made->dimension_count = 1;
+                feature->shape = shapes[random_below(random, 3)];
+                feature->dimension_count = 1;
             }
             break;
         case 1:
-            made->kind = RECMAP_FEATURE_FIXED_LEN_SEQUENCE;
-            made->unpadded = 1;
-            made->shape = shapes[random_below(random, 3)];
-            made->dimension_count = 1;
+            feature->kind = RECMAP_FEATURE_FIXED_LEN_SEQUENCE;
+            feature->unpadded = 1;
+            feature->shape = shapes[random_below(random, 3)];
+            feature->dimension_count = 1;
             break;
         default: break;
         }

@@ -161,7 +161,7 @@ static const char *check_values(const struct example_feature *feature) {
 static const char *check_lookup(const struct example_features *features, const uint8_t *data,
                                 size_t size) {
     const char **list = calloc(features->count + 1, sizeof *list);
-    struct example_feature *found = calloc(features->count + 1, sizeof *found);
+    struct example_feature *actual = calloc(features->count + 1, sizeof *actual);
     recmap_text names = RECMAP_TEXT_INIT;
     struct example_names *compiled = NULL;
     const char *difference = NULL;
@@ -176,21 +176,21 @@ static const char *check_lookup(const struct example_features *features, const u
             list[count++] = names.data + at;
     list[count] = "a name that is not there";
     if (example_names_create(&compiled, list, count + 1, NULL) != RECMAP_OK) abort();
-    if (!example_lookup(found, compiled, data, size, NULL)) difference = "lookup refuses";
-    if (found[count].present) difference = "lookup finds what is not there";
+    if (!example_lookup(actual, compiled, data, size, NULL)) difference = "lookup refuses";
+    if (actual[count].present) difference = "lookup finds what is not there";
     for (size_t i = 0, k = 0; i < features->count && k < count; i++) {
         const struct example_entry *entry = &features->entries[i];
         if (memchr(entry->name, 0, entry->name_size)) continue;
         recmap_value a = example_feature_first(&entry->feature);
-        recmap_value b = example_feature_first(&found[k]);
-        if (!found[k].present || found[k].kind != entry->feature.kind ||
-            found[k].count != entry->feature.count || !same_value(&a, &b))
+        recmap_value b = example_feature_first(&actual[k]);
+        if (!actual[k].present || actual[k].kind != entry->feature.kind ||
+            actual[k].count != entry->feature.count || !same_value(&a, &b))
             difference = "lookup finds another feature";
         k++;
     }
     example_names_destroy(compiled);
     recmap_text_deinit(&names);
-    free(found);
+    free(actual);
     free(list);
     return difference;
 }

@@ -43,9 +43,9 @@ static void forget(struct keyed **entries, size_t count, const ProtobufCMessage 
 }
 
 static void *room(size_t count) {
-    void *made = calloc(count + 1, sizeof(void *));
-    if (!made) abort();
-    return made;
+    void *memory = calloc(count + 1, sizeof(void *));
+    if (!memory) abort();
+    return memory;
 }
 
 struct maps {
@@ -61,16 +61,17 @@ static bool sort_maps(Tensorflow__SequenceExample *message, struct maps *m) {
     *m = (struct maps){TENSORFLOW__FEATURES__INIT, TENSORFLOW__FEATURE_LISTS__INIT,
                        TENSORFLOW__FEATURE__INIT, TENSORFLOW__FEATURE_LIST__INIT};
     if (message->context) {
-        Tensorflow__Features *from = message->context;
-        m->context.feature = room(from->n_feature);
+        Tensorflow__Features *source = message->context;
+        m->context.feature = room(source->n_feature);
         is_good &= sort_map((struct keyed **)m->context.feature, &m->context.n_feature,
-                            (struct keyed **)from->feature, from->n_feature, &m->no_feature.base);
+                            (struct keyed **)source->feature, source->n_feature,
+                            &m->no_feature.base);
     }
     if (message->feature_lists) {
-        Tensorflow__FeatureLists *from = message->feature_lists;
-        m->lists.feature_list = room(from->n_feature_list);
+        Tensorflow__FeatureLists *source = message->feature_lists;
+        m->lists.feature_list = room(source->n_feature_list);
         is_good &= sort_map((struct keyed **)m->lists.feature_list, &m->lists.n_feature_list,
-                            (struct keyed **)from->feature_list, from->n_feature_list,
+                            (struct keyed **)source->feature_list, source->n_feature_list,
                             &m->no_list.base);
     }
     return is_good;

@@ -371,11 +371,11 @@ static void test_many_names(void **state) {
         ok(recmap_example_builder_add_int64(b, name, &value, 1, NULL));
     }
     ok(recmap_example_builder_finish(&data, &size, b, NULL));
-    const uint8_t *at = data + 4;
-    for (unsigned i = 0; i < NAMES; i++, at += 16, expected_size += 16) {
+    const uint8_t *cursor = data + 4;
+    for (unsigned i = 0; i < NAMES; i++, cursor += 16, expected_size += 16) {
         char entry[17];
         snprintf(entry, sizeof entry, "\x0a\x0e\x0a\x05%05u\x12\x05\x1a\x03\x0a\x01\x01", i);
-        assert_memory_equal(at, entry, 16);
+        assert_memory_equal(cursor, entry, 16);
     }
     assert_int_equal(size, expected_size + 4);
     recmap_example_builder_destroy(b);

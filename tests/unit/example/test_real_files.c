@@ -73,16 +73,16 @@ static void check_feature(const char *file, const recmap_schema *schema, const c
                           const char *listed) {
     recmap_schema_feature found = {0};
     char kind[16];
-    unsigned long long least, most;
+    unsigned long long min, max;
     if (!find_feature(&found, schema, name)) fail_msg("%s: %s is missing", file, name);
-    int parts = sscanf(listed, "%15[a-z0-9][%llu..%llu]", kind, &least, &most);
+    int parts = sscanf(listed, "%15[a-z0-9][%llu..%llu]", kind, &min, &max);
     assert_true(parts >= 2);
-    if (parts == 2) most = least;
+    if (parts == 2) max = min;
     bool is_unset = strcmp(kind, "unset") == 0;
-    if (!is_unset || most == 0) assert_string_equal(found.kind, kind);
-    assert_int_equal(found.max_length, most);
-    if (found.share == 1.0) assert_int_equal(found.min_length, least);
-    else assert_true(least == 0 || found.min_length == least);
+    if (!is_unset || max == 0) assert_string_equal(found.kind, kind);
+    assert_int_equal(found.max_length, max);
+    if (found.share == 1.0) assert_int_equal(found.min_length, min);
+    else assert_true(min == 0 || found.min_length == min);
 }
 
 /* The text between the first two quotes; cuts the line. NULL without quotes. */

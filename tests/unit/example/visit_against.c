@@ -154,12 +154,12 @@ struct map_entry {
  * that name, protobuf reads the last. */
 static const struct map_entry *find_next(struct map_entry *const *entries, size_t count,
                                          const char *name) {
-    const struct map_entry *found = NULL;
+    const struct map_entry *winner = NULL;
     for (size_t i = 0; i < count; i++) {
         if (name && strcmp(entries[i]->name, name) <= 0) continue;
-        if (!found || strcmp(entries[i]->name, found->name) <= 0) found = entries[i];
+        if (!winner || strcmp(entries[i]->name, winner->name) <= 0) winner = entries[i];
     }
-    return found;
+    return winner;
 }
 
 static void put_sequence(recmap_text *text, const sequence *theirs) {

@@ -174,17 +174,17 @@ struct boundary {
 };
 
 struct boundaries {
-    struct boundary *at;
+    struct boundary *list;
     size_t count, capacity;
 };
 
 static void add_boundary(struct boundaries *boundaries, uint64_t bit, uint64_t offset) {
     if (boundaries->count == boundaries->capacity) {
         boundaries->capacity = boundaries->capacity * 2 + 16;
-        boundaries->at =
-            must_realloc(boundaries->at, boundaries->capacity * sizeof *boundaries->at);
+        boundaries->list =
+            must_realloc(boundaries->list, boundaries->capacity * sizeof *boundaries->list);
     }
-    boundaries->at[boundaries->count++] = (struct boundary){bit, offset};
+    boundaries->list[boundaries->count++] = (struct boundary){bit, offset};
 }
 
 /* All ends of blocks that others follow, and where the first block begins. */
@@ -212,7 +212,8 @@ static struct boundaries list_boundaries(compression kind, const struct buffer *
 
 static bool is_boundary(const struct boundaries *boundaries, const struct seek_point *point) {
     for (size_t i = 0; i < boundaries->count; i++)
-        if (boundaries->at[i].bit == point->bit) return boundaries->at[i].offset == point->offset;
+        if (boundaries->list[i].bit == point->bit)
+            return boundaries->list[i].offset == point->offset;
     return false;
 }
 
@@ -276,7 +277,7 @@ static void check_stream(compression kind, const struct buffer *stream,
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         found += check_points(kind, stream, content, &all, steps[i], i % 2, random);
     assert_true(found || all.count < 20 || content->size < 100000);
-    free(all.at);
+    free(all.list);
 }
 
 /* Text, noise and runs, so that all kinds of blocks come. */

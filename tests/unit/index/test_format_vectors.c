@@ -44,20 +44,20 @@ static void test_frames(void **state) {
     (void)state;
     struct vector_file file = vectors_load("tfrecord.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const struct vector_case *at = vectors_at(&file, i);
+        const struct vector_case *vector = vectors_at(&file, i);
         size_t size;
-        uint8_t *payload = vector_bytes(at, "payload", &size);
-        uint8_t *made = room(size + TFRECORD_OVERHEAD);
-        tfrecord_make_header(made, size);
-        memcpy(made + TFRECORD_HEADER_SIZE, payload, size);
-        tfrecord_make_footer(made + TFRECORD_HEADER_SIZE + size, payload, size);
-        vector_expect(at, "frame", made, size + TFRECORD_OVERHEAD);
+        uint8_t *payload = vector_bytes(vector, "payload", &size);
+        uint8_t *record = room(size + TFRECORD_OVERHEAD);
+        tfrecord_make_header(record, size);
+        memcpy(record + TFRECORD_HEADER_SIZE, payload, size);
+        tfrecord_make_footer(record + TFRECORD_HEADER_SIZE + size, payload, size);
+        vector_expect(vector, "frame", record, size + TFRECORD_OVERHEAD);
         struct frame found;
-        assert_int_equal(tfrecord_framing.parse(&found, &tfrecord_framing, made,
+        assert_int_equal(tfrecord_framing.parse(&found, &tfrecord_framing, record,
                                                 size + TFRECORD_OVERHEAD, FRAME_CHECK_ALL, NULL),
                          FRAME_GOOD);
         assert_int_equal(found.data_size, size);
-        free(made);
+        free(record);
         free(payload);
     }
     vectors_free(&file);
@@ -69,18 +69,18 @@ static void test_seals(void **state) {
     (void)state;
     struct vector_file file = vectors_load("seal.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const struct vector_case *at = vectors_at(&file, i);
-        struct seal_fields fields = {.page_size = (uint32_t)vector_number(at, "page_size"),
-                                     .page_count = vector_number(at, "page_count")};
+        const struct vector_case *vector = vectors_at(&file, i);
+        struct seal_fields fields = {.page_size = (uint32_t)vector_number(vector, "page_size"),
+                                     .page_count = vector_number(vector, "page_count")};
         fields.file_size = fields.page_size * fields.page_count + SEAL_SIZE;
         size_t size;
-        uint8_t *content = vector_bytes(at, "content", &size);
+        uint8_t *content = vector_bytes(vector, "content", &size);
         content_hash(fields.content_hash, content, size);
-        vector_expect(at, "content_hash", fields.content_hash, sizeof fields.content_hash);
+        vector_expect(vector, "content_hash", fields.content_hash, sizeof fields.content_hash);
         free(content);
         uint8_t bytes[SEAL_SIZE];
         seal_encode(bytes, &fields);
-        vector_expect(at, "seal", bytes, sizeof bytes);
+        vector_expect(vector, "seal", bytes, sizeof bytes);
         struct seal_fields decoded;
         recmap_error error = RECMAP_ERROR_INIT;
         expect_ok(seal_decode(&decoded, bytes, fields.file_size, &error), &error);
@@ -101,18 +101,18 @@ static void test_values(void **state) {
     (void)state;
     struct vector_file file = vectors_load("values.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const struct vector_case *at = vectors_at(&file, i);
-        store_table table = (store_table)vector_number(at, "table");
-        struct store_key key = key_of(at);
+        const struct vector_case *vector = vectors_at(&file, i);
+        store_table table = (store_table)vector_number(vector, "table");
+        struct store_key key = key_of(vector);
         uint8_t key_bytes[STORE_KEY_SIZE], head[VALUE_PREFIX_SIZE];
         key_encode(key_bytes, key);
-        vector_expect(at, "key", key_bytes, sizeof key_bytes);
+        vector_expect(vector, "key", key_bytes, sizeof key_bytes);
         struct store_key decoded = key_decode(key_bytes);
         assert_true(decoded.chunk == key.chunk && decoded.series == key.series);
         size_t size;
-        uint8_t *payload = vector_bytes(at, "payload", &size);
+        uint8_t *payload = vector_bytes(vector, "payload", &size);
         value_prefix_encode(head, table, key, payload, size);
-        vector_expect(at, "head", head, sizeof head);
+        vector_expect(vector, "head", head, sizeof head);
         assert_true(value_prefix_matches(head, table, key, payload, size));
         free(payload);
     }
@@ -141,17 +141,17 @@ static void test_offsets(void **state) {
     (void)state;
     struct vector_file file = vectors_load("offsets.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const struct vector_case *at = vectors_at(&file, i);
+        const struct vector_case *vector = vectors_at(&file, i);
         size_t count, shard_count;
-        uint64_t *offsets = vector_numbers(at, "offsets", &count);
-        uint64_t *shards = vector_numbers(at, "shards", &shard_count);
+        uint64_t *offsets = vector_numbers(vector, "offsets", &count);
+        uint64_t *shards = vector_numbers(vector, "shards", &shard_count);
         assert_int_equal(count, shard_count);
         uint32_t *narrow = room(count * sizeof *narrow);
         for (size_t r = 0; r < count; r++) narrow[r] = (uint32_t)shards[r];
         uint8_t *packed = room(offsets_capacity(count));
         size_t size = offsets_pack(packed, offsets, narrow, count);
-        vector_expect(at, "packed", packed, size);
-        expect_offsets(at, offsets, shards, count);
+        vector_expect(vector, "packed", packed, size);
+        expect_offsets(vector, offsets, shards, count);
         free(packed);
         free(narrow);
         free(shards);
@@ -201,9 +201,9 @@ static void test_ids(void **state) {
     (void)state;
     struct vector_file file = vectors_load("ids.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const struct vector_case *at = vectors_at(&file, i);
-        if (vector_has(at, "hash")) expect_hash(at);
-        else expect_pairs(at);
+        const struct vector_case *vector = vectors_at(&file, i);
+        if (vector_has(vector, "hash")) expect_hash(vector);
+        else expect_pairs(vector);
     }
     vectors_free(&file);
 }
@@ -212,13 +212,13 @@ static void test_counts(void **state) {
     (void)state;
     struct vector_file file = vectors_load("counts.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const struct vector_case *at = vectors_at(&file, i);
+        const struct vector_case *vector = vectors_at(&file, i);
         size_t count, size;
-        uint64_t *counts = vector_numbers(at, "counts", &count);
+        uint64_t *counts = vector_numbers(vector, "counts", &count);
         uint8_t *packed = room(count_chunk_capacity(count));
-        vector_expect(at, "packed", packed, count_chunk_pack(packed, counts, count));
+        vector_expect(vector, "packed", packed, count_chunk_pack(packed, counts, count));
         free(packed);
-        packed = vector_bytes(at, "packed", &size);
+        packed = vector_bytes(vector, "packed", &size);
         struct count_chunk chunk;
         assert_true(count_chunk_open(&chunk, packed, size, count));
         for (size_t k = 0; k < count; k++) assert_int_equal(count_chunk_at(&chunk, k), counts[k]);
@@ -294,15 +294,15 @@ static void test_columns(void **state) {
     (void)state;
     struct vector_file file = vectors_load("columns.txt");
     for (size_t i = 0; i < file.count; i++) {
-        const struct vector_case *at = vectors_at(&file, i);
-        recmap_type type = type_of(at);
+        const struct vector_case *vector = vectors_at(&file, i);
+        recmap_type type = type_of(vector);
         size_t count = 0;
-        uint8_t *bytes = room(strlen(vector_text(at, "values")));
-        uint64_t *words = type == RECMAP_TYPE_BYTES ? parse_byte_values(at, bytes, &count)
-                                                    : vector_numbers(at, "values", &count);
-        if (type != RECMAP_TYPE_NONE) assert_int_equal(count, vector_number(at, "count"));
-        struct column_values values = {type, (size_t)vector_number(at, "count"), words, bytes};
-        expect_column(at, &values);
+        uint8_t *bytes = room(strlen(vector_text(vector, "values")));
+        uint64_t *words = type == RECMAP_TYPE_BYTES ? parse_byte_values(vector, bytes, &count)
+                                                    : vector_numbers(vector, "values", &count);
+        if (type != RECMAP_TYPE_NONE) assert_int_equal(count, vector_number(vector, "count"));
+        struct column_values values = {type, (size_t)vector_number(vector, "count"), words, bytes};
+        expect_column(vector, &values);
         free(words);
         free(bytes);
     }
@@ -342,16 +342,16 @@ static void test_identities(void **state) {
     struct identity_builder *builder = identity_create();
     assert_non_null(builder);
     for (size_t i = 0; i < file.count; i++) {
-        const struct vector_case *at = vectors_at(&file, i);
-        if (!vector_has(at, "fingerprint")) {
-            expect_identity(at, builder);
+        const struct vector_case *vector = vectors_at(&file, i);
+        if (!vector_has(vector, "fingerprint")) {
+            expect_identity(vector, builder);
             continue;
         }
         size_t size;
-        uint8_t *hashes = vector_bytes(at, "hashes", &size);
+        uint8_t *hashes = vector_bytes(vector, "hashes", &size);
         uint8_t fingerprint[IDENTITY_HASH_SIZE];
         identity_fingerprint(fingerprint, hashes, size / IDENTITY_HASH_SIZE);
-        vector_expect(at, "fingerprint", fingerprint, sizeof fingerprint);
+        vector_expect(vector, "fingerprint", fingerprint, sizeof fingerprint);
         free(hashes);
     }
     identity_destroy(builder);
@@ -467,8 +467,8 @@ static void build_index(const char *added) {
 /* Returns the next value that the vectors list from `*i` on; NULL after the last. */
 static const struct vector_case *next_value(size_t *i) {
     while (*i < whole.count) {
-        const struct vector_case *at = vectors_at(&whole, (*i)++);
-        if (!strncmp(vector_title(at), "value-", 6)) return at;
+        const struct vector_case *vector = vectors_at(&whole, (*i)++);
+        if (!strncmp(vector_title(vector), "value-", 6)) return vector;
     }
     return NULL;
 }
@@ -494,9 +494,9 @@ static void expect_values(const char *path) {
     struct store *opened = NULL;
     expect_ok(store_open(&opened, path, NULL, &error), &error);
     size_t seen[STORE_TABLE_COUNT] = {0};
-    const struct vector_case *at;
-    for (size_t i = 0; (at = next_value(&i));)
-        expect_stored(opened, at, seen[vector_number(at, "table")]++);
+    const struct vector_case *vector;
+    for (size_t i = 0; (vector = next_value(&i));)
+        expect_stored(opened, vector, seen[vector_number(vector, "table")]++);
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;
         store_values(opened, (store_table)table, &count);
@@ -598,12 +598,12 @@ static void test_reading(void **state) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct store_writer *writer;
     expect_ok(store_writer_create(&writer, in_folder("whole.rmx"), &error), &error);
-    const struct vector_case *at;
-    for (size_t i = 0; (at = next_value(&i));) {
+    const struct vector_case *vector;
+    for (size_t i = 0; (vector = next_value(&i));) {
         size_t size;
-        uint8_t *payload = vector_bytes(at, "payload", &size);
-        expect_ok(store_writer_put(writer, (store_table)vector_number(at, "table"), key_of(at),
-                                   payload, size, &error),
+        uint8_t *payload = vector_bytes(vector, "payload", &size);
+        expect_ok(store_writer_put(writer, (store_table)vector_number(vector, "table"),
+                                   key_of(vector), payload, size, &error),
                   &error);
         free(payload);
     }

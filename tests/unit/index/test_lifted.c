@@ -74,17 +74,17 @@ static void test_random_integers(void **state) {
         int64_t values[300];
         size_t count = 1 + (size_t)rng_below(&random, 300);
         unsigned bits = (unsigned)rng_below(&random, 65);
-        uint64_t base = rng_next(&random), most = 0, least = UINT64_MAX;
+        uint64_t base = rng_next(&random), max = 0, min = UINT64_MAX;
         for (size_t i = 0; i < count; i++) {
             uint64_t above = bits ? rng_next(&random) >> (64 - bits) : 0;
             values[i] = (int64_t)(base + above);
         }
         for (size_t i = 0; i < count; i++) {
             uint64_t ordered = (uint64_t)values[i] ^ (uint64_t)1 << 63;
-            if (ordered > most) most = ordered;
-            if (ordered < least) least = ordered;
+            if (ordered > max) max = ordered;
+            if (ordered < min) min = ordered;
         }
-        uint64_t range = most - least;
+        uint64_t range = max - min;
         check_integers(values, count,
                        !range                ? 0
                        : range <= UINT8_MAX  ? 1

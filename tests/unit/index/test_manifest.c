@@ -147,11 +147,11 @@ static void test_shards(void **state) {
         assert_true(decoded[i].mtime_ns == given[i].mtime_ns);
         assert_int_equal(decoded[i].record_count, given[i].record_count);
         assert_int_equal(decoded[i].damage_count, given[i].damage_count);
-        const struct shard_identity *found = &decoded[i].identity, *due = &given[i].identity;
-        assert_memory_equal(found->hash, due->hash, 16);
-        assert_int_equal(found->sample_count, due->sample_count);
-        assert_int_equal(found->sample_step, due->sample_step);
-        assert_memory_equal(found->samples, due->samples, due->sample_count * 4);
+        const struct shard_identity *actual = &decoded[i].identity, *due = &given[i].identity;
+        assert_memory_equal(actual->hash, due->hash, 16);
+        assert_int_equal(actual->sample_count, due->sample_count);
+        assert_int_equal(actual->sample_step, due->sample_step);
+        assert_memory_equal(actual->samples, due->samples, due->sample_count * 4);
     }
     free_shards(decoded, count);
     count = 0;

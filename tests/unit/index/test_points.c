@@ -262,10 +262,11 @@ static void forge_points(struct forged *index, bool forges_bits) {
     assert_int_equal(points_decode(&read, value->data, value->size, count, FILE_SIZE, IMAGE_SIZE),
                      POINTS_OK);
     for (size_t i = 0; i < count; i++) {
-        const struct stored_point *at = &read.at[i];
-        assert_int_equal(points_unpack(window, at), POINTS_OK);
+        const struct stored_point *stored = &read.at[i];
+        assert_int_equal(points_unpack(window, stored), POINTS_OK);
         if (!forges_bits) memset(window, 'x', sizeof window);
-        struct seek_point point = {at->bit + forges_bits, at->offset, window, at->window_size};
+        struct seek_point point = {stored->bit + forges_bits, stored->offset, window,
+                                   stored->window_size};
         assert_true(points_add(&made, &point));
     }
     for (size_t i = 0; i < read.check_count; i++)
@@ -443,27 +444,27 @@ static void test_vectors(void **state) {
     struct vector_file file = vectors_load("points.txt");
     size_t found = 0;
     for (size_t i = 0; i < file.count; i++) {
-        const struct vector_case *at = vectors_at(&file, i);
+        const struct vector_case *vector = vectors_at(&file, i);
         size_t stream_size, value_size, size, count;
-        uint8_t *stream = vector_bytes(at, "file", &stream_size),
-                *value = vector_bytes(at, "value", &value_size);
-        struct buffer image = inflate_file(stream, stream_size, at);
+        uint8_t *stream = vector_bytes(vector, "file", &stream_size),
+                *value = vector_bytes(vector, "value", &value_size);
+        struct buffer image = inflate_file(stream, stream_size, vector);
         struct inflate_source source = {.bytes = stream, .size = stream_size};
         struct inflater *in =
-            inflater_create((compression)vector_number(at, "compression"), &source);
+            inflater_create((compression)vector_number(vector, "compression"), &source);
         struct point_list points = {0};
-        free(vector_numbers(at, "bits", &count));
+        free(vector_numbers(vector, "bits", &count));
         assert_int_equal(points_decode(&points, value, value_size, count, stream_size, image.size),
                          POINTS_OK);
-        expect_numbers(at, &points);
-        expect_checks(at, &points, &image);
+        expect_numbers(vector, &points);
+        expect_checks(vector, &points, &image);
         for (size_t step = 1; step < 64; step += 7) {
             inflater_start(in, 0, 0);
             found += expect_found(in, &points, &image, step);
         }
         for (size_t k = 0; k < count; k++) expect_resumes(in, &points.at[k], &image);
         uint8_t *again = points_encode(&size, &points, 0, count);
-        vector_expect(at, "value", again, size);
+        vector_expect(vector, "value", again, size);
         free(again);
         free(stream);
         free(value);

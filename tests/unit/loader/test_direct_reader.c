@@ -164,7 +164,7 @@ static void test_batches_used_again(void **unused) {
         skip();
     }
     for (unsigned depth = 1; depth < DEPTH_MAX; depth++) {
-        struct direct_reader *with = direct_reader_create(dataset, depth);
+        struct direct_reader *reader = direct_reader_create(dataset, depth);
         recmap_batch *batch = NULL;
         recmap_error error = RECMAP_ERROR_INIT;
         for (size_t round = 0; round < ROUNDS; round++) {
@@ -172,8 +172,8 @@ static void test_batches_used_again(void **unused) {
             size_t count = 1 + round % DEPTH_MAX;
             for (size_t i = 0; i < count; i++) numbers[i] = i * STEP + round; /* far apart */
             if (!batch) ASSERT_OK(recmap_batch_create(&batch, &error), &error);
-            assert_true(direct_reader_start(with, batch, numbers, count));
-            assert_true(direct_reader_finish(with, batch));
+            assert_true(direct_reader_start(reader, batch, numbers, count));
+            assert_true(direct_reader_finish(reader, batch));
             for (size_t i = 0; i < count; i++)
                 assert_true(holds(&recmap_batch_records(batch)[i], numbers[i]));
             if (round % 3) continue;
@@ -181,7 +181,7 @@ static void test_batches_used_again(void **unused) {
             batch = NULL;
         }
         recmap_batch_destroy(batch);
-        direct_reader_destroy(with);
+        direct_reader_destroy(reader);
     }
     recmap_dataset_close(dataset);
 }

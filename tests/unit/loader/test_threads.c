@@ -152,14 +152,14 @@ struct watcher {
 };
 
 static void *watch(void *context) {
-    struct watcher *at = context;
+    struct watcher *watcher = context;
     recmap_loader_statistics statistics;
     recmap_skipped skipped[4];
     size_t count;
     uint64_t before = 0;
-    while (!at->is_done) {
-        if (recmap_loader_get_statistics(&statistics, at->loader, NULL) != RECMAP_OK) abort();
-        if (recmap_loader_get_skipped(skipped, 4, &count, at->loader, 0, NULL) != RECMAP_OK)
+    while (!watcher->is_done) {
+        if (recmap_loader_get_statistics(&statistics, watcher->loader, NULL) != RECMAP_OK) abort();
+        if (recmap_loader_get_skipped(skipped, 4, &count, watcher->loader, 0, NULL) != RECMAP_OK)
             abort();
         if (statistics.record_count < before) abort();
         before = statistics.record_count;
@@ -197,15 +197,16 @@ struct runner {
 };
 
 static void *run(void *context) {
-    struct runner *at = context;
+    struct runner *runner = context;
     recmap_loader_options options = many_threads();
     recmap_loader *loader;
     recmap_batch *batch = NULL;
-    if (recmap_loader_create(&loader, at->dataset, at->order, &options, NULL) != RECMAP_OK) abort();
+    if (recmap_loader_create(&loader, runner->dataset, runner->order, &options, NULL) != RECMAP_OK)
+        abort();
     do {
         if (recmap_loader_next(&batch, loader, NULL) != RECMAP_OK) abort();
         for (size_t i = 0; batch && i < recmap_batch_count(batch); i++)
-            at->sum += recmap_batch_records(batch)[i].number;
+            runner->sum += recmap_batch_records(batch)[i].number;
     } while (batch);
     recmap_loader_destroy(loader);
     return NULL;

@@ -29,10 +29,10 @@ static void check(const struct range_request *request, long status, const char *
                   reply_verdict verdict, const char *reason) {
     struct reply reply = reply_of(status, headers);
     uint64_t body_size;
-    const char *found;
-    assert_int_equal(reply_check(&body_size, &found, &reply, request), verdict);
-    if (reason) assert_string_equal(found, reason);
-    else assert_null(found);
+    const char *value;
+    assert_int_equal(reply_check(&body_size, &value, &reply, request), verdict);
+    if (reason) assert_string_equal(value, reason);
+    else assert_null(value);
 }
 
 static void test_good(void **state) {

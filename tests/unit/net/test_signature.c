@@ -70,9 +70,9 @@ static void check_signature(const struct signature_input *change, const char *si
     input.secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
     input.time = "20130524T000000Z";
     assert_true(signature_write(authorization, &input));
-    const char *found = strstr(authorization, "Signature=");
-    assert_non_null(found);
-    assert_string_equal(found + strlen("Signature="), signature);
+    const char *value = strstr(authorization, "Signature=");
+    assert_non_null(value);
+    assert_string_equal(value + strlen("Signature="), signature);
     assert_null(strstr(authorization, input.secret));
 }
 

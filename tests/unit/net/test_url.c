@@ -21,9 +21,9 @@ static void check_url(const char *text, url_scheme scheme, const char *host, con
 
 static void check_reason(const char *text, const char *reason) {
     struct url url;
-    const char *found = url_parse(&url, text);
-    assert_non_null(found);
-    assert_string_equal(found, reason);
+    const char *actual = url_parse(&url, text);
+    assert_non_null(actual);
+    assert_string_equal(actual, reason);
 }
 
 static void test_accepted(void **state) {

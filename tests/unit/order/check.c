@@ -24,9 +24,9 @@ void must_have_failed(recmap_status status, const recmap_error *error, recmap_st
 }
 
 void *make_array(size_t count, size_t size) {
-    void *made = calloc(count ? count : 1, size);
-    assert_non_null(made);
-    return made;
+    void *memory = calloc(count ? count : 1, size);
+    assert_non_null(memory);
+    return memory;
 }
 
 uint64_t *whole_epoch(const recmap_order *order, uint64_t epoch) {

@@ -6,21 +6,21 @@
 #include "permutation/random.h"
 
 recmap_order *sequential(uint64_t n) {
-    recmap_order *made = NULL;
-    MUST(recmap_order_sequential(&made, n, &error));
-    return made;
+    recmap_order *order = NULL;
+    MUST(recmap_order_sequential(&order, n, &error));
+    return order;
 }
 
 recmap_order *shuffled(uint64_t n, uint64_t seed) {
-    recmap_order *made = NULL;
-    MUST(recmap_order_shuffled(&made, n, seed, &error));
-    return made;
+    recmap_order *order = NULL;
+    MUST(recmap_order_shuffled(&order, n, seed, &error));
+    return order;
 }
 
 recmap_order *windowed(uint64_t n, uint64_t block, uint64_t window, uint64_t seed) {
-    recmap_order *made = NULL;
-    MUST(recmap_order_windowed(&made, n, block, window, seed, &error));
-    return made;
+    recmap_order *order = NULL;
+    MUST(recmap_order_windowed(&order, n, block, window, seed, &error));
+    return order;
 }
 
 recmap_order *listed(recmap_order *base, uint64_t seed) {
@@ -36,10 +36,10 @@ recmap_order *listed(recmap_order *base, uint64_t seed) {
 }
 
 recmap_order *mixed(recmap_order **sources, const double *weights, size_t count, recmap_stop stop) {
-    recmap_order *made = NULL;
-    MUST(recmap_order_mixture(&made, sources, weights, count, stop, &error));
+    recmap_order *order = NULL;
+    MUST(recmap_order_mixture(&order, sources, weights, count, stop, &error));
     for (size_t i = 0; i < count; i++) recmap_order_release(sources[i]);
-    return made;
+    return order;
 }
 
 int64_t *make_labels(size_t n, uint64_t classes, uint64_t seed) {
@@ -54,16 +54,16 @@ int64_t *make_labels(size_t n, uint64_t classes, uint64_t seed) {
 
 recmap_order *grouped(size_t n, uint64_t classes, uint64_t batch, uint64_t seed) {
     int64_t *labels = make_labels(n, classes, seed);
-    recmap_order *made = NULL;
-    MUST(recmap_order_grouped(&made, labels, n, batch, seed, &error));
+    recmap_order *order = NULL;
+    MUST(recmap_order_grouped(&order, labels, n, batch, seed, &error));
     free(labels);
-    return made;
+    return order;
 }
 
 recmap_order *stratified(size_t n, uint64_t classes, uint64_t batch, uint64_t seed) {
     int64_t *labels = make_labels(n, classes, seed);
-    recmap_order *made = NULL;
-    MUST(recmap_order_stratified(&made, labels, n, batch, seed, &error));
+    recmap_order *order = NULL;
+    MUST(recmap_order_stratified(&order, labels, n, batch, seed, &error));
     free(labels);
-    return made;
+    return order;
 }

@@ -89,7 +89,7 @@ static struct tally tally_of(uint64_t n) {
 
 /* Adds what all ranks get in a step; returns how many that are. */
 static uint64_t take_step(struct tally *tally, const recmap_deal *deal, uint64_t step) {
-    uint64_t numbers[BATCH_MAX], total = 0, most = 0, least = UINT64_MAX;
+    uint64_t numbers[BATCH_MAX], total = 0, max = 0, min = UINT64_MAX;
     for (uint32_t rank = 0; rank < deal->options.world_size; rank++) {
         recmap_share share;
         MUST(recmap_deal_share(&share, deal, step, rank, &error));
@@ -97,12 +97,12 @@ static uint64_t take_step(struct tally *tally, const recmap_deal *deal, uint64_t
         MUST(recmap_deal_numbers(numbers, deal, &share, &error));
         for (uint64_t i = 0; i < share.count; i++) tally->times[numbers[i]]++;
         total += share.count;
-        if (share.count > most) most = share.count;
-        if (share.count < least) least = share.count;
+        if (share.count > max) max = share.count;
+        if (share.count < min) min = share.count;
     }
     tally->total += total;
     /* Without batches of its own a step is even: at most one more for some. */
-    if (!recmap_order_batch_count(deal->order)) assert_true(most - least <= 1);
+    if (!recmap_order_batch_count(deal->order)) assert_true(max - min <= 1);
     return total;
 }
 
@@ -181,19 +181,19 @@ static void go_on(struct run *r, recmap_deal_options options, uint64_t steps) {
 
 /* An order of a random kind. */
 static recmap_order *make_order(uint64_t seed, uint64_t n) {
-    recmap_order *made = NULL;
+    recmap_order *order = NULL;
     int64_t *labels = make_array(n, sizeof *labels);
     for (uint64_t i = 0; i < n; i++) labels[i] = (int64_t)random_below(random_word(seed, i), 5);
     uint64_t batch = 1 + seed % 9;
     switch (seed % 5) {
-    case 0: made = sequential(n); break;
-    case 1: MUST(recmap_order_shuffled(&made, n, seed, &error)); break;
-    case 2: MUST(recmap_order_windowed(&made, n, 1 + seed % 7, 1 + seed % 4, seed, &error)); break;
-    case 3: MUST(recmap_order_grouped(&made, labels, n, batch, seed, &error)); break;
-    default: MUST(recmap_order_stratified(&made, labels, n, batch, seed, &error)); break;
+    case 0: order = sequential(n); break;
+    case 1: MUST(recmap_order_shuffled(&order, n, seed, &error)); break;
+    case 2: MUST(recmap_order_windowed(&order, n, 1 + seed % 7, 1 + seed % 4, seed, &error)); break;
+    case 3: MUST(recmap_order_grouped(&order, labels, n, batch, seed, &error)); break;
+    default: MUST(recmap_order_stratified(&order, labels, n, batch, seed, &error)); break;
     }
     free(labels);
-    return made;
+    return order;
 }
 
 static void check_history(uint64_t seed) {

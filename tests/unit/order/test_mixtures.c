@@ -122,9 +122,9 @@ static void check_blend(const struct random_blend *blend, const recmap_order *or
         MUST(recmap_order_at(&number, order, g / size, &(uint64_t){g % size}, 1, &error));
         while (number >= first + recmap_order_number_limit(blend->sources[source]))
             first += recmap_order_number_limit(blend->sources[source++]);
-        const recmap_order *of = blend->sources[source];
-        uint64_t k = drawn[source]++, own = recmap_order_count(of);
-        MUST(recmap_order_at(&expected, of, k / own, &(uint64_t){k % own}, 1, &error));
+        const recmap_order *base = blend->sources[source];
+        uint64_t k = drawn[source]++, own = recmap_order_count(base);
+        MUST(recmap_order_at(&expected, base, k / own, &(uint64_t){k % own}, 1, &error));
         assert_int_equal(number, first + expected);
         since[source]++;
         check_shares(blend, change, since, g + 1 - start);

@@ -41,13 +41,13 @@ static void test_hostile_counts(void **state) {
 /* The largest orders work. */
 static void test_largest(void **state) {
     (void)state;
-    const uint64_t most = RECMAP_ORDER_COUNT_MAX;
-    recmap_order *orders[] = {sequential(most),
-                              shuffled(most, 1),
-                              windowed(most, 1000, 5, 1),
-                              windowed(most - 1, 1 << 20, 1 << 20, 1),
-                              windowed(most, most, most, 1),
-                              windowed(most - 12345, UINT64_MAX, UINT64_MAX, 1)};
+    const uint64_t max = RECMAP_ORDER_COUNT_MAX;
+    recmap_order *orders[] = {sequential(max),
+                              shuffled(max, 1),
+                              windowed(max, 1000, 5, 1),
+                              windowed(max - 1, 1 << 20, 1 << 20, 1),
+                              windowed(max, max, max, 1),
+                              windowed(max - 12345, UINT64_MAX, UINT64_MAX, 1)};
     for (size_t i = 0; i < COUNT(orders); i++) {
         uint64_t count = recmap_order_count(orders[i]);
         for (uint64_t j = 0; j < 200; j++) {
@@ -284,27 +284,27 @@ static void test_hostile_groups(void **state) {
  * length or numbers do not fit. The last range that fits is accepted. */
 static void test_hostile_views(void **state) {
     (void)state;
-    const uint64_t most = RECMAP_ORDER_COUNT_MAX, list[] = {1, most, 3};
+    const uint64_t max = RECMAP_ORDER_COUNT_MAX, list[] = {1, max, 3};
     const uint8_t mask[] = {1, 0, 1, 0};
     recmap_order *base = shuffled(3, 1), *order = NULL;
     MUST_FAIL(RECMAP_INVALID, "step", recmap_order_view_range(&order, base, 0, 3, 0, &error));
     MUST_FAIL(RECMAP_INVALID, "3 numbers", recmap_order_view_range(&order, base, 0, 2, 1, &error));
     MUST_FAIL(RECMAP_INVALID, "leaves", recmap_order_view_range(&order, base, 1, 3, -1, &error));
-    MUST_FAIL(RECMAP_INVALID, "leaves", recmap_order_view_range(&order, base, most, 3, -1, &error));
+    MUST_FAIL(RECMAP_INVALID, "leaves", recmap_order_view_range(&order, base, max, 3, -1, &error));
     MUST_FAIL(RECMAP_INVALID, "leaves",
-              recmap_order_view_range(&order, base, most - 2, 3, 1, &error));
+              recmap_order_view_range(&order, base, max - 2, 3, 1, &error));
     MUST_FAIL(RECMAP_INVALID, "leaves",
               recmap_order_view_range(&order, base, 0, 3, INT64_MAX, &error));
     MUST_FAIL(RECMAP_INVALID, "leaves",
-              recmap_order_view_range(&order, base, most - 1, 3, INT64_MIN, &error));
+              recmap_order_view_range(&order, base, max - 1, 3, INT64_MIN, &error));
     MUST_FAIL(RECMAP_INVALID, "leaves",
               recmap_order_view_range(&order, base, 0, UINT64_MAX, 1, &error));
     MUST_FAIL(RECMAP_INVALID, "item 1", recmap_order_view_list(&order, base, list, 3, &error));
     MUST_FAIL(RECMAP_INVALID, "3 numbers", recmap_order_view_list(&order, base, list, 2, &error));
     MUST_FAIL(RECMAP_INVALID, "only 2", recmap_order_view_mask(&order, base, mask, 4, &error));
     assert_null(order);
-    MUST(recmap_order_view_range(&order, base, most - 3, 3, 1, &error));
-    assert_true(recmap_order_number_limit(order) == most);
+    MUST(recmap_order_view_range(&order, base, max - 3, 3, 1, &error));
+    assert_true(recmap_order_number_limit(order) == max);
     check_inverse(order, 0);
     recmap_order_release(order);
     recmap_order_release(base);

@@ -110,23 +110,23 @@ static void test_windows(void **state) {
 static void check_draws(recmap_order *order, const double *weights, size_t n) {
     size_t draws = recmap_order_count(order);
     uint64_t *whole = whole_epoch(order, 2);
-    uint64_t *found = make_array(n, sizeof *found), *pairs = make_array(n * n, sizeof *pairs);
+    uint64_t *counts = make_array(n, sizeof *counts), *pairs = make_array(n * n, sizeof *pairs);
     double *expected = make_array(n, sizeof *expected), sum = 0;
     double *expected_pairs = make_array(n * n, sizeof *expected_pairs);
-    for (size_t i = 0; i < draws; i++) found[whole[i]]++;
+    for (size_t i = 0; i < draws; i++) counts[whole[i]]++;
     for (size_t i = 0; i + 1 < draws; i += 2) pairs[whole[i] * n + whole[i + 1]]++;
     for (size_t i = 0; i < n; i++) sum += weights[i];
     for (size_t i = 0; i < n; i++) {
         expected[i] = (double)draws * weights[i] / sum;
-        if (weights[i] == 0) assert_int_equal(found[i], 0);
+        if (weights[i] == 0) assert_int_equal(counts[i], 0);
         for (size_t j = 0; j < n; j++)
             expected_pairs[i * n + j] = (double)(draws / 2) * weights[i] * weights[j] / sum / sum;
     }
-    if (chi_square_z(found, expected, n) > 5 || chi_square_z(pairs, expected_pairs, n * n) > 5)
-        fail_msg("%zu weights: z = %.1f, pairs %.1f", n, chi_square_z(found, expected, n),
+    if (chi_square_z(counts, expected, n) > 5 || chi_square_z(pairs, expected_pairs, n * n) > 5)
+        fail_msg("%zu weights: z = %.1f, pairs %.1f", n, chi_square_z(counts, expected, n),
                  chi_square_z(pairs, expected_pairs, n * n));
     free(whole);
-    free(found);
+    free(counts);
     free(pairs);
     free(expected);
     free(expected_pairs);
@@ -305,9 +305,9 @@ static void check_same(recmap_order *a, recmap_order *b, bool is_same) {
 
 static recmap_order *weighted(double first) {
     const double weights[] = {first, 2, 3};
-    recmap_order *made = NULL;
-    MUST(recmap_order_weighted(&made, weights, 3, 1, 0, &error));
-    return made;
+    recmap_order *order = NULL;
+    MUST(recmap_order_weighted(&order, weights, 3, 1, 0, &error));
+    return order;
 }
 
 /* A state refuses another order by its description. So orders that differ in any parameter must

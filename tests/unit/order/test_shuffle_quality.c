@@ -39,12 +39,12 @@ static size_t bin_of(uint64_t value, uint64_t n, size_t bins) {
 
 /* p(start .. start + count), for one key; malloc'ed. */
 static uint64_t *sequence(uint64_t n, uint64_t seed, uint64_t epoch, uint64_t start, size_t count) {
-    uint64_t *made = make_array(count, sizeof *made);
+    uint64_t *numbers = make_array(count, sizeof *numbers);
     struct permutation p;
     permutation_init(&p, n, seed, epoch, 0);
-    for (size_t i = 0; i < count; i++) made[i] = start + i;
-    permutation_at(&p, made, made, count);
-    return made;
+    for (size_t i = 0; i < count; i++) numbers[i] = start + i;
+    permutation_at(&p, numbers, numbers, count);
+    return numbers;
 }
 
 /* ---- P2: differences at a lag spread evenly. */
@@ -96,9 +96,9 @@ static void test_lags(void **state) {
 
 /* A size of a width: just above a power of two, at the next one, between. */
 static uint64_t size_of_width(unsigned bits, unsigned kind) {
-    uint64_t most = (uint64_t)1 << bits;
-    if (kind == 0) return most;
-    return kind == 1 ? most / 2 + 1 : most / 2 + random_below(random_word(bits, 0), most / 2);
+    uint64_t max = (uint64_t)1 << bits;
+    if (kind == 0) return max;
+    return kind == 1 ? max / 2 + 1 : max / 2 + random_below(random_word(bits, 0), max / 2);
 }
 
 static void test_lags_at_every_width(void **state) {

@@ -23,19 +23,19 @@ static void check_permutation(const struct vector_case *c) {
     size_t count, number_count;
     uint64_t *positions = vector_numbers(c, "positions", &count);
     uint64_t *numbers = vector_numbers(c, "numbers", &number_count);
-    uint64_t *found = make_array(count, sizeof *found);
+    uint64_t *actual = make_array(count, sizeof *actual);
     assert_int_equal(count, number_count);
-    permutation_at(&p, found, positions, count);
-    assert_memory_equal(found, numbers, count * sizeof *found);
-    permutation_inverse(&p, found, numbers, count);
-    assert_memory_equal(found, positions, count * sizeof *found);
+    permutation_at(&p, actual, positions, count);
+    assert_memory_equal(actual, numbers, count * sizeof *actual);
+    permutation_inverse(&p, actual, numbers, count);
+    assert_memory_equal(actual, positions, count * sizeof *actual);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(permutation_at_one(&p, positions[i]), numbers[i]);
         assert_int_equal(permutation_inverse_one(&p, numbers[i]), positions[i]);
     }
     free(positions);
     free(numbers);
-    free(found);
+    free(actual);
 }
 
 static void test_permutation(void **state) {
@@ -105,10 +105,10 @@ static void test_shares(void **state) {
 static recmap_order *make_weighted(const struct vector_case *c) {
     double weights[WEIGHTS_MAX];
     size_t count = read_weights(weights, c);
-    recmap_order *made = NULL;
-    MUST(recmap_order_weighted(&made, weights, count, vector_number(c, "seed"),
+    recmap_order *order = NULL;
+    MUST(recmap_order_weighted(&order, weights, count, vector_number(c, "seed"),
                                vector_number(c, "size"), &error));
-    return made;
+    return order;
 }
 
 static recmap_order *make_mixture(const struct vector_case *c) {
@@ -159,12 +159,12 @@ static recmap_order *make_blend(const struct vector_case *c) {
 static recmap_order *make_by_labels(const struct vector_case *c) {
     size_t count;
     int64_t *labels = (int64_t *)vector_numbers(c, "labels", &count);
-    recmap_order *made = NULL;
+    recmap_order *order = NULL;
     bool is_grouped = !strcmp(vector_text(c, "kind"), "grouped");
     MUST((is_grouped ? recmap_order_grouped : recmap_order_stratified)(
-        &made, labels, count, vector_number(c, "batch_size"), vector_number(c, "seed"), &error));
+        &order, labels, count, vector_number(c, "batch_size"), vector_number(c, "seed"), &error));
     free(labels);
-    return made;
+    return order;
 }
 
 static recmap_order *make_bucketed(const struct vector_case *c) {
@@ -174,12 +174,12 @@ static recmap_order *make_bucketed(const struct vector_case *c) {
     recmap_bucket_size size = {0, 0};
     if (vector_has(c, "batch_size")) size.batch_size = vector_number(c, "batch_size");
     else size.token_budget = vector_number(c, "token_budget");
-    recmap_order *made = NULL;
-    MUST(recmap_order_bucketed(&made, lengths, count, bounds, bound_count, size,
+    recmap_order *order = NULL;
+    MUST(recmap_order_bucketed(&order, lengths, count, bounds, bound_count, size,
                                vector_number(c, "seed"), &error));
     free(lengths);
     free(bounds);
-    return made;
+    return order;
 }
 
 static recmap_order *make_view(const struct vector_case *c) {
@@ -207,14 +207,14 @@ static recmap_order *make_order(const struct vector_case *c) {
     if (!strcmp(kind, "bucketed")) return make_bucketed(c);
     if (!strcmp(kind, "list") || !strcmp(kind, "range")) return make_view(c);
     uint64_t n = vector_number(c, "n"), seed = vector_number(c, "seed");
-    recmap_order *made = NULL;
-    if (!strcmp(kind, "shuffled")) MUST(recmap_order_shuffled(&made, n, seed, &error));
+    recmap_order *order = NULL;
+    if (!strcmp(kind, "shuffled")) MUST(recmap_order_shuffled(&order, n, seed, &error));
     else if (!strcmp(kind, "with_replacement"))
-        MUST(recmap_order_with_replacement(&made, n, seed, vector_number(c, "size"), &error));
+        MUST(recmap_order_with_replacement(&order, n, seed, vector_number(c, "size"), &error));
     else
-        MUST(recmap_order_windowed(&made, n, vector_number(c, "block"), vector_number(c, "window"),
+        MUST(recmap_order_windowed(&order, n, vector_number(c, "block"), vector_number(c, "window"),
                                    seed, &error));
-    return made;
+    return order;
 }
 
 /* Compares an epoch with the vector, position by position, and the sizes of its batches if it has
@@ -226,11 +226,11 @@ static void check_epoch(const struct vector_case *c, const recmap_order *order, 
     size_t count;
     uint64_t *expected = vector_numbers(c, epoch_key, &count);
     if (count != recmap_order_count(order)) fail_msg("case %s: another count", vector_title(c));
-    uint64_t *found = whole_epoch(order, epoch);
+    uint64_t *numbers = whole_epoch(order, epoch);
     for (size_t i = 0; i < count; i++)
-        if (found[i] != expected[i])
+        if (numbers[i] != expected[i])
             fail_msg("case %s: epoch %u, position %zu", vector_title(c), epoch, i);
-    free(found);
+    free(numbers);
     free(expected);
     check_access(order, epoch);
     if (!vector_has(c, sizes_key)) return;
@@ -271,11 +271,11 @@ static void test_kinds(void **state) {
 static void check_description(const struct vector_case *c, const recmap_order *order) {
     recmap_text text = RECMAP_TEXT_INIT;
     MUST(recmap_order_describe(&text, order, &error));
-    const char *found = text.data;
+    const char *cursor = text.data;
     for (const char *expected = vector_text(c, "description"); *expected; expected++)
-        if (*expected != ' ' && *expected != *found++)
+        if (*expected != ' ' && *expected != *cursor++)
             fail_msg("case %s: %s", vector_title(c), text.data);
-    assert_int_equal(*found, 0);
+    assert_int_equal(*cursor, 0);
     recmap_text_deinit(&text);
 }
 

@@ -81,10 +81,10 @@ static void test_distinct_of_many(void **state) {
 
 /* Sizes of every bit width, at both ends and between; positions at the ends and at random. */
 static uint64_t size_of_width(unsigned bits, uint64_t i) {
-    uint64_t most = (uint64_t)1 << bits, low = most / 2 + 1;
+    uint64_t max = (uint64_t)1 << bits, low = max / 2 + 1;
     if (i == 0) return low;
-    if (i == 1) return most;
-    return low + random_below(random_word(bits, i), most - low + 1);
+    if (i == 1) return max;
+    return low + random_below(random_word(bits, i), max - low + 1);
 }
 
 static void check_size(uint64_t n, size_t count) {

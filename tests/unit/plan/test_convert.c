@@ -70,17 +70,17 @@ static void test_integers_that_fit(void **state) {
             recmap_element element = integers[kind].element;
             size_t size = count * integers[kind].size;
             int64_t *values = malloc(8 * count + 1), *in_place = malloc(8 * count + 1);
-            void *made = malloc(size + 1);
+            void *memory = malloc(size + 1);
             for (size_t i = 0; i < count; i++) values[i] = within(kind, &random);
             memcpy(in_place, values, 8 * count);
-            assert_int_equal(convert_int64(made, element, values, count), count);
+            assert_int_equal(convert_int64(memory, element, values, count), count);
             assert_int_equal(convert_int64(in_place, element, in_place, count), count);
             for (size_t i = 0; i < count; i++)
-                assert_int_equal(element_at(made, element, i), values[i]);
-            assert_memory_equal(made, in_place, size);
+                assert_int_equal(element_at(memory, element, i), values[i]);
+            assert_memory_equal(memory, in_place, size);
             free(values);
             free(in_place);
-            free(made);
+            free(memory);
         }
 }
 

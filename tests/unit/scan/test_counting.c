@@ -94,14 +94,14 @@ static void test_lists(void **state) {
     end_feature("frames", 1);
     end_feature("empty", 3);
     put_hex(&features, "0a070a057368656c6c"); /* an entry without a feature: "shell" */
-    const struct message *made = end_record();
-    expect_count(made, "tokens", RECMAP_ELEMENT_NONE, 5);
-    expect_count(made, "weights", RECMAP_ELEMENT_NONE, 3);
-    expect_count(made, "frames", RECMAP_ELEMENT_NONE, 2);
-    expect_count(made, "empty", RECMAP_ELEMENT_NONE, 0);
-    expect_count(made, "shell", RECMAP_ELEMENT_NONE, 0);
-    expect_count(made, "absent", RECMAP_ELEMENT_NONE, 0);
-    expect_count(made, "absent", RECMAP_ELEMENT_UINT16, 0);
+    const struct message *message = end_record();
+    expect_count(message, "tokens", RECMAP_ELEMENT_NONE, 5);
+    expect_count(message, "weights", RECMAP_ELEMENT_NONE, 3);
+    expect_count(message, "frames", RECMAP_ELEMENT_NONE, 2);
+    expect_count(message, "empty", RECMAP_ELEMENT_NONE, 0);
+    expect_count(message, "shell", RECMAP_ELEMENT_NONE, 0);
+    expect_count(message, "absent", RECMAP_ELEMENT_NONE, 0);
+    expect_count(message, "absent", RECMAP_ELEMENT_UINT16, 0);
     begin();
     expect_count(&record, "tokens", RECMAP_ELEMENT_NONE, 0);
 }
@@ -112,15 +112,15 @@ static void test_raw_numbers(void **state) {
     add_bytes_feature("raw", 24);
     add_bytes_feature("none", 0);
     end_feature("unset", 1);
-    const struct message *made = end_record();
-    expect_count(made, "raw", RECMAP_ELEMENT_NONE, 1);
-    expect_count(made, "raw", RECMAP_ELEMENT_UINT8, 24);
-    expect_count(made, "raw", RECMAP_ELEMENT_UINT16, 12);
-    expect_count(made, "raw", RECMAP_ELEMENT_BFLOAT16, 12);
-    expect_count(made, "raw", RECMAP_ELEMENT_FLOAT32, 6);
-    expect_count(made, "raw", RECMAP_ELEMENT_INT64, 3);
-    expect_count(made, "none", RECMAP_ELEMENT_INT64, 0);
-    expect_count(made, "unset", RECMAP_ELEMENT_INT64, 0);
+    const struct message *record = end_record();
+    expect_count(record, "raw", RECMAP_ELEMENT_NONE, 1);
+    expect_count(record, "raw", RECMAP_ELEMENT_UINT8, 24);
+    expect_count(record, "raw", RECMAP_ELEMENT_UINT16, 12);
+    expect_count(record, "raw", RECMAP_ELEMENT_BFLOAT16, 12);
+    expect_count(record, "raw", RECMAP_ELEMENT_FLOAT32, 6);
+    expect_count(record, "raw", RECMAP_ELEMENT_INT64, 3);
+    expect_count(record, "none", RECMAP_ELEMENT_INT64, 0);
+    expect_count(record, "unset", RECMAP_ELEMENT_INT64, 0);
 }
 
 static void test_raw_failures(void **state) {
@@ -132,14 +132,14 @@ static void test_raw_failures(void **state) {
     put_bytes(&list, 1, "ab", 2);
     put_bytes(&list, 1, "cd", 2);
     end_feature("frames", 1);
-    const struct message *made = end_record();
-    expect_failure(made, "odd", RECMAP_ELEMENT_UINT16,
+    const struct message *message = end_record();
+    expect_failure(message, "odd", RECMAP_ELEMENT_UINT16,
                    "feature \"odd\" has 7 bytes, which is not a multiple of 2, the size of uint16",
                    "--count odd:DTYPE");
-    expect_failure(made, "tokens", RECMAP_ELEMENT_UINT16,
+    expect_failure(message, "tokens", RECMAP_ELEMENT_UINT16,
                    "feature \"tokens\" is a list of int64, not a value of bytes", "--count tokens");
-    expect_failure(made, "frames", RECMAP_ELEMENT_UINT8, "feature \"frames\" has 2 values of bytes",
-                   "--count frames");
+    expect_failure(message, "frames", RECMAP_ELEMENT_UINT8,
+                   "feature \"frames\" has 2 values of bytes", "--count frames");
     begin();
     put_hex(&record, "0aff");
     expect_failure(&record, "tokens", RECMAP_ELEMENT_NONE, "is not a tf.Example", "--count");

@@ -20,13 +20,13 @@ static const recmap_lift lifts[] = {{"n", "1"}, {"x", NULL}, {"word", "w"}};
 
 static struct extractor *make(const char *id, size_t lift_count) {
     recmap_error error = RECMAP_ERROR_INIT;
-    struct extractor *made;
+    struct extractor *extractor;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.id_feature = id;
     options.lifts = lifts;
     options.lift_count = lift_count;
-    ASSERT_OK(extractor_create(&made, &options, &error), &error);
-    return made;
+    ASSERT_OK(extractor_create(&extractor, &options, &error), &error);
+    return extractor;
 }
 
 /* Lifts out of an Example with these features into a fresh run of one record. */

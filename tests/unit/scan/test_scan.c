@@ -281,12 +281,12 @@ static void check_setting(const struct buffer *shards, size_t count, struct sett
 
 enum { SHARDS_MAX = 4 };
 
-static void check_layout(uint64_t seed, size_t size_most) {
+static void check_layout(uint64_t seed, size_t size_max) {
     struct rng random = {seed};
     size_t count = 1 + (size_t)rng_below(&random, rng_one_in(&random, 3) ? SHARDS_MAX : 1);
     struct buffer shards[SHARDS_MAX] = {BUFFER_INIT};
     for (size_t i = 0; i < count; i++) {
-        size_t size = (size_t)rng_below(&random, rng_one_in(&random, 4) ? 100 : size_most);
+        size_t size = (size_t)rng_below(&random, rng_one_in(&random, 4) ? 100 : size_max);
         layout_make(&shards[i], size, &random);
         file_write(shard_names(count)[i], shards[i].data, shards[i].size);
     }

@@ -89,10 +89,10 @@ static void test_vectors(void **state) {
     struct vector_file file = vectors_load("framings.txt");
     assert_true(file.count >= 12);
     for (size_t i = 0; i < file.count; i++) {
-        const struct vector_case *at = vectors_at(&file, i);
-        build(at);
-        expect_index(at);
-        expect_records(at);
+        const struct vector_case *vector = vectors_at(&file, i);
+        build(vector);
+        expect_index(vector);
+        expect_records(vector);
     }
     vectors_free(&file);
 }

@@ -28,7 +28,7 @@ enum { LINES = 120000, THREADS = 4, CHILDREN = 3, ROUNDS = 300 };
 enum { LINE = 1000, DIGITS = 8, MATCH = 258 };
 
 struct bit_writer {
-    struct buffer *to;
+    struct buffer *out;
     uint64_t bits;
     unsigned count;
 };
@@ -36,7 +36,7 @@ struct bit_writer {
 static void put_bits(struct bit_writer *writer, uint64_t bits, unsigned count) {
     writer->bits |= bits << writer->count;
     for (writer->count += count; writer->count >= 8; writer->count -= 8, writer->bits >>= 8)
-        buffer_add_byte(writer->to, (uint8_t)writer->bits);
+        buffer_add_byte(writer->out, (uint8_t)writer->bits);
 }
 
 /* Huffman codes are stored with their highest bit first. */
@@ -249,10 +249,10 @@ struct reader {
 };
 
 static void *read_some(void *context) {
-    struct reader *at = context;
-    struct rng random = {at->seed};
-    for (int i = 0; i < ROUNDS && !at->failed; i++)
-        at->failed = !get_line(at->dataset, (size_t)draw(&random));
+    struct reader *reader = context;
+    struct rng random = {reader->seed};
+    for (int i = 0; i < ROUNDS && !reader->failed; i++)
+        reader->failed = !get_line(reader->dataset, (size_t)draw(&random));
     return NULL;
 }
 
@@ -279,20 +279,20 @@ static void test_threads(void **state) {
 }
 
 static void *fork_children(void *context) {
-    struct reader *at = context;
+    struct reader *reader = context;
     pid_t children[CHILDREN];
     for (uint64_t i = 0; i < CHILDREN; i++) {
         children[i] = fork();
         if (children[i] < 0) abort();
         if (children[i]) continue;
         alarm(120);
-        struct reader mine = {at->dataset, 100 + i, false};
+        struct reader mine = {reader->dataset, 100 + i, false};
         read_some(&mine);
         _exit(mine.failed);
     }
     for (uint64_t i = 0; i < CHILDREN; i++) {
         int status;
-        if (waitpid(children[i], &status, 0) != children[i] || status) at->failed = true;
+        if (waitpid(children[i], &status, 0) != children[i] || status) reader->failed = true;
     }
     return NULL;
 }

@@ -80,16 +80,16 @@ static void test_no_more_is_held(void **state) {
         struct rng random = {5};
         recmap_dataset *dataset = open_keeping(keep_sizes[k]);
         assert_int_equal(span_info(dataset).keep_size, keep_sizes[k]);
-        uint64_t most = 0;
+        uint64_t max = 0;
         for (int i = 0; i < 100; i++) {
             assert_true(get_is_right(dataset, rng_below(&random, RECORDS)));
             uint64_t held = recmap_dataset_get_span_statistics(dataset).held_size;
             assert_true(held <= keep_sizes[k]);
-            if (held > most) most = held;
+            if (held > max) max = held;
         }
         recmap_span_statistics spans = recmap_dataset_get_span_statistics(dataset);
         /* What there is room for is used, and saves work. */
-        assert_true(keep_sizes[k] < 5 * MB || most > keep_sizes[k] - 5 * MB);
+        assert_true(keep_sizes[k] < 5 * MB || max > keep_sizes[k] - 5 * MB);
         assert_true(spans.evict_count > 0);
         assert_true(spans.inflated_size <= inflated_before);
         inflated_before = spans.inflated_size;
@@ -140,17 +140,17 @@ static void test_batches(void **state) {
 
 struct reader {
     recmap_dataset *dataset;
-    uint64_t seed, most;
+    uint64_t seed, max;
     bool failed;
 };
 
 static void *read_some(void *context) {
-    struct reader *at = context;
-    struct rng random = {at->seed};
-    for (int i = 0; i < 60 && !at->failed; i++) {
-        at->failed = !get_is_right(at->dataset, rng_below(&random, RECORDS));
-        uint64_t held = recmap_dataset_get_span_statistics(at->dataset).held_size;
-        if (held > at->most) at->most = held;
+    struct reader *reader = context;
+    struct rng random = {reader->seed};
+    for (int i = 0; i < 60 && !reader->failed; i++) {
+        reader->failed = !get_is_right(reader->dataset, rng_below(&random, RECORDS));
+        uint64_t held = recmap_dataset_get_span_statistics(reader->dataset).held_size;
+        if (held > reader->max) reader->max = held;
     }
     return NULL;
 }
@@ -161,7 +161,7 @@ static void test_threads(void **state) {
     enum { THREADS = 4 };
     for (size_t k = 0; k < KEEP_SIZES; k++) {
         recmap_dataset *dataset = open_keeping(keep_sizes[k]);
-        uint64_t span_most = span_info(dataset).largest_size;
+        uint64_t span_size_max = span_info(dataset).largest_size;
         pthread_t threads[THREADS];
         struct reader readers[THREADS];
         for (size_t i = 0; i < THREADS; i++) {
@@ -171,7 +171,7 @@ static void test_threads(void **state) {
         for (size_t i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
         for (size_t i = 0; i < THREADS; i++) {
             assert_false(readers[i].failed);
-            assert_true(readers[i].most <= keep_sizes[k] + THREADS * span_most);
+            assert_true(readers[i].max <= keep_sizes[k] + THREADS * span_size_max);
         }
         assert_true(recmap_dataset_get_span_statistics(dataset).held_size <= keep_sizes[k]);
         recmap_dataset_close(dataset);

@@ -15,9 +15,9 @@ static const struct inflate_source source = {.bytes = (const uint8_t *)"\x1f\x8b
 
 /* Where the place is that is found; UINT64_MAX: none. */
 static uint64_t find(const struct waypoints *waypoints, uint64_t offset_min, uint64_t offset_max) {
-    struct inflater *found = waypoints_resume(waypoints, offset_min, offset_max, &source);
-    uint64_t offset = found ? inflater_offset(found) : UINT64_MAX;
-    inflater_destroy(found);
+    struct inflater *inflater = waypoints_resume(waypoints, offset_min, offset_max, &source);
+    uint64_t offset = inflater ? inflater_offset(inflater) : UINT64_MAX;
+    inflater_destroy(inflater);
     return offset;
 }
 

@@ -394,9 +394,9 @@ static void test_random_forgeries(void **unused) {
         store64(copy + body + 1, XXH3_64bits(copy, body));
         recmap_state *state;
         if (recmap_state_from_bytes(&state, copy, bytes.size, &error) == RECMAP_OK) {
-            const recmap_state_info *found = recmap_state_get_info(state);
-            assert_true(found->position <= found->position_count);
-            assert_int_equal(found->order[0], '{');
+            const recmap_state_info *actual = recmap_state_get_info(state);
+            assert_true(actual->position <= actual->position_count);
+            assert_int_equal(actual->order[0], '{');
             recmap_state_destroy(state);
         }
         free(copy);

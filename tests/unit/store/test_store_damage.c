@@ -409,10 +409,10 @@ static void forge_node(struct store_file *file, uint64_t *random) {
 
 /* One page becomes a copy of another, under its own number: sharing, circles, other depths. */
 static void forge_copy(struct store_file *file, uint64_t *random) {
-    uint8_t *to = tree_page(file, random), *from = tree_page(file, random);
-    uint64_t number = (uint64_t)(to - file->bytes) / page_size_of(&sample);
-    memmove(to, from, page_size_of(&sample));
-    put64(to, number);
+    uint8_t *target = tree_page(file, random), *source = tree_page(file, random);
+    uint64_t number = (uint64_t)(target - file->bytes) / page_size_of(&sample);
+    memmove(target, source, page_size_of(&sample));
+    put64(target, number);
 }
 
 static void forge_seal(struct store_file *file, uint64_t *random) {
