@@ -205,7 +205,16 @@ _NAMES = {
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
 # Modules for frameworks and other formats: the frameworks are optional.
-_FRAMEWORKS = {"arrow", "grain", "huggingface", "ray", "tensorflow", "torch", "webdataset"}
+_FRAMEWORKS = {
+    "arrow",
+    "grain",
+    "huggingface",
+    "metrics",
+    "ray",
+    "tensorflow",
+    "torch",
+    "webdataset",
+}
 
 
 def __getattr__(name: str) -> Any:

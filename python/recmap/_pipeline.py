@@ -14,6 +14,7 @@ import atexit
 import contextlib
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from . import _recmap
+from ._stages import TransformTimes
 
 __all__ = ["Pipeline", "submit_later"]
 
@@ -41,6 +43,7 @@ class Pipeline:
         function: what to make of a step: called in a thread of the pool.
         worker_count: threads of the pool.
         epoch_limit: no step of this epoch is taken; None: none past the epoch's end.
+        times: how long the transform ran, and was waited for.
     """
 
     def __init__(
@@ -49,8 +52,10 @@ class Pipeline:
         function: Callable[[_recmap.Step], Any],
         worker_count: int,
         epoch_limit: int | None,
+        times: TransformTimes,
     ) -> None:
-        self._source, self._function = source, function
+        self._source, self._function, self._times = source, function, times
+        times.thread_count = worker_count
         self._worker_count, self._epoch_limit = worker_count, epoch_limit
         self._error: tuple[int, BaseException] | None = None  # of the last try to take a step,
         # with the generation of steps that it belongs to
@@ -75,7 +80,7 @@ class Pipeline:
         step = self._source.first()
         if step is None:
             self._raise_error()
-            self._taken.acquire(True, _POLL)
+            self._wait(self._taken)
         elif step.status == _READY:
             return step
         elif step.status == _FAILED:
@@ -84,10 +89,16 @@ class Pipeline:
             assert error is not None
             raise error
         elif step.status == _AGAIN or step.finished is None:
-            self._taken.acquire(True, _POLL)
-        elif step.finished.acquire(True, _POLL):
+            self._wait(self._taken)
+        elif self._wait(step.finished):
             _release(step.finished)  # for other threads that wait
         return None
+
+    def _wait(self, lock: Any) -> bool:
+        started_ns = time.monotonic_ns()
+        is_acquired: bool = lock.acquire(True, _POLL)
+        self._times.waited_ns += time.monotonic_ns() - started_ns
+        return is_acquired
 
     def _raise_error(self) -> None:
         error = self._error
@@ -169,8 +180,10 @@ class Pipeline:
 
     def _work(self, step: _recmap.Step) -> None:
         _this_thread.pipeline = self
+        started_ns = self._times.begin()
         try:
             step.value = self._function(step)
+            self._times.end(started_ns)
             step.status = _READY
             _release(step.finished)
         except BaseException as error:

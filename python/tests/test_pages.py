@@ -11,6 +11,7 @@ PAGES = {
     "arrow": ["pyarrow", "polars", "pandas"],
     "grain": ["grain"],
     "huggingface": ["datasets"],
+    "metrics": ["prometheus_client"],
     "ray": ["ray", "ray.data"],
     "records": [],
     "tensorflow": ["tensorflow"],

@@ -55,7 +55,7 @@ def test_batches_are_typed(tmp_path):
 
 def test_completion_offers_public_names_only():
     frameworks = {"arrow", "grain", "huggingface", "ray", "tensorflow", "torch", "webdataset"}
-    assert set(dir(recmap)) == {*recmap.__all__, *frameworks}
+    assert set(dir(recmap)) == {*recmap.__all__, *frameworks, "metrics"}
     for name in recmap.__all__:
         assert getattr(recmap, name) is not None
     assert recmap.webdataset.sample

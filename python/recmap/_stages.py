@@ -1,0 +1,108 @@
+"""The stages of a loader: which of them the others wait for.
+
+A stage is reading (with checks and parsing), the transform, or the caller's own loop. Each passes
+batches to the next one, and waits if the next one is slower or the previous one is.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any, Literal, TypeAlias, TypedDict
+
+__all__ = ["Stage", "Statistics", "TransformTimes", "statistics_of"]
+
+Stage: TypeAlias = Literal["none", "reading", "transform", "caller"]
+
+
+class Statistics(TypedDict):
+    """What `Loader.statistics` returns; see there."""
+
+    batches: int
+    records: int
+    bytes: int
+    skipped: int
+    caller_wait_ns: int
+    worker_wait_ns: int
+    readahead: int
+    readahead_records: int
+    threads: int
+    batches_ready: int
+    transform_ns: int
+    transform_wait_ns: int
+    transform_idle_ns: int
+    limiting_stage: Stage
+    explanation: str
+
+
+class TransformTimes:
+    """How long a transform ran, its threads had nothing to do, and the caller waited for it.
+
+    The threads of the pool change it under a lock. The thread that iterates takes no lock, because
+    a signal may interrupt it: it only adds to `waited_ns`.
+    """
+
+    def __init__(self) -> None:
+        self.ran_ns = self.idle_ns = self.waited_ns = 0
+        self.thread_count = 1
+        self._lock = threading.Lock()
+        self._latest = threading.local()  # .end_ns: when this thread finished a batch
+
+    def begin(self) -> int:
+        """A batch begins in this thread. Returns the time."""
+        now = time.monotonic_ns()
+        end_ns = getattr(self._latest, "end_ns", now)
+        with self._lock:
+            self.idle_ns += now - end_ns
+        return now
+
+    def end(self, started_ns: int) -> None:
+        """The batch that began at `started_ns` ends."""
+        now = self._latest.end_ns = time.monotonic_ns()
+        with self._lock:
+            self.ran_ns += now - started_ns
+
+
+def statistics_of(counts: dict[str, int], times: TransformTimes) -> Statistics:
+    """The counts of the library and the times of a transform, with the limiting stage."""
+    found: Any = {
+        **counts,
+        "transform_ns": times.ran_ns,
+        "transform_wait_ns": times.waited_ns,
+        "transform_idle_ns": times.idle_ns,
+    }
+    found["limiting_stage"], found["explanation"] = _limit(found, times)
+    statistics: Statistics = found
+    return statistics
+
+
+def _limit(found: Statistics, times: TransformTimes) -> tuple[Stage, str]:
+    """A stage limits if others waited longer for it than it waited for room."""
+    room_ns = found["worker_wait_ns"] // max(found["threads"], 1)
+    if not found["batches"]:
+        return "none", "no batch was delivered yet"
+    has_transform = times.ran_ns > 0
+    if found["caller_wait_ns"] > room_ns:
+        who = "the transform" if has_transform else "the caller"
+        return "reading", (
+            f"{who} waited {_seconds(found['caller_wait_ns'])} for records to be read and parsed, "
+            f"each reading thread {_seconds(room_ns)} for room"
+        )
+    idle_ns = times.idle_ns // times.thread_count
+    if has_transform and times.waited_ns > idle_ns:
+        return "transform", (
+            f"the caller waited {_seconds(times.waited_ns)} for the transform, each thread of the "
+            f"transform {_seconds(idle_ns)} for work"
+        )
+    return "caller", (
+        f"batches were ready: the caller waited {_seconds(_caller_wait(found, times))}, each "
+        f"reading thread {_seconds(room_ns)} for room"
+    )
+
+
+def _caller_wait(found: Statistics, times: TransformTimes) -> int:
+    return times.waited_ns if times.ran_ns else found["caller_wait_ns"]
+
+
+def _seconds(ns: int) -> str:
+    return f"{ns / 1e9:.3g} s"

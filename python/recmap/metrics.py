@@ -1,0 +1,180 @@
+"""Metrics of loaders for Prometheus, TensorBoard and the like.
+
+recmap.metrics.prometheus(loader)                       # needs prometheus-client
+report = recmap.metrics.scalars(loader, writer.add_scalar)
+report(step)                                            # now and then
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, cast
+
+from ._errors import Error
+from ._loader import Loader
+from ._stages import Statistics
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+__all__ = ["prometheus", "scalars"]
+
+# name: (key of the statistics, factor, help)
+_COUNTERS = {
+    "batches": ("batches", 1, "Batches delivered"),
+    "records": ("records", 1, "Records delivered"),
+    "bytes": ("bytes", 1, "Bytes of records delivered"),
+    "skipped_records": ("skipped", 1, "Records skipped or replaced"),
+    "caller_wait_seconds": ("caller_wait_ns", 1e-9, "Time that batches were waited for"),
+    "worker_wait_seconds": ("worker_wait_ns", 1e-9, "Time that reading threads waited for room"),
+    "transform_seconds": ("transform_ns", 1e-9, "Time in the transform, in all threads"),
+    "transform_wait_seconds": ("transform_wait_ns", 1e-9, "Time that the transform was waited for"),
+}
+_GAUGES = {"batches_ready": "Batches that are ready now", "threads": "Threads that read"}
+_STAGES = ("none", "reading", "transform", "caller")
+
+_collectors: weakref.WeakKeyDictionary[Any, _Collector] = weakref.WeakKeyDictionary()
+
+
+def prometheus(
+    loader: Loader[Any], registry: CollectorRegistry | None = None, *, name: str = "loader"
+) -> None:
+    """Exports the statistics of a loader through prometheus-client, as long as the loader exists.
+
+    The metrics are ``recmap_loader_batches_total``, ``_records_total``, ``_bytes_total``,
+    ``_skipped_records_total``, ``_caller_wait_seconds_total``, ``_worker_wait_seconds_total``,
+    ``_transform_seconds_total``, ``_transform_wait_seconds_total``, ``_batches_ready``,
+    ``_threads``, ``_epoch``, ``_position`` and ``_limiting_stage``, which is 1 for the stage that
+    limits. They are read when the registry is scraped and cost the loader nothing in between.
+
+    Args:
+        registry: where to register; None: prometheus-client's default registry.
+        name: the value of the label ``loader``. A loader replaces an earlier one of the same name.
+
+    Raises:
+        ImportError: prometheus-client is not installed.
+    """
+    try:
+        from prometheus_client import REGISTRY
+    except ImportError as error:
+        raise ImportError(
+            "recmap.metrics.prometheus needs prometheus-client: pip install prometheus-client"
+        ) from error
+    if not isinstance(loader, Loader):
+        raise TypeError(f"loader must be a recmap.Loader, not {loader!r}")
+    chosen = REGISTRY if registry is None else registry
+    collector = _collectors.get(chosen)
+    if collector is None:
+        collector = _Collector()
+        chosen.register(cast(Any, collector))  # its class needs no prometheus-client
+        _collectors[chosen] = collector
+    collector.loaders[name] = weakref.ref(loader)
+
+
+class _Collector:
+    """The loaders of a registry."""
+
+    def __init__(self) -> None:
+        self.loaders: dict[str, weakref.ref[Loader[Any]]] = {}
+
+    def collect(self) -> Iterable[Any]:
+        """What prometheus-client asks for at each scrape."""
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+        found = list(self._read())
+        for name, (key, factor, help_) in _COUNTERS.items():
+            counter = CounterMetricFamily(f"recmap_loader_{name}", help_, labels=["loader"])
+            for label, _, statistics in found:
+                counter.add_metric([label], _value(statistics, key) * factor)
+            yield counter
+        for name, help_ in _GAUGES.items():
+            gauge = GaugeMetricFamily(f"recmap_loader_{name}", help_, labels=["loader"])
+            for label, _, statistics in found:
+                gauge.add_metric([label], _value(statistics, name))
+            yield gauge
+        yield from _places(found)
+
+    def _read(self) -> Iterable[tuple[str, tuple[int, int], Statistics]]:
+        for name, reference in list(self.loaders.items()):
+            loader = reference()
+            if loader is None:
+                del self.loaders[name]
+                continue
+            try:
+                yield name, loader._loader.tell(), loader.statistics
+            except Error:  # in a child process, a loader of the parent has no statistics
+                continue
+
+
+def _value(statistics: Statistics, key: str) -> float:
+    values: dict[str, Any] = {**statistics}
+    return float(values[key])
+
+
+def _places(found: list[tuple[str, tuple[int, int], Statistics]]) -> Iterable[Any]:
+    from prometheus_client.core import GaugeMetricFamily
+
+    epoch = GaugeMetricFamily("recmap_loader_epoch", "Epoch of the next step", labels=["loader"])
+    position = GaugeMetricFamily(
+        "recmap_loader_position", "Positions of the epoch used", labels=["loader"]
+    )
+    stage = GaugeMetricFamily(
+        "recmap_loader_limiting_stage", "1 for the stage that limits", labels=["loader", "stage"]
+    )
+    for label, place, statistics in found:
+        epoch.add_metric([label], place[0])
+        position.add_metric([label], place[1])
+        for name in _STAGES:
+            stage.add_metric([label, name], float(statistics["limiting_stage"] == name))
+    yield from (epoch, position, stage)
+
+
+def scalars(
+    loader: Loader[Any], add_scalar: Callable[[str, float, int], object], prefix: str = "loader/"
+) -> Callable[[int], None]:
+    """A callable that reports the rates of a loader: ``report(step)``.
+
+    Each call passes these scalars to `add_scalar`, as (tag, value, step): "batches_per_second",
+    "records_per_second", "bytes_per_second" and "wait_share", the share of the time that the caller
+    waited for batches, all since the call before; and "batches_ready".
+
+    Args:
+        add_scalar: ``SummaryWriter(...).add_scalar`` of TensorBoard, or a function like it.
+        prefix: what the tags start with.
+
+    >>> loader = recmap.Loader(digits(), 256)
+    >>> report = recmap.metrics.scalars(loader, lambda tag, value, step: print(tag, step))
+    >>> batch = next(iter(loader))
+    >>> report(1)
+    loader/batches_per_second 1
+    loader/records_per_second 1
+    loader/bytes_per_second 1
+    loader/wait_share 1
+    loader/batches_ready 1
+    """
+    before, before_ns = loader.statistics, time.monotonic_ns()
+
+    def report(step: int) -> None:
+        nonlocal before, before_ns
+        now, now_ns = loader.statistics, time.monotonic_ns()
+        for name, value in _rates(before, now, max(now_ns - before_ns, 1) / 1e9).items():
+            add_scalar(prefix + name, value, step)
+        before, before_ns = now, now_ns
+
+    return report
+
+
+def _rates(before: Statistics, now: Statistics, seconds: float) -> dict[str, float]:
+    has_transform = now["transform_ns"] > 0
+    waited = now["transform_wait_ns"] - before["transform_wait_ns"]
+    if not has_transform:
+        waited = now["caller_wait_ns"] - before["caller_wait_ns"]
+    return {
+        "batches_per_second": (now["batches"] - before["batches"]) / seconds,
+        "records_per_second": (now["records"] - before["records"]) / seconds,
+        "bytes_per_second": (now["bytes"] - before["bytes"]) / seconds,
+        "wait_share": min(waited / 1e9 / seconds, 1.0),
+        "batches_ready": float(now["batches_ready"]),
+    }

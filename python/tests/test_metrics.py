@@ -1,0 +1,130 @@
+"""Statistics of loaders: the limiting stage in words, Prometheus, and scalars."""
+
+import gc
+import threading
+
+import pytest
+import recmap
+from recmap._stages import TransformTimes, statistics_of
+
+NOTHING = dict.fromkeys(recmap._stages.Statistics.__annotations__, 0)
+
+
+def limit_of(ran=0, idle=0, waited=0, **counts):
+    times = TransformTimes()
+    times.ran_ns, times.idle_ns, times.waited_ns, times.thread_count = ran, idle, waited, 2
+    found = statistics_of({**NOTHING, "threads": 4, **counts}, times)
+    return found["limiting_stage"], found["explanation"]
+
+
+def test_the_limiting_stage():
+    assert limit_of() == ("none", "no batch was delivered yet")
+    assert limit_of(batches=1, caller_wait_ns=1_500_000_000, worker_wait_ns=4_000_000) == (
+        "reading",
+        "the caller waited 1.5 s for records to be read and parsed, each reading thread 0.001 s "
+        "for room",
+    )
+    assert limit_of(batches=1, caller_wait_ns=1_000_000, worker_wait_ns=8_000_000_000) == (
+        "caller",
+        "batches were ready: the caller waited 0.001 s, each reading thread 2 s for room",
+    )
+
+
+def test_the_limiting_stage_with_a_transform():
+    reading = limit_of(1, 8_000, 9_000, batches=1, caller_wait_ns=5_000, worker_wait_ns=16_000)
+    assert reading[0] == "reading" and reading[1].startswith("the transform waited 5e-06 s")
+    assert limit_of(1, 8_000_000_000, 5_000_000_000, batches=1, worker_wait_ns=4) == (
+        "transform",
+        "the caller waited 5 s for the transform, each thread of the transform 4 s for work",
+    )
+    caller = limit_of(1, 8_000_000_000, 3_000_000_000, batches=1, worker_wait_ns=4)
+    assert caller[0] == "caller" and "the caller waited 3 s" in caller[1]
+
+
+def test_statistics_of_a_loader(digits):
+    loader = recmap.Loader(digits, 256, transform=len, transform_threads=2)
+    assert loader.statistics["limiting_stage"] == "none"
+    assert loader.statistics["transform_ns"] == 0
+    assert sum(loader) == len(digits)
+    found = loader.statistics
+    assert found["transform_ns"] > 0 and found["batches"] == 8
+    assert found["limiting_stage"] in ("reading", "transform", "caller")
+    assert "limiting stage" in loader._repr_html_()
+
+
+def test_a_transform_that_waits_for_the_caller_is_idle(digits):
+    times = TransformTimes()
+    times.end(times.begin())
+    assert times.idle_ns == 0  # the first batch of a thread
+    threading.Event().wait(0.001)
+    times.end(times.begin())
+    assert times.idle_ns > 0
+
+
+def samples_of(registry):
+    return {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in registry.collect()
+        for sample in family.samples
+    }
+
+
+def test_prometheus(digits):
+    client = pytest.importorskip("prometheus_client")
+    registry = client.CollectorRegistry()
+    loader = recmap.Loader(digits, 256, epochs=2)
+    recmap.metrics.prometheus(loader, registry, name="train")
+    steps = iter(loader)
+    next(steps)
+    found = samples_of(registry)
+    assert found["recmap_loader_records_total", "train"] == 256
+    assert found["recmap_loader_batches_total", "train"] == 1
+    assert found["recmap_loader_bytes_total", "train"] == loader.statistics["bytes"]
+    assert found["recmap_loader_position", "train"] == 256
+    assert found["recmap_loader_epoch", "train"] == 0
+    stages = [value for key, value in found.items() if key[0] == "recmap_loader_limiting_stage"]
+    assert sorted(stages) == [0, 0, 0, 1]
+    text = client.generate_latest(registry).decode()
+    assert 'recmap_loader_batches_total{loader="train"} 1.0' in text
+
+
+def test_prometheus_with_several_loaders(digits):
+    client = pytest.importorskip("prometheus_client")
+    registry = client.CollectorRegistry(auto_describe=True)
+    first, second = recmap.Loader(digits, 256), recmap.Loader(digits, 100)
+    recmap.metrics.prometheus(first, registry)
+    recmap.metrics.prometheus(second, registry, name="validation")
+    list(second)
+    found = samples_of(registry)
+    assert found["recmap_loader_records_total", "loader"] == 0
+    assert found["recmap_loader_records_total", "validation"] == 1797
+    recmap.metrics.prometheus(second, registry)  # replaces the first
+    assert samples_of(registry)["recmap_loader_records_total", "loader"] == 1797
+    del second
+    gc.collect()
+    assert not any(key[0] == "recmap_loader_records_total" for key in samples_of(registry))
+
+
+def test_prometheus_registers_in_the_default_registry(digits):
+    client = pytest.importorskip("prometheus_client")
+    loader = recmap.Loader(digits, 256)
+    recmap.metrics.prometheus(loader, name="default")
+    assert ("recmap_loader_threads", "default") in samples_of(client.REGISTRY)
+    with pytest.raises(TypeError, match=r"must be a recmap\.Loader"):
+        recmap.metrics.prometheus(digits)
+
+
+def test_scalars(digits):
+    said = []
+    loader = recmap.Loader(digits, 256, transform=len)
+    report = recmap.metrics.scalars(loader, lambda *scalar: said.append(scalar), "train/")
+    list(loader)
+    report(8)
+    names = ["batches_per_second", "records_per_second", "bytes_per_second", "wait_share"]
+    assert [scalar[0] for scalar in said] == [f"train/{name}" for name in [*names, "batches_ready"]]
+    assert all(step == 8 for _, _, step in said)
+    values = {tag: value for tag, value, _ in said}
+    assert values["train/records_per_second"] > 0 and 0 <= values["train/wait_share"] <= 1
+    said.clear()
+    report(9)
+    assert said[0][:2] == ("train/batches_per_second", 0)
