@@ -214,3 +214,16 @@ void list_page_deinit(struct list_page *page) {
     free(page->next);
     *page = (struct list_page){0};
 }
+
+/* The tags between are not looked at: a list that is malformed there is not one that was cut. */
+bool list_is_cut(const char *text, size_t size) {
+    struct xml xml = {.cursor = text, .end = text + size};
+    xml_event event;
+    do event = next_event(&xml);
+    while (event == XML_TEXT);
+    if (event != XML_BEGIN) return false;
+    while (size && is_name_end(text[size - 1])) size--;
+    if (text[size - 1] != '>') return true;
+    const char *last = text + size - 1 - xml.name_size; /* the name of the last tag, if it is */
+    return last <= xml.name || memcmp(last, xml.name, xml.name_size) != 0;
+}

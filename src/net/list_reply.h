@@ -31,4 +31,8 @@ list_verdict list_page_read(struct list_page *page, const struct list_dialect *d
                             const char *text, size_t size);
 void list_page_deinit(struct list_page *page);
 
+/* Whether the text begins with an element and ends before the end of that element, as if the
+ * connection had ended early. */
+bool list_is_cut(const char *text, size_t size);
+
 #endif

@@ -306,7 +306,12 @@ static recmap_status add_page(struct list_page *page, recmap_storage *storage,
     return add_names(listing, page, error);
 }
 
-/* A server that repeats a page without end is stopped at PAGES_MAX. */
+/* Whether the next page would be this one again. */
+static bool is_repeated(const char *next, const struct list_page *page) {
+    return next && page->next && !strcmp(next, page->next);
+}
+
+/* A server that lists pages without end is stopped at PAGES_MAX. */
 static recmap_status list_pages(recmap_storage *storage, const struct listing *listing,
                                 recmap_error *error) {
     enum { PAGES_MAX = 100000 };
@@ -316,6 +321,8 @@ static recmap_status list_pages(recmap_storage *storage, const struct listing *l
         struct list_page page = {0};
         status = i < PAGES_MAX ? add_page(&page, storage, listing, next, error)
                                : fail_page(listing, LIST_MALFORMED, error);
+        if (status == RECMAP_OK && is_repeated(next, &page))
+            status = fail_page(listing, LIST_MALFORMED, error);
         free(next);
         next = page.next;
         page.next = NULL;

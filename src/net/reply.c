@@ -85,17 +85,39 @@ static bool copy_text(char *copy, size_t capacity, struct text text) {
     return true;
 }
 
+/* Headers that are given twice, with different values, say nothing. */
+static bool add_range(struct reply *reply, struct text value) {
+    struct reply former = *reply;
+    if (!parse_range(reply, value)) return false;
+    if (!former.has_range && former.range_total == REPLY_NO_SIZE) return true;
+    return former.has_range == reply->has_range && former.range_begin == reply->range_begin &&
+           former.range_end == reply->range_end && former.range_total == reply->range_total;
+}
+
+static bool add_length(struct reply *reply, struct text value) {
+    uint64_t former = reply->content_length;
+    if (!parse_number(&reply->content_length, value)) return false;
+    return former == REPLY_NO_SIZE || former == reply->content_length;
+}
+
+static bool add_etag(struct reply *reply, struct text value) {
+    size_t former_size = strlen(reply->etag);
+    if (former_size)
+        return former_size == value.size && !memcmp(reply->etag, value.data, value.size);
+    return copy_text(reply->etag, sizeof reply->etag, value);
+}
+
 void reply_add_header(struct reply *reply, const char *line, size_t size) {
     const char *colon = memchr(line, ':', size);
     if (!colon) return;
     struct text name = {line, (size_t)(colon - line)};
     struct text value = trim((struct text){colon + 1, size - name.size - 1});
     bool is_good = true;
-    if (equals(name, "content-range")) is_good = parse_range(reply, value);
-    else if (equals(name, "content-length")) is_good = parse_number(&reply->content_length, value);
+    if (equals(name, "content-range")) is_good = add_range(reply, value);
+    else if (equals(name, "content-length")) is_good = add_length(reply, value);
     else if (equals(name, "content-encoding"))
         reply->is_encoded = value.size && !equals(value, "identity");
-    else if (equals(name, "etag")) is_good = copy_text(reply->etag, sizeof reply->etag, value);
+    else if (equals(name, "etag")) is_good = add_etag(reply, value);
     else if (equals(name, "last-modified"))
         reply->modified = reply_parse_date(value.data, value.size);
     else if (equals(name, "x-amz-bucket-region"))

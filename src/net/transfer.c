@@ -14,6 +14,7 @@
 #include "net/blocked.h"
 #include "net/certificates.h"
 #include "net/curl_library.h"
+#include "net/list_reply.h"
 #include "os/process.h"
 #include "os/thread.h"
 
@@ -62,6 +63,7 @@ struct slot {
     size_t index; /* of the request; SIZE_MAX: the slot is free */
     struct range_request range;
     struct reply reply;
+    bool has_head;  /* all headers arrived */
     bool is_judged; /* the headers were checked */
     reply_verdict verdict;
     const char *reason;
@@ -185,9 +187,12 @@ static void judge(struct slot *slot) {
 
 static size_t on_header(char *data, size_t unit, size_t count, void *context) {
     struct slot *slot = context;
-    if (count >= 5 && !memcmp(data, "HTTP/", 5)) reply_reset(&slot->reply);
-    else reply_add_header(&slot->reply, data, unit * count);
-    return unit * count;
+    size_t size = unit * count;
+    bool is_status = size >= 5 && !memcmp(data, "HTTP/", 5);
+    slot->has_head = !is_status && (slot->has_head || (size && strchr("\r\n", data[0])));
+    if (is_status) reply_reset(&slot->reply);
+    else if (!slot->is_judged) reply_add_header(&slot->reply, data, size); /* not a trailer */
+    return size;
 }
 
 static bool take_range(struct slot *slot, const char *data, size_t size) {
@@ -425,16 +430,26 @@ static bool is_passing(CURLcode code) {
     }
 }
 
+/* Whether all of a reply that libcurl did not object to arrived: if its length is not given, it
+ * ends with the connection. */
+static bool is_complete(const struct slot *slot) {
+    const struct transfer_request *request = &slot->run->requests[slot->index];
+    if (!slot->is_judged) return false;
+    if (!request->listing) return slot->received == slot->body_size;
+    return !request->body->size || !list_is_cut(request->body->data, request->body->size);
+}
+
 /* The verdict on a request that ended. A reply that was judged as bad stays so, whatever happened
  * to the rest of its body. A range of which all bytes arrived is good, even if the connection was
- * cut before the reply's end: no bytes would be left to request again. */
+ * cut before the reply's end: no bytes would be left to request again. A connection that ends in
+ * the headers is no error for libcurl, but must not be judged by the headers that arrived. */
 static void conclude(struct slot *slot, CURLcode code) {
     bool is_listing = slot->run->requests[slot->index].listing;
-    if (code == CURLE_OK && !slot->is_judged) judge(slot);
+    if (code == CURLE_OK && !slot->is_judged && slot->has_head) judge(slot);
     if (slot->is_judged && slot->verdict != REPLY_GOOD) return;
-    if (slot->is_judged && !is_listing && slot->received == slot->body_size) return;
+    if (!is_listing && is_complete(slot)) return;
     if (code == CURLE_OK) {
-        if (is_listing) return;
+        if (is_complete(slot)) return;
         slot->reason = "the reply ended early";
         slot->verdict = REPLY_TRY_AGAIN;
         return;
@@ -483,6 +498,9 @@ static void advise(const struct slot *slot, const char *code, recmap_error *erro
     else if (!slot->is_judged && !strncmp(slot->reason, "SSL", 3))
         fail_advise(error, "check the server's certificate, or name the file of the authority that "
                            "signed it with the storage option ca_bundle");
+    else if (!slot->is_judged)
+        fail_advise(error, "check the URL, the endpoint and the proxy: no web server that has the "
+                           "object answers there");
     else
         fail_advise(error, "use a server that supports range requests, or copy the shards to this "
                            "machine");

@@ -88,11 +88,27 @@ static void test_malformed(void **state) {
     }
 }
 
+static void test_cut(void **state) {
+    (void)state;
+    static const char page[] = "<?xml version='1.0'?>\n<List a='b'><Key>x</Key></List>\n";
+    size_t root = 21 + 1 + strlen("<List a='b'>"), end = sizeof page - 2;
+    for (size_t size = root; size < end; size++) assert_true(list_is_cut(page, size));
+    assert_false(list_is_cut(page, end));
+    assert_false(list_is_cut(page, end + 1));
+    assert_false(list_is_cut("", 0));
+    assert_false(list_is_cut("x", 1));
+    assert_false(list_is_cut("<List/>", 7));
+    assert_false(list_is_cut("<!DOCTYPE html><html>", 21));
+    assert_false(list_is_cut("<>", 2));
+    assert_true(list_is_cut("<a>", 3));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pages),
         cmocka_unit_test(test_azure),
         cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,6 +64,27 @@ static void test_other_range(void **state) {
           "the object is stored with a content encoding, which ranges do not decode");
 }
 
+static void test_contradictions(void **state) {
+    (void)state;
+    const char *unclear = "the server's headers cannot be understood";
+    check(&ten, 206,
+          "ETag: \"a\"\nETag: \"a\"\nContent-Range: bytes 100-109/1000\nContent-Length: 10\n"
+          "Content-Range: bytes 100-109/1000\nContent-Length: 10",
+          REPLY_GOOD, NULL);
+    check(&ten, 206, "ETag: \"b\"\nETag: \"a\"\nContent-Range: bytes 100-109/1000", REPLY_UNUSABLE,
+          unclear);
+    check(&ten, 206, "ETag: \"a\"\nETag: \"ab\"\nContent-Range: bytes 100-109/1000", REPLY_UNUSABLE,
+          unclear);
+    check(&ten, 206,
+          "ETag: \"a\"\nContent-Range: bytes 0-9/1000\nContent-Range: bytes 100-109/1000",
+          REPLY_UNUSABLE, unclear);
+    check(&ten, 206, "ETag: \"a\"\nContent-Range: bytes */1000\nContent-Range: bytes 100-109/1000",
+          REPLY_UNUSABLE, unclear);
+    check(&ten, 206,
+          "ETag: \"a\"\nContent-Range: bytes 100-109/1000\nContent-Length: 9\nContent-Length: 10",
+          REPLY_UNUSABLE, unclear);
+}
+
 static void test_whole_object(void **state) {
     (void)state;
     check(&ten, 200, "ETag: \"a\"\nContent-Length: 1000", REPLY_UNUSABLE,
@@ -186,15 +207,11 @@ static void test_etags(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),
-        cmocka_unit_test(test_other_range),
-        cmocka_unit_test(test_whole_object),
-        cmocka_unit_test(test_changed),
-        cmocka_unit_test(test_changed_by_time),
-        cmocka_unit_test(test_probe),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_codes),
-        cmocka_unit_test(test_dates),
+        cmocka_unit_test(test_good),           cmocka_unit_test(test_other_range),
+        cmocka_unit_test(test_contradictions), cmocka_unit_test(test_whole_object),
+        cmocka_unit_test(test_changed),        cmocka_unit_test(test_changed_by_time),
+        cmocka_unit_test(test_probe),          cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_codes),          cmocka_unit_test(test_dates),
         cmocka_unit_test(test_etags),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,407 @@
+"""Every fault of a network and a server that docs/reliability.md lists, one row each.
+
+A proxy injects the fault. The oracle is the same data set, read locally: the same records and the
+same index, or the error that the row names. No message contains a credential, no file is left, and
+the data set reads on as soon as the fault is gone. RECMAP_TEST_LONG=1 adds the rows that wait for a
+time limit of recmap.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import recmap
+from fault_proxy import (
+    FOREVER,
+    Client,
+    Fault,
+    FaultProxy,
+    Request,
+    adding,
+    chunked,
+    dripping,
+    ending,
+    ending_in_head,
+    failing,
+    flipping,
+    followed_by,
+    late,
+    preceded_by,
+    raw,
+    redirecting,
+    resizing,
+    setting,
+    unsized,
+)
+from object_server import DIGITS_URL
+
+IS_LONG = bool(os.environ.get("RECMAP_TEST_LONG"))
+SHARD = "digits-00000-of-00004.tfrecord"
+HANG_S = 240  # far more than any time limit of recmap in these tests
+CREDENTIALS = {"key": "KEY-HIDDEN", "secret": "SECRET-HIDDEN", "token": "TOKEN-HIDDEN"}
+
+
+@pytest.fixture(autouse=True)
+def watchdog():
+    """Makes a hang an error."""
+
+    def ring(number, frame):
+        raise TimeoutError(f"nothing happened for {HANG_S} s")
+
+    former = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(HANG_S)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, former)
+
+
+@pytest.fixture
+def proxy(server):
+    with FaultProxy(server.url) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def scratch(tmp_path, monkeypatch):
+    """The folder for temporary files. It is empty after each test."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    yield folder
+    assert list(folder.iterdir()) == []
+
+
+@pytest.fixture
+def index(remote):
+    """Built without faults."""
+    return remote.index_path
+
+
+def options_of(proxy, **more):
+    return proxy.options(**CREDENTIALS, **more)
+
+
+def check_message(error):
+    """No message contains a credential or a signature."""
+    text = f"{error} {error!r}"
+    assert "HIDDEN" not in text and "Signature=" not in text and "Credential=" not in text
+
+
+# ---- Faults that pass: the results are those of a run without them.
+
+PASSING = {
+    # delays
+    "the reply comes late": late(0.1),
+    "the reply arrives in many pieces": dripping(20, 0.001),
+    # connections that end
+    "reset before the reply": ending(Client.reset),
+    "reset in the head": ending_in_head(Client.reset),
+    "reset in the body": ending(Client.reset, 0.5),
+    "closed before the reply": ending(Client.close),
+    "closed in the head": ending_in_head(Client.close),
+    "closed after the head": ending(Client.close, 0),
+    "closed in the body": ending(Client.close, 0.7),
+    "closed before the last byte": ending(Client.close, 1),
+    "a body without length is cut": unsized(lambda body: body[: len(body) // 2]),
+    "a body in chunks is cut": chunked(is_complete=False),
+    # replies of a server that is busy
+    "408": failing(408, "RequestTimeout"),
+    "429": failing(429, "TooManyRequests"),
+    "429 with Retry-After": failing(429, "TooManyRequests", Retry_After="1"),
+    "500": failing(500, "InternalError"),
+    "502": failing(502),
+    "503": failing(503, "SlowDown"),
+    "503 with a date in Retry-After": failing(503, Retry_After="Fri, 31 Dec 1999 23:59:59 GMT"),
+    "503 with garbage in Retry-After": failing(503, Retry_After="-1e9, soon"),
+    "503 without a body": failing(503) | resizing(lambda body: b""),
+    "504": failing(504, "GatewayTimeout"),
+    # unusual replies that are right
+    "a good reply in chunks": chunked(),
+    "a good reply without length": unsized(),
+    "the connection ends after the reply": setting("Connection", "close"),
+    "bytes follow the reply": followed_by(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad"),
+    "headers in another order": Fault(lambda request, reply: reply.headers.reverse()),
+    "headers in lower case": Fault(
+        lambda request, reply: reply.headers.__setitem__(
+            slice(None), [(name.lower(), value) for name, value in reply.headers]
+        )
+    ),
+    "many more headers": adding(*[(f"X-{i}", "x" * 100) for i in range(100)]),
+    "a header with bytes that are not text": adding(("X-Bytes", "\x01\x80\xff")),
+    "interim replies": preceded_by(
+        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nETag: x\r\nLink: </x>\r\n\r\n"
+    ),
+    "a flipped bit in a payload": flipping(-6),
+    "a flipped bit in a length": flipping(3),
+    "headers twice": Fault(lambda request, reply: reply.headers.extend(list(reply.headers))),
+}
+
+
+BUSY_REPLIES = [name for name in PASSING if name[0] in "45"]
+
+
+def read_both_ways(ds, plan):
+    """What two calls return, each of which meets the fault that `plan` plans."""
+    numbers = np.random.default_rng(6).permutation(len(ds))[:60]
+    plan()
+    found = [bytes(record) for record in ds.gather(numbers)]
+    plan()
+    order = recmap.Shuffled(len(ds), seed=3)
+    with recmap.Loader(ds, order=order, batch_size=512, epochs=1, threads=1) as loader:
+        found += [[bytes(record) for record in batch] for batch in loader]
+        found.append(loader.state_dict())
+    return found
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_a_fault_that_passes_changes_nothing(proxy, index, local, scratch, name):
+    def plan():
+        if "Retry-After" not in name or not proxy.plans:  # one pause is enough
+            proxy.plan(PASSING[name], 2)
+
+    options = options_of(proxy)
+    with recmap.open(index, allow_urls=True, storage_options=options) as ds:
+        assert read_both_ways(ds, plan) == read_both_ways(local, lambda: None)
+    assert proxy.used() == 2 * len(proxy.plans)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in PASSING if name not in BUSY_REPLIES[1:] and "flipped" not in name]
+)
+def test_a_fault_that_passes_does_not_change_the_index(proxy, index, tmp_path, scratch, name):
+    proxy.plan(PASSING[name], where=follows_the_first)
+    proxy.plan(PASSING[name], where=Request.is_listing)
+    recmap.index(
+        DIGITS_URL, tmp_path / "b.rmx", id="id", storage_options=options_of(proxy), progress=None
+    )
+    assert proxy.used() == 2
+    with open(index, "rb") as one, open(tmp_path / "b.rmx", "rb") as other:
+        assert one.read() == other.read()
+
+
+def test_a_bit_that_flips_during_indexing_is_damage(proxy, tmp_path, scratch):
+    proxy.plan(flipping(-6), where=follows_the_first)
+    with pytest.raises(recmap.CorruptRecordError, match="data CRC is"):
+        recmap.index(f"s3://train/{SHARD}", tmp_path / "b.rmx", storage_options=options_of(proxy))
+    assert list(tmp_path.glob("b.rmx*")) == []
+
+
+def follows_the_first(request):
+    """All requests of indexing after those that find out size and compression."""
+    return request.is_object() and int(request.headers["Range"].split("-")[1]) > 15
+
+
+# ---- Faults that last: errors.
+
+
+@dataclass(frozen=True)
+class Row:
+    fault: Fault
+    error: type
+    message: str
+    timeout: int = 20
+
+
+def other_range(change):
+    """Shifts the first or last byte in Content-Range."""
+
+    def edit(value):
+        span, total = value.removeprefix("bytes ").split("/")
+        first, last = map(int, span.split("-"))
+        first, last = change(first, last)
+        return f"bytes {first}-{last}/{total}"
+
+    return setting("Content-Range", edit)
+
+
+def whole_object(request, reply):
+    reply.status, reply.reason = 200, "OK"
+    reply.remove("Content-Range")
+    reply.body *= 3
+    reply.replace("Content-Length", str(len(reply.body)))
+
+
+def raw_page(body):
+    """This body instead of a listing."""
+    return resizing(lambda _: body)
+
+
+UNUSABLE = recmap.StorageError
+STALE = recmap.StaleIndexError
+BUSY = "the server is busy or has failed"
+
+LASTING = {
+    # wrong ranges and lengths
+    "another range": Row(
+        other_range(lambda first, last: (first + 1, last + 1)),
+        UNUSABLE,
+        "another range than the requested one",
+    ),
+    "a shorter range": Row(
+        other_range(lambda first, last: (first, last - 1)),
+        UNUSABLE,
+        "another range than the requested one",
+    ),
+    "a longer range": Row(
+        other_range(lambda first, last: (first, last + 1)),
+        UNUSABLE,
+        "another range than the requested one",
+    ),
+    "the whole object": Row(Fault(whole_object), UNUSABLE, "the server ignores ranges"),
+    "no Content-Range": Row(
+        setting("Content-Range", None), UNUSABLE, "does not say which range it sends"
+    ),
+    "several ranges": Row(
+        setting("Content-Range", None)
+        | setting("Content-Type", "multipart/byteranges; boundary=x")
+        | resizing(lambda body: b"--x\r\n\r\n" + body + b"\r\n--x--\r\n"),
+        UNUSABLE,
+        "does not say which range it sends",
+    ),
+    "a Content-Range that is no range": Row(
+        setting("Content-Range", "bytes 9-3/1"), UNUSABLE, "headers cannot be understood"
+    ),
+    "a Content-Range of 20 digits": Row(
+        setting("Content-Range", "bytes 0-9/99999999999999999999"),
+        UNUSABLE,
+        "headers cannot be understood",
+    ),
+    "a longer body": Row(
+        resizing(lambda body: body + b"x"), UNUSABLE, "length does not match its range"
+    ),
+    "a shorter body": Row(
+        resizing(lambda body: body[:-1]), UNUSABLE, "length does not match its range"
+    ),
+    "a longer body without length": Row(
+        unsized(lambda body: body + b"x"), UNUSABLE, "sends more bytes than it announced"
+    ),
+    "a content encoding": Row(
+        setting("Content-Encoding", "gzip"), UNUSABLE, "stored with a content encoding"
+    ),
+    # headers that contradict each other
+    "two ranges": Row(
+        adding(("Content-Range", "bytes 0-9/100")), UNUSABLE, "headers cannot be understood"
+    ),
+    "two ETags": Row(adding(("ETag", '"another"')), UNUSABLE, "headers cannot be understood"),
+    "two lengths": Row(adding(("Content-Length", "3")), UNUSABLE, "."),
+    # another object
+    "another ETag": Row(setting("ETag", '"another"'), STALE, "the object is another one"),
+    "a weak ETag": Row(setting("ETag", lambda tag: f"W/{tag}"), STALE, "the object is another one"),
+    "no ETag": Row(setting("ETag", None), UNUSABLE, "does not say which object it sends"),
+    "another size": Row(
+        setting("Content-Range", lambda value: value + "0"), STALE, "the object is another one"
+    ),
+    "412": Row(failing(412, "PreconditionFailed"), STALE, "the object is another one"),
+    "416": Row(failing(416, "InvalidRange"), STALE, "the object is shorter"),
+    # refusals
+    "400": Row(failing(400, "BadRequest"), UNUSABLE, r"refuses the request \(HTTP 400 BadRequest"),
+    "401": Row(failing(401), PermissionError, r"access was denied \(HTTP 401"),
+    "403": Row(failing(403, "AccessDenied"), PermissionError, r"denied \(HTTP 403 AccessDenied"),
+    "a wrong signature": Row(
+        failing(403, "SignatureDoesNotMatch"), PermissionError, "SignatureDoesNotMatch"
+    ),
+    "an expired token": Row(failing(400, "ExpiredToken"), UNUSABLE, "renew the credentials"),
+    "a clock that is wrong": Row(
+        failing(403, "RequestTimeTooSkewed"), PermissionError, "set this machine's clock"
+    ),
+    "404": Row(failing(404, "NoSuchKey"), FileNotFoundError, r"no such object \(HTTP 404 NoSuch"),
+    "410": Row(failing(410), FileNotFoundError, r"no such object \(HTTP 410"),
+    "another region": Row(
+        failing(301, "PermanentRedirect", X_Amz_Bucket_Region="eu-north-1"),
+        UNUSABLE,
+        "region=eu-north-1",
+    ),
+    "a redirect of a signed request": Row(
+        redirecting("http://127.0.0.1:1/?X-Amz-Signature=HIDDEN", 307),
+        UNUSABLE,
+        "the server redirects the request",
+    ),
+    # garbage
+    "bytes that are not HTTP": Row(raw(b"SSH-2.0-OpenSSH_9.2\r\n" + bytes(100)), UNUSABLE, "."),
+    "a reply of HTTP/0.9": Row(raw(b"<html>hello</html>\n"), UNUSABLE, "."),
+    "a reply of HTTP/2": Row(raw(b"\0\0\x12\4\0\0\0\0\0" + bytes(18)), UNUSABLE, "."),
+    "headers without end": Row(adding(("X-Long", "x" * 400_000)), UNUSABLE, ".", 1),
+    # nothing but damage
+    "a flipped bit in a payload": Row(flipping(-6), recmap.CorruptRecordError, "data CRC is"),
+    "a flipped bit in a length": Row(flipping(3), recmap.CorruptRecordError, "."),
+    # a server that does not recover
+    "always 503": Row(failing(503, "SlowDown"), UNUSABLE, f"{BUSY}.*after .* attempts", 1),
+    "always reset": Row(ending(Client.reset), UNUSABLE, "after .* attempts", 1),
+    "always cut": Row(ending(Client.close, 0), UNUSABLE, "after .* attempts", 1),
+    "a pause of a minute": Row(failing(503, Retry_After="60"), UNUSABLE, f"{BUSY} .HTTP 503.", 2),
+}
+
+
+def check_failure(caught, row, shard="s3://train/digits-0000"):
+    check_message(caught.value)
+    assert shard in str(caught.value)
+
+
+@pytest.mark.parametrize("name", LASTING)
+def test_a_fault_that_lasts_is_an_error(proxy, index, local, scratch, name):
+    row = LASTING[name]
+    options = options_of(proxy, timeout=row.timeout)
+    with recmap.open(index, allow_urls=True, storage_options=options) as ds:
+        proxy.plan(row.fault, FOREVER)
+        with pytest.raises(row.error, match=row.message) as caught:
+            ds.gather([1500])
+        check_failure(caught, row)
+        assert caught.value.record == 1500
+        if row.timeout > 2:
+            with recmap.Loader(ds, 8, threads=1) as loader, pytest.raises(row.error):
+                next(iter(loader))
+        proxy.clear()
+        assert bytes(ds[1500]) == bytes(local[1500])
+
+
+@pytest.mark.parametrize("name", [name for name, row in LASTING.items() if row.timeout != 1])
+def test_a_fault_that_lasts_leaves_no_index(proxy, server, tmp_path, scratch, name):
+    row = LASTING[name]
+    proxy.plan(row.fault, FOREVER, where=follows_the_first)
+    with pytest.raises(recmap.Error) as caught:
+        recmap.index(
+            f"s3://train/{SHARD}",
+            tmp_path / "b.rmx",
+            storage_options=options_of(proxy, timeout=row.timeout),
+            progress=None,
+        )
+    check_failure(caught, row, SHARD)
+    assert list(tmp_path.glob("b.rmx*")) == []
+
+
+# ---- Listings.
+
+LISTINGS = {
+    "an error page": (raw_page(b"<!DOCTYPE html><html><br></html>"), "list cannot be understood"),
+    "no text": (raw_page(b""), "list cannot be understood"),
+    "the same page again": (
+        raw_page(b"<L><NextContinuationToken>x</NextContinuationToken></L>"),
+        "list cannot be understood",
+    ),
+    "a page that is always cut": (
+        raw_page(b"<L><Contents><Key>di"),
+        "the reply ended early.*, after .* attempts",
+    ),
+    "403": (failing(403, "AccessDenied"), r"cannot list the objects.*HTTP 403 AccessDenied"),
+    "404": (failing(404, "NoSuchBucket"), r"cannot list the objects.*HTTP 404 NoSuchBucket"),
+    "always 500": (failing(500, "InternalError"), r"HTTP 500 InternalError.*after .* attempts"),
+}
+
+
+@pytest.mark.parametrize("name", LISTINGS)
+def test_a_listing_that_fails_is_an_error(proxy, tmp_path, scratch, name):
+    fault, message = LISTINGS[name]
+    proxy.plan(fault, FOREVER, Request.is_listing)
+    with pytest.raises(recmap.StorageError, match=message) as caught:
+        recmap.open(
+            DIGITS_URL, index=tmp_path / "b.rmx", storage_options=options_of(proxy, timeout=1)
+        )
+    check_message(caught.value)
+    assert caught.value.path == DIGITS_URL
+    assert list(tmp_path.glob("b.rmx*")) == []
+    if "page" in name and "cut" not in name:
+        assert len(proxy.requests) <= 2
