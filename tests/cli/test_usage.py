@@ -11,6 +11,7 @@ from support import COMMAND, ROOT, CliTest, tfrecord
 COMMANDS = [
     "index",
     "info",
+    "report",
     "schema",
     "get",
     "find",
@@ -26,7 +27,7 @@ COMMANDS = [
     "export",
     "cache",
 ]
-READERS = ["schema", "get", "find", "cat", "sample"]
+READERS = ["report", "schema", "get", "find", "cat", "sample"]
 
 
 def manual(name):
@@ -230,7 +231,7 @@ class WrongUsage(CliTest):
     def test_of_operands(self):
         for command in (*READERS, "info", "select", "split", "duplicates", "verify"):
             self.check_wrong(command, what="no index given")
-        for command in ("info", "schema", "cat", "select", "duplicates", "verify"):
+        for command in ("info", "report", "schema", "cat", "select", "duplicates", "verify"):
             self.check_wrong(command, "a.rmx", "b", what="only one index can be given")
         self.check_wrong("get", "a.rmx", what="no record number given")
         self.check_wrong("get", "a.rmx", "--by", "id", what="no id given")

@@ -1,0 +1,514 @@
+"""recmap report: the HTML is well formed, loads nothing, and shows hostile records as text."""
+
+import base64
+import html.parser
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import unittest
+import zlib
+
+from support import COMMAND, DIGITS, CliTest, example, sequence_example, signals_as_usual, tfrecord
+
+VOID = {"meta", "img"}
+# Everything that a report may contain. No element here runs or loads anything.
+ALLOWED = {
+    "html": {"lang"},
+    "head": set(),
+    "meta": {"charset", "http-equiv", "content", "name"},
+    "title": set(),
+    "style": set(),
+    "body": set(),
+    "h1": set(),
+    "h2": set(),
+    "h3": set(),
+    "section": {"id", "class"},
+    "div": {"class"},
+    "span": {"class"},
+    "p": {"class"},
+    "b": set(),
+    "i": set(),
+    "code": set(),
+    "pre": set(),
+    "table": set(),
+    "tr": set(),
+    "th": set(),
+    "td": {"class"},
+    "details": {"open", "class"},
+    "summary": set(),
+    "img": {"alt", "src", "class"},
+    "audio": {"controls", "src"},
+    "svg": {"class", "viewbox", "preserveaspectratio", "role", "aria-label"},
+    "path": {"class", "d"},
+    "polyline": {"class", "points"},
+}
+
+
+class Page(html.parser.HTMLParser):
+    """Parses a report strictly. Collects text, pictures and sounds."""
+
+    def __init__(self, source):
+        super().__init__(convert_charrefs=True)
+        self.open, self.text, self.media, self.sections = [], [], [], {}
+        self.feed(source)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        assert tag in ALLOWED, tag
+        for name, value in attrs:
+            assert name in ALLOWED[tag], (tag, name)
+            if name == "src":
+                match = re.fullmatch(r"data:([a-z/]+);base64,([A-Za-z0-9+/]*=*)", value)
+                assert match, value[:100]
+                self.media.append((match[1], base64.b64decode(match[2], validate=True)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "section":
+            self.section = dict(attrs)["id"]
+            self.sections[self.section] = ""
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, (self.open, tag)
+        self.open.pop()
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] != "style":
+            self.text.append(data)
+            if "section" in self.open:
+                self.sections[self.section] += data
+
+    def handle_comment(self, data):
+        raise AssertionError("a comment")
+
+
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png(width, height):
+    """A black picture. A large one is a few bytes: its rows are missing."""
+    rows = b"\0" * (width + 1) * height if width * height < 10**6 else b""
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(rows))
+        + chunk(b"IEND", b"")
+    )
+
+
+def wav(samples):
+    return (
+        b"RIFF"
+        + struct.pack("<I", 36 + len(samples))
+        + b"WAVEfmt "
+        + struct.pack("<IHHIIHH", 16, 1, 1, 8000, 8000, 1, 8)
+        + b"data"
+        + struct.pack("<I", len(samples))
+        + samples
+    )
+
+
+# A start-of-frame segment of 3 x 5 pixels after an application segment.
+JPEG = b"\xff\xd8\xff\xe0\0\x04ab" + b"\xff\xc0\0\x0b\x08\0\x05\0\x03\x01\x01\x11\0" + b"\xff\xd9"
+GIF = b"GIF89a" + struct.pack("<HH", 7, 9) + b"\0\0\0;"
+WEBP = (
+    b"RIFF"
+    + struct.pack("<I", 26)
+    + b"WEBPVP8X"
+    + struct.pack("<I", 10)
+    + b"\0\0\0\0\x09\0\0\x13\0\0"
+)
+MP3_FRAME = b"\xff\xfb\x90\0" + b"\0" * 413
+
+
+class ReportTest(CliTest):
+    def report(self, *records, err="", options=(), status=0):
+        self.write("a.tfrecord", tfrecord(records))
+        self.index("-o", "a.rmx", "a.tfrecord")
+        return self.page("a.rmx", *options, count=len(records))
+
+    def page(self, *words, count, err=""):
+        noun = "record" if count == 1 else "records"
+        self.check(
+            "report", *words, "-o", "a.html", err=f"{err}recmap: a.html: report of {count} {noun}\n"
+        )
+        source = self.read("a.html").decode("utf-8")
+        self.assertIn("default-src 'none'; img-src data:; media-src data:;", source)
+        self.assertFalse(re.search(r"https?:|url\(|@import|javascript:", source))
+        self.assertFalse(re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", source))
+        return Page(source)
+
+
+class Report(ReportTest):
+    def test_totals_and_features(self):
+        self.index("-o", "d.rmx", "--id", "id", "--lift", "label", DIGITS)
+        page = self.page("d.rmx", "--sample=0", count=1797)
+        self.assertEqual(
+            list(page.sections),
+            ["totals", "sizes", "shards", "damage", "ids", "features", "records"],
+        )
+        for text in ("records1797\n", "shards4\n", "damaged places0\n", "idsid, of 1797 records"):
+            self.assertIn(text, page.sections["totals"])
+        self.assertIn("The index lists no damage.", page.sections["damage"])
+        self.assertIn("No two records have the same id.", page.sections["ids"])
+        features = page.sections["features"]
+        self.assertIn("Of 1797 of 1797 records.", features)
+        for text in (
+            "image bytes, in 100.00 % of the sampled records",
+            "bytes per value64",
+            "int640 to 9",
+            "318310.2 %",
+            "10 different values among 1797",
+        ):
+            self.assertIn(text, features)
+        records = page.sections["records"]
+        self.assertIn("record 0 (first), 120 bytes", records)
+        self.assertEqual(records.count("(random)"), 6)
+        self.assertIn("digit-00000", records)
+        # Standard output gets the same bytes.
+        out = self.run_recmap("report", "--sample=0", "d.rmx").out
+        self.assertEqual(out, self.read("a.html"))
+
+    def test_sample(self):
+        page = self.report(*(example(n=i) for i in range(5000)))
+        self.assertIn("Of 1000 of 5000 records, evenly spaced.", page.sections["features"])
+        self.assertIn("int640 to 4995", page.sections["features"])
+
+    def test_hostile_names_and_values(self):
+        hostile = [
+            "<script>alert(1)</script>",
+            '"><img src=x onerror=alert(1)>',
+            "'-alert(1)-'",
+            "</style></title><script>",
+            "<!-- x",
+            "]]>",
+            "&lt;",
+            "javascript:alert(1)",
+        ]
+        hostile = [text.replace("javascript:", "java script:") for text in hostile]
+        records = [example(**{text: [text, text]}) for text in hostile]
+        page = self.report(*records, *(text.encode() for text in hostile))
+        text = "".join(page.text)
+        for value in hostile:
+            self.assertIn(value, page.sections["features"])
+            self.assertIn(f'"{value}"', page.sections["features"])
+        self.assertIn("<script>alert(1)</script>", page.sections["records"])
+        self.assertNotIn("<script", self.read("a.html").decode())
+        self.assertIn("8 of them are not", text)
+
+    def test_bytes_that_are_not_characters(self):
+        values = [
+            b"\xff\xfe<b>",
+            b"\x1b[2J\x1b]0;title\x07",
+            b"\xed\xa0\x80",
+            b"a\xe2\x80\xaeb",
+            b"\xc0\xbc",
+            b"\xf4\x90\x80\x80",
+            b"nul\0",
+        ]
+        page = self.report(*(example(v=[value, value]) for value in values), *values)
+        features = page.sections["features"]
+        for text in (
+            r"\xff\xfe<b>",
+            r"\u001b[2J\u001b]0;title\u0007",
+            r"\xed\xa0\x80",
+            r"a\u202eb",
+            r"\xc0\xbc",
+            r"\xf4\x90\x80\x80",
+            r"nul\u0000",
+        ):
+            self.assertIn(text, features)
+        self.assertIn("ff fe 3c 62 3e", page.sections["records"])
+
+    def test_hostile_file_names(self):
+        name = "<script>x" + chr(0x202E) + "'\"&.tfrecord"
+        self.write(name, tfrecord([b"a"]))
+        self.index("-o", "<b>.rmx", name)
+        page = self.page("<b>.rmx", count=1)
+        self.assertIn("<script>x\\u202e'\"&.tfrecord", page.sections["shards"])
+        self.assertEqual(page.text.count("<b>.rmx"), 2)
+
+    def test_media(self):
+        media = [
+            ("image/png", png(4, 3), "PNG, 4 x 3"),
+            ("image/jpeg", JPEG, "JPEG, 3 x 5"),
+            ("image/gif", GIF, "GIF, 7 x 9"),
+            ("image/webp", WEBP, "WebP, 10 x 20"),
+            ("audio/wav", wav(b"\x80" * 100), "WAV"),
+            ("audio/flac", b"fLaC\0", "FLAC"),
+            ("audio/ogg", b"OggS\0", "Ogg"),
+            ("audio/mpeg", MP3_FRAME * 2, "MP3"),
+            ("audio/mpeg", b"ID3" + b"\0" * 20, "MP3"),
+        ]
+        for kind, data, caption in media:
+            for record in (example(x=data), data):
+                page = self.report(record)
+                self.assertEqual(set(page.media), {(kind, data)}, caption)
+                self.assertIn(f"{caption}, {len(data)} bytes", page.sections["records"])
+
+    def test_media_that_is_not_shown(self):
+        many = "not shown: too many pixels"
+        malformed = "not shown: its header is malformed"
+        large = "not shown: too large for the report"
+        for data, caption in (
+            (png(60000, 60000), many),
+            (png(16000, 16000), many),
+            (png(4, 3)[:20], malformed),
+            (png(0, 5), malformed),
+            (b"\xff\xd8\xff" + b"\xff" * 50, malformed),
+            (b"GIF89a", malformed),
+            (JPEG[:12], malformed),
+            (b"\xff\xd8\xff", malformed),
+            (WEBP[:20], malformed),
+            (png(4, 3) + b"\0" * 500_000, large),
+        ):
+            page = self.report(example(x=data))
+            self.assertEqual(page.media, [], caption)
+            self.assertIn(caption, page.sections["records"])
+        page = self.report(example(x=b"\xff\xfb\x90\0 one header proves little"))
+        self.assertEqual(page.media, [])
+
+    def test_arrays(self):
+        pixels = bytes(range(6)) * 3
+        shown = {"height": 2, "width": 3, "channels": 3}
+        for features in (shown, {"shape": [2, 3, 3]}, {f"image/{k}": v for k, v in shown.items()}):
+            page = self.report(example(image=pixels, **features))
+            ((kind, data), *_) = page.media
+            self.assertEqual((kind, data[:2], len(data)), ("image/bmp", b"BM", 54 + 2 * 12))
+            self.assertEqual(struct.unpack_from("<ii", data, 18), (3, 2))
+            self.assertEqual(data[54 + 12 : 54 + 15], bytes([2, 1, 0]))  # the first pixel
+            self.assertIn("uint8 array, 2 x 3 x 3", page.sections["records"])
+        # A large array is reduced.
+        page = self.report(example(image=b"\7" * 600 * 300, height=600, width=300))
+        self.assertEqual(struct.unpack_from("<ii", page.media[0][1], 18), (100, 200))
+        for shape in ([2, 3, 2], [-2, -9], [2**20, 2**20, 2**20], [2, 3], [2, 9, 1, 1]):
+            self.assertEqual(self.report(example(image=pixels, shape=shape)).media, [], shape)
+
+    def test_numbers_and_sequences(self):
+        page = self.report(
+            example(f=[0.5, float("nan"), float("inf")], n=list(range(40)), none=[b""] * 5),
+            sequence_example({"c": 1}, {"steps": [[i] for i in range(9)]}),
+            b"",
+        )
+        records = page.sections["records"]
+        self.assertIn("0.5, nan, inf", records)
+        self.assertIn("14, 15, … (40 values)", records)
+        self.assertIn("(5 values)", records)
+        self.assertIn("9 steps", records)
+        self.assertIn("steps[2]", records)
+        self.assertNotIn("steps[3]", records)
+        self.assertIn("empty", records)
+        self.assertIn("NaN1 value", page.sections["features"])
+        self.assertIn("steps int64 list", page.sections["features"])
+
+    def test_extreme_numbers(self):
+        page = self.report(example(n=[-(2**63), 2**63 - 1], f=[-3.4e38, 3.4e38]))
+        self.assertIn("-9223372036854775808 to 9223372036854775807", page.sections["features"])
+
+    def test_empty_set(self):
+        page = self.report()
+        self.assertIn("There are no records.", page.sections["sizes"])
+        self.assertIn("There are no records.", page.sections["records"])
+        self.assertIn("The sampled records have no features.", page.sections["features"])
+
+    def test_selection(self):
+        self.write("a.tfrecord", tfrecord([example(n=i, id=f"x{i}") for i in range(50)]))
+        self.index("-o", "a.rmx", "--id", "id", "--lift", "n", "a.tfrecord")
+        self.run_recmap("select", "a.rmx", "--where", "n >= 40", "-o", "a.rmv")
+        page = self.page("a.rmv", count=10)
+        self.assertIn("selected records10\n", page.sections["totals"])
+        self.assertIn("int6440 to 49", page.sections["features"])
+        self.assertIn("record 40 (first)", page.sections["records"])
+
+    def test_duplicate_ids(self):
+        ids = ["a", "b", "a", "c", "b", "a"]
+        self.write("a.tfrecord", tfrecord([example(id=name) for name in ids]))
+        self.index("-o", "a.rmx", "--id", "id", "a.tfrecord")
+        text = self.page("a.rmx", count=6).sections["ids"]
+        self.assertIn("3 records have the id of an earlier record.", text)
+        self.assertIn("20\n41\n50\n", text)
+        self.assertIn("The index has no ids.", self.report(b"x").sections["ids"])
+
+    def test_damage_in_the_index(self):
+        data = bytearray(tfrecord([example(n=i) for i in range(20)]))
+        data[20] ^= 1
+        self.write("a.tfrecord", bytes(data))
+        result = self.run_recmap("index", "-o", "a.rmx", "--on-corrupt", "skip", "a.tfrecord")
+        self.assertEqual(result.status, 0, result)
+        page = self.page("a.rmx", count=19)
+        self.assertIn("damaged places1\n", page.sections["totals"])
+        self.assertIn("a.tfrecord0", page.sections["damage"])
+
+    def test_damage_since_the_index(self):
+        self.write("a.tfrecord", tfrecord([example(n=i) for i in range(20)]))
+        self.index("-o", "a.rmx", "a.tfrecord")
+        times = os.stat(self.path("a.tfrecord"))
+        data = bytearray(self.read("a.tfrecord"))
+        data[20] ^= 1
+        self.write("a.tfrecord", bytes(data))
+        os.utime(self.path("a.tfrecord"), ns=(times.st_atime_ns, times.st_mtime_ns))
+        advice = "cannot be read; 'recmap verify' finds all damage\n"
+        page = self.page("a.rmx", count=20, err=f"recmap: 1 of 20 sampled records {advice}")
+        self.assertIn("1 of 20 sampled records cannot be read", page.sections["damage"])
+        self.assertIn("cannot be read: ", page.sections["records"])
+        os.unlink(self.path("a.tfrecord"))
+        page = self.page("a.rmx", count=20, err=f"recmap: 20 of 20 sampled records {advice}")
+        self.assertIn("20 of 20", page.sections["damage"])
+
+    def test_file_stays_small(self):
+        noise = "".join(f"<{i}>" for i in range(3_000)).encode()
+        features = {f"{'<' * 190}{i}": [noise, noise, noise] for i in range(100)}
+        features.update({f"picture{i}": png(900, 900) + noise for i in range(100)})
+        self.report(*([example(**features)] * 3))
+        self.assertLess(len(self.read("a.html")), 5_000_000)
+        names = {f"{'<' * 250}{i}": i for i in range(400)}
+        page = self.report(*([example(**names)] * 2))
+        self.assertIn("The first 256 of 400 features.", page.sections["features"])
+        self.assertLess(len(self.read("a.html")), 5_000_000)
+
+    def test_errors(self):
+        self.write("a.tfrecord", tfrecord([b"a"]))
+        self.index("-o", "a.rmx", "a.tfrecord")
+        self.check_wrong("report", "a.rmx", "b.rmx", what="only one index can be given")
+        self.check_wrong("report", "a.rmx", "-o", "", what="-o needs a file name")
+        self.check_wrong(
+            "report", "a.rmx", "-o", "b.rmv", what="-o needs the name of an HTML file, not 'b.rmv'"
+        )
+        before = self.files()
+        for name, what in (
+            ("a.rmx", "is the index itself"),
+            ("a.tfrecord", "is one of the shards"),
+        ):
+            self.check(
+                "report",
+                "a.rmx",
+                "-o",
+                name,
+                status=2,
+                err=(
+                    f"recmap: {name}: {what} and would be overwritten\n"
+                    "  name another file with -o\n"
+                ),
+            )
+        self.check(
+            "report",
+            "a.rmx",
+            "-o",
+            "no/a.html",
+            status=4,
+            err=(
+                "recmap: no/a.html: cannot create the file: No such file or directory\n"
+                "  check the path, its permissions and the state of the device\n"
+            ),
+        )
+        self.check(
+            "report",
+            "a.rmx",
+            "-o",
+            "/dev/full",
+            status=4,
+            err=(
+                "recmap: /dev/full: cannot write: No space left on device\n"
+                "  free some space on that file system, or write elsewhere with -o\n"
+            ),
+        )
+        self.assertEqual(self.files(), before)
+
+    def test_a_signal_leaves_no_file(self):
+        self.write("a.tfrecord", tfrecord([b"a" * 100] * 1000))
+        self.index("-o", "a.rmx", "a.tfrecord")
+        before = self.files()
+        process = subprocess.Popen(
+            [COMMAND, "report", "a.rmx", "--sample=0", "-o", "a.html"],
+            cwd=self.folder,
+            preexec_fn=signals_as_usual,
+            stderr=subprocess.DEVNULL,
+        )
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=60)
+        if process.returncode:
+            self.assertEqual(process.returncode, -signal.SIGTERM)
+            self.assertEqual(self.files(), before)
+
+
+try:
+    from selenium import webdriver
+except ImportError:
+    webdriver = None
+
+
+@unittest.skipUnless(webdriver and shutil.which("chromedriver"), "no selenium with Chromium")
+class Browser(ReportTest):
+    """The same in a real browser."""
+
+    def setUp(self):
+        super().setUp()
+        options = webdriver.ChromeOptions()
+        for argument in (
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-dev-shm-usage",
+            "--disable-gpu",
+            f"--user-data-dir={self.path('profile')}",
+        ):
+            options.add_argument(argument)
+        service = webdriver.ChromeService(shutil.which("chromedriver"))
+        self.driver = webdriver.Chrome(options, service)
+        self.addCleanup(self.driver.quit)
+
+    def color(self):
+        return self.driver.execute_script("return getComputedStyle(document.body).color")
+
+    def test_browser(self):
+        """One test, because a browser takes seconds to start."""
+        script = "<script>document.title = 'changed'</script>"
+        handler = '"><img src=x onerror="document.title = \'changed\'">'
+        shown = example(
+            picture=png(40, 30),
+            sound=wav(b"\x80" * 800),
+            text="x" * 3000,
+            pixels=bytes(64),
+            shape=[8, 8],
+            numbers=list(range(100)),
+        )
+        self.report(shown, *(example(**{text: text}) for text in (script, handler)))
+        driver = self.driver
+        driver.get("file://" + self.path("a.html"))
+        self.assertEqual(driver.title, "a.rmx")
+        widths = driver.execute_script(
+            "return [...document.images].map(image => image.naturalWidth)"
+        )
+        self.assertEqual(set(widths), {8, 40})
+        sounds = driver.execute_script(
+            "return [...document.querySelectorAll('audio')].map(sound => sound.error)"
+        )
+        self.assertEqual(set(sounds), {None})
+        for width in (360, 1200):
+            driver.execute_cdp_cmd(
+                "Emulation.setDeviceMetricsOverride",
+                {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": True},
+            )
+            needed = driver.execute_script("return document.documentElement.scrollWidth")
+            self.assertLessEqual(needed, width)
+        for scheme, color in (("light", "rgb(27, 31, 36)"), ("dark", "rgb(230, 237, 243)")):
+            driver.execute_cdp_cmd(
+                "Emulation.setEmulatedMedia",
+                {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
+            )
+            self.assertEqual(self.color(), color)
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        self.assertEqual(self.color(), "rgb(0, 0, 0)")
+
+
+if __name__ == "__main__":
+    unittest.main()
