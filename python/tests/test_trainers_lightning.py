@@ -1,0 +1,80 @@
+"""Lightning resumed from a checkpoint of an epoch's last step, as docs/python/lightning.md says."""
+
+import os
+
+import pytest
+import recmap
+
+pytestmark = pytest.mark.skipif(
+    "RECMAP_TEST_LONG" not in os.environ, reason="RECMAP_TEST_LONG is not set"
+)
+FEATURES = {"label": recmap.FixedLen((), "int64")}
+STEPS, EPOCHS = 3, 3
+
+
+def plain_loader(ds):
+    return recmap.Loader(
+        ds, 4, shuffle=True, seed=7, features=FEATURES, transform=recmap.torch.tensors
+    )
+
+
+def torch_loader(ds):
+    return recmap.torch.Loader(ds, 4, shuffle=True, seed=7, features=FEATURES)
+
+
+def trained(loader, folder, checkpoint=None):
+    """(epoch, labels) of each step of a run, which saves a checkpoint at the end of each epoch."""
+    lightning = pytest.importorskip("lightning")
+    import torch
+
+    class Model(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(1, 1)
+            self.steps = []
+
+        def training_step(self, batch, _):
+            self.steps.append((self.current_epoch, batch["label"].tolist()))
+            return self.layer(batch["label"].float()[:, None]).sum()
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), 0.0)
+
+    model = Model()
+    saving = lightning.pytorch.callbacks.ModelCheckpoint(
+        folder, filename="{step}", every_n_train_steps=STEPS, save_top_k=-1
+    )
+    trainer = lightning.Trainer(
+        max_epochs=EPOCHS,
+        callbacks=[saving],
+        accelerator="cpu",
+        logger=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+    )
+    trainer.fit(model, loader, ckpt_path=checkpoint)
+    return model.steps
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("create", [plain_loader, torch_loader])
+def test_the_last_step_of_an_epoch(digits, tmp_path, create):
+    """Lightning starts the next epoch, but `recmap.torch.Loader` ends the previous one first."""
+    ds = digits[: 4 * STEPS]
+    whole = trained(create(ds), tmp_path / "whole")
+    assert [epoch for epoch, _ in whole] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    resumed = trained(create(ds), tmp_path / "again", tmp_path / "whole" / f"step={STEPS}.ckpt")
+    if create is plain_loader:
+        assert resumed == whole[STEPS:]
+    else:  # epoch 1 is empty, and epoch 2 has its records: the page says so
+        assert resumed == [(epoch + 1, labels) for epoch, labels in whole[STEPS : 2 * STEPS]]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_middle_of_an_epoch(digits, tmp_path):
+    """Both loaders resume there without a loss."""
+    ds = digits[: 4 * STEPS + 8]  # two more steps: checkpoints fall into the middle of epochs
+    for create in (plain_loader, torch_loader):
+        folder = tmp_path / create.__name__
+        whole = trained(create(ds), folder)
+        assert trained(create(ds), folder / "again", folder / f"step={STEPS}.ckpt") == whole[STEPS:]
