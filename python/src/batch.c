@@ -67,55 +67,60 @@ PyObject *batch_wrap(struct handle_object *handle, recmap_batch *batch, recmap_p
 
 /* ---- Reading. */
 
-/* Gathers or parses without the GIL. Another thread may close the data set meanwhile, so the handle
- * is retained; signals are answered through the batch's interrupt. */
+/* A batch that is being read without the GIL. Another thread may close the data set meanwhile, so
+ * the handle is retained; signals are answered through the batch's interrupt. */
+struct batch_reading {
+    struct handle_object *handle;
+    recmap_batch *batch;
+    struct signal_check check;
+};
+
+static int reading_begin(struct batch_reading *reading, struct handle_object *handle) {
+    reading->handle = handle;
+    reading->batch = handle_take_batch(handle);
+    if (!reading->batch) return 0;
+    handle_retain(handle);
+    signals_begin(&reading->check);
+    recmap_batch_set_interrupt(reading->batch, signals_raised, &reading->check);
+    return 1;
+}
+
+/* Returns the batch as an object, or NULL after raising the error. */
+static PyObject *reading_end(struct batch_reading *reading, recmap_parser *parser,
+                             recmap_status status, const recmap_error *error) {
+    recmap_batch_set_interrupt(reading->batch, NULL, NULL);
+    signals_end(&reading->check);
+    PyObject *batch = NULL;
+    if (status == RECMAP_OK) batch = batch_wrap(reading->handle, reading->batch, parser);
+    else {
+        handle_give_batch(reading->handle, reading->batch);
+        raise_error(error);
+    }
+    handle_release(reading->handle);
+    return batch;
+}
+
 PyObject *batch_gather(struct handle_object *handle, const uint64_t *numbers, size_t count,
                        recmap_parser *parser, recmap_parse_mode mode, unsigned thread_count) {
-    recmap_batch *batch = handle_take_batch(handle);
-    if (!batch) return NULL;
+    struct batch_reading reading;
+    if (!reading_begin(&reading, handle)) return NULL;
+    recmap_batch *batch = reading.batch;
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status;
     recmap_batch_set_threads(batch, thread_count);
-    handle_retain(handle);
-    struct signal_check check;
-    signals_begin(&check);
-    recmap_batch_set_interrupt(batch, signals_raised, &check);
-    if (parser)
-        status = recmap_dataset_parse(batch, handle->dataset, parser, numbers, count, mode, &error);
-    else status = recmap_dataset_gather(batch, handle->dataset, numbers, count, &error);
-    recmap_batch_set_interrupt(batch, NULL, NULL);
-    signals_end(&check);
-    PyObject *result = NULL;
-    if (status == RECMAP_OK) result = batch_wrap(handle, batch, parser);
-    else {
-        handle_give_batch(handle, batch);
-        raise_error(&error);
-    }
-    handle_release(handle);
-    return result;
+    recmap_status status =
+        parser ? recmap_dataset_parse(batch, handle->dataset, parser, numbers, count, mode, &error)
+               : recmap_dataset_gather(batch, handle->dataset, numbers, count, &error);
+    return reading_end(&reading, parser, status, &error);
 }
 
 PyObject *batch_cut(struct handle_object *handle, const recmap_order *order, recmap_parser *parser,
                     uint64_t epoch, const uint64_t *positions, size_t count) {
-    recmap_batch *batch = handle_take_batch(handle);
-    if (!batch) return NULL;
+    struct batch_reading reading;
+    if (!reading_begin(&reading, handle)) return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    handle_retain(handle);
-    struct signal_check check;
-    signals_begin(&check);
-    recmap_batch_set_interrupt(batch, signals_raised, &check);
-    recmap_status status =
-        recmap_dataset_rows(batch, handle->dataset, order, parser, epoch, positions, count, &error);
-    recmap_batch_set_interrupt(batch, NULL, NULL);
-    signals_end(&check);
-    PyObject *result = NULL;
-    if (status == RECMAP_OK) result = batch_wrap(handle, batch, parser);
-    else {
-        handle_give_batch(handle, batch);
-        raise_error(&error);
-    }
-    handle_release(handle);
-    return result;
+    recmap_status status = recmap_dataset_rows(reading.batch, handle->dataset, order, parser, epoch,
+                                               positions, count, &error);
+    return reading_end(&reading, parser, status, &error);
 }
 
 recmap_columns *batch_columns(struct batch_object *batch) {

@@ -35,12 +35,12 @@ static void learn(struct handle_object *handle, uint64_t taken_ns) {
     else if (handle->waits) handle->waits--;
 }
 
-static recmap_status get_without_gil(struct handle_object *handle, uint64_t number,
-                                     recmap_record *record) {
+static recmap_status get_without_gil(recmap_record *record, struct handle_object *handle,
+                                     uint64_t number, recmap_error *error) {
     struct signal_check check;
     signals_begin(&check);
     uint64_t start_ns = now_ns();
-    recmap_status status = recmap_dataset_get(record, handle->dataset, number, NULL);
+    recmap_status status = recmap_dataset_get(record, handle->dataset, number, error);
     uint64_t taken_ns = now_ns() - start_ns;
     signals_end(&check);
     learn(handle, taken_ns);
@@ -55,6 +55,7 @@ static recmap_status check(struct handle_object *handle, const recmap_peek *peek
     return status;
 }
 
+/* Raises the error of a record whose check failed, by reading it again. */
 static PyObject *raise_get(struct handle_object *handle, uint64_t number) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_record record;
@@ -93,10 +94,9 @@ static PyObject *view_peeked(struct handle_object *handle, const recmap_peek *pe
 }
 
 static PyObject *view_gotten(struct handle_object *handle, uint64_t number) {
+    recmap_error error = RECMAP_ERROR_INIT;
     recmap_record record;
-    recmap_status status = get_without_gil(handle, number, &record);
-    if (status == RECMAP_CANCELLED && PyErr_Occurred()) return NULL; /* a signal's handler raised */
-    if (status != RECMAP_OK) return raise_get(handle, number);
+    if (get_without_gil(&record, handle, number, &error) != RECMAP_OK) return raise_error(&error);
     if (record.pin) return view_pinned(handle, &record);
     return view_make((PyObject *)handle, record.data, record.size);
 }

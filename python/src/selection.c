@@ -131,8 +131,11 @@ PyObject *selection_index_path(PyObject *module, PyObject *arguments) {
     }
     recmap_selection *selection = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status =
-        recmap_selection_open(&selection, PyBytes_AsString(path), allow_absolute_path, &error);
+    recmap_status status;
+    const char *name = PyBytes_AsString(path);
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_selection_open(&selection, name, allow_absolute_path, &error);
+    Py_END_ALLOW_THREADS
     Py_DECREF(path);
     if (status != RECMAP_OK) result = raise_error(&error);
     else result = PyUnicode_DecodeFSDefault(recmap_selection_index_path(selection));

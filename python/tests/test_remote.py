@@ -277,6 +277,15 @@ def test_a_wrong_reply_is_refused_by_name(remote, server, fault):
         remote[3]
 
 
+def test_a_record_that_cannot_be_read_is_requested_once(remote, server):
+    """Asking again for the error would take twice the `timeout`."""
+    server.faults = [on_object(REFUSED["404"][0])] * 10
+    with pytest.raises(FileNotFoundError) as caught:
+        remote[3]
+    assert len(server.requests) == 1
+    assert caught.value.record == 3 and "s3://train/digits-0000" in caught.value.path
+
+
 def test_a_changed_object_is_stale(remote, server):
     path = server.folder / "train" / "digits-00002-of-00004.tfrecord"
     data = bytearray(path.read_bytes())
