@@ -6,6 +6,7 @@
 #ifndef RECMAP_RECMAP_H
 #define RECMAP_RECMAP_H
 
+#include <recmap/annotation.h>
 #include <recmap/arrow.h>
 #include <recmap/batch.h>
 #include <recmap/cache.h>

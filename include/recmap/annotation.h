@@ -1,0 +1,93 @@
+/* Columns that are added to an index after it was built, without reading or writing a shard. */
+#ifndef RECMAP_ANNOTATION_H
+#define RECMAP_ANNOTATION_H
+
+#include <recmap/dataset.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What says which record a value belongs to. */
+typedef enum recmap_key {
+    RECMAP_KEY_AUTO = 0,   /* of a file: its field "id" if it has one, else "number" */
+    RECMAP_KEY_ID = 1,     /* the id of the record */
+    RECMAP_KEY_NUMBER = 2, /* the number of the record */
+} recmap_key;
+
+/* Adds columns to an index, removes and renames them. The result is an ordinary index: the added
+ * columns are lifted columns. The index is replaced when recmap_annotation_finish succeeds; until
+ * then it stays unchanged. Changes apply in the order of the calls.
+ *
+ * A column has one type: int64, float (32 bits) or bytes of at most 255 bytes, of which at most
+ * 1,048,576 may differ. A record without a value gets the column's default; without a default, it
+ * is an error. Records that are appended to the index later get the value of the feature with the
+ * column's name, if they have that feature, or else the default.
+ *
+ * Ids are compared by the 48-bit hashes that the index stores. Records are read only if several
+ * have the same hash. So no record is read if ids do not repeat, but an id that no record has can
+ * be mistaken for another id, with a probability of one in 2^48 for each record.
+ *
+ * Memory does not grow with the number of rows: they are sorted in temporary files next to the
+ * index. An annotation belongs to one thread at a time. */
+typedef struct recmap_annotation recmap_annotation;
+
+/* Waits until no other annotation of the index and no append to it runs, and excludes them until
+ * the annotation is destroyed. The data set must outlive the annotation, and keeps reading the
+ * index as it was opened. `progress` may be NULL. Errors: INVALID for a concatenation; MISMATCH if
+ * the index was replaced since the data set was opened; CANCELLED by the progress callback; else as
+ * recmap_dataset_open. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_create(recmap_annotation **annotation,
+                                                                   recmap_dataset *dataset,
+                                                                   recmap_progress_fn progress,
+                                                                   void *progress_context,
+                                                                   recmap_error *error);
+
+/* Removes a column, or renames it. Errors: NOT_FOUND; INVALID for an invalid or used name. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_drop(recmap_annotation *annotation,
+                                                                 const char *name,
+                                                                 recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_rename(recmap_annotation *annotation,
+                                                                   const char *name,
+                                                                   const char *new_name,
+                                                                   recmap_error *error);
+
+/* Adds a column whose values are read from the field `name` of a file. The file's name ends in
+ * .csv, .tsv, .jsonl, .ndjson or .npy. CSV and TSV have a header line with the names of the fields,
+ * and JSON lines an object in each line. A file in NumPy's format has one value for each record, in
+ * their order. The type of the column is the first of int64, float and bytes that all values have.
+ * Missing are an empty field (without quotes) and null. `default_value` may be NULL.
+ *
+ * Errors: INVALID, naming file and line, for a malformed file, a value of a wrong type, a key that
+ * is missing or that no record has, and, from recmap_annotation_finish, a repeated key or a record
+ * without value and default; IO; CANCELLED. */
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_annotation_add_file(recmap_annotation *annotation, const char *name, const char *path,
+                           recmap_key key, const char *default_value, recmap_error *error);
+
+/* Adds a column without values. recmap_annotation_add_rows adds values to the last such column. */
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_annotation_add_column(recmap_annotation *annotation, const char *name, recmap_type type,
+                             const char *default_value, recmap_error *error);
+
+/* Adds a value for each of `count` keys: ids, or numbers as INT64. A value is of the column's type,
+ * or NONE if it is missing. Errors: INVALID, naming the row, for another type or a key that no
+ * record has. */
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_annotation_add_rows(recmap_annotation *annotation, recmap_key key, const recmap_value *keys,
+                           const recmap_value *values, size_t count, recmap_error *error);
+
+/* Writes the new index and replaces the old one. Errors: INVALID for a repeated key, or a record
+ * without value and default; IO (ENOSPC: no space left); CORRUPT (the index); MISMATCH if another
+ * build replaced the index meanwhile; CANCELLED. After an error nothing has changed, and the
+ * annotation can only be destroyed. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_finish(recmap_annotation *annotation,
+                                                                   recmap_error *error);
+
+/* Frees the annotation and discards an unfinished index. NULL may be destroyed. */
+RECMAP_API void recmap_annotation_destroy(recmap_annotation *annotation);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

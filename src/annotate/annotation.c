@@ -1,0 +1,371 @@
+/* recmap_annotation: collects the columns of the new index, and the values of those that are
+ * added. */
+#include "annotate/annotation.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/type_name.h"
+#include "dataset/dataset.h"
+
+enum { COLUMNS_MAX = 64 };
+
+recmap_status annotation_report(const recmap_annotation *annotation, uint64_t done, uint64_t total,
+                                uint64_t row_count, recmap_error *error) {
+    recmap_progress progress = {done, total, row_count, annotation->path, 0};
+    if (!annotation->progress || !annotation->progress(annotation->progress_context, &progress))
+        return RECMAP_OK;
+    return fail(error, RECMAP_CANCELLED, "cancelled");
+}
+
+/* The lock makes annotations and appends wait for each other: two that read the same index would
+ * each publish one without the other's changes. */
+static recmap_status lock_index(recmap_annotation *annotation, recmap_error *error) {
+    for (;;) {
+        bool is_held = false;
+        RETURN_IF_FAILED(lock_file_try(&annotation->lock, &is_held, annotation->path, error));
+        if (is_held) break;
+        recmap_progress progress = {.path = annotation->path, .is_waiting = 1};
+        if (annotation->progress && annotation->progress(annotation->progress_context, &progress))
+            return fail(error, RECMAP_CANCELLED, "cancelled while waiting for another writer");
+        lock_file_pause();
+    }
+    RETURN_IF_FAILED(file_open(&annotation->replaced_fd, annotation->path, error));
+    return file_get_stat(&annotation->replaced, annotation->replaced_fd, annotation->path, error);
+}
+
+/* Ids are looked up in the new index, and compared in records of the data set: both must have the
+ * same records. */
+static recmap_status check_same(const recmap_annotation *annotation, recmap_error *error) {
+    const struct manifest *now = index_manifest(annotation->index);
+    const struct manifest *opened = index_manifest(annotation->dataset->index);
+    if (!memcmp(now->fingerprint, opened->fingerprint, sizeof now->fingerprint)) return RECMAP_OK;
+    fail(error, RECMAP_MISMATCH, "the index was replaced since the data set was opened");
+    fail_file(error, annotation->path);
+    fail_advise(error, "open the data set again");
+    return RECMAP_MISMATCH;
+}
+
+/* Lists the columns of the index. */
+static recmap_status list_columns(recmap_annotation *annotation, recmap_error *error) {
+    const struct manifest *manifest = index_manifest(annotation->index);
+    for (size_t i = 0; i < manifest->column_count; i++) {
+        if (!array_reserve(&annotation->columns, &annotation->column_capacity, i + 1,
+                           sizeof *annotation->columns))
+            return fail_memory(error);
+        struct new_column *column = &annotation->columns[annotation->column_count++];
+        *column = (struct new_column){.name = strdup(manifest->columns[i].name), .old_column = i};
+        if (!column->name) return fail_memory(error);
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status prepare(recmap_annotation *annotation, recmap_error *error) {
+    annotation->path = strdup(dataset_path(annotation->dataset));
+    if (!annotation->path) return fail_memory(error);
+    RETURN_IF_FAILED(lock_index(annotation, error));
+    RETURN_IF_FAILED(index_open(&annotation->index, annotation->path, NULL, error));
+    RETURN_IF_FAILED(check_same(annotation, error));
+    return list_columns(annotation, error);
+}
+
+recmap_status recmap_annotation_create(recmap_annotation **annotation, recmap_dataset *dataset,
+                                       recmap_progress_fn progress, void *progress_context,
+                                       recmap_error *error) {
+    if (dataset->part_count) {
+        fail(error, RECMAP_INVALID, "a concatenation has no index of its own");
+        fail_advise(error, "annotate its parts");
+        return RECMAP_INVALID;
+    }
+    recmap_annotation *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    fresh->dataset = dataset;
+    fresh->progress = progress;
+    fresh->progress_context = progress_context;
+    fresh->lock = (struct lock_file)LOCK_FILE_INIT;
+    fresh->replaced_fd = -1;
+    recmap_status status = prepare(fresh, error);
+    if (status == RECMAP_OK) *annotation = fresh;
+    else recmap_annotation_destroy(fresh);
+    return status;
+}
+
+static void column_deinit(struct new_column *column) {
+    free(column->name);
+    free(column->default_value);
+    free(column->path);
+    idsort_destroy(column->rows);
+    distinct_destroy(column->texts);
+}
+
+void recmap_annotation_destroy(recmap_annotation *annotation) {
+    if (!annotation) return;
+    for (size_t i = 0; i < annotation->column_count; i++) column_deinit(&annotation->columns[i]);
+    free(annotation->columns);
+    free(annotation->found);
+    index_close(annotation->index);
+    file_close(annotation->replaced_fd);
+    lock_file_release(&annotation->lock);
+    free(annotation->path);
+    free(annotation);
+}
+
+static struct new_column *find_column(const recmap_annotation *annotation, const char *name) {
+    for (size_t i = 0; i < annotation->column_count; i++)
+        if (!strcmp(annotation->columns[i].name, name)) return &annotation->columns[i];
+    return NULL;
+}
+
+static recmap_status fail_absent(const recmap_annotation *annotation, const char *name,
+                                 recmap_error *error) {
+    fail(error, RECMAP_NOT_FOUND, "the index has no column \"%s\"", name);
+    fail_file(error, annotation->path);
+    fail_advise(error, "see `recmap info` for its columns");
+    return RECMAP_NOT_FOUND;
+}
+
+recmap_status recmap_annotation_drop(recmap_annotation *annotation, const char *name,
+                                     recmap_error *error) {
+    struct new_column *column = find_column(annotation, name);
+    if (!column) return fail_absent(annotation, name, error);
+    column_deinit(column);
+    size_t after = --annotation->column_count - (size_t)(column - annotation->columns);
+    memmove(column, column + 1, after * sizeof *column);
+    return RECMAP_OK;
+}
+
+/* A name must be free, UTF-8, and not one of the library's own, which begin with `@`. */
+static recmap_status check_name(const recmap_annotation *annotation, const char *name,
+                                recmap_error *error) {
+    if (!name[0] || name[0] == '@' || !utf8_valid((const uint8_t *)name, strlen(name)))
+        return fail(error, RECMAP_INVALID,
+                    "\"%s\" cannot be the name of a column: it is empty, begins with @, or is not "
+                    "UTF-8",
+                    name);
+    if (!find_column(annotation, name)) return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "the index already has a column \"%s\"", name);
+    fail_file(error, annotation->path);
+    fail_advise(error, "drop or rename that column in the same call, or choose another name");
+    return RECMAP_INVALID;
+}
+
+recmap_status recmap_annotation_rename(recmap_annotation *annotation, const char *name,
+                                       const char *new_name, recmap_error *error) {
+    struct new_column *column = find_column(annotation, name);
+    if (!column) return fail_absent(annotation, name, error);
+    RETURN_IF_FAILED(check_name(annotation, new_name, error));
+    char *copy = strdup(new_name);
+    if (!copy) return fail_memory(error);
+    free(column->name);
+    column->name = copy;
+    return RECMAP_OK;
+}
+
+recmap_status annotation_add_column(struct new_column **column, recmap_annotation *annotation,
+                                    const char *name, const char *default_value,
+                                    recmap_error *error) {
+    RETURN_IF_FAILED(check_name(annotation, name, error));
+    if (annotation->column_count >= COLUMNS_MAX)
+        return fail(error, RECMAP_INVALID, "an index has at most %d columns", (int)COLUMNS_MAX);
+    if (default_value && !utf8_valid((const uint8_t *)default_value, strlen(default_value)))
+        return fail(error, RECMAP_INVALID, "the default of column \"%s\" is not UTF-8", name);
+    if (!array_reserve(&annotation->columns, &annotation->column_capacity,
+                       annotation->column_count + 1, sizeof *annotation->columns))
+        return fail_memory(error);
+    struct new_column *added = &annotation->columns[annotation->column_count++];
+    *added = (struct new_column){
+        .name = strdup(name),
+        .default_value = default_value ? strdup(default_value) : NULL,
+        .old_column = NOT_OLD,
+    };
+    if (!added->name || (default_value && !added->default_value)) {
+        column_deinit(added);
+        annotation->column_count--;
+        return fail_memory(error);
+    }
+    *column = added;
+    return idsort_create(&added->rows, annotation->path, error);
+}
+
+recmap_status annotation_set_type(recmap_annotation *annotation, struct new_column *column,
+                                  recmap_type type, recmap_error *error) {
+    recmap_value value;
+    column->type = type;
+    if (column->default_value && !column_parse_default(&value, type, column->default_value)) {
+        fail(error, RECMAP_INVALID, "the default \"%s\" of column \"%s\" is not of type %s",
+             column->default_value, column->name, type_name(type));
+        fail_file(error, column->path ? column->path : annotation->path);
+        fail_advise(error, "its values are of type %s: give a default of that type",
+                    type_name(type));
+        return RECMAP_INVALID;
+    }
+    if (type == RECMAP_TYPE_BYTES && !column->texts && !(column->texts = distinct_create()))
+        return fail_memory(error);
+    return RECMAP_OK;
+}
+
+recmap_status recmap_annotation_add_column(recmap_annotation *annotation, const char *name,
+                                           recmap_type type, const char *default_value,
+                                           recmap_error *error) {
+    struct new_column *column = NULL;
+    if (type < RECMAP_TYPE_INT64 || type > RECMAP_TYPE_BYTES)
+        return fail(error, RECMAP_INVALID, "%d is not the type of a column", (int)type);
+    recmap_status status = annotation_add_column(&column, annotation, name, default_value, error);
+    if (status == RECMAP_OK) status = annotation_set_type(annotation, column, type, error);
+    annotation->has_failed |= status != RECMAP_OK;
+    return status;
+}
+
+static bool keep_found(recmap_annotation *annotation, size_t count, uint64_t number) {
+    if (!array_reserve(&annotation->found, &annotation->found_capacity, count + 1,
+                       sizeof *annotation->found))
+        return false;
+    annotation->found[count] = number;
+    return true;
+}
+
+static recmap_status find_number(size_t *count, recmap_annotation *annotation,
+                                 const recmap_value *value, recmap_error *error) {
+    *count = 0;
+    if (value->type != RECMAP_TYPE_INT64 || value->as.int64 < 0 ||
+        (uint64_t)value->as.int64 >= index_manifest(annotation->index)->record_count)
+        return RECMAP_OK;
+    if (!keep_found(annotation, 0, (uint64_t)value->as.int64)) return fail_memory(error);
+    *count = 1;
+    return RECMAP_OK;
+}
+
+/* Several records have the id's hash: reads their ids, so that records with other ids do not get
+ * the value. */
+static recmap_status find_by_reading(size_t *count, recmap_annotation *annotation,
+                                     const recmap_value *id, recmap_error *error) {
+    RETURN_IF_FAILED(recmap_dataset_find_all(annotation->found, annotation->found_capacity, count,
+                                             annotation->dataset, id, error));
+    if (*count <= annotation->found_capacity) return RECMAP_OK;
+    if (!array_reserve(&annotation->found, &annotation->found_capacity, *count,
+                       sizeof *annotation->found))
+        return fail_memory(error);
+    return recmap_dataset_find_all(annotation->found, annotation->found_capacity, count,
+                                   annotation->dataset, id, error);
+}
+
+recmap_status annotation_find(size_t *count, recmap_annotation *annotation, recmap_key key,
+                              const recmap_value *value, recmap_error *error) {
+    if (key == RECMAP_KEY_NUMBER) return find_number(count, annotation, value, error);
+    struct index_candidates candidates;
+    RETURN_IF_FAILED(index_candidates_init(&candidates, annotation->index, id_hash(value), error));
+    for (*count = 0; *count < 2; ++*count) {
+        uint64_t number;
+        bool is_found;
+        RETURN_IF_FAILED(index_candidates_next(&candidates, &number, &is_found, error));
+        if (!is_found) return RECMAP_OK;
+        if (!keep_found(annotation, *count, number)) return fail_memory(error);
+    }
+    return find_by_reading(count, annotation, value, error);
+}
+
+static recmap_status word_of(uint64_t *word, struct new_column *column, const recmap_value *value,
+                             recmap_error *error) {
+    uint32_t bits = 0;
+    switch (value->type) {
+    case RECMAP_TYPE_INT64: *word = (uint64_t)value->as.int64; break;
+    case RECMAP_TYPE_FLOAT:
+        memcpy(&bits, &value->as.float32, sizeof bits);
+        *word = bits;
+        break;
+    case RECMAP_TYPE_BYTES: return distinct_add(word, column->texts, value, error);
+    case RECMAP_TYPE_NONE: *word = 0; break;
+    }
+    return RECMAP_OK;
+}
+
+/* A row without a value is not stored: its record gets the default like one without a row. */
+recmap_status annotation_add_value(recmap_annotation *annotation, struct new_column *column,
+                                   size_t count, const recmap_value *value, recmap_error *error) {
+    assert(value->type == RECMAP_TYPE_NONE || value->type == column->type);
+    uint64_t word;
+    column->row_count++;
+    if (value->type == RECMAP_TYPE_NONE) return RECMAP_OK;
+    if (value->type == RECMAP_TYPE_BYTES && value->as.bytes.size > COLUMN_BYTES_MAX)
+        return fail(error, RECMAP_INVALID, "a text of %zu bytes is longer than the maximum of %d",
+                    value->as.bytes.size, (int)COLUMN_BYTES_MAX);
+    RETURN_IF_FAILED(word_of(&word, column, value, error));
+    for (size_t i = 0; i < count; i++)
+        RETURN_IF_FAILED(
+            idsort_add(column->rows, (struct id_pair){annotation->found[i], word}, error));
+    return RECMAP_OK;
+}
+
+recmap_status annotation_check_key(const recmap_annotation *annotation, recmap_key key,
+                                   recmap_error *error) {
+    if (key != RECMAP_KEY_ID || index_manifest(annotation->index)->id_name) return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "the index has no ids");
+    fail_file(error, annotation->path);
+    fail_advise(error, "name records by their numbers, or build the index with `recmap index --id "
+                       "FEATURE`");
+    return RECMAP_INVALID;
+}
+
+recmap_status annotation_fail_key(const recmap_annotation *annotation, recmap_key key,
+                                  const recmap_value *value, recmap_error *error) {
+    enum { SHOWN_MAX = 100 };
+    const struct manifest *manifest = index_manifest(annotation->index);
+    size_t size = value->as.bytes.size;
+    if (value->type == RECMAP_TYPE_INT64)
+        fail(error, RECMAP_INVALID, "no record has the %s %" PRId64,
+             key == RECMAP_KEY_NUMBER ? "number" : "id", value->as.int64);
+    else
+        fail(error, RECMAP_INVALID, "no record has the id \"%.*s\"",
+             (int)(size < SHOWN_MAX ? size : SHOWN_MAX), (const char *)value->as.bytes.data);
+    if (key == RECMAP_KEY_NUMBER)
+        fail_advise(error, "there are %" PRIu64 " records, numbered from 0",
+                    manifest->record_count);
+    else
+        fail_advise(error, "remove the rows of other records; ids are those of feature \"%s\"",
+                    manifest->id_name);
+    return RECMAP_INVALID;
+}
+
+static recmap_status add_row(recmap_annotation *annotation, struct new_column *column,
+                             recmap_key key, const recmap_value *key_value,
+                             const recmap_value *value, recmap_error *error) {
+    size_t count;
+    if (key_value->type != RECMAP_TYPE_INT64 &&
+        (key == RECMAP_KEY_NUMBER || key_value->type != RECMAP_TYPE_BYTES))
+        return fail(error, RECMAP_INVALID, "the key has type %s", type_name(key_value->type));
+    if (value->type != RECMAP_TYPE_NONE && value->type != column->type)
+        return fail(error, RECMAP_INVALID, "the value is of type %s, but column \"%s\" of type %s",
+                    type_name(value->type), column->name, type_name(column->type));
+    RETURN_IF_FAILED(annotation_find(&count, annotation, key, key_value, error));
+    if (!count) return annotation_fail_key(annotation, key, key_value, error);
+    return annotation_add_value(annotation, column, count, value, error);
+}
+
+recmap_status recmap_annotation_add_rows(recmap_annotation *annotation, recmap_key key,
+                                         const recmap_value *keys, const recmap_value *values,
+                                         size_t count, recmap_error *error) {
+    enum { REPORT_ROWS = 1 << 16 };
+    struct new_column *column =
+        annotation->column_count ? &annotation->columns[annotation->column_count - 1] : NULL;
+    if (!column || column->old_column != NOT_OLD || column->path)
+        return fail(error, RECMAP_INVALID, "rows were added before their column");
+    if (key != RECMAP_KEY_ID && key != RECMAP_KEY_NUMBER)
+        return fail(error, RECMAP_INVALID, "%d is not the key of rows", (int)key);
+    RETURN_IF_FAILED(annotation_check_key(annotation, key, error));
+    recmap_status status = RECMAP_OK;
+    for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
+        uint64_t total = index_manifest(annotation->index)->record_count;
+        if (column->row_count % REPORT_ROWS == 0)
+            status = annotation_report(annotation, min_u64(column->row_count, total), total,
+                                       column->row_count, error);
+        if (status == RECMAP_OK)
+            status = add_row(annotation, column, key, &keys[i], &values[i], error);
+    }
+    annotation->has_failed |= status != RECMAP_OK;
+    return status;
+}

@@ -1,0 +1,75 @@
+/* The internals of an annotation, shared by the files of this folder. */
+#ifndef RECMAP_ANNOTATE_ANNOTATION_H
+#define RECMAP_ANNOTATE_ANNOTATION_H
+
+#include <recmap/annotation.h>
+
+#include "annotate/distinct.h"
+#include "build/idsort.h"
+#include "index/index.h"
+#include "os/file.h"
+#include "os/lock_file.h"
+
+/* A column of the new index. `rows` pairs a record number with a word: an int64, the bits of a
+ * float, or the code of a text. The sorter orders them by number. */
+struct new_column {
+    char *name;
+    char *default_value; /* or NULL */
+    size_t old_column;   /* of the old index, or NOT_OLD */
+    recmap_type type;    /* of a column that is not old */
+    struct idsort *rows;
+    struct distinct *texts; /* of a column of bytes */
+    char *path;             /* of the file that the values are read from, or NULL */
+    recmap_key key;         /* of that file */
+    uint64_t row_count;     /* rows added so far, with those that have no value */
+};
+
+#define NOT_OLD SIZE_MAX
+
+struct recmap_annotation {
+    recmap_dataset *dataset;
+    struct index_file *index; /* opened while the lock is held */
+    char *path;
+    struct new_column *columns;
+    size_t column_count, column_capacity;
+    uint64_t *found; /* numbers of the records with one id */
+    size_t found_capacity;
+    struct lock_file lock;
+    int replaced_fd; /* keeps the inode number of the old index from being used again */
+    struct file_stat replaced;
+    recmap_progress_fn progress; /* or NULL */
+    void *progress_context;
+    bool has_failed; /* or is finished */
+};
+
+/* Reports progress; CANCELLED if the callback says so. `path` may be NULL. */
+recmap_status annotation_report(const recmap_annotation *annotation, uint64_t done, uint64_t total,
+                                uint64_t row_count, recmap_error *error);
+
+/* Adds a column, which annotation_add_row then fills. Copies the strings; `path` may be NULL. */
+recmap_status annotation_add_column(struct new_column **column, recmap_annotation *annotation,
+                                    const char *name, const char *default_value,
+                                    recmap_error *error);
+
+/* Sets the type of a column that has none. INVALID if the default is not of that type. */
+recmap_status annotation_set_type(recmap_annotation *annotation, struct new_column *column,
+                                  recmap_type type, recmap_error *error);
+
+/* The records that a key names, in annotation->found. The count is 0 if there is none. */
+recmap_status annotation_find(size_t *count, recmap_annotation *annotation, recmap_key key,
+                              const recmap_value *value, recmap_error *error);
+
+/* Adds a value of the column's type, or none, to each of the `count` records in
+ * annotation->found. */
+recmap_status annotation_add_value(recmap_annotation *annotation, struct new_column *column,
+                                   size_t count, const recmap_value *value, recmap_error *error);
+
+/* INVALID if records are named by id and the index has no ids. */
+recmap_status annotation_check_key(const recmap_annotation *annotation, recmap_key key,
+                                   recmap_error *error);
+
+/* The error INVALID, without a place, for a key that no record has. */
+recmap_status annotation_fail_key(const recmap_annotation *annotation, recmap_key key,
+                                  const recmap_value *value, recmap_error *error);
+
+#endif

@@ -1,0 +1,259 @@
+/* A text file is read twice: the first pass finds the type of the column, the second one adds the
+ * rows. So memory does not grow with the file. */
+#include "annotate/column_file.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "annotate/array_file.h"
+#include "annotate/table.h"
+#include "base/error.h"
+#include "base/type_name.h"
+#include "dataset/dataset.h"
+
+enum { REPORT_ROWS = 1 << 16, SHOWN_MAX = 60 };
+
+/* A text file and the column that is read from it. */
+struct column_file {
+    recmap_annotation *annotation;
+    struct new_column *column;
+    struct table table;
+    uint64_t row_count;
+    unsigned pass; /* 0 or 1 */
+};
+
+static int shown_size(const struct field *field) {
+    return (int)(field->size < SHOWN_MAX ? field->size : SHOWN_MAX);
+}
+
+static const char *shown(const struct field *field) {
+    return (const char *)field->data;
+}
+
+/* Widens the type so far by that of another value. JSON says which values are texts, so texts and
+ * numbers in one column are an error there; in CSV they make the column one of texts. */
+static recmap_status widen_type(recmap_type *type, const struct column_file *file,
+                                const struct table_row *row, recmap_error *error) {
+    recmap_type next;
+    if (!field_type(&next, &row->value))
+        return table_fail(&file->table, row->line, error, "%.*s is beyond %s",
+                          shown_size(&row->value), shown(&row->value),
+                          next == RECMAP_TYPE_INT64 ? "int64" : "a float of 32 bits");
+    if (next == RECMAP_TYPE_NONE || next == *type) return RECMAP_OK;
+    bool mixes = *type != RECMAP_TYPE_NONE &&
+                 (next == RECMAP_TYPE_BYTES || *type == RECMAP_TYPE_BYTES);
+    if (mixes && !file->table.separator)
+        return table_fail(&file->table, row->line, error,
+                          "\"%s\" is of type %s here and of type %s in earlier lines",
+                          file->column->name, type_name(next), type_name(*type));
+    if (next > *type) *type = next;
+    return RECMAP_OK;
+}
+
+static recmap_status report(struct column_file *file, recmap_error *error) {
+    uint64_t size = file->table.map->size;
+    uint64_t done = size - (uint64_t)(file->table.end - file->table.next);
+    if (file->row_count++ % REPORT_ROWS) return RECMAP_OK;
+    return annotation_report(file->annotation, (file->pass * size + done) / 2, size,
+                             file->column->row_count, error);
+}
+
+static recmap_status find_type(struct column_file *file, recmap_error *error) {
+    recmap_type type = RECMAP_TYPE_NONE;
+    for (;;) {
+        struct table_row row;
+        bool is_row;
+        RETURN_IF_FAILED(report(file, error));
+        RETURN_IF_FAILED(table_next(&row, &is_row, &file->table, error));
+        if (!is_row) break;
+        RETURN_IF_FAILED(widen_type(&type, file, &row, error));
+    }
+    if (type != RECMAP_TYPE_NONE)
+        return annotation_set_type(file->annotation, file->column, type, error);
+    fail(error, RECMAP_INVALID, "no row has a value of \"%s\"", file->column->name);
+    fail_file(error, file->table.path);
+    return RECMAP_INVALID;
+}
+
+/* Finds the records of a row. In CSV nothing says whether an id is an int64 or bytes, so both are
+ * tried. */
+static recmap_status find_records(size_t *count, struct recmap_annotation *annotation,
+                                  const struct table *table, const struct table_row *row,
+                                  recmap_error *error) {
+    recmap_value value;
+    bool is_text = table->key == RECMAP_KEY_ID && row->key.kind != FIELD_NUMBER;
+    if (row->key.kind == FIELD_MISSING)
+        return table_fail(table, row->line, error, "the row has no %s", table_key_name(table->key));
+    if (!field_value(&value, &row->key, is_text ? RECMAP_TYPE_BYTES : RECMAP_TYPE_INT64))
+        return table_fail(table, row->line, error, "%.*s is not a record's %s",
+                          shown_size(&row->key), shown(&row->key), table_key_name(table->key));
+    RETURN_IF_FAILED(annotation_find(count, annotation, table->key, &value, error));
+    recmap_value integer;
+    if (!*count && is_text && row->key.kind == FIELD_WORD && field_is_plain_integer(&row->key) &&
+        field_value(&integer, &row->key, RECMAP_TYPE_INT64))
+        RETURN_IF_FAILED(annotation_find(count, annotation, table->key, &integer, error));
+    if (*count) return RECMAP_OK;
+    annotation_fail_key(annotation, table->key, &value, error);
+    if (error) {
+        recmap_error place = *error;
+        table_fail(table, row->line, error, "%s", place.message);
+        fail_advise(error, "%s", place.advice);
+    }
+    return RECMAP_INVALID;
+}
+
+static recmap_status add_row(struct column_file *file, const struct table_row *row,
+                             recmap_error *error) {
+    size_t count;
+    recmap_value value;
+    RETURN_IF_FAILED(find_records(&count, file->annotation, &file->table, row, error));
+    if (!field_value(&value, &row->value, file->column->type))
+        return table_fail(&file->table, row->line, error, "changed while the file was read");
+    if (value.type == RECMAP_TYPE_BYTES && value.as.bytes.size > COLUMN_BYTES_MAX)
+        return table_fail(&file->table, row->line, error,
+                          "a text of %zu bytes is longer than the maximum of %d",
+                          value.as.bytes.size, (int)COLUMN_BYTES_MAX);
+    recmap_status status =
+        annotation_add_value(file->annotation, file->column, count, &value, error);
+    if (status == RECMAP_INVALID) fail_file(error, file->table.path);
+    return status;
+}
+
+static recmap_status add_rows(struct column_file *file, recmap_error *error) {
+    RETURN_IF_FAILED(table_rewind(&file->table, error));
+    file->pass = 1;
+    for (;;) {
+        struct table_row row;
+        bool is_row;
+        RETURN_IF_FAILED(report(file, error));
+        RETURN_IF_FAILED(table_next(&row, &is_row, &file->table, error));
+        if (!is_row) return RECMAP_OK;
+        RETURN_IF_FAILED(add_row(file, &row, error));
+    }
+}
+
+static recmap_status add_table(struct column_file *file, recmap_key key, recmap_error *error) {
+    recmap_status status =
+        table_open(&file->table, file->column->path, file->column->name, key, error);
+    if (status == RECMAP_OK)
+        status = annotation_check_key(file->annotation, file->table.key, error);
+    file->column->key = file->table.key;
+    if (status == RECMAP_OK) status = find_type(file, error);
+    if (status == RECMAP_OK) status = add_rows(file, error);
+    table_close(&file->table);
+    return status;
+}
+
+static recmap_status add_items(recmap_annotation *annotation, struct new_column *column,
+                               const struct array_file *array, recmap_error *error) {
+    uint64_t record_count = index_manifest(annotation->index)->record_count;
+    if (array->count != record_count) {
+        fail(error, RECMAP_INVALID,
+             "the array has %" PRIu64 " items, but the data set %" PRIu64 " records", array->count,
+             record_count);
+        fail_file(error, array->path);
+        return RECMAP_INVALID;
+    }
+    RETURN_IF_FAILED(annotation_set_type(annotation, column, array->type, error));
+    for (uint64_t i = 0; i < array->count; i++) {
+        size_t count;
+        recmap_value value, number = {.type = RECMAP_TYPE_INT64};
+        number.as.int64 = (int64_t)i;
+        if (i % REPORT_ROWS == 0)
+            RETURN_IF_FAILED(annotation_report(annotation, i, array->count, i, error));
+        RETURN_IF_FAILED(array_file_at(&value, array, i, error));
+        RETURN_IF_FAILED(annotation_find(&count, annotation, RECMAP_KEY_NUMBER, &number, error));
+        recmap_status status = annotation_add_value(annotation, column, count, &value, error);
+        if (status == RECMAP_INVALID) fail_file(error, array->path);
+        if (status != RECMAP_OK) return status;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status add_array(recmap_annotation *annotation, struct new_column *column,
+                               recmap_key key, recmap_error *error) {
+    if (key == RECMAP_KEY_ID) {
+        fail(error, RECMAP_INVALID, "an array has a value for each record, but no ids");
+        fail_file(error, column->path);
+        fail_advise(error, "use --on number, or a CSV file with the fields id and %s",
+                    column->name);
+        return RECMAP_INVALID;
+    }
+    struct array_file array;
+    recmap_status status = array_file_open(&array, column->path, error);
+    if (status == RECMAP_OK) status = add_items(annotation, column, &array, error);
+    array_file_close(&array);
+    return status;
+}
+
+static recmap_status check_extension(const char *path, recmap_error *error) {
+    static const char *const extensions[] = {".csv", ".tsv", ".jsonl", ".ndjson", ".npy"};
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
+        if (table_has_extension(path, extensions[i])) return RECMAP_OK;
+    fail(error, RECMAP_INVALID,
+         "the file's name does not end in .csv, .tsv, .jsonl, .ndjson or "
+         ".npy");
+    fail_file(error, path);
+    fail_advise(error, "the name tells the format: CSV, TSV, JSON lines, or an array of NumPy");
+    return RECMAP_INVALID;
+}
+
+static recmap_status add_file(recmap_annotation *annotation, const char *name, const char *path,
+                              recmap_key key, const char *default_value, recmap_error *error) {
+    struct new_column *column = NULL;
+    RETURN_IF_FAILED(check_extension(path, error));
+    RETURN_IF_FAILED(annotation_add_column(&column, annotation, name, default_value, error));
+    column->path = strdup(path);
+    column->key = key;
+    if (!column->path) return fail_memory(error);
+    if (table_has_extension(path, ".npy")) return add_array(annotation, column, key, error);
+    struct column_file file = {.annotation = annotation, .column = column};
+    return add_table(&file, key, error);
+}
+
+recmap_status recmap_annotation_add_file(recmap_annotation *annotation, const char *name,
+                                         const char *path, recmap_key key,
+                                         const char *default_value, recmap_error *error) {
+    recmap_status status = add_file(annotation, name, path, key, default_value, error);
+    annotation->has_failed |= status != RECMAP_OK;
+    return status;
+}
+
+/* The lines of the first two rows that give the record a value. */
+static recmap_status find_lines(uint64_t lines[2], recmap_annotation *annotation,
+                                struct table *table, uint64_t number, recmap_error *error) {
+    for (unsigned seen = 0; seen < 2;) {
+        struct table_row row;
+        bool is_row;
+        size_t count;
+        RETURN_IF_FAILED(table_next(&row, &is_row, table, error));
+        if (!is_row) return RECMAP_INVALID;
+        if (row.value.kind == FIELD_MISSING) continue;
+        RETURN_IF_FAILED(find_records(&count, annotation, table, &row, error));
+        for (size_t i = 0; i < count; i++) {
+            if (annotation->found[i] != number) continue;
+            lines[seen++] = row.line;
+            break;
+        }
+    }
+    return RECMAP_OK;
+}
+
+recmap_status column_file_fail_repeat(recmap_annotation *annotation,
+                                      const struct new_column *column, uint64_t number,
+                                      recmap_error *error) {
+    struct table table;
+    uint64_t lines[2] = {0, 0};
+    recmap_status status = table_open(&table, column->path, column->name, column->key, error);
+    if (status == RECMAP_OK) status = find_lines(lines, annotation, &table, number, error);
+    if (status == RECMAP_OK)
+        table_fail(&table, lines[1], error, "the %s is that of line %" PRIu64 ", too",
+                   table_key_name(column->key), lines[0]);
+    else if (status == RECMAP_INVALID)
+        fail(error, RECMAP_INVALID, "two rows give record %" PRIu64 " a value", number);
+    table_close(&table);
+    if (status != RECMAP_OK && status != RECMAP_INVALID) return status;
+    fail_file(error, column->path);
+    fail_advise(error, "give each record one value");
+    return RECMAP_INVALID;
+}

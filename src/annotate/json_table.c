@@ -1,0 +1,114 @@
+/* Rows of JSON lines. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "annotate/table.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/json_reader.h"
+
+/* Reads a string into a field, and decodes its escapes. */
+static recmap_status read_text(bool *is_valid, struct field *field, struct json_reader *reader,
+                               struct table_scratch *scratch, recmap_error *error) {
+    struct json_string text;
+    *is_valid = json_read_string(&text, reader);
+    if (!*is_valid) return RECMAP_OK;
+    *field = (struct field){FIELD_TEXT, (const uint8_t *)text.data, text.size};
+    if (!text.has_escapes) return RECMAP_OK;
+    if (!array_reserve(&scratch->data, &scratch->capacity, text.size + 1, 1))
+        return fail_memory(error);
+    field->data = (const uint8_t *)scratch->data;
+    field->size = json_string_decode(scratch->data, scratch->capacity, &text);
+    return RECMAP_OK;
+}
+
+/* A string, a number, null, or true and false as 1 and 0. */
+static recmap_status read_value(bool *is_valid, struct field *field, struct json_reader *reader,
+                                struct table_scratch *scratch, recmap_error *error) {
+    struct json_number number;
+    *is_valid = true;
+    if (json_peek(reader) == '"') return read_text(is_valid, field, reader, scratch, error);
+    if (json_take_word(reader, "null")) {
+        *field = (struct field){FIELD_MISSING, NULL, 0};
+    } else if (json_take_word(reader, "true")) {
+        *field = (struct field){FIELD_NUMBER, (const uint8_t *)"1", 1};
+    } else if (json_take_word(reader, "false")) {
+        *field = (struct field){FIELD_NUMBER, (const uint8_t *)"0", 1};
+    } else {
+        *is_valid = json_read_number(&number, reader);
+        if (*is_valid)
+            *field = (struct field){FIELD_NUMBER, (const uint8_t *)number.data, number.size};
+    }
+    return RECMAP_OK;
+}
+
+/* The fields of an object that were read so far. */
+struct json_row {
+    struct table *table;
+    struct table_row *row;
+    bool has_key, has_value;
+};
+
+/* Reads one member. Members that are not needed are skipped. */
+static recmap_status read_member(struct json_row *object, struct json_reader *reader,
+                                 recmap_error *error) {
+    struct table *table = object->table;
+    uint64_t line = object->row->line;
+    const char *key_name = table_key_name(table->key);
+    struct json_string name;
+    bool is_valid = true;
+    if (!json_read_string(&name, reader) || !json_take(reader, ':'))
+        return table_fail(table, line, error, "is not a JSON object");
+    bool is_key = json_string_is(&name, key_name), is_value = json_string_is(&name, table->name);
+    if ((is_key && object->has_key) || (is_value && object->has_value))
+        return table_fail(table, line, error, "the object has two members \"%s\"",
+                          is_key ? key_name : table->name);
+    object->has_key |= is_key;
+    object->has_value |= is_value;
+    struct json_reader again = *reader;
+    if (is_key)
+        RETURN_IF_FAILED(
+            read_value(&is_valid, &object->row->key, &again, &table->key_scratch, error));
+    if (is_valid && is_value)
+        RETURN_IF_FAILED(
+            read_value(&is_valid, &object->row->value, reader, &table->value_scratch, error));
+    else if (is_key) *reader = again;
+    else json_skip_value(reader);
+    if (is_valid) return RECMAP_OK;
+    return table_fail(table, line, error, "\"%s\" is not a string, a number, true, false or null",
+                      is_key ? key_name : table->name);
+}
+
+static recmap_status read_object(struct json_row *object, struct json_reader *reader,
+                                 recmap_error *error) {
+    if (!json_take(reader, '{'))
+        return table_fail(object->table, object->row->line, error, "is not a JSON object");
+    bool is_empty = json_take(reader, '}');
+    if (!is_empty) {
+        do RETURN_IF_FAILED(read_member(object, reader, error));
+        while (json_take(reader, ','));
+        if (!json_take(reader, '}'))
+            return table_fail(object->table, object->row->line, error, "is not a JSON object");
+    }
+    if (json_at_end(reader)) return RECMAP_OK;
+    return table_fail(object->table, object->row->line, error,
+                      "the object is followed by other characters");
+}
+
+recmap_status table_next_json(struct table_row *row, bool *is_row, struct table *table,
+                              recmap_error *error) {
+    *is_row = false;
+    *row = (struct table_row){0};
+    while (table->next < table->end) {
+        const char *end = memchr(table->next, '\n', (size_t)(table->end - table->next));
+        if (!end) end = table->end;
+        struct json_reader reader = {table->next, end};
+        row->line = table->line++;
+        table->next = end < table->end ? end + 1 : end;
+        if (json_at_end(&reader)) continue; /* a blank line */
+        struct json_row object = {table, row, false, false};
+        *is_row = true;
+        return read_object(&object, &reader, error);
+    }
+    return RECMAP_OK;
+}

@@ -1,0 +1,236 @@
+/* Writes the new index: everything but the columns and the manifest is copied from the old one. */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "annotate/annotation.h"
+#include "annotate/column_file.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "build/column_stage.h"
+#include "dataset/dataset.h"
+
+enum { WINDOW_PAIRS = 1024 };
+
+/* Iterates over the rows of a new column, by ascending record number. */
+struct row_cursor {
+    struct new_column *column;
+    struct column_stage *stage;
+    struct id_pair window[WINDOW_PAIRS];
+    size_t next, count;
+};
+
+struct rewrite {
+    recmap_annotation *annotation;
+    struct store_writer *writer;
+    struct row_cursor **cursors; /* of each column; NULL for one of the old index */
+};
+
+/* Makes sure that there is a pair at `next`, unless all are used. */
+static recmap_status fill_window(struct row_cursor *cursor, recmap_error *error) {
+    if (cursor->next < cursor->count) return RECMAP_OK;
+    cursor->next = 0;
+    return idsort_next(cursor->column->rows, cursor->window, WINDOW_PAIRS, &cursor->count, error);
+}
+
+static recmap_status create_cursor(struct row_cursor **cursor, struct new_column *column,
+                                   recmap_error *error) {
+    struct row_cursor *fresh = calloc(1, sizeof *fresh);
+    *cursor = fresh;
+    if (!fresh) return fail_memory(error);
+    fresh->column = column;
+    fresh->stage = column_stage_create(&(recmap_lift){column->name, column->default_value});
+    if (!fresh->stage) return fail_memory(error);
+    return idsort_finish(column->rows, error);
+}
+
+static void destroy_cursor(struct row_cursor *cursor) {
+    if (!cursor) return;
+    column_stage_destroy(cursor->stage);
+    free(cursor);
+}
+
+static recmap_value value_of(const struct new_column *column, uint64_t word) {
+    if (column->type == RECMAP_TYPE_BYTES) return distinct_at(column->texts, word);
+    recmap_value value = {.type = column->type};
+    uint32_t bits = (uint32_t)word;
+    if (column->type == RECMAP_TYPE_INT64) value.as.int64 = (int64_t)word;
+    else memcpy(&value.as.float32, &bits, sizeof bits);
+    return value;
+}
+
+static recmap_status fail_repeat(struct rewrite *rewrite, const struct new_column *column,
+                                 uint64_t number, recmap_error *error) {
+    if (column->path) return column_file_fail_repeat(rewrite->annotation, column, number, error);
+    fail(error, RECMAP_INVALID, "two rows give record %" PRIu64 " a value of column \"%s\"", number,
+         column->name);
+    fail_advise(error, "give each record one value");
+    return RECMAP_INVALID;
+}
+
+static recmap_status fail_missing(const struct rewrite *rewrite, const struct new_column *column,
+                                  uint64_t number, recmap_error *error) {
+    fail(error, RECMAP_INVALID, "record %" PRIu64 " gets no value of column \"%s\"", number,
+         column->name);
+    fail_file(error, column->path ? column->path : rewrite->annotation->path);
+    fail_advise(error,
+                "give records without a value a default: `--default %s=VALUE`, in Python "
+                "default={\"%s\": VALUE}",
+                column->name, column->name);
+    return RECMAP_INVALID;
+}
+
+/* Stages the value of the record: that of its row, or the default. */
+static recmap_status stage_value(struct rewrite *rewrite, struct row_cursor *cursor,
+                                 uint64_t number, recmap_error *error) {
+    recmap_value value = {.type = RECMAP_TYPE_NONE};
+    RETURN_IF_FAILED(fill_window(cursor, error));
+    if (cursor->count && cursor->window[cursor->next].hash == number) {
+        value = value_of(cursor->column, cursor->window[cursor->next++].number);
+        RETURN_IF_FAILED(fill_window(cursor, error));
+        if (cursor->count && cursor->window[cursor->next].hash == number)
+            return fail_repeat(rewrite, cursor->column, number, error);
+    } else if (!cursor->column->default_value) {
+        return fail_missing(rewrite, cursor->column, number, error);
+    }
+    return column_stage_add(cursor->stage, &value, "", error);
+}
+
+static recmap_status put_new_chunk(struct rewrite *rewrite, struct row_cursor *cursor,
+                                   struct store_key key, recmap_error *error) {
+    const struct manifest *manifest = index_manifest(rewrite->annotation->index);
+    uint64_t first = key.chunk << COLUMN_CHUNK_SHIFT;
+    uint64_t end = min_u64(first + COLUMN_CHUNK_RECORDS, manifest->record_count);
+    for (uint64_t number = first; number < end; number++)
+        RETURN_IF_FAILED(stage_value(rewrite, cursor, number, error));
+    size_t size;
+    uint8_t *packed = column_stage_pack(cursor->stage, &size);
+    if (!packed) return fail_memory(error);
+    recmap_status status =
+        store_writer_put(rewrite->writer, STORE_COLUMNS, key, packed, size, error);
+    free(packed);
+    return status;
+}
+
+/* Copies a value under a key, after its hash was verified. */
+static recmap_status copy_value(struct rewrite *rewrite, store_table table, size_t value_index,
+                                struct store_key key, recmap_error *error) {
+    struct store *store = index_store(rewrite->annotation->index);
+    size_t count;
+    const struct store_value *values = store_values(store, table, &count);
+    assert(value_index < count);
+    RETURN_IF_FAILED(store_check(store, table, value_index, error));
+    RETURN_IF_FAILED(store_writer_put(rewrite->writer, table, key, values[value_index].data,
+                                      values[value_index].size, error));
+    return store_intact(store) ? RECMAP_OK : store_fail_cut(store, error);
+}
+
+static recmap_status put_columns(struct rewrite *rewrite, recmap_error *error) {
+    const recmap_annotation *annotation = rewrite->annotation;
+    const struct manifest *manifest = index_manifest(annotation->index);
+    for (uint64_t chunk = 0; chunk << COLUMN_CHUNK_SHIFT < manifest->record_count; chunk++) {
+        uint64_t first = chunk << COLUMN_CHUNK_SHIFT;
+        RETURN_IF_FAILED(
+            annotation_report(annotation, first, manifest->record_count, first, error));
+        for (size_t i = 0; i < annotation->column_count; i++) {
+            const struct new_column *column = &annotation->columns[i];
+            struct store_key key = {chunk, (uint32_t)i};
+            RETURN_IF_FAILED(
+                rewrite->cursors[i]
+                    ? put_new_chunk(rewrite, rewrite->cursors[i], key, error)
+                    : copy_value(rewrite, STORE_COLUMNS,
+                                 (size_t)chunk * manifest->column_count + column->old_column, key,
+                                 error));
+        }
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status copy_table(struct rewrite *rewrite, store_table table, recmap_error *error) {
+    size_t count;
+    const struct store_value *values =
+        store_values(index_store(rewrite->annotation->index), table, &count);
+    for (size_t i = 0; i < count; i++)
+        RETURN_IF_FAILED(copy_value(rewrite, table, i, values[i].key, error));
+    return RECMAP_OK;
+}
+
+static struct manifest_column describe(const struct rewrite *rewrite, size_t i) {
+    const struct new_column *column = &rewrite->annotation->columns[i];
+    const struct row_cursor *cursor = rewrite->cursors[i];
+    if (cursor)
+        return (struct manifest_column){column->name, column->default_value,
+                                        column_stage_type(cursor->stage),
+                                        column_stage_first_value(cursor->stage)};
+    struct manifest_column described =
+        index_manifest(rewrite->annotation->index)->columns[column->old_column];
+    described.name = column->name;
+    return described;
+}
+
+/* The old manifest with other columns, whose strings are borrowed. */
+static recmap_status put_manifest(struct rewrite *rewrite, recmap_error *error) {
+    struct manifest manifest = *index_manifest(rewrite->annotation->index);
+    size_t count = rewrite->annotation->column_count, size;
+    manifest.columns = calloc(count + 1, sizeof *manifest.columns);
+    manifest.column_count = count;
+    if (!manifest.columns) return fail_memory(error);
+    for (size_t i = 0; i < count; i++) manifest.columns[i] = describe(rewrite, i);
+    uint8_t *packed = manifest_encode(&size, &manifest);
+    free(manifest.columns);
+    if (!packed) return fail_memory(error);
+    recmap_status status = store_writer_put(rewrite->writer, STORE_MANIFEST,
+                                            (struct store_key){0, 0}, packed, size, error);
+    free(packed);
+    return status;
+}
+
+static recmap_status check_not_replaced(void *context, recmap_error *error) {
+    const recmap_annotation *annotation = context;
+    struct file_stat now;
+    bool is_there;
+    RETURN_IF_FAILED(file_find_stat(&now, &is_there, annotation->path, error));
+    if (is_there && file_is_same(&now, &annotation->replaced)) return RECMAP_OK;
+    fail(error, RECMAP_MISMATCH, "another build replaced the index meanwhile");
+    fail_file(error, annotation->path);
+    fail_advise(error, "annotate it again");
+    return RECMAP_MISMATCH;
+}
+
+/* The tables are written in the order in which a build writes them. */
+static recmap_status write_index(struct rewrite *rewrite, recmap_error *error) {
+    static const store_table copied[] = {STORE_COUNTS, STORE_IDS, STORE_DAMAGE, STORE_SHARDS};
+    recmap_annotation *annotation = rewrite->annotation;
+    RETURN_IF_FAILED(store_writer_create(&rewrite->writer, annotation->path, error));
+    RETURN_IF_FAILED(copy_table(rewrite, STORE_POINTS, error));
+    RETURN_IF_FAILED(copy_table(rewrite, STORE_OFFSETS, error));
+    RETURN_IF_FAILED(put_columns(rewrite, error));
+    for (size_t i = 0; i < sizeof copied / sizeof *copied; i++)
+        RETURN_IF_FAILED(copy_table(rewrite, copied[i], error));
+    RETURN_IF_FAILED(put_manifest(rewrite, error));
+    return store_writer_finish(rewrite->writer, check_not_replaced, annotation, error);
+}
+
+static recmap_status run(struct rewrite *rewrite, recmap_error *error) {
+    recmap_annotation *annotation = rewrite->annotation;
+    rewrite->cursors = calloc(annotation->column_count + 1, sizeof(struct row_cursor *));
+    if (!rewrite->cursors) return fail_memory(error);
+    for (size_t i = 0; i < annotation->column_count; i++)
+        if (annotation->columns[i].old_column == NOT_OLD)
+            RETURN_IF_FAILED(create_cursor(&rewrite->cursors[i], &annotation->columns[i], error));
+    return write_index(rewrite, error);
+}
+
+recmap_status recmap_annotation_finish(recmap_annotation *annotation, recmap_error *error) {
+    if (annotation->has_failed)
+        return fail(error, RECMAP_INVALID, "the annotation was finished before, or failed");
+    annotation->has_failed = true;
+    struct rewrite rewrite = {.annotation = annotation};
+    recmap_status status = run(&rewrite, error);
+    for (size_t i = 0; rewrite.cursors && i < annotation->column_count; i++)
+        destroy_cursor(rewrite.cursors[i]);
+    free(rewrite.cursors);
+    store_writer_destroy(rewrite.writer);
+    return status;
+}

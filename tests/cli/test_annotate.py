@@ -1,0 +1,440 @@
+"""annotate: columns from files, and columns that are dropped and renamed."""
+
+import json
+import struct
+
+from support import CliTest, example, tfrecord
+
+COUNT = 40
+LANGUAGES = ("de", "fr", "日本")
+RECORDS = [example(id=f"id-{i}", label=i % 5) for i in range(COUNT)]
+DONE = "recmap: a.rmx: columns: {} added, {} dropped, {} renamed\n"
+
+
+def array(kind, code, values, shape=None):
+    """A file in NumPy's format, version 1."""
+    header = repr({"descr": kind, "fortran_order": False, "shape": shape or (len(values),)})
+    header = header.encode() + b" " * (118 - len(repr(header))) + b"\n"
+    items = b"".join(values) if code == "s" else struct.pack(f"<{len(values)}{code}", *values)
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + items
+
+
+class Annotated(CliTest):
+    def write(self, name, data):
+        super().write(name, data.encode() if isinstance(data, str) else data)
+
+    def setUp(self):
+        super().setUp()
+        self.write("a-0.tfrecord", tfrecord(RECORDS[:25]))
+        self.write("a-1.tfrecord", tfrecord(RECORDS[25:]))
+        self.index(
+            "--id",
+            "id",
+            "--lift",
+            "label",
+            "--count",
+            "label",
+            "-o",
+            "a.rmx",
+            "a-0.tfrecord",
+            "a-1.tfrecord",
+        )
+
+    def annotate(self, *options, added=1, dropped=0, renamed=0):
+        self.check("annotate", "a.rmx", *options, err=DONE.format(added, dropped, renamed))
+
+    def fails(self, *options, err, status=2):
+        """The error, after which the index is unchanged and no other file is left."""
+        before, files = self.read("a.rmx"), self.files()
+        self.check("annotate", "a.rmx", *options, err=f"recmap: {err}\n", status=status)
+        self.assertEqual((self.read("a.rmx"), self.files()), (before, files))
+
+    def where(self, expression, expected):
+        lines = "".join(f"{number}\n" for number in expected)
+        self.check("select", "a.rmx", "--where", expression, out=lines)
+
+    def columns(self):
+        info = json.loads(self.run_recmap("info", "--json", "a.rmx").out)
+        return {column["name"]: column["type"] for column in info["columns"]}
+
+
+class Files(Annotated):
+    def test_csv_by_id(self):
+        rows = "".join(f"{i % 3},id-{i},{i / 8}\r\n" for i in reversed(range(COUNT)))
+        self.write("s.csv", f"part,id,score\r\n{rows}".encode())
+        self.annotate("--column", "score=s.csv", "--column", "part=s.csv", added=2)
+        self.assertEqual(
+            self.columns(),
+            {"@length": "int64", "label": "int64", "score": "float", "part": "int64"},
+        )
+        self.where("score >= 4", [i for i in range(COUNT) if i >= 32])
+        self.where("part == 1 and label == 1", [i for i in range(COUNT) if i % 15 == 1])
+
+    def test_the_rest_of_the_index_is_unchanged(self):
+        info = json.loads(self.run_recmap("info", "--json", "a.rmx").out)
+        self.write("s.csv", "number,score\n" + "".join(f"{i},{i}\n" for i in range(COUNT)))
+        self.annotate("--column", "score=s.csv")
+        after = json.loads(self.run_recmap("info", "--json", "a.rmx").out)
+        for key in info.keys() - {"columns", "index_bytes"}:
+            self.assertEqual(info[key], after[key], key)
+        self.check("find", "a.rmx", "id-7", out="id-7\t7\n")
+        self.assertEqual(self.run_recmap("verify", "a.rmx").status, 0)
+        self.annotate("--drop", "score", added=0, dropped=1)
+        before = self.read("a.rmx")
+        self.index(
+            "--id",
+            "id",
+            "--lift",
+            "label",
+            "--count",
+            "label",
+            "-o",
+            "b.rmx",
+            "a-0.tfrecord",
+            "a-1.tfrecord",
+        )
+        self.assertEqual(before, self.read("b.rmx"))
+
+    def test_tsv_and_quotes(self):
+        rows = "".join(
+            f'{i}\t"{LANGUAGES[i % 3]}"\t"a ""note""\n in two lines"\n' for i in range(COUNT)
+        )
+        self.write("s.tsv", ("\ufeffnumber\tlang\tnote\n\n" + rows).encode())
+        self.annotate("--column", "lang=s.tsv", "--column", "note=s.tsv", added=2)
+        self.where("lang == '日本'", range(2, COUNT, 3))
+        self.where("note == 'a \"note\"\\n in two lines'", range(COUNT))
+
+    def test_json_lines(self):
+        rows = [
+            {
+                "id": f"id-{i}",
+                "lang": LANGUAGES[i % 3],
+                "ok": i % 2 == 0,
+                "other": [{"a": [1]}],
+                "x": None if i == 3 else i,
+            }
+            for i in range(COUNT)
+        ]
+        text = "\n".join(json.dumps(row, ensure_ascii=i % 2 == 0) for i, row in enumerate(rows))
+        self.write("s.jsonl", text.encode())
+        self.annotate(
+            "--column",
+            "lang=s.jsonl",
+            "--column",
+            "ok=s.jsonl",
+            "--column",
+            "x=s.jsonl",
+            "--default",
+            "x=-1",
+            added=3,
+        )
+        self.where("lang == '日本' and ok == 1", range(2, COUNT, 6))
+        self.where("x == -1", [3])
+
+    def test_arrays(self):
+        numbers = list(range(COUNT))
+        for kind, code, values in (
+            ("<i4", "i", numbers),
+            ("|u1", "B", numbers),
+            ("<f8", "d", numbers),
+            ("<f4", "f", numbers),
+        ):
+            self.write("s.npy", array(kind, code, values))
+            self.annotate("--column", "s=s.npy")
+            self.where("s in (2, 39)", [2, 39])
+            self.annotate("--drop", "s", added=0, dropped=1)
+        self.write(
+            "s.npy", array("|S8", "s", [f"t{i % 2}".encode().ljust(8, b"\0") for i in numbers])
+        )
+        self.annotate("--column", "s=s.npy", "--on", "number")
+        self.where("s == 't1'", range(1, COUNT, 2))
+
+    def test_types_of_csv(self):
+        def values(*texts):
+            rows = "".join(f"{i},{texts[i % len(texts)]}\n" for i in range(COUNT))
+            self.write("s.csv", f"number,s\n{rows}")
+            self.annotate("--column", "s=s.csv", "--default", "s=7")
+            columns = self.columns()["s"]
+            self.annotate("--drop", "s", added=0, dropped=1)
+            return columns
+
+        self.assertEqual(values("1", "-2", "+3", "007", ""), "int64")
+        self.assertEqual(values("9223372036854775807", "-9223372036854775808"), "int64")
+        self.assertEqual(values("1", "2.5", ".5", "1e3", "nan", "-inf"), "float")
+        self.assertEqual(values("1", "x"), "bytes")
+        self.assertEqual(values("1", "0x1f"), "bytes")
+        self.assertEqual(values("1", '""'), "bytes")
+
+    def test_nan_equals_nothing(self):
+        self.write(
+            "s.csv", "number,s\n" + "".join(f"{i},{'nan' if i else 1}\n" for i in range(COUNT))
+        )
+        self.annotate("--column", "s=s.csv")
+        self.where("s == s", [0])
+
+    def test_integer_ids(self):
+        self.write("b.tfrecord", tfrecord([example(id=i - 3) for i in range(9)]))
+        self.index("--id", "id", "-o", "b.rmx", "b.tfrecord")
+        self.write("s.csv", "id,s\n" + "".join(f"{i - 3},{i}\n" for i in range(9)))
+        self.write("s.jsonl", "".join(f'{{"id": {i - 3}, "t": {i}}}\n' for i in range(9)))
+        self.check(
+            "annotate",
+            "b.rmx",
+            "--column",
+            "s=s.csv",
+            "--column",
+            "t=s.jsonl",
+            err="recmap: b.rmx: columns: 2 added, 0 dropped, 0 renamed\n",
+        )
+        self.check("select", "b.rmx", "--where", "s == t and s > 6", out="7\n8\n")
+
+    def test_repeated_ids_of_records(self):
+        """All records with the id get the value."""
+        self.write("b.tfrecord", tfrecord([example(id=f"id-{i // 2}") for i in range(9)]))
+        self.index("--id", "id", "-o", "b.rmx", "b.tfrecord")
+        self.write("s.csv", "id,s\n" + "".join(f"id-{i},{i}\n" for i in range(5)))
+        self.check(
+            "annotate",
+            "b.rmx",
+            "--column",
+            "s=s.csv",
+            err="recmap: b.rmx: columns: 1 added, 0 dropped, 0 renamed\n",
+        )
+        self.check("select", "b.rmx", "--where", "s == 3", out="6\n7\n")
+
+    def test_without_records(self):
+        self.write("b.tfrecord", b"")
+        self.index("--id", "id", "-o", "b.rmx", "b.tfrecord")
+        self.write("s.npy", array("<i4", "i", []))
+        self.check(
+            "annotate",
+            "b.rmx",
+            "--column",
+            "s=s.npy",
+            "--default",
+            "s=1",
+            err="recmap: b.rmx: columns: 1 added, 0 dropped, 0 renamed\n",
+        )
+        self.check("select", "b.rmx", "--where", "s == 1", out="")
+
+
+class Columns(Annotated):
+    def test_drop_and_rename(self):
+        self.write("s.csv", "number,label\n" + "".join(f"{i},{i % 7}\n" for i in range(COUNT)))
+        self.annotate("--column", "label=s.csv", "--rename", "label=old", renamed=1)
+        self.where("label == 6 and old == 3", [13])
+        self.annotate(
+            "--column",
+            "label=s.csv",
+            "--drop",
+            "label",
+            "--rename",
+            "old=older",
+            dropped=1,
+            renamed=1,
+        )
+        self.assertEqual(self.columns(), {"@length": "int64", "older": "int64", "label": "int64"})
+
+    def test_append_keeps_columns(self):
+        self.write("s.csv", "number,score\n" + "".join(f"{i},{i}\n" for i in range(COUNT)))
+        self.annotate("--column", "score=s.csv", "--default", "score=-1")
+        self.write(
+            "a-2.tfrecord",
+            tfrecord([example(id="new", label=1), example(id="newer", label=2, score=5)]),
+        )
+        self.index("--append", "-o", "a.rmx", "a-2.tfrecord")
+        self.where("score == -1", [40])
+        self.where("score == 5", [5, 41])
+
+    def test_without_a_default_an_append_needs_values(self):
+        self.write("s.csv", "number,score\n" + "".join(f"{i},{i}\n" for i in range(COUNT)))
+        self.annotate("--column", "score=s.csv")
+        self.write("a-2.tfrecord", tfrecord([example(id="new", label=1)]))
+        result = self.run_recmap("index", "--append", "-o", "a.rmx", "a-2.tfrecord")
+        self.assertEqual(result.status, 3)
+        self.assertIn(b'has no value of lifted feature "score"', result.err)
+
+
+class Errors(Annotated):
+    def csv(self, text):
+        self.write("s.csv", text)
+        return ["--column", "s=s.csv"]
+
+    def test_of_keys(self):
+        rows = "".join(f"id-{i},{i}\n" for i in range(COUNT))
+        self.fails(
+            *self.csv(f"id,s\n{rows}id-40,1\n"),
+            err=(
+                's.csv: line 42: no record has the id "id-40"\n'
+                '  remove the rows of other records; ids are those of feature "id"'
+            ),
+        )
+        self.fails(
+            *self.csv(f"id,s\n{rows}id-3,1\n"),
+            err=("s.csv: line 42: the id is that of line 5, too\n  give each record one value"),
+        )
+        self.fails(
+            *self.csv("id,s\nid-0,1\n"),
+            err=(
+                's.csv: record 1 gets no value of column "s"\n  give records without a value a '
+                'default: `--default s=VALUE`, in Python default={"s": VALUE}'
+            ),
+        )
+        self.fails(*self.csv("id,s\n,1\n"), err="s.csv: line 2: the row has no id")
+        self.fails(
+            *self.csv("number,s\n40,1\n"),
+            err=(
+                "s.csv: line 2: no record has the number 40\n"
+                "  there are 40 records, numbered from 0"
+            ),
+        )
+        self.fails(
+            *self.csv("number,s\n-1,1\n"),
+            err=(
+                "s.csv: line 2: no record has the number -1\n"
+                "  there are 40 records, numbered from 0"
+            ),
+        )
+        self.fails(
+            *self.csv("number,s\n1.5,1\n"), err="s.csv: line 2: 1.5 is not a record's number"
+        )
+        self.index("-o", "a.rmx", "a-0.tfrecord")
+        self.fails(
+            *self.csv("id,s\nid-0,1\n"),
+            err=(
+                "a.rmx: the index has no ids\n  name records by their numbers, or build the index with "
+                "`recmap index --id FEATURE`"
+            ),
+        )
+
+    def test_of_values(self):
+        self.fails(
+            *self.csv("number,s\n0,9223372036854775808\n"),
+            err="s.csv: line 2: 9223372036854775808 is beyond int64",
+        )
+        self.fails(
+            *self.csv("number,s\n0,1e39\n"), err="s.csv: line 2: 1e39 is beyond a float of 32 bits"
+        )
+        self.fails(
+            *self.csv(f"number,s\n0,{'x' * 256}\n"),
+            err="s.csv: line 2: a text of 256 bytes is longer than the maximum of 255",
+        )
+        self.fails(*self.csv("number,s\n0,\n"), err='s.csv: no row has a value of "s"')
+        self.fails(
+            *self.csv("number,s\n0,1\n"),
+            "--default",
+            "s=x",
+            err=(
+                's.csv: the default "x" of column "s" is not of type int64\n'
+                "  its values are of type int64: give a default of that type"
+            ),
+        )
+        self.write("s.jsonl", b'{"number": 0, "s": 1}\n{"number": 1, "s": "1"}\n')
+        self.fails(
+            "--column",
+            "s=s.jsonl",
+            err=('s.jsonl: line 2: "s" is of type bytes here and of type int64 in earlier lines'),
+        )
+
+    def test_of_files(self):
+        header = (
+            '\n  the first line names the fields: one is the column\'s name, and one is "id" '
+            'or "number"'
+        )
+        self.fails(*self.csv(""), err='s.csv: line 1: the header has no field "s"' + header)
+        self.fails(*self.csv("s,x\n"), err='s.csv: line 1: the header has no field "id"' + header)
+        self.fails(*self.csv("s,id,s\n"), err='s.csv: line 1: the header has two fields "s"')
+        self.fails(
+            *self.csv("id,s\nid-0\n"), err="s.csv: line 2: has 1 field, but the header has 2"
+        )
+        self.fails(*self.csv('id,s\nid-0,"x\n'), err="s.csv: line 2: a quote is not closed")
+        self.fails(
+            *self.csv('id,s\nid-0,"x"y\n'),
+            err="s.csv: line 2: a closing quote is followed by other characters",
+        )
+        self.fails(
+            *self.csv(b"id,s\nid-0,\xff\n"),
+            err=("s.csv: line 2: a field is not UTF-8\n  convert the file to UTF-8"),
+        )
+        self.fails(
+            "--column",
+            "s=s.txt",
+            err=(
+                "s.txt: the file's name does not end in .csv, .tsv, .jsonl, .ndjson or .npy\n"
+                "  the name tells the format: CSV, TSV, JSON lines, or an array of NumPy"
+            ),
+        )
+        for text, what in (
+            ("[]", "is not a JSON object"),
+            ('{"id": "a"', "is not a JSON object"),
+            ('{"id": "a"} x', "the object is followed by other characters"),
+            ('{"id": [1]}', '"id" is not a string, a number, true, false or null'),
+            ('{"id": "a", "id": "a"}', 'the object has two members "id"'),
+        ):
+            self.write("s.jsonl", text.encode())
+            self.fails("--column", "s=s.jsonl", err=f"s.jsonl: line 1: {what}")
+
+    def test_of_arrays(self):
+        advice = "\n  save an array with one number or byte string for each record with numpy.save"
+        numbers = list(range(COUNT))
+        for data, what in (
+            (b"\x93NUMPY", "is not an array in NumPy's format"),
+            (array("<i4", "i", numbers)[:-1], "the file does not have the size of its array"),
+            (array("<i4", "i", numbers, (40, 1)), "the array does not have one dimension"),
+            (array("<U1", "i", numbers), "the type of the array's items is not supported"),
+            (array(">i4", "i", numbers), "the type of the array's items is not supported"),
+        ):
+            self.write("s.npy", data)
+            self.fails("--column", "s=s.npy", err=f"s.npy: {what}{advice}")
+        self.write("s.npy", array("<i4", "i", numbers[1:]))
+        self.fails(
+            "--column", "s=s.npy", err="s.npy: the array has 39 items, but the data set 40 records"
+        )
+        self.write("s.npy", array("<u8", "Q", [2**63] * COUNT))
+        self.fails("--column", "s=s.npy", err="s.npy: item 0 is beyond int64")
+        self.write("s.npy", array("<f8", "d", [1e39] * COUNT))
+        self.fails("--column", "s=s.npy", err="s.npy: item 0 is beyond a float of 32 bits")
+        self.fails(
+            "--column",
+            "s=s.npy",
+            "--on",
+            "id",
+            err=(
+                "s.npy: an array has a value for each record, but no ids\n  use --on number, or a CSV "
+                "file with the fields id and s"
+            ),
+        )
+
+    def test_of_names(self):
+        self.fails(
+            "--drop",
+            "x",
+            status=1,
+            err=('a.rmx: the index has no column "x"\n  see `recmap info` for its columns'),
+        )
+        self.fails(
+            "--rename",
+            "label=@x",
+            err=(
+                '"@x" cannot be the name of a column: it is empty, begins with @, or is not UTF-8'
+            ),
+        )
+        self.fails(
+            "--column",
+            "label=s.csv",
+            err=(
+                'a.rmx: the index already has a column "label"\n'
+                "  drop or rename that column in the same call, or choose another name"
+            ),
+        )
+
+    def test_of_usage(self):
+        for words, what in (
+            ([], "no --column, --drop or --rename given"),
+            (["--column", "s"], "--column needs NAME=FILE, not 's'"),
+            (["--column", "s="], "--column needs NAME=FILE, not 's='"),
+            (["--rename", "=s"], "--rename needs OLD=NEW, not '=s'"),
+            (["--on", "x"], "invalid --on 'x': use id or number"),
+            (["--drop", "label", "--default", "s=1"], "--default s: there is no --column s"),
+        ):
+            self.check_wrong("annotate", "a.rmx", *words, what=what)
