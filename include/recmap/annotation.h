@@ -34,9 +34,9 @@ typedef struct recmap_annotation recmap_annotation;
 
 /* Waits until no other annotation of the index and no append to it runs, and excludes them until
  * the annotation is destroyed. The data set must outlive the annotation, and keeps reading the
- * index as it was opened. `progress` may be NULL. Errors: INVALID for a concatenation; MISMATCH if
- * the index was replaced since the data set was opened; CANCELLED by the progress callback; else as
- * recmap_dataset_open. */
+ * index as it was opened. `progress` may be NULL. Errors: INVALID for a concatenation; STALE if the
+ * index has other records since the data set was opened; CANCELLED by the progress callback; else
+ * as recmap_dataset_open. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_create(recmap_annotation **annotation,
                                                                    recmap_dataset *dataset,
                                                                    recmap_progress_fn progress,

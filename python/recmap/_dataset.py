@@ -7,13 +7,14 @@ import operator
 import os
 from collections import abc
 from collections.abc import Iterable, Iterator, Mapping
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _recmap
+from ._annotate import Key, changes_of
 from ._columns import ColumnBatch, columns_of, sequence_columns_of
 from ._counts import Counts, ElementCounts
 from ._errors import IdNotFoundError, StaleIndexError
@@ -148,6 +149,55 @@ class Dataset(_recmap.Dataset):
         mask = np.empty(self._record_count(), np.bool_)
         self._match(expression, mask)
         return self.select(self._selection.take(mask))
+
+    def annotate(
+        self,
+        columns: Any = MappingProxyType({}),
+        on: Key | None = None,
+        *,
+        default: Mapping[str, object] = MappingProxyType({}),
+        drop: Iterable[str] = (),
+        rename: Mapping[str, str] = MappingProxyType({}),
+        progress: Progress = "auto",
+    ) -> Dataset:
+        """Adds columns to the index, without reading a shard, and returns this data set.
+
+        The index is rewritten and replaced. This data set has the new columns at once; others that
+        are open, also views of this one, keep reading the index as it was.
+
+        Args:
+            columns: {name: values}. The values are a mapping from keys to values; a tuple of keys
+                and values; an array or a list with one value for each record, in their order; or
+                the path of a CSV, TSV, JSON lines or NumPy file. With another column named as `on`,
+                all columns are arrays, and that one has the keys. Tables of pandas, polars and
+                Arrow are such columns. None is a missing value.
+            on: what a key is: the "id" or the "number" of a record. By default a number, and for a
+                file its field id, if it has one.
+            default: {name: value} for records without a value. Without it, such a record is an
+                error.
+            drop: names of columns to remove first.
+            rename: {old name: new name}, after that.
+
+        A column is of type int64, float32 or bytes (texts are stored as UTF-8, at most 255 bytes).
+
+        Raises:
+            ValueError: a key occurs twice, or no record has it; a record has no value and there is
+                no default; or the data set is a view or a concatenation.
+            KeyError: there is no column to drop or rename.
+
+        >>> ds = recmap.open("data/digits", id="id", index=folder / "labelled.rmx")
+        >>> ds = ds.annotate({"score": {"digit-00042": 0.5}}, on="id", default={"score": 0})
+        >>> ds.where("score > 0").numbers
+        array([42])
+        """
+        if not self._whole:
+            raise ValueError("a view has no index of its own: annotate the whole data set")
+        changes = changes_of(columns, on, default, drop, rename, len(self))
+        with shown(progress, "annotating") as call:
+            self._annotate(changes, call)
+        self._use_handle(self._options.open_handle())
+        self._columns_read = {}
+        return self
 
     def save(self, path: Path) -> None:
         """Writes which records this view has, and in which order, to a small file (NAME.rmv).

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "annotation.h"
 #include "batch.h"
 #include "counts.h"
 #include "errors.h"
@@ -479,6 +480,21 @@ static PyObject *get_handle(PyObject *object, void *unused) {
     return handle;
 }
 
+/* _use_handle(handle): continues with another open data set of as many records */
+static PyObject *use_handle(PyObject *object, PyObject *handle) {
+    struct dataset_object *self = (struct dataset_object *)object;
+    struct handle_object *old = dataset_handle(self);
+    if (!old) return NULL;
+    struct handle_object *fresh = (struct handle_object *)handle;
+    if (!PyObject_TypeCheck(handle, handle_type) ||
+        recmap_dataset_count(fresh->dataset) != recmap_dataset_count(old->dataset))
+        return PyErr_Format(PyExc_ValueError, "this is not a handle of the same records");
+    handle_retain(fresh);
+    self->handle = fresh;
+    handle_release(old);
+    Py_RETURN_NONE;
+}
+
 static PyObject *get_closed(PyObject *object, void *unused) {
     (void)unused;
     return PyBool_FromLong(!((struct dataset_object *)object)->handle);
@@ -568,6 +584,7 @@ static PyMethodDef methods[] = {
     {"_find", find, METH_VARARGS, NULL},
     {"_find_all", find_all, METH_VARARGS, NULL},
     {"_find_many", dataset_find_many, METH_VARARGS, NULL},
+    {"_annotate", dataset_annotate, METH_VARARGS, NULL},
     {"_match", dataset_match, METH_VARARGS, NULL},
     {"_save_selection", dataset_save_selection, METH_VARARGS, NULL},
     {"_read_selection", dataset_read_selection, METH_O, NULL},
@@ -584,6 +601,7 @@ static PyMethodDef methods[] = {
     {"_record_count", record_count, METH_NOARGS, NULL},
     {"_verify", verify, METH_VARARGS, NULL},
     {"_schema", schema, METH_VARARGS, NULL},
+    {"_use_handle", use_handle, METH_O, NULL},
     {"_close", close_dataset, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -45,10 +45,10 @@ static recmap_status check_same(const recmap_annotation *annotation, recmap_erro
     const struct manifest *now = index_manifest(annotation->index);
     const struct manifest *opened = index_manifest(annotation->dataset->index);
     if (!memcmp(now->fingerprint, opened->fingerprint, sizeof now->fingerprint)) return RECMAP_OK;
-    fail(error, RECMAP_MISMATCH, "the index was replaced since the data set was opened");
+    fail(error, RECMAP_STALE, "the index was replaced since the data set was opened");
     fail_file(error, annotation->path);
     fail_advise(error, "open the data set again");
-    return RECMAP_MISMATCH;
+    return RECMAP_STALE;
 }
 
 /* Lists the columns of the index. */

@@ -302,8 +302,8 @@ class Errors(Annotated):
         self.fails(
             *self.csv("id,s\nid-0,1\n"),
             err=(
-                "a.rmx: the index has no ids\n  name records by their numbers, or build the index with "
-                "`recmap index --id FEATURE`"
+                "a.rmx: the index has no ids\n  name records by their numbers, or build the index "
+                "with `recmap index --id FEATURE`"
             ),
         )
 
@@ -400,8 +400,8 @@ class Errors(Annotated):
             "--on",
             "id",
             err=(
-                "s.npy: an array has a value for each record, but no ids\n  use --on number, or a CSV "
-                "file with the fields id and s"
+                "s.npy: an array has a value for each record, but no ids\n  use --on number, or a "
+                "CSV file with the fields id and s"
             ),
         )
 

@@ -1,0 +1,204 @@
+"""Columns that are added to an index: rows of keys and values in the forms that people have."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Key", "changes_of"]
+
+Key: TypeAlias = Literal["id", "number"]
+
+_KEYS = {None: 0, "id": 1, "number": 2}
+_TYPES = {"int64": 1, "float": 2, "bytes": 3}
+_Items: TypeAlias = "npt.NDArray[Any] | list[Any]"
+_Change: TypeAlias = "tuple[Any, ...]"
+
+
+def changes_of(
+    columns: Any,
+    on: Key | None,
+    default: Mapping[str, object],
+    drop: Iterable[str],
+    rename: Mapping[str, str],
+    count: int,
+) -> list[_Change]:
+    """The changes in the form of the extension, for a data set of `count` records."""
+    if on not in _KEYS:
+        raise ValueError(f'on must be "id" or "number", not {on!r}')
+    if isinstance(drop, str):
+        raise TypeError("drop must be a list of names, not a str")
+    keys, named = _split(columns, on)
+    unknown = [name for name in default if name not in named]
+    if unknown:
+        raise ValueError(f"default names {unknown[0]!r}, which is not one of the columns")
+    changes: list[_Change] = [("drop", name) for name in drop]
+    changes += [("rename", name, new_name) for name, new_name in rename.items()]
+    for name, values in named.items():
+        text = _default_text(name, default.get(name))
+        changes.append(_change(name, text, values, on, keys, count))
+    return changes
+
+
+def _split(columns: Any, on: Key | None) -> tuple[Any, dict[str, Any]]:
+    """The keys that all columns share, or None, and the columns by name."""
+    named = {name: columns[name] for name in _names(columns)}
+    keys = named.pop(on, None) if on is not None else None
+    return keys, named
+
+
+def _names(table: Any) -> list[str]:
+    """The names of the columns of a mapping, or of a table of pandas, polars or Arrow."""
+    if isinstance(table, Mapping):
+        return list(table)
+    names = getattr(table, "column_names", None) or getattr(table, "columns", None)
+    if names is None:
+        raise TypeError(f"columns must be a mapping or a table, not {type(table).__name__}")
+    return [str(name) for name in names]
+
+
+def _change(
+    name: str, default: str | None, values: Any, on: Key | None, keys: Any, count: int
+) -> _Change:
+    if isinstance(values, (str, os.PathLike)):
+        return ("file", name, default, _KEYS[on], os.fspath(values))
+    if keys is None:
+        keys, values = _keyed(name, values, on)
+    if keys is None and on == "id":
+        raise ValueError(
+            f"column {name!r} has no ids: give {{id: value}}, or a tuple of ids and values, or the "
+            'ids as another column "id"'
+        )
+    if keys is None:
+        keys = np.arange(count, dtype=np.int64)
+        given = len(values) if hasattr(values, "__len__") else -1
+        if given != count:
+            raise ValueError(
+                f"column {name!r} has {given} values, but the data set has {count} records"
+            )
+    key = "number" if on is None else on
+    key_items = _numbers(keys) if key == "number" else _ids(keys)
+    kind, items, kept = _values(name, values)
+    if len(key_items) != kept.size:
+        raise ValueError(f"column {name!r} has {kept.size} values for {len(key_items)} keys")
+    if not kept.all():
+        key_items = (
+            [item for item, keep in zip(key_items, kept, strict=True) if keep]
+            if isinstance(key_items, list)
+            else np.ascontiguousarray(key_items[kept])
+        )
+    return ("rows", name, default, _KEYS[key], _TYPES[kind], key_items, items)
+
+
+def _keyed(name: str, values: Any, on: Key | None) -> tuple[Any, Any]:
+    """Keys and values of a mapping, a tuple of two, a table, or a series of pandas."""
+    if isinstance(values, Mapping):
+        return list(values.keys()), list(values.values())
+    if isinstance(values, tuple) and len(values) == 2:
+        return values
+    is_table = hasattr(values, "column_names") or hasattr(values, "columns")
+    if is_table and on is not None:
+        return values[on], values[name]
+    if on == "id" and hasattr(values, "index") and hasattr(values, "iloc"):
+        return values.index, values
+    return None, values
+
+
+def _numbers(keys: Any) -> npt.NDArray[np.int64]:
+    array = _array(keys)
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError("record numbers must be integers")
+    return _int64(array)
+
+
+def _ids(keys: Any) -> list[Any]:
+    if isinstance(keys, list):
+        return list(keys)
+    return list(_array(keys).tolist())
+
+
+def _array(values: Any) -> npt.NDArray[Any]:
+    """A one-dimensional array of what NumPy, pandas, polars, Arrow or a list has."""
+    if hasattr(values, "to_pylist"):  # Arrow
+        values = values.to_pylist() if values.null_count else values.to_numpy()
+    array = values if isinstance(values, np.ndarray) else _array_of(values)
+    if array.ndim != 1:
+        raise TypeError(f"keys and values must have one dimension, not {array.ndim}")
+    return array
+
+
+def _array_of(values: Any) -> npt.NDArray[Any]:
+    if hasattr(values, "to_numpy"):
+        return np.asarray(values.to_numpy())
+    items = values if isinstance(values, Sequence) else list(values)
+    if any(item is None or isinstance(item, (str, bytes)) for item in items):
+        array = np.empty(len(items), object)
+        array[:] = items
+        return array
+    return np.asarray(items)
+
+
+def _values(name: str, values: Any) -> tuple[str, _Items, npt.NDArray[np.bool_]]:
+    """The type, the values without those that are missing, and which ones are not missing."""
+    array = _array(values)
+    kept = np.ones(array.size, bool)
+    if array.dtype.kind == "O":
+        is_text = any(isinstance(item, (str, bytes)) for item in array)
+        kept = np.array([not _is_missing(item, is_text) for item in array], bool)
+        if is_text:
+            return "bytes", _texts(name, array[kept].tolist()), kept
+        array = np.asarray(array[kept].tolist())
+    if array.dtype.kind in "US":
+        return "bytes", _texts(name, array.tolist()), kept
+    if array.dtype.kind in "iub":
+        return "int64", _int64(array), kept
+    if array.dtype.kind == "f":
+        return "float", _float32(name, array), kept
+    raise TypeError(f"the values of column {name!r} must be int, float, str or bytes")
+
+
+def _is_missing(item: Any, is_text: bool) -> bool:
+    """None, pandas's NA, and NaN among texts, which is how pandas marks missing ones."""
+    if item is None or type(item).__name__ == "NAType":
+        return True
+    return is_text and isinstance(item, float) and item != item
+
+
+def _texts(name: str, items: list[Any]) -> list[Any]:
+    for item in items:
+        if not isinstance(item, (str, bytes)):
+            raise TypeError(
+                f"column {name!r} has texts and values of type {type(item).__name__}: it must have "
+                "one type"
+            )
+    return items
+
+
+def _int64(array: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    if array.dtype.kind == "u" and array.size and int(array.max()) >= 1 << 63:
+        raise ValueError("a value is beyond int64")
+    return np.ascontiguousarray(array, np.int64)
+
+
+def _float32(name: str, array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    with np.errstate(over="ignore"):
+        narrow = np.ascontiguousarray(array, np.float32)
+    if (np.isinf(narrow) & np.isfinite(array)).any():
+        raise ValueError(f"a value of column {name!r} is beyond a float of 32 bits")
+    return narrow
+
+
+def _default_text(name: str, value: object) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, (bool, np.bool_)):
+        return str(int(value))
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, (str, int, float, np.integer, np.floating)):
+        return str(value)
+    raise TypeError(f"the default of column {name!r} must be int, float, str or bytes")

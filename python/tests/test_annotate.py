@@ -1,0 +1,193 @@
+"""Columns that are added to an index, from Python's values, tables and files."""
+
+import numpy as np
+import pytest
+import recmap
+from conftest import write
+
+COUNT = 100
+
+
+@pytest.fixture
+def ds(tmp_path):
+    records = [recmap.encode_example({"label": i % 5, "id": f"r{i}"}) for i in range(COUNT)]
+    write(tmp_path, records)
+    with recmap.open(tmp_path, lift=["label"], id="id", index=tmp_path / "a.rmx") as opened:
+        yield opened
+
+
+SCORES = np.arange(COUNT) / 8
+IDS = [f"r{i}" for i in range(COUNT)]
+
+
+def column(ds, name="score"):
+    """The column, as this data set and one that is opened now have it."""
+    values = ds.columns[name]
+    with recmap.open(ds.index_path) as again:
+        assert np.array_equal(again.columns[name], values)
+    return values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (SCORES, np.float32),
+        (SCORES.tolist(), np.float32),
+        (np.arange(COUNT, dtype=np.uint8), np.int64),
+        (list(range(COUNT)), np.int64),
+        ([i % 2 == 0 for i in range(COUNT)], np.int64),
+        (range(COUNT), np.int64),
+        (np.arange(COUNT)[::-1], np.int64),
+    ],
+    ids=["float64", "floats", "uint8", "ints", "bools", "range", "reversed"],
+)
+def test_one_value_for_each_record(ds, values, kind):
+    assert ds.annotate({"score": values}, on="number") is ds
+    assert ds.columns["score"].dtype == kind
+    assert column(ds) == [float(value) for value in values]
+    assert column(ds, "label") == [i % 5 for i in range(COUNT)]
+    assert ds.find("r7") == 7 and bytes(ds[7]) == recmap.encode_example({"label": 2, "id": "r7"})
+
+
+def test_texts(ds):
+    texts = [("de", "日本", b"fr", "")[i % 4] for i in range(COUNT)]
+    ds.annotate({"lang": texts, "numpy": np.array(texts[:2] * 50), "s": np.array([b"x"] * COUNT)})
+    assert len(ds.where("lang == '日本' and numpy == '日本' and s == 'x'")) == 25
+    assert (ds.columns["lang"] == "").sum() == 25
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        dict(zip(IDS, SCORES.tolist(), strict=True)),
+        (IDS, SCORES),
+        (np.array(IDS)[::-1], SCORES[::-1]),
+        ([name.encode() for name in IDS], SCORES.tolist()),
+    ],
+    ids=["dict", "tuple", "arrays", "bytes"],
+)
+def test_values_by_id(ds, values):
+    ds.annotate({"score": values}, on="id")
+    assert column(ds) == SCORES.tolist()
+
+
+def test_keys_as_a_column(ds):
+    ds.annotate({"id": IDS[::-1], "score": SCORES[::-1], "rank": np.arange(COUNT)}, on="id")
+    assert column(ds) == SCORES.tolist() and column(ds, "rank") == list(range(COUNT))[::-1]
+    ds.annotate({"number": [3, 1], "x": [30, 10]}, on="number", default={"x": -1})
+    assert column(ds, "x")[:4] == [-1, 10, -1, 30]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_tables(ds, library):
+    tables = pytest.importorskip(library)
+    make = tables.table if library == "pyarrow" else tables.DataFrame
+    table = make({"id": IDS[:50], "score": SCORES[:50], "lang": ["de", None] * 25})
+    default = {"score": 0, "lang": "?"}
+    ds.annotate(table, on="id", default=default)
+    expected = [*SCORES[:50].tolist(), *[0] * 50]
+    assert column(ds) == expected
+    assert column(ds, "lang") == [b"de" if i < 50 and i % 2 == 0 else b"?" for i in range(COUNT)]
+    ds.annotate({"score": table}, on="id", default={"score": 0}, drop=["score"])
+    assert column(ds) == expected
+
+
+def test_a_series_with_ids_as_its_index(ds):
+    pandas = pytest.importorskip("pandas")
+    ds.annotate({"score": pandas.Series(SCORES[::-1], index=IDS[::-1])}, on="id")
+    assert column(ds) == SCORES.tolist()
+
+
+def test_files(ds, tmp_path):
+    rows = "".join(f"r{i},{i}\n" for i in range(COUNT))
+    (tmp_path / "s.csv").write_text(f"id,score\n{rows}")
+    np.save(tmp_path / "t.npy", SCORES)
+    ds.annotate({"score": tmp_path / "s.csv", "t": str(tmp_path / "t.npy")})
+    assert column(ds) == list(range(COUNT)) and column(ds, "t") == SCORES.tolist()
+
+
+def test_missing_values(ds):
+    values = [None if i == 3 else i for i in range(COUNT)]
+    with pytest.raises(recmap.InvalidError, match='record 3 gets no value of column "score"'):
+        ds.annotate({"score": values})
+    assert list(ds.columns) == ["@length", "label"]
+    ds.annotate({"score": values}, default={"score": -5})
+    assert column(ds)[2:5] == [2, -5, 4]
+    ds.annotate({"f": {3: float("nan")}}, default={"f": 0.5})
+    assert np.isnan(ds.columns["f"][3]) and ds.columns["f"][4] == 0.5
+
+
+def test_drop_and_rename(ds):
+    ds.annotate({"label": [7] * COUNT}, rename={"label": "old"})
+    ds.annotate(drop=["label"], rename={"old": "older"})
+    assert list(ds.columns) == ["@length", "older"]
+    with pytest.raises(KeyError, match='no column "x"'):
+        ds.annotate(drop=["x"])
+
+
+def test_views_and_other_data_sets_keep_their_columns(ds):
+    view = ds[:10]
+    ds.annotate({"score": SCORES})
+    assert "score" not in view.columns and "score" in ds[:10].columns
+    assert bytes(view[3]) == bytes(ds[3])
+    with pytest.raises(ValueError, match="annotate the whole data set"):
+        view.annotate({"x": SCORES[:10]})
+    with pytest.raises(ValueError, match="a concatenation has no index"):
+        recmap.concat([ds, ds]).annotate({"x": [1] * 2 * COUNT})
+
+
+def test_a_replaced_index(ds, tmp_path):
+    with recmap.open(ds.index_path) as other:
+        write(tmp_path, [recmap.encode_example({"label": 1, "id": "new"})], name="more.tfrecord")
+        files = [*sorted(tmp_path.glob("made-*")), tmp_path / "more.tfrecord"]
+        recmap.open(files, index=ds.index_path, lift=["label"], id="id").close()
+        with pytest.raises(recmap.StaleIndexError, match="open the data set again"):
+            other.annotate({"score": SCORES})
+
+
+@pytest.mark.parametrize(
+    ("columns", "on", "message"),
+    [
+        ({"s": {"r0": 1, "x": 2}}, "id", 'no record has the id "x"'),
+        ({"s": (["r0", "r0"], [1, 2])}, "id", "two rows give record 0 a value"),
+        ({"s": {-1: 1}}, "number", "no record has the number -1"),
+        ({"s": {COUNT: 1}}, "number", f"no record has the number {COUNT}"),
+        ({"s": SCORES}, "id", "has no ids"),
+        ({"s": SCORES[1:]}, "number", "has 99 values, but the data set has 100 records"),
+        ({"s": (["r0"], [1, 2])}, "id", "has 2 values for 1 keys"),
+        ({"s": ["x" * 256] * COUNT}, None, "a text of 256 bytes is longer"),
+        ({"s": [1e39] * COUNT}, None, "beyond a float of 32 bits"),
+        ({"s": np.array([2**63] * COUNT, np.uint64)}, None, "beyond int64"),
+        ({"label": SCORES}, None, 'already has a column "label"'),
+        ({"@s": SCORES}, None, '"@s" cannot be the name of a column'),
+        ({"s": SCORES}, "name", 'on must be "id" or "number"'),
+    ],
+)
+def test_errors(ds, tmp_path, columns, on, message):
+    before = (tmp_path / "a.rmx").read_bytes()
+    with pytest.raises(ValueError, match=message):
+        ds.annotate(columns, on=on, default={name: "0" for name in columns if name == "s"})
+    assert (tmp_path / "a.rmx").read_bytes() == before
+    assert not list(tmp_path.glob("*.tmp-*")) and not list(tmp_path.glob("*.lock"))
+
+
+def test_wrong_types(ds):
+    for values in ([1, "x"] * 50, [object()] * COUNT, np.zeros((COUNT, 2)), [[1]] * COUNT):
+        with pytest.raises((TypeError, ValueError)):
+            ds.annotate({"s": values})
+    with pytest.raises(ValueError, match="default names 't'"):
+        ds.annotate({"s": SCORES}, default={"t": 1})
+    with pytest.raises(ValueError, match="not of type float"):
+        ds.annotate({"s": SCORES}, default={"s": "x"})
+
+
+def test_many_records_in_any_order(tmp_path):
+    """More than one chunk of a column, and more than fits one buffer of the sort."""
+    count = 1_200_000
+    write(tmp_path, [b""] * count)
+    with recmap.open(tmp_path / "made-0.tfrecord") as ds:
+        order = np.random.default_rng(0).permutation(count)
+        ds.annotate({"number": order, "s": order * 3}, on="number")
+        assert np.array_equal(ds.columns["s"], np.arange(count) * 3)
+        ds.annotate({"t": {count - 1: "x"}}, default={"t": ""})
+        assert ds.where("t == 'x'").numbers.tolist() == [count - 1]
