@@ -68,7 +68,7 @@ static void drop_cache(const char *folder, const char *set) {
     }
 }
 
-typedef enum cold_way {
+enum cold_way {
     COLD_LOADER,
     COLD_LOADER_DIRECT, /* past the page cache */
     COLD_LOADER_READ,   /* pread */
@@ -76,7 +76,7 @@ typedef enum cold_way {
     COLD_LOADER_OFF,
     COLD_BARE,
     COLD_WAYS
-} cold_way;
+};
 
 static const char *const way_names[COLD_WAYS] = {"loader",
                                                  "loader, direct",
@@ -85,7 +85,7 @@ static const char *const way_names[COLD_WAYS] = {"loader",
                                                  "loader without readahead",
                                                  "bare loop over the maps"};
 
-static void iterate_loader(recmap_dataset *dataset, recmap_order *order, cold_way variant,
+static void iterate_loader(recmap_dataset *dataset, recmap_order *order, enum cold_way variant,
                            uint64_t count) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
@@ -113,7 +113,7 @@ static void iterate_bare(recmap_dataset *dataset, recmap_order *order, uint64_t 
 }
 
 /* Records a second, in thousands. */
-static double time_way(const char *folder, const char *set, cold_way variant, uint64_t part,
+static double time_way(const char *folder, const char *set, enum cold_way variant, uint64_t part,
                        uint64_t seed) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
@@ -192,7 +192,7 @@ static void measure(const char *folder, const char *set, uint64_t frame_size, ui
     for (int r = 0; r < repeats; r++) {
         double rate[COLD_WAYS], before = time_fio(folder, set, best.block, best.depth, best.jobs);
         for (int way = 0; way < COLD_WAYS; way++) {
-            rate[way] = time_way(folder, set, (cold_way)way, part, (uint64_t)r);
+            rate[way] = time_way(folder, set, (enum cold_way)way, part, (uint64_t)r);
             double after = time_fio(folder, set, best.block, best.depth, best.jobs);
             samples_add(&rates[way], rate[way]);
             if (after > 0) samples_add(&fio, after);

@@ -33,9 +33,9 @@ void samples_add(struct samples *samples, double value);
 double samples_median(const struct samples *samples); /* of at least one */
 
 /* What a figure should be. */
-typedef enum goal_kind { GOAL_NONE, GOAL_AT_MAX, GOAL_AT_MIN } goal_kind;
+enum goal_kind { GOAL_NONE, GOAL_AT_MAX, GOAL_AT_MIN };
 struct goal {
-    goal_kind kind;
+    enum goal_kind kind;
     double value;
 };
 #define NO_GOAL ((struct goal){GOAL_NONE, 0})

@@ -43,7 +43,7 @@ static void *run_watch(void *context) {
     return NULL;
 }
 
-static void watch_begin(struct memory_watch *watch) {
+static void watch_start(struct memory_watch *watch) {
     *watch = (struct memory_watch){.peak = 0};
     if (pthread_create(&watch->thread, NULL, run_watch, watch)) must_have(NULL);
 }
@@ -62,7 +62,7 @@ static void build(const char *folder, const char *set, const char *path, const c
     struct samples rate = {.count = 0};
     struct memory_watch watch;
     options.id_feature = id;
-    watch_begin(&watch);
+    watch_start(&watch);
     uint64_t took = set_build(&summary, folder, set, path, &options);
     print_peak(&watch, id ? "building, with ids" : "building", set);
     samples_add(&rate, (double)summary.record_count / (double)took * 1e3);
@@ -95,7 +95,7 @@ static void read_at_random(const char *set, const char *path) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct samples get = {.count = 0}, gather = {.count = 0};
     struct memory_watch watch;
-    watch_begin(&watch);
+    watch_start(&watch);
     recmap_dataset *dataset;
     must(recmap_dataset_open(&dataset, path, NULL, &error), &error);
     get_at_random(dataset); /* maps the pages */

@@ -75,21 +75,21 @@ struct batch_reading {
     struct signal_check check;
 };
 
-static int reading_begin(struct batch_reading *reading, struct handle_object *handle) {
+static int reading_start(struct batch_reading *reading, struct handle_object *handle) {
     reading->handle = handle;
     reading->batch = handle_take_batch(handle);
     if (!reading->batch) return 0;
     handle_retain(handle);
-    signals_begin(&reading->check);
+    signals_start(&reading->check);
     recmap_batch_set_interrupt(reading->batch, signals_raised, &reading->check);
     return 1;
 }
 
 /* Returns the batch as an object, or NULL after raising the error. */
-static PyObject *reading_end(struct batch_reading *reading, recmap_parser *parser,
-                             recmap_status status, const recmap_error *error) {
+static PyObject *reading_stop(struct batch_reading *reading, recmap_parser *parser,
+                              recmap_status status, const recmap_error *error) {
     recmap_batch_set_interrupt(reading->batch, NULL, NULL);
-    signals_end(&reading->check);
+    signals_stop(&reading->check);
     PyObject *batch = NULL;
     if (status == RECMAP_OK) batch = batch_wrap(reading->handle, reading->batch, parser);
     else {
@@ -103,24 +103,24 @@ static PyObject *reading_end(struct batch_reading *reading, recmap_parser *parse
 PyObject *batch_gather(struct handle_object *handle, const uint64_t *numbers, size_t count,
                        recmap_parser *parser, recmap_parse_mode mode, unsigned thread_count) {
     struct batch_reading reading;
-    if (!reading_begin(&reading, handle)) return NULL;
+    if (!reading_start(&reading, handle)) return NULL;
     recmap_batch *batch = reading.batch;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_batch_set_threads(batch, thread_count);
     recmap_status status =
         parser ? recmap_dataset_parse(batch, handle->dataset, parser, numbers, count, mode, &error)
                : recmap_dataset_gather(batch, handle->dataset, numbers, count, &error);
-    return reading_end(&reading, parser, status, &error);
+    return reading_stop(&reading, parser, status, &error);
 }
 
 PyObject *batch_cut(struct handle_object *handle, const recmap_order *order, recmap_parser *parser,
                     uint64_t epoch, const uint64_t *positions, size_t count) {
     struct batch_reading reading;
-    if (!reading_begin(&reading, handle)) return NULL;
+    if (!reading_start(&reading, handle)) return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_dataset_rows(reading.batch, handle->dataset, order, parser, epoch,
                                                positions, count, &error);
-    return reading_end(&reading, parser, status, &error);
+    return reading_stop(&reading, parser, status, &error);
 }
 
 recmap_columns *batch_columns(struct batch_object *batch) {
@@ -153,7 +153,7 @@ static PyObject *item(PyObject *object, Py_ssize_t index) {
                             "record %llu was read only in part, for the rows: read all of it with "
                             "data_set.gather([%llu])",
                             (unsigned long long)record->number, (unsigned long long)record->number);
-    return view_make(object, record->data, record->size);
+    return view_create(object, record->data, record->size);
 }
 
 static PyObject *slice(PyObject *object, PyObject *key) {

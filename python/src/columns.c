@@ -78,8 +78,8 @@ static const char *format_of(recmap_element element) {
 }
 
 /* Returns None if there is no memory: `data` is NULL, but the shape is not empty. */
-static PyObject *buffer_make(PyObject *owner, const void *data, recmap_element element,
-                             const uint64_t *shape, size_t dimension_count) {
+static PyObject *buffer_create(PyObject *owner, const void *data, recmap_element element,
+                               const uint64_t *shape, size_t dimension_count) {
     static const uint64_t nothing[1];
     uint64_t count = 1;
     for (size_t i = 0; i < dimension_count; i++) count *= shape[i];
@@ -107,7 +107,7 @@ static PyObject *buffer_make(PyObject *owner, const void *data, recmap_element e
 
 static PyObject *int64_buffer(PyObject *owner, const int64_t *data, uint64_t count) {
     if (!data) Py_RETURN_NONE;
-    return buffer_make(owner, data, RECMAP_ELEMENT_INT64, &count, 1);
+    return buffer_create(owner, data, RECMAP_ELEMENT_INT64, &count, 1);
 }
 
 /* ---- Bytes as views. */
@@ -119,7 +119,7 @@ struct views_object {
     Py_ssize_t count;
 };
 
-static PyObject *views_make(PyObject *owner, const recmap_bytes *views, Py_ssize_t count) {
+static PyObject *views_create(PyObject *owner, const recmap_bytes *views, Py_ssize_t count) {
     struct views_object *object = PyObject_New(struct views_object, views_type);
     if (!object) return NULL;
     Py_INCREF(owner);
@@ -138,7 +138,7 @@ static PyObject *views_item(PyObject *object, Py_ssize_t index) {
     if (index < 0 || index >= self->count)
         return PyErr_Format(OutOfRangeError, "value %zd is out of range: there are %zd values",
                             index, self->count);
-    return view_make(object, self->views[index].data, self->views[index].size);
+    return view_create(object, self->views[index].data, self->views[index].size);
 }
 
 /* part(first, count): views of some of them */
@@ -150,7 +150,7 @@ static PyObject *views_part(PyObject *object, PyObject *arguments) {
         return PyErr_Format(OutOfRangeError,
                             "values %zd to %zd are out of range: there are %zd values", first,
                             first + count, self->count);
-    return views_make(self->owner, self->views + first, count);
+    return views_create(self->owner, self->views + first, count);
 }
 
 /* tolist() -> [bytes] */
@@ -226,18 +226,18 @@ static PyObject *offsets_of(PyObject *owner, const recmap_column *column) {
 
 static PyObject *values_of(PyObject *owner, const recmap_column *column) {
     if (column->element != RECMAP_ELEMENT_BYTES)
-        return buffer_make(owner, column->values, column->element, column->shape,
-                           column->dimension_count);
+        return buffer_create(owner, column->values, column->element, column->shape,
+                             column->dimension_count);
     if (!column->bytes_offsets)
-        return views_make(owner, column->views, (Py_ssize_t)column->value_count);
+        return views_create(owner, column->views, (Py_ssize_t)column->value_count);
     uint64_t size = (uint64_t)column->bytes_offsets[column->value_count];
-    return buffer_make(owner, column->values, RECMAP_ELEMENT_UINT8, &size, 1);
+    return buffer_create(owner, column->values, RECMAP_ELEMENT_UINT8, &size, 1);
 }
 
 static PyObject *validity_of(PyObject *owner, const recmap_column *column) {
     uint64_t size = (column->row_count + 7) / 8;
     if (!column->validity) Py_RETURN_NONE;
-    return buffer_make(owner, column->validity, RECMAP_ELEMENT_UINT8, &size, 1);
+    return buffer_create(owner, column->validity, RECMAP_ELEMENT_UINT8, &size, 1);
 }
 
 /* (name, kind, element, rows, shape, values, bytes offsets, offsets, lengths, indices, dense shape,
@@ -250,7 +250,7 @@ static PyObject *describe(PyObject *owner, const recmap_column *column) {
         int64_buffer(owner, column->bytes_offsets, column->value_count + 1),
         offsets_of(owner, column),
         int64_buffer(owner, column->lengths, column->row_count),
-        column->indices ? buffer_make(owner, column->indices, RECMAP_ELEMENT_INT64, indices, 2)
+        column->indices ? buffer_create(owner, column->indices, RECMAP_ELEMENT_INT64, indices, 2)
                         : Py_BuildValue(""),
         numbers_of(column->dense_shape, column->dense_dimension_count),
         validity_of(owner, column),

@@ -115,9 +115,9 @@ static PyObject *find(PyObject *object, PyObject *arguments) {
     uint64_t number = 0;
     struct signal_check check;
     handle_retain(handle);
-    signals_begin(&check);
+    signals_start(&check);
     recmap_status status = recmap_dataset_find(&number, handle->dataset, &id, &error);
-    signals_end(&check);
+    signals_stop(&check);
     handle_release(handle);
     return status == RECMAP_OK ? PyLong_FromUnsignedLongLong(number) : raise_error(&error);
 }
@@ -144,7 +144,7 @@ static PyObject *find_all(PyObject *object, PyObject *arguments) {
     size_t count = 0, capacity = sizeof buffer / sizeof *buffer;
     struct signal_check check;
     handle_retain(handle);
-    signals_begin(&check);
+    signals_start(&check);
     recmap_status status =
         recmap_dataset_find_all(buffer, capacity, &count, handle->dataset, &id, &error);
     if (status == RECMAP_OK && count > capacity) {
@@ -154,7 +154,7 @@ static PyObject *find_all(PyObject *object, PyObject *arguments) {
             status =
                 recmap_dataset_find_all(numbers, capacity, &count, handle->dataset, &id, &error);
     }
-    signals_end(&check);
+    signals_stop(&check);
     handle_release(handle);
     PyObject *list;
     if (!numbers) list = PyErr_NoMemory();
@@ -430,10 +430,10 @@ static recmap_status add_records(recmap_schema *schema, struct handle_object *ha
     for (size_t first = 0; first < numbers->count && status == RECMAP_OK; first += GROUP_SIZE) {
         size_t left = numbers->count - first;
         struct signal_check check;
-        signals_begin(&check);
+        signals_start(&check);
         status = add_group(schema, handle, (const uint64_t *)numbers->data + first,
                            left < GROUP_SIZE ? left : GROUP_SIZE, error);
-        signals_end(&check);
+        signals_stop(&check);
         if (status == RECMAP_OK && PyErr_CheckSignals() < 0) status = RECMAP_CANCELLED;
     }
     return status;

@@ -75,7 +75,7 @@ struct bytes_list {
     Py_ssize_t count;
 };
 
-static void bytes_list_free(struct bytes_list *list) {
+static void bytes_list_deinit(struct bytes_list *list) {
     for (Py_ssize_t i = 0; i < list->count; i++)
         if (list->buffers[i].obj) PyBuffer_Release(&list->buffers[i]);
     free(list->values);
@@ -128,7 +128,7 @@ static PyObject *add_bytes(PyObject *object, PyObject *arguments) {
             builder_of(object), name, list.values, (size_t)list.count, &error);
         result = none_or_raise(status, &error);
     }
-    bytes_list_free(&list);
+    bytes_list_deinit(&list);
     return result;
 }
 

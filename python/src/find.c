@@ -84,10 +84,10 @@ static int find_all_groups(struct search *search, PyObject *ids, const struct ar
             if (!take_value(PyList_GetItem(ids, (Py_ssize_t)(first + i)), &values[i])) return 0;
         recmap_error error = RECMAP_ERROR_INIT;
         struct signal_check check;
-        signals_begin(&check);
+        signals_start(&check);
         recmap_status status =
             find_group((int64_t *)out->data + first, search, values, count, &error);
-        signals_end(&check);
+        signals_stop(&check);
         if (status == RECMAP_NO_MEMORY) PyErr_NoMemory();
         else if (status != RECMAP_OK) raise_error(&error);
         if (status != RECMAP_OK || PyErr_CheckSignals() < 0) return 0;

@@ -38,11 +38,11 @@ static void learn(struct handle_object *handle, uint64_t taken_ns) {
 static recmap_status get_without_gil(recmap_record *record, struct handle_object *handle,
                                      uint64_t number, recmap_error *error) {
     struct signal_check check;
-    signals_begin(&check);
+    signals_start(&check);
     uint64_t start_ns = now_ns();
     recmap_status status = recmap_dataset_get(record, handle->dataset, number, error);
     uint64_t taken_ns = now_ns() - start_ns;
-    signals_end(&check);
+    signals_stop(&check);
     learn(handle, taken_ns);
     return status;
 }
@@ -60,10 +60,10 @@ static PyObject *raise_get(struct handle_object *handle, uint64_t number) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_record record;
     struct signal_check check;
-    signals_begin(&check);
+    signals_start(&check);
     recmap_status status = recmap_dataset_get(&record, handle->dataset, number, &error);
     if (status == RECMAP_OK) recmap_record_release(&record);
-    signals_end(&check);
+    signals_stop(&check);
     if (status != RECMAP_OK) return raise_error(&error);
     return PyErr_Format(
         PyExc_RuntimeError,
@@ -80,14 +80,14 @@ static PyObject *view_pinned(struct handle_object *handle, recmap_record *record
     handle_retain(handle);
     keeper->handle = handle;
     keeper->record = *record;
-    PyObject *view = view_make((PyObject *)keeper, record->data, record->size);
+    PyObject *view = view_create((PyObject *)keeper, record->data, record->size);
     Py_DECREF((PyObject *)keeper);
     return view;
 }
 
 /* Creates the memoryview first, while the prefetched bytes of the record arrive from memory. */
 static PyObject *view_peeked(struct handle_object *handle, const recmap_peek *peek) {
-    PyObject *view = view_make((PyObject *)handle, peek->data, peek->size);
+    PyObject *view = view_create((PyObject *)handle, peek->data, peek->size);
     if (!view || __builtin_expect(check(handle, peek) == RECMAP_OK, 1)) return view;
     Py_DECREF(view);
     return raise_get(handle, peek->number);
@@ -98,7 +98,7 @@ static PyObject *view_gotten(struct handle_object *handle, uint64_t number) {
     recmap_record record;
     if (get_without_gil(&record, handle, number, &error) != RECMAP_OK) return raise_error(&error);
     if (record.pin) return view_pinned(handle, &record);
-    return view_make((PyObject *)handle, record.data, record.size);
+    return view_create((PyObject *)handle, record.data, record.size);
 }
 
 PyObject *handle_view(struct handle_object *handle, uint64_t number) {

@@ -11,7 +11,7 @@
 int take_lifts(PyObject *object, void *value) {
     struct lift_list *list = value;
     if (!object) {
-        lift_list_free(list);
+        lift_list_deinit(list);
         return 1;
     }
     Py_ssize_t count = PySequence_Size(object);
@@ -27,7 +27,7 @@ int take_lifts(PyObject *object, void *value) {
         int taken = row && PyArg_ParseTuple(row, "sz", &lift->name, &lift->default_value);
         Py_XDECREF(row); /* the list still owns the row, and so the strings */
         if (!taken) {
-            lift_list_free(list);
+            lift_list_deinit(list);
             return 0;
         }
         list->count++;
@@ -35,7 +35,7 @@ int take_lifts(PyObject *object, void *value) {
     return Py_CLEANUP_SUPPORTED;
 }
 
-void lift_list_free(struct lift_list *list) {
+void lift_list_deinit(struct lift_list *list) {
     free(list->lifts);
     *list = (struct lift_list){NULL, 0};
 }
@@ -56,7 +56,7 @@ static int take_counted_row(PyObject *row, recmap_counted_feature *feature) {
 int take_counted(PyObject *object, void *value) {
     struct counted_list *list = value;
     if (!object) {
-        counted_list_free(list);
+        counted_list_deinit(list);
         return 1;
     }
     Py_ssize_t count = PySequence_Size(object);
@@ -71,7 +71,7 @@ int take_counted(PyObject *object, void *value) {
         int taken = row && take_counted_row(row, &list->features[i]);
         Py_XDECREF(row); /* the list still owns the row, and so the strings */
         if (!taken) {
-            counted_list_free(list);
+            counted_list_deinit(list);
             return 0;
         }
         list->count++;
@@ -79,7 +79,7 @@ int take_counted(PyObject *object, void *value) {
     return Py_CLEANUP_SUPPORTED;
 }
 
-void counted_list_free(struct counted_list *list) {
+void counted_list_deinit(struct counted_list *list) {
     free(list->features);
     *list = (struct counted_list){NULL, 0};
 }
@@ -181,8 +181,8 @@ PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords)
     options.counted_feature_count = counted.count;
     options.idx_folder = idx_folder ? PyBytes_AsString(idx_folder) : NULL;
     PyObject *summary = build(PyBytes_AsString(path), indexes, shards, &options, &progress);
-    lift_list_free(&lifts);
-    counted_list_free(&counted);
+    lift_list_deinit(&lifts);
+    counted_list_deinit(&counted);
     Py_XDECREF(idx_folder);
     Py_DECREF(path);
     return summary;

@@ -16,13 +16,14 @@ struct counted_list {
     size_t count;
 };
 
-/* Converts a sequence of (name, dtype or None), for the format "O&". Freed by counted_list_free.
+/* Converts a sequence of (name, dtype or None), for the format "O&". Freed by counted_list_deinit.
  * ValueError for an unknown dtype. */
 int take_counted(PyObject *list, void *features);
-void counted_list_free(struct counted_list *list);
+void counted_list_deinit(struct counted_list *list);
 
-/* Converts a sequence of (name, default or None), for the format "O&". Freed by lift_list_free. */
+/* Converts a sequence of (name, default or None), for the format "O&". Freed by lift_list_deinit.
+ */
 int take_lifts(PyObject *list, void *lifts);
-void lift_list_free(struct lift_list *list);
+void lift_list_deinit(struct lift_list *list);
 
 #endif

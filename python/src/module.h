@@ -46,7 +46,7 @@ PyObject *storage_share(PyObject *module, PyObject *capsule);
 PyObject *storage_renew(PyObject *module, PyObject *arguments);
 PyObject *batch_set_class(PyObject *module, PyObject *class);
 PyObject *example_decode(PyObject *module, PyObject *record);
-PyObject *state_make(PyObject *module, PyObject *arguments);
+PyObject *state_create(PyObject *module, PyObject *arguments);
 PyObject *order_continues(PyObject *module, PyObject *arguments);
 
 #endif

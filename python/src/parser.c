@@ -24,7 +24,7 @@ static void *scratch_take(struct scratch *memory, Py_ssize_t count, size_t size)
     return NULL;
 }
 
-static void scratch_free(struct scratch *memory) {
+static void scratch_deinit(struct scratch *memory) {
     for (size_t i = 0; i < memory->count; i++) free(memory->pieces[i]);
     free(memory->pieces);
 }
@@ -173,7 +173,7 @@ static PyObject *parser_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     if (!PyArg_ParseTuple(arguments, "O!O:Parser", &PyTuple_Type, &context, &lists)) return NULL;
     struct scratch memory = {NULL, 0};
     recmap_parser *parser = make(context, lists, &memory);
-    scratch_free(&memory);
+    scratch_deinit(&memory);
     if (!parser) return NULL;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     struct parser_object *self = (struct parser_object *)allocate(type, 0);

@@ -18,9 +18,9 @@ static recmap_status add_all(recmap_shards *shards, PyObject *names, int *failed
             /* A pattern in a remote store is matched by requests to it. */
             const char *text = PyBytes_AsString(path);
             struct signal_check check;
-            signals_begin(&check);
+            signals_start(&check);
             status = recmap_shards_add(shards, text, error);
-            signals_end(&check);
+            signals_stop(&check);
         }
         Py_XDECREF(name);
         Py_XDECREF(path);

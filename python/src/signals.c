@@ -28,12 +28,12 @@ static void set_innermost(struct signal_check *check) {
     recmap_thread_set_interrupt(check ? signals_raised : NULL, check);
 }
 
-void signals_begin(struct signal_check *check) {
+void signals_start(struct signal_check *check) {
     *check = (struct signal_check){PyEval_SaveThread(), now_ns(), 0, innermost};
     set_innermost(check);
 }
 
-void signals_end(struct signal_check *check) {
+void signals_stop(struct signal_check *check) {
     set_innermost(check->outer);
     PyEval_RestoreThread(check->thread);
 }

@@ -14,8 +14,8 @@ struct signal_check {
 
 /* Releases the GIL for a call of the library. If the call waits for a remote store, it answers
  * signals meanwhile and fails with CANCELLED when a handler raises. */
-void signals_begin(struct signal_check *check);
-void signals_end(struct signal_check *check);
+void signals_start(struct signal_check *check);
+void signals_stop(struct signal_check *check);
 
 /* The interrupt function of such a call: whether a signal's handler raised. */
 int signals_raised(void *check);

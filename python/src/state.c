@@ -5,13 +5,13 @@
 #include "errors.h"
 #include "module.h"
 
-/* state_make(fingerprint, records, positions, epoch, position, order) -> JSON */
-PyObject *state_make(PyObject *module, PyObject *arguments) {
+/* state_create(fingerprint, records, positions, epoch, position, order) -> JSON */
+PyObject *state_create(PyObject *module, PyObject *arguments) {
     (void)module;
     recmap_state_info info = {.format_version = RECMAP_STATE_FORMAT_VERSION};
     const char *fingerprint;
     Py_ssize_t size;
-    if (!PyArg_ParseTuple(arguments, "y#O&O&O&O&s:state_make", &fingerprint, &size, take_uint64,
+    if (!PyArg_ParseTuple(arguments, "y#O&O&O&O&s:state_create", &fingerprint, &size, take_uint64,
                           &info.record_count, take_uint64, &info.position_count, take_uint64,
                           &info.epoch, take_uint64, &info.position, &info.order))
         return NULL;

@@ -11,7 +11,7 @@ struct view_request {
  * same thread. The requests therefore form a stack; this is the innermost one. */
 static _Thread_local const struct view_request *innermost;
 
-PyObject *view_make(PyObject *exporter, const uint8_t *data, size_t size) {
+PyObject *view_create(PyObject *exporter, const uint8_t *data, size_t size) {
     const struct view_request *outer = innermost, request = {exporter, data, size};
     innermost = &request;
     PyObject *view = PyMemoryView_FromObject(exporter);

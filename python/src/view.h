@@ -9,9 +9,9 @@
 #include "python.h"
 
 /* A read-only memoryview of `size` bytes that keeps `exporter` alive. */
-PyObject *view_make(PyObject *exporter, const uint8_t *data, size_t size);
+PyObject *view_create(PyObject *exporter, const uint8_t *data, size_t size);
 
-/* The Py_bf_getbuffer of all exporters. BufferError outside view_make. */
+/* The Py_bf_getbuffer of all exporters. BufferError outside view_create. */
 int view_get_buffer(PyObject *exporter, Py_buffer *buffer, int flags);
 
 #endif

@@ -59,8 +59,8 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
             self = NULL;
         }
     }
-    lift_list_free(&lifts);
-    counted_list_free(&counted);
+    lift_list_deinit(&lifts);
+    counted_list_deinit(&counted);
     Py_XDECREF(index);
     Py_DECREF(path);
     return (PyObject *)self;

@@ -26,7 +26,7 @@ int exports_alive(void) {
 }
 
 static void free_records(void *owner) {
-    batch_free(owner);
+    text_batch_deinit(owner);
     free(owner);
     alive--;
 }

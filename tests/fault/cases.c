@@ -113,7 +113,7 @@ size_t cases_run(const char *name, size_t count, size_t step, case_fn run, void 
     return failed;
 }
 
-child_end child_run(case_fn run, void *context, size_t number) {
+enum child_end child_run(case_fn run, void *context, size_t number) {
     fflush(stdout);
     pid_t pid = fork();
     require(pid >= 0, "fork");

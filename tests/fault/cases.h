@@ -18,11 +18,11 @@ const char *case_says(const char *format, ...) __attribute__((format(printf, 1, 
 size_t cases_run(const char *name, size_t count, size_t step, case_fn run, void *context);
 
 /* How a child ended. */
-typedef enum child_end { CHILD_PASSED, CHILD_FAILED, CHILD_KILLED, CHILD_CRASHED } child_end;
+enum child_end { CHILD_PASSED, CHILD_FAILED, CHILD_KILLED, CHILD_CRASHED };
 
 /* Runs `run` in a child of its own under the alarm: CHILD_KILLED for SIGKILL, CHILD_CRASHED for any
  * other signal, CHILD_FAILED when it returned a message, which is printed. */
-child_end child_run(case_fn run, void *context, size_t number);
+enum child_end child_run(case_fn run, void *context, size_t number);
 
 /* Prepares a child: default signals, the alarm, no core. */
 void child_prepare(void);

@@ -116,7 +116,7 @@ static uint8_t *put_feature(uint8_t *position, const char *name, unsigned kind, 
     return put_field(position, 1, entry, (size_t)(end - entry));
 }
 
-size_t payload_make(uint8_t bytes[PAYLOAD_MAX], uint64_t number) {
+size_t payload_write(uint8_t bytes[PAYLOAD_MAX], uint64_t number) {
     uint8_t features[PAYLOAD_MAX - 16], packed[10], image[700];
     uint64_t state = number * 77 + 1;
     char text[32], name[8];
@@ -134,7 +134,7 @@ size_t payload_make(uint8_t bytes[PAYLOAD_MAX], uint64_t number) {
 
 bool payload_holds(const recmap_record *record, uint64_t number) {
     uint8_t expected[PAYLOAD_MAX];
-    size_t size = payload_make(expected, number);
+    size_t size = payload_write(expected, number);
     return record->number == number && record->size == size &&
            !memcmp(record->data, expected, size);
 }
@@ -151,7 +151,7 @@ void shard_write(const char *path, uint64_t first, uint64_t count) {
     FILE *stream = fopen(path, "wb");
     require(stream != NULL, "create a shard");
     for (uint64_t number = first; number < first + count; number++) {
-        size_t size = payload_make(bytes, number);
+        size_t size = payload_write(bytes, number);
         recmap_frame frame = recmap_frame_of(bytes, size);
         fwrite(frame.header, 1, sizeof frame.header, stream);
         fwrite(bytes, 1, size, stream);

@@ -65,7 +65,7 @@ recmap_status fixture_rebuild(const struct fixture *fixture, unsigned thread_cou
 
 /* Record `number` of every data set of these tests: a tf.Example of {"id": "id-NUMBER", "label":
  * 3 * NUMBER - 7, "name": "n<NUMBER % 5>", "image": bytes}. Returns its size. */
-size_t payload_make(uint8_t bytes[PAYLOAD_MAX], uint64_t number);
+size_t payload_write(uint8_t bytes[PAYLOAD_MAX], uint64_t number);
 bool payload_holds(const recmap_record *record, uint64_t number);
 recmap_value payload_id(char text[32], uint64_t number);
 

@@ -38,7 +38,7 @@ static _Atomic int64_t allocation_count, map_count;
 /* Volatile, as compilers know that malloc never looks at it. */
 static __thread volatile bool is_inside;
 
-void interpose_begin(const struct call_plan *new_plan) {
+void interpose_start(const struct call_plan *new_plan) {
     plan = *new_plan;
     call_count = hit_count = 0;
     hit_kinds = 0;
@@ -46,7 +46,7 @@ void interpose_begin(const struct call_plan *new_plan) {
     is_active = true;
 }
 
-uint64_t interpose_end(void) {
+uint64_t interpose_stop(void) {
     is_active = false;
     return call_count;
 }
@@ -67,8 +67,8 @@ bool interpose_hit_lmdb(void) {
     return hit_lmdb;
 }
 
-call_kind interpose_hit_kind(void) {
-    return (call_kind)first_kind;
+enum call_kind interpose_hit_kind(void) {
+    return (enum call_kind)first_kind;
 }
 
 unsigned interpose_hit_kinds(void) {
@@ -105,7 +105,7 @@ static bool is_hit(uint64_t number) {
 }
 
 /* Counts a call; what is to happen to it. */
-static call_fault enter(call_kind kind, const void *caller) {
+static enum call_fault enter(enum call_kind kind, const void *caller) {
     if (!is_active || is_inside || !(plan.kinds & CALL_BIT(kind))) return FAULT_NONE;
     uint64_t number = atomic_fetch_add(&call_count, 1) + 1;
     if (!is_hit(number)) return FAULT_NONE;
@@ -120,7 +120,7 @@ static call_fault enter(call_kind kind, const void *caller) {
 }
 
 /* Shows a call that succeeded, or ends the process. */
-static void leave(call_fault fault, const struct call *call) {
+static void leave(enum call_fault fault, const struct call *call) {
     if (fault == FAULT_KILL_AFTER) kill(getpid(), SIGKILL);
     if (!is_active || is_inside || !plan.watch || !(plan.kinds & CALL_BIT(call->kind))) return;
     int saved = errno;
@@ -132,7 +132,7 @@ static void leave(call_fault fault, const struct call *call) {
 
 #define CALLER __builtin_return_address(0)
 
-static size_t shortened(call_fault fault, size_t size) {
+static size_t shortened(enum call_fault fault, size_t size) {
     return fault == FAULT_SHORT && size > 1 ? size / 2 : size;
 }
 
@@ -143,7 +143,7 @@ static mode_t mode_of(int flags, va_list arguments) {
 static int open_with(int folder, const char *path, int flags, mode_t mode, const void *caller) {
     static int (*real)(int, const char *, int, ...);
     NEXT(real, "openat");
-    call_fault fault = enter(CALL_OPEN, caller);
+    enum call_fault fault = enter(CALL_OPEN, caller);
     if (fault == FAULT_ERRNO) return -1;
     int fd = real(folder, path, flags, mode);
     struct call made = {.kind = CALL_OPEN, .fd = fd, .path = path, .creates = flags & O_CREAT};
@@ -176,7 +176,7 @@ DEFINE_OPENAT(openat64)
 DIR *opendir(const char *path) {
     static DIR *(*real)(const char *);
     NEXT(real, "opendir");
-    call_fault fault = enter(CALL_FOLDER, CALLER);
+    enum call_fault fault = enter(CALL_FOLDER, CALLER);
     if (fault == FAULT_ERRNO) return NULL;
     DIR *folder = real(path);
     struct call made = {.kind = CALL_FOLDER, .fd = -1, .path = path};
@@ -201,7 +201,7 @@ static int stat_with(int folder, const char *path, struct stat *st, int flags, i
                      const void *caller) {
     static int (*real)(int, const char *, struct stat *, int);
     NEXT(real, "fstatat");
-    call_fault fault = enter(CALL_STAT, caller);
+    enum call_fault fault = enter(CALL_STAT, caller);
     if (fault == FAULT_ERRNO) return -1;
     int result = real(folder, path, st, flags);
     struct call made = {.kind = CALL_STAT, .fd = fd, .path = path};
@@ -226,7 +226,7 @@ int __fxstat(int version, int fd, struct stat *st) {
 static ssize_t read_with(int fd, void *data, size_t size, off_t offset, const void *caller) {
     static ssize_t (*real)(int, void *, size_t, off_t);
     NEXT(real, "pread");
-    call_fault fault = enter(CALL_READ, caller);
+    enum call_fault fault = enter(CALL_READ, caller);
     if (fault == FAULT_ERRNO) return -1;
     ssize_t n = real(fd, data, shortened(fault, size), offset);
     struct call made = {.kind = CALL_READ, .fd = fd, .offset = (uint64_t)offset, .size = (size_t)n};
@@ -245,7 +245,7 @@ ssize_t pread64(int fd, void *data, size_t size, off_t offset) {
 static ssize_t write_with(int fd, const void *data, size_t size, off_t offset, const void *caller) {
     static ssize_t (*real)(int, const void *, size_t, off_t);
     NEXT(real, "pwrite");
-    call_fault fault = enter(CALL_WRITE, caller);
+    enum call_fault fault = enter(CALL_WRITE, caller);
     if (fault == FAULT_ERRNO) return -1;
     ssize_t n = real(fd, data, shortened(fault, size), offset);
     struct call made = {
@@ -291,7 +291,7 @@ ssize_t writev(int fd, const struct iovec *pieces, int count) {
 static int resize_with(int fd, off_t size, const void *caller) {
     static int (*real)(int, off_t);
     NEXT(real, "ftruncate");
-    call_fault fault = enter(CALL_RESIZE, caller);
+    enum call_fault fault = enter(CALL_RESIZE, caller);
     if (fault == FAULT_ERRNO) return -1;
     int result = real(fd, size);
     struct call made = {.kind = CALL_RESIZE, .fd = fd, .offset = (uint64_t)size};
@@ -308,7 +308,7 @@ int ftruncate64(int fd, off_t size) {
 }
 
 static int sync_with(int (*real)(int), int fd, const void *caller) {
-    call_fault fault = enter(CALL_SYNC, caller);
+    enum call_fault fault = enter(CALL_SYNC, caller);
     if (fault == FAULT_ERRNO) return -1;
     int result = real(fd);
     struct call made = {.kind = CALL_SYNC, .fd = fd};
@@ -331,7 +331,7 @@ int fdatasync(int fd) {
 int rename(const char *path, const char *new_path) {
     static int (*real)(const char *, const char *);
     NEXT(real, "rename");
-    call_fault fault = enter(CALL_RENAME, CALLER);
+    enum call_fault fault = enter(CALL_RENAME, CALLER);
     if (fault == FAULT_ERRNO) return -1;
     int result = real(path, new_path);
     struct call made = {.kind = CALL_RENAME, .fd = -1, .path = path, .new_path = new_path};
@@ -342,7 +342,7 @@ int rename(const char *path, const char *new_path) {
 static int unlink_with(int folder, const char *path, int flags, const void *caller) {
     static int (*real)(int, const char *, int);
     NEXT(real, "unlinkat");
-    call_fault fault = enter(CALL_UNLINK, caller);
+    enum call_fault fault = enter(CALL_UNLINK, caller);
     if (fault == FAULT_ERRNO) return -1;
     int result = real(folder, path, flags);
     struct call made = {.kind = CALL_UNLINK, .fd = -1, .path = path};
@@ -364,7 +364,7 @@ static void *map_with(void *address, size_t size, int protection, int flags, int
     NEXT(real, "mmap");
     /* Maps of memory are the C library's, or lie in a signal handler. */
     if (fd < 0) return real(address, size, protection, flags, fd, offset);
-    call_fault fault = enter(CALL_MAP, caller);
+    enum call_fault fault = enter(CALL_MAP, caller);
     if (fault == FAULT_ERRNO) return MAP_FAILED;
     void *map = real(address, size, protection, flags, fd, offset);
     struct call made = {.kind = CALL_MAP, .fd = fd, .offset = (uint64_t)offset, .size = size};
@@ -394,7 +394,7 @@ int munmap(void *address, size_t size) {
 int flock(int fd, int operation) {
     static int (*real)(int, int);
     NEXT(real, "flock");
-    call_fault fault = enter(CALL_LOCK, CALLER);
+    enum call_fault fault = enter(CALL_LOCK, CALLER);
     if (fault == FAULT_ERRNO) return -1;
     int result = real(fd, operation);
     struct call made = {.kind = CALL_LOCK, .fd = fd};
@@ -405,7 +405,7 @@ int flock(int fd, int operation) {
 int close(int fd) {
     static int (*real)(int);
     NEXT(real, "close");
-    call_fault fault = enter(CALL_CLOSE, CALLER);
+    enum call_fault fault = enter(CALL_CLOSE, CALLER);
     if (fault == FAULT_ERRNO) {
         real(fd); /* Linux closes the descriptor even if close fails */
         errno = plan.code;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum call_kind {
+enum call_kind {
     CALL_OPEN,
     CALL_FOLDER, /* opendir */
     CALL_STAT,
@@ -24,14 +24,14 @@ typedef enum call_kind {
     CALL_CLOSE,
     CALL_ALLOCATE,
     CALL_KIND_COUNT,
-} call_kind;
+};
 
 #define CALL_BIT(kind) (1u << (kind))
 #define CALL_ALL_FILES (CALL_BIT(CALL_ALLOCATE) - 1)
 
 /* An intercepted call, as the watcher sees it. */
 struct call {
-    call_kind kind;
+    enum call_kind kind;
     int fd;               /* of its file, or what open returned; else -1 */
     const char *path;     /* or NULL */
     const char *new_path; /* of rename */
@@ -41,20 +41,20 @@ struct call {
     bool creates;         /* of open: O_CREAT */
 };
 
-typedef enum call_fault {
+enum call_fault {
     FAULT_NONE,        /* only counted */
     FAULT_ERRNO,       /* the call is not made, and fails with `code` */
     FAULT_SHORT,       /* half the bytes are read or written */
     FAULT_KILL_BEFORE, /* SIGKILL instead of the call */
     FAULT_KILL_AFTER,  /* SIGKILL when it was made */
-} call_fault;
+};
 
 /* EINTR that is sticky hits every other call, as a retry must come through some time. */
 struct call_plan {
     unsigned kinds; /* bits of the calls that count */
     uint64_t at;    /* the call that is hit, from 1 on; 0: none */
     bool is_sticky; /* and all after it */
-    call_fault fault;
+    enum call_fault fault;
     int code;
     /* Called after every call that counts and succeeds; calls made in here do not count. */
     void (*watch)(void *context, const struct call *call);
@@ -62,9 +62,9 @@ struct call_plan {
 };
 
 /* From here on calls of every thread count. */
-void interpose_begin(const struct call_plan *plan);
+void interpose_start(const struct call_plan *plan);
 /* Ends that; how many calls counted. */
-uint64_t interpose_end(void);
+uint64_t interpose_stop(void);
 /* Between these two, calls of this thread do not count. */
 void interpose_pause(void);
 void interpose_resume(void);
@@ -72,7 +72,7 @@ void interpose_resume(void);
  * LMDB made one of them. */
 uint64_t interpose_hits(void);
 unsigned interpose_hit_kinds(void);
-call_kind interpose_hit_kind(void);
+enum call_kind interpose_hit_kind(void);
 bool interpose_hit_lmdb(void);
 
 /* What the process holds that recmap took: allocations, maps of files. Counted all the time, so

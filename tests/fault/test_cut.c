@@ -31,16 +31,8 @@ enum {
     FOOTER = 4,
 };
 
-typedef enum moment { BEFORE_GET, IN_GATHER, BETWEEN_GETS, MOMENTS } moment;
-typedef enum cut_place {
-    CUT_EMPTY,
-    CUT_HEADER,
-    CUT_DATA,
-    CUT_FOOTER,
-    CUT_PAGE,
-    CUT_LAST_PAGE,
-    CUT_PLACES
-} cut_place;
+enum moment { BEFORE_GET, IN_GATHER, BETWEEN_GETS, MOMENTS };
+enum cut_place { CUT_EMPTY, CUT_HEADER, CUT_DATA, CUT_FOOTER, CUT_PAGE, CUT_LAST_PAGE, CUT_PLACES };
 enum { POSITIONS = 5, ACCESSES = 2 };
 
 static struct fixture data;
@@ -54,7 +46,7 @@ static void restore_victim(void) {
     require(!utimensat(0, data.shards[VICTIM], times, 0), "set the time");
 }
 
-static uint64_t choose_cut(cut_place place, const recmap_location *location) {
+static uint64_t choose_cut(enum cut_place place, const recmap_location *location) {
     switch (place) {
     case CUT_EMPTY: return 0;
     case CUT_HEADER: return location->offset + HEADER / 2;
@@ -67,7 +59,7 @@ static uint64_t choose_cut(cut_place place, const recmap_location *location) {
 
 /* A cut that happens at a call: once the victim is mapped, or first read. */
 struct cut_later {
-    call_kind kind;
+    enum call_kind kind;
     uint64_t size;
     bool is_done;
 };
@@ -122,9 +114,9 @@ static const char *gather_while_cut(recmap_dataset *dataset, struct cut_later *c
     struct call_plan plan = {.kinds = CALL_BIT(cut->kind), .watch = cut_victim, .context = cut};
     for (size_t i = 0; i < FIXTURE_RECORDS; i++) numbers[i] = (i * 77) % FIXTURE_RECORDS;
     require(recmap_batch_create(&batch, NULL) == RECMAP_OK, "a batch");
-    interpose_begin(&plan);
+    interpose_start(&plan);
     recmap_status status = recmap_dataset_gather(batch, dataset, numbers, FIXTURE_RECORDS, &error);
-    interpose_end();
+    interpose_stop();
     size_t count = recmap_batch_count(batch);
     const char *wrong = NULL;
     if (!cut->is_done) wrong = "the shard was never cut";
@@ -141,8 +133,8 @@ static const char *gather_while_cut(recmap_dataset *dataset, struct cut_later *c
 
 /* Truncates a shard while a data set is open: between two reads, or from inside a gather. Every
  * record is then read and must be complete or an error, depending on its place. */
-static const char *cut_open(recmap_dataset *dataset, moment moment, uint64_t target,
-                            cut_place place, recmap_access access) {
+static const char *cut_open(recmap_dataset *dataset, enum moment moment, uint64_t target,
+                            enum cut_place place, recmap_access access) {
     recmap_location places[FIXTURE_RECORDS];
     recmap_record record = {0};
     recmap_error error = RECMAP_ERROR_INIT;
@@ -177,8 +169,8 @@ static const char *run_cut(void *context, size_t number) {
     restore_victim();
     if (recmap_dataset_open(&dataset, data.index, &options, &error) != RECMAP_OK)
         return error.message[0] ? case_says("open: %s", error.message) : "open failed";
-    const char *wrong = cut_open(dataset, (moment)(number % MOMENTS), target,
-                                 (cut_place)(number / MOMENTS), options.access);
+    const char *wrong = cut_open(dataset, (enum moment)(number % MOMENTS), target,
+                                 (enum cut_place)(number / MOMENTS), options.access);
     recmap_dataset_close(dataset);
     return wrong;
 }
@@ -194,12 +186,7 @@ static void test_shard_cut(void **state) {
 /* Cut when it is open and not read yet. Compressed shards have no byte for each record: what was
  * inflated before the cut stays right, all else is an error that names the shard; the other shards
  * are not harmed. */
-typedef enum compressed_moment {
-    IN_ONE_GET,
-    IN_ONE_GATHER,
-    IN_LOADER,
-    COMPRESSED_MOMENTS
-} compressed_moment;
+enum compressed_moment { IN_ONE_GET, IN_ONE_GATHER, IN_LOADER, COMPRESSED_MOMENTS };
 enum { COMPRESSED_CUTS = 6 };
 
 static uint64_t choose_compressed_cut(size_t i) {
@@ -283,17 +270,17 @@ static const char *run_compressed_cut(void *context, size_t number) {
     options.access = number % ACCESSES ? RECMAP_ACCESS_READ : RECMAP_ACCESS_MAP;
     options.guard = 1;
     number /= ACCESSES;
-    compressed_moment moment = (compressed_moment)(number % COMPRESSED_MOMENTS);
+    enum compressed_moment moment = (enum compressed_moment)(number % COMPRESSED_MOMENTS);
     struct cut_later cut = {options.access == RECMAP_ACCESS_MAP ? CALL_MAP : CALL_STAT,
                             choose_compressed_cut(number / COMPRESSED_MOMENTS), false};
     struct call_plan plan = {.kinds = CALL_BIT(cut.kind), .watch = cut_victim, .context = &cut};
     restore_victim();
     if (recmap_dataset_open(&dataset, data.index, &options, NULL) != RECMAP_OK) return "open";
-    interpose_begin(&plan);
+    interpose_start(&plan);
     const char *wrong = moment == IN_ONE_GET  ? check_rest(dataset)
                         : moment == IN_LOADER ? load_epoch(dataset)
                                               : gather_all(dataset);
-    interpose_end();
+    interpose_stop();
     if (!wrong && !cut.is_done) wrong = "the shard was never cut";
     if (!wrong) wrong = check_rest(dataset);
     /* The last record is certainly not in the first half of the bytes. */
@@ -311,9 +298,9 @@ static void test_compressed_shard_cut(void **state) {
 }
 
 /* What is done to the index while it is open. */
-typedef enum harm { HARM_CUT, HARM_OVERWRITE, HARM_REPLACE, HARM_REMOVE, HARMS } harm;
+enum harm { HARM_CUT, HARM_OVERWRITE, HARM_REPLACE, HARM_REMOVE, HARMS };
 
-static void do_harm(harm harm, uint64_t random) {
+static void do_harm(enum harm harm, uint64_t random) {
     uint64_t state = random;
     size_t size = data.new_index.size, at = choose_below(&state, size);
     char other[PATH_LIMIT + 8];
@@ -358,7 +345,7 @@ static const char *read_harmed(recmap_dataset *dataset, bool must_be_right) {
 static const char *run_harm(void *context, size_t number) {
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     recmap_dataset *dataset = NULL;
-    harm harm = (enum harm)(number % HARMS);
+    enum harm harm = (enum harm)(number % HARMS);
     (void)context;
     options.index_in_memory = number / HARMS % 2;
     options.guard = 1;
@@ -389,7 +376,7 @@ static void test_index_harmed(void **state) {
 
 /* Harm that is done to the index by call `due` of those that open it. */
 struct opening_harm {
-    harm harm;
+    enum harm harm;
     uint64_t random;
     size_t due, seen;
 };
@@ -422,9 +409,9 @@ static const char *run_opening_harm(void *context, size_t number) {
     options.guard = 1;
     fixture_reset(&data);
     file_bytes_save(data.index, data.new_index.bytes, data.new_index.size);
-    interpose_begin(&plan);
+    interpose_start(&plan);
     recmap_status status = recmap_dataset_open(&dataset, data.index, &options, &error);
-    interpose_end();
+    interpose_stop();
     if (status != RECMAP_OK) return error.message[0] && error.path[0] ? NULL : "no stated error";
     bool must_be_right = opening.harm == HARM_REPLACE || opening.harm == HARM_REMOVE;
     const char *wrong = read_harmed(dataset, must_be_right);

@@ -173,9 +173,9 @@ static const char *run_case(void *context, size_t number) {
     struct session s;
     begin(&s);
     struct holdings before = holdings_now();
-    interpose_begin(&plan);
+    interpose_start(&plan);
     const char *wrong = run_steps(&s, is_sticky);
-    interpose_end();
+    interpose_stop();
     if (!wrong) {
         struct outcome found = outcome_of(&s);
         if (found.size != expected.size || found.sum != expected.sum) wrong = "another record";
@@ -197,9 +197,9 @@ static void test_memory(void **state) {
     struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
     struct session s;
     begin(&s);
-    interpose_begin(&plan);
+    interpose_start(&plan);
     const char *wrong = run_steps(&s, true);
-    uint64_t count = interpose_end();
+    uint64_t count = interpose_stop();
     assert_null(wrong);
     assert_true(count > 30);
     expected = outcome_of(&s);
@@ -218,7 +218,7 @@ static void test_steady_state_allocates_nothing(void **state) {
     assert_int_equal(write_json(&s, NULL), RECMAP_OK);
     assert_int_equal(read_json(&s, NULL), RECMAP_OK);
     assert_int_equal(read_escapes(&s, NULL), RECMAP_OK);
-    interpose_begin(&plan);
+    interpose_start(&plan);
     recmap_status status = RECMAP_OK;
     for (unsigned round = 0; status == RECMAP_OK && round < 20; round++) {
         for (size_t i = 0; i < LABELS; i++) s.labels[i] /= 2;
@@ -226,7 +226,7 @@ static void test_steady_state_allocates_nothing(void **state) {
         if (status == RECMAP_OK) status = read_json(&s, NULL);
         if (status == RECMAP_OK) status = read_escapes(&s, NULL);
     }
-    uint64_t count = interpose_end();
+    uint64_t count = interpose_stop();
     assert_int_equal(status, RECMAP_OK);
     assert_int_equal(count, 0);
     end(&s);

@@ -56,7 +56,7 @@ static recmap_status write_at(const char *path, const char *index, recmap_error 
     options.index = &indexing;
     recmap_status status = recmap_writer_create(&writer, path, &options, error);
     for (uint64_t i = 0; status == RECMAP_OK && i < FIXTURE_RECORDS; i++)
-        status = recmap_writer_write(writer, bytes, payload_make(bytes, i), error);
+        status = recmap_writer_write(writer, bytes, payload_write(bytes, i), error);
     if (status == RECMAP_OK) status = recmap_writer_finish(writer, error);
     recmap_writer_destroy(writer);
     return status;

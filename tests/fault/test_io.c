@@ -27,7 +27,7 @@ struct scenario {
 
 struct failing {
     const char *name;
-    call_fault fault;
+    enum call_fault fault;
     int code;
     unsigned kinds;
 };
@@ -150,9 +150,9 @@ static const char *run_case(void *context, size_t number) {
                              .code = io_case->failing->code};
     fixture_reset(&data);
     struct holdings before = holdings_now();
-    interpose_begin(&plan);
+    interpose_start(&plan);
     const char *wrong = run_all(io_case);
-    interpose_end();
+    interpose_stop();
     if (!wrong && io_case->at && !interpose_hits()) wrong = "the call was never made";
     if (!wrong) wrong = holdings_check(&before);
     if (!wrong) return NULL;
@@ -168,9 +168,9 @@ static uint64_t count_calls(const struct scenario *scenario, const struct failin
     struct io_case none = {scenario, failing, false, 0};
     struct call_plan plan = {.kinds = failing->kinds};
     fixture_reset(&data);
-    interpose_begin(&plan);
+    interpose_start(&plan);
     const char *wrong = run_all(&none);
-    uint64_t count = interpose_end();
+    uint64_t count = interpose_stop();
     if (wrong) printf("%s\n", wrong);
     require(!wrong, "the scenario without faults");
     return count;

@@ -27,7 +27,7 @@ static struct file_bytes first_shard;
 struct killing {
     bool append;
     uint64_t at;
-    call_fault when;
+    enum call_fault when;
 };
 
 static const char *build(bool append, unsigned thread_count) {
@@ -41,9 +41,9 @@ static const char *build_until_killed(void *context, size_t number) {
     const struct killing *killing = context;
     struct call_plan plan = {.kinds = CALL_ALL_FILES, .at = killing->at, .fault = killing->when};
     (void)number;
-    interpose_begin(&plan);
+    interpose_start(&plan);
     const char *wrong = build(killing->append, 1);
-    interpose_end();
+    interpose_stop();
     return wrong;
 }
 
@@ -80,9 +80,9 @@ static void sweep(const char *name, bool append) {
     struct killing none = {append, 0, FAULT_NONE};
     struct call_plan plan = {.kinds = CALL_ALL_FILES};
     fixture_reset(&data);
-    interpose_begin(&plan);
+    interpose_start(&plan);
     assert_null(build(append, 1));
-    uint64_t count = interpose_end();
+    uint64_t count = interpose_stop();
     assert_int_equal(cases_run(name, 2 * count, 1, kill_at_call, &none), 0);
 }
 
@@ -109,7 +109,7 @@ static const char *write_both(void) {
     options.index = &index;
     recmap_status status = recmap_writer_create(&writer, written, &options, &error);
     for (uint64_t i = 0; status == RECMAP_OK && i < FIXTURE_SHARD_RECORDS; i++)
-        status = recmap_writer_write(writer, bytes, payload_make(bytes, i), &error);
+        status = recmap_writer_write(writer, bytes, payload_write(bytes, i), &error);
     if (status == RECMAP_OK) status = recmap_writer_finish(writer, &error);
     recmap_writer_destroy(writer);
     return status == RECMAP_OK ? NULL : case_says("%s", error.message);
@@ -127,9 +127,9 @@ static const char *write_until_killed(void *context, size_t number) {
     const struct killing *killing = context;
     struct call_plan plan = {.kinds = CALL_ALL_FILES, .at = killing->at, .fault = killing->when};
     (void)number;
-    interpose_begin(&plan);
+    interpose_start(&plan);
     const char *wrong = write_both();
-    interpose_end();
+    interpose_stop();
     return wrong;
 }
 
@@ -140,7 +140,7 @@ static const char *kill_writer_at_call(void *context, size_t number) {
     (void)context;
     unlink(written);
     unlink(indexed);
-    child_end end = child_run(write_until_killed, &killing, number);
+    enum child_end end = child_run(write_until_killed, &killing, number);
     /* Only a call that succeeds is followed by SIGKILL. A look at a target that does not exist yet
      * fails, and the writer then finishes. */
     bool may_finish = killing.when == FAULT_KILL_AFTER;
@@ -158,9 +158,9 @@ static const char *kill_writer_at_call(void *context, size_t number) {
 static void test_every_call_of_a_writer(void **state) {
     (void)state;
     struct call_plan plan = {.kinds = CALL_ALL_FILES};
-    interpose_begin(&plan);
+    interpose_start(&plan);
     assert_null(write_both());
-    uint64_t count = interpose_end();
+    uint64_t count = interpose_stop();
     assert_int_equal(cases_run("kill, writer", 2 * count, 1, kill_writer_at_call, NULL), 0);
 }
 

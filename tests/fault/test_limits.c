@@ -125,7 +125,7 @@ static void shorten_maps(uint64_t limit) {
                              .is_sticky = true,
                              .fault = FAULT_ERRNO,
                              .code = ENOMEM};
-    interpose_begin(&plan);
+    interpose_start(&plan);
 }
 
 struct limits {
@@ -159,7 +159,7 @@ static const char *run_limits(void *context, size_t number) {
     limit_files();
     if (limits->map_count) shorten_maps(limits->map_count + 1);
     const char *wrong = read_everything(&options);
-    interpose_end();
+    interpose_stop();
     if (!wrong) return NULL;
     char kept[1024];
     snprintf(kept, sizeof kept, "%s", wrong);
@@ -250,7 +250,7 @@ static void test_little_address_space(void **state) {
     }
     recmap_status status = recmap_index_builder_finish(NULL, builder, NULL);
     recmap_index_builder_destroy(builder);
-    child_end map = child_run(read_large, index, 0), read = child_run(read_large, index, 1);
+    enum child_end map = child_run(read_large, index, 0), read = child_run(read_large, index, 1);
     folder_remove(large);
     assert_int_equal(status, RECMAP_OK);
     assert_int_equal(map, CHILD_PASSED);

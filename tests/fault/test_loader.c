@@ -154,9 +154,9 @@ static const char *run_case(void *context, size_t number) {
                              .fault = FAULT_ERRNO,
                              .code = sweep->code};
     struct holdings before = holdings_now();
-    interpose_begin(&plan);
+    interpose_start(&plan);
     const char *wrong = run_iteration(&at);
-    interpose_end();
+    interpose_stop();
     if (!wrong) wrong = holdings_check(&before);
     if (!wrong) return NULL;
     char text[1024];
@@ -174,9 +174,9 @@ static void run_sweep(const char *name, struct sweep swept) {
     /* Twice, as the first time what stays for good is allocated too. */
     for (int i = 0; i < 2; i++) {
         struct iteration at = iteration_of(&swept, true);
-        interpose_begin(&plan);
+        interpose_start(&plan);
         const char *wrong = run_iteration(&at);
-        count = interpose_end();
+        count = interpose_stop();
         if (wrong) printf("%s\n", wrong);
         require(!wrong && !at.is_over, "the iteration without faults");
     }

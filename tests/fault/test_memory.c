@@ -131,7 +131,7 @@ static recmap_status read_compressed(struct session *session, recmap_error *erro
         status = recmap_dataset_get(&record, dataset, recmap_dataset_count(dataset) - 1, error);
     if (status == RECMAP_OK) {
         uint8_t due[PAYLOAD_MAX];
-        size_t size = payload_make(due, FIXTURE_RECORDS - 1);
+        size_t size = payload_write(due, FIXTURE_RECORDS - 1);
         expect(session, record.size == size && !memcmp(record.data, due, size),
                "another record of the compressed shard");
         recmap_record_release(&record);
@@ -171,7 +171,7 @@ static recmap_status write_shard(struct session *session, recmap_error *error) {
     (void)session;
     recmap_status status = recmap_writer_create(&writer, written, &options, error);
     for (uint64_t i = 0; status == RECMAP_OK && i < WRITTEN_RECORDS; i++)
-        status = recmap_writer_write(writer, bytes, payload_make(bytes, i), error);
+        status = recmap_writer_write(writer, bytes, payload_write(bytes, i), error);
     if (status == RECMAP_OK) status = recmap_writer_finish(writer, error);
     recmap_writer_destroy(writer);
     return status;
@@ -371,9 +371,9 @@ static const char *run_case(void *context, size_t number) {
     fixture_reset(&data);
     clear_other();
     struct holdings before = holdings_now();
-    interpose_begin(&plan);
+    interpose_start(&plan);
     const char *wrong = run_steps(&session, is_sticky);
-    interpose_end();
+    interpose_stop();
     if (!wrong) wrong = holdings_check(&before);
     if (!wrong && count_temporaries(data.folder) + count_temporaries(other))
         wrong = "a temporary file is left";
@@ -393,9 +393,9 @@ static uint64_t count_allocations(const recmap_dataset_options *reading) {
         struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
         fixture_reset(&data);
         clear_other();
-        interpose_begin(&plan);
+        interpose_start(&plan);
         const char *wrong = run_steps(&session, true);
-        count = interpose_end();
+        count = interpose_stop();
         if (wrong) printf("%s\n", wrong);
         require(!wrong, "the steps without faults");
     }
@@ -447,9 +447,9 @@ static const char *run_threaded(void *context, size_t number) {
                              .code = ENOMEM};
     (void)context;
     fixture_reset(&data);
-    interpose_begin(&plan);
+    interpose_start(&plan);
     const char *wrong = check_step(&build, &session, number % 2);
-    interpose_end();
+    interpose_stop();
     return wrong ? wrong : fixture_check(&data, number % 2, true);
 }
 
@@ -460,9 +460,9 @@ static void test_threads(void **state) {
         skip();
     }
     struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
-    interpose_begin(&plan);
+    interpose_start(&plan);
     assert_int_equal(fixture_rebuild(&data, 2, NULL), RECMAP_OK);
-    uint64_t count = interpose_end();
+    uint64_t count = interpose_stop();
     assert_int_equal(
         cases_run("memory, threads", 2 * count, step_between_cases(), run_threaded, NULL), 0);
 }
@@ -492,9 +492,9 @@ static void write_compressed(void) {
     struct deflate_way way = {.level = 0, .memory = 8};
     add_deflated(&file, COMPRESSION_GZIP, &content, &way);
     file_write(compressed, file.data, file.size);
-    buffer_free(&once);
-    buffer_free(&content);
-    buffer_free(&file);
+    buffer_deinit(&once);
+    buffer_deinit(&content);
+    buffer_deinit(&file);
 }
 
 /* Creates the files that the steps read besides the fixture: damaged, compressed, text and listed

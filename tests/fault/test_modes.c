@@ -115,7 +115,7 @@ static const char *compare(const struct answer *a, const struct answer *b, const
 static const char *check_right(const struct answers *first) {
     for (size_t i = 0; i < FIXTURE_RECORDS; i++) {
         uint8_t bytes[PAYLOAD_MAX];
-        recmap_record expected = {bytes, payload_make(bytes, i), i, NULL};
+        recmap_record expected = {bytes, payload_write(bytes, i), i, NULL};
         if (first->gets[i].status == RECMAP_OK && first->gets[i].sum != sum_of(&expected))
             return case_says("record %zu is not what was written", i);
         if (first->labels[i].status == RECMAP_OK && first->labels[i].sum != 3 * i - 7)

@@ -22,13 +22,13 @@
 enum { RENAMED = 1, FIRST = RENAMED * FIXTURE_SHARD_RECORDS };
 
 /* What opening and reading under the name must come to. */
-typedef enum outcome { REFUSED, READ } outcome;
+enum outcome { REFUSED, READ };
 
 struct hostile {
     const char *name; /* %s stands for the folder's own name, %o for that of the other one; %F and
                          %O are their paths */
-    outcome by_default;
-    outcome with_absolute;
+    enum outcome by_default;
+    enum outcome with_absolute;
 };
 
 static const struct hostile names[] = {
@@ -73,7 +73,7 @@ enum { NAME_COUNT = sizeof names / sizeof *names };
 struct moved {
     const char *previous; /* of the shard before, or NULL: its own name, which is relative */
     const char *name;
-    outcome outcome;
+    enum outcome outcome;
 };
 
 static const struct moved moved_names[] = {
@@ -191,7 +191,7 @@ static bool is_printable(const char *text) {
 }
 
 /* Reads the shard under its name by get, gather and verify. */
-static const char *read_named(recmap_dataset *dataset, outcome expected, recmap_error *error) {
+static const char *read_named(recmap_dataset *dataset, enum outcome expected, recmap_error *error) {
     recmap_record record;
     recmap_report *report = NULL;
     recmap_status status = recmap_dataset_get(&record, dataset, FIRST, error);
@@ -223,7 +223,7 @@ static const char *run_name(void *context, size_t number) {
     (void)context;
     options.allow_absolute_paths = number % 2;
     options.access = number / 2 % 2 ? RECMAP_ACCESS_READ : RECMAP_ACCESS_MAP;
-    outcome expected = number % 2 ? hostile->with_absolute : hostile->by_default;
+    enum outcome expected = number % 2 ? hostile->with_absolute : hostile->by_default;
     char *name = expand(hostile->name);
     bool is_unasked = name[0] == '/' && !options.allow_absolute_paths;
     make_index(NULL, name);

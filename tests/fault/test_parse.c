@@ -173,9 +173,9 @@ static const char *run_case(void *context, size_t number) {
                              .fault = FAULT_ERRNO,
                              .code = ENOMEM};
     const char *wrong = NULL;
-    interpose_begin(&plan);
+    interpose_start(&plan);
     for (size_t i = 0; !wrong && i < COUNT(steps); i++) wrong = take_step(&steps[i], &r, is_sticky);
-    interpose_end();
+    interpose_stop();
     if (!wrong) wrong = check_values(&r);
     if (wrong && !*wrong) wrong = NULL;
     end_run(&r);
@@ -186,9 +186,9 @@ static void test_no_memory(void **state) {
     (void)state;
     struct run r = {0};
     struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
-    interpose_begin(&plan);
+    interpose_start(&plan);
     for (size_t i = 0; i < COUNT(steps); i++) assert_int_equal(steps[i].run(&r, NULL), RECMAP_OK);
-    uint64_t count = interpose_end();
+    uint64_t count = interpose_stop();
     assert_null(check_values(&r));
     end_run(&r);
     assert_true(count > 100);
@@ -203,9 +203,9 @@ static void test_steady_state(void **state) {
     assert_int_equal(create(&r, NULL), RECMAP_OK);
     assert_int_equal(make_columns(&r, NULL), RECMAP_OK);
     assert_int_equal(parse(&r, NULL), RECMAP_OK);
-    interpose_begin(&plan);
+    interpose_start(&plan);
     for (int i = 0; i < 20; i++) parse(&r, NULL);
-    assert_int_equal(interpose_end(), 0);
+    assert_int_equal(interpose_stop(), 0);
     assert_null(check_values(&r));
 
     /* With one export always alive the memory of two batches goes round. */
@@ -213,9 +213,9 @@ static void test_steady_state(void **state) {
         DLManagedTensor *last = r.tensor;
         assert_int_equal(export_tensor(&r, NULL), RECMAP_OK);
         if (last) last->deleter(last);
-        interpose_begin(&plan);
+        interpose_start(&plan);
         parse(&r, NULL);
-        assert_int_equal(interpose_end() > 0, i == 0);
+        assert_int_equal(interpose_stop() > 0, i == 0);
     }
     end_run(&r);
 }

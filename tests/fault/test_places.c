@@ -143,7 +143,7 @@ static const char *run_setting(void *context, size_t number) {
     (void)context;
     if (!prepare(setting)) return setting->read_only_mount ? NULL : "not prepared";
     uint64_t before = listing(data.folder);
-    child_end end = child_run(use_as_nobody, (void *)setting, number % 2);
+    enum child_end end = child_run(use_as_nobody, (void *)setting, number % 2);
     bool is_same = listing(data.folder) == before;
     const char *wrong = count_temporaries(data.folder) ? "a temporary file is left" : NULL;
     if (!setting->read_only_mount) restore();

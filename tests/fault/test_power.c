@@ -26,7 +26,7 @@ enum { EVENTS_MAX = 4096, PIECE_SIZE = 4096, INDEX_MAX = 1 << 20 };
 
 /* One thing that reached the kernel. */
 struct event {
-    call_kind kind;
+    enum call_kind kind;
     ino_t inode; /* of the file, or of the folder that was synced */
     uint64_t offset;
     size_t size;
@@ -70,7 +70,7 @@ static void record(void *context, const struct call *call) {
 }
 
 /* What becomes of that which was not synced. */
-typedef enum loss { LOSS_ALL, LOSS_NONE, LOSS_ALL_BUT_NAME, LOSS_SOME, LOSS_DESPITE_SYNC } loss;
+enum loss { LOSS_ALL, LOSS_NONE, LOSS_ALL_BUT_NAME, LOSS_SOME, LOSS_DESPITE_SYNC };
 
 struct image {
     uint8_t bytes[INDEX_MAX];
@@ -90,7 +90,7 @@ static void image_write(const struct event *event, size_t skip, size_t size) {
     memcpy(disk.bytes + event->offset + skip, event->data + skip, size);
 }
 
-static bool survives(loss loss, uint64_t *random) {
+static bool survives(enum loss loss, uint64_t *random) {
     if (loss == LOSS_DESPITE_SYNC) return choose_below(random, 8) > 0;
     return loss == LOSS_NONE || (loss == LOSS_SOME && choose_below(random, 2));
 }
@@ -105,7 +105,7 @@ static size_t synced_until(ino_t inode, size_t cut) {
 }
 
 /* The bytes of the new file as a power loss before event `cut` may leave them. */
-static void make_image(size_t cut, loss loss, uint64_t *random) {
+static void make_image(size_t cut, enum loss loss, uint64_t *random) {
     size_t certain = loss == LOSS_DESPITE_SYNC ? 0 : synced_until(new_inode, cut);
     disk.size = 0;
     for (size_t i = 0; i < cut; i++) {
@@ -122,7 +122,7 @@ static void make_image(size_t cut, loss loss, uint64_t *random) {
 }
 
 /* Whether the new file has the index's name after the loss. */
-static bool is_renamed(size_t cut, loss loss, uint64_t *random) {
+static bool is_renamed(size_t cut, enum loss loss, uint64_t *random) {
     for (size_t i = 0; i < cut; i++) {
         if (events[i].kind != CALL_RENAME) continue;
         if (synced_until(folder_inode, cut) > i) return true;
@@ -175,7 +175,7 @@ enum { SOME_FIRST = 3 };
 static const char *lose_power(void *context, size_t number) {
     size_t ways = *(const size_t *)context;
     size_t cut = number / ways, way = number % ways;
-    loss loss = way < SOME_FIRST ? (enum loss)way : way % 2 ? LOSS_SOME : LOSS_DESPITE_SYNC;
+    enum loss loss = way < SOME_FIRST ? (enum loss)way : way % 2 ? LOSS_SOME : LOSS_DESPITE_SYNC;
     uint64_t random = test_seed() + number;
     make_image(cut, loss, &random);
     bool renamed = is_renamed(cut, loss, &random);
@@ -194,9 +194,9 @@ static void test_power_loss(void **state) {
     fixture_create(&data);
     require(!stat(data.folder, &st), "stat");
     folder_inode = st.st_ino;
-    interpose_begin(&plan);
+    interpose_start(&plan);
     assert_int_equal(fixture_append(&data, NULL), RECMAP_OK);
-    interpose_end();
+    interpose_stop();
     assert_true(file_bytes_equal(&data.new_index, data.index));
     /* The whole of the log, with nothing lost, is the new index. */
     make_image(event_count, LOSS_NONE, NULL);

@@ -114,9 +114,9 @@ static const char *build_taken_for_dead(void *context, size_t number) {
     recmap_error error = RECMAP_ERROR_INIT;
     (void)context;
     fixture_reset(&data);
-    interpose_begin(&plan);
+    interpose_start(&plan);
     recmap_status status = fixture_rebuild(&data, 1, &error);
-    interpose_end();
+    interpose_stop();
     if (remover.fd < 0) return "no temporary file was made";
     close(remover.fd);
     if (status != RECMAP_OK) return case_says("%s", error.message);
@@ -160,9 +160,9 @@ static const char *build_with_impostor(void *context, size_t number) {
     char victim[PATH_LIMIT];
     (void)context;
     fixture_reset(&data);
-    interpose_begin(&plan);
+    interpose_start(&plan);
     recmap_status status = fixture_rebuild(&data, 1, &error);
-    interpose_end();
+    interpose_stop();
     require(impostor.path[0], "no temporary file was made");
     snprintf(victim, sizeof victim, "%s/victim", data.folder);
     if (!file_bytes_equal(&nothing, victim)) return "another file was written to";
@@ -199,10 +199,10 @@ static void test_lock_file_is_removed(void **state) {
     recmap_index_options options = fixture_options();
     fixture_reset(&data);
     snprintf(lock, sizeof lock, "%s.lock", data.index);
-    interpose_begin(&plan);
+    interpose_start(&plan);
     recmap_status status = recmap_index_builder_create(&builder, data.index, &options, NULL);
     if (status == RECMAP_OK) status = recmap_index_builder_add_index(builder, data.index, NULL);
-    interpose_end();
+    interpose_stop();
     assert_int_equal(status, RECMAP_OK);
     assert_true(is_removed);
     assert_int_equal(access(lock, F_OK), 0);

@@ -130,7 +130,7 @@ static void move_value(struct forged *index, struct rng *random) {
     if (!source->count) return;
     struct store_key last = source->values[source->count - 1].key;
     switch (rng_below(random, 3)) {
-    case 0: forged_drop(index, table); break;
+    case 0: forged_remove(index, table); break;
     case 1: source->values[source->count - 1].key.series++; break;
     default:
         forged_add(index, table, (struct store_key){last.chunk, last.series + 1},
@@ -147,7 +147,7 @@ static void forge(uint64_t seed, const char *path) {
     if (!says || rng_one_in(&random, 4)) change_bytes(&index, &random);
     if (rng_one_in(&random, 16)) move_value(&index, &random);
     forged_write(&index, path);
-    forged_free(&index);
+    forged_deinit(&index);
 }
 
 /* From here on: what a child does with the index. cmocka's assertions are not for children. */
@@ -334,7 +334,7 @@ static void test_forged(void **state) {
     sample_build("sample.rmx");
     struct buffer more = file_read("s00000");
     file_write("more", more.data, more.size);
-    buffer_free(&more);
+    buffer_deinit(&more);
     assert_int_equal(use_in_child("sample.rmx", 0), 2);
     for (uint64_t seed = first; seed < first + count; seed++) {
         forge(seed, "forged.rmx");

@@ -280,7 +280,7 @@ static void no_ids_but_pairs(struct forged *index) {
 
 /* Wrong in the values themselves. */
 static void no_manifest(struct forged *index) {
-    forged_drop(index, STORE_MANIFEST);
+    forged_remove(index, STORE_MANIFEST);
 }
 
 static void add_copy(struct forged *index, store_table table, struct store_key key) {
@@ -321,7 +321,7 @@ static void damages_twice(struct forged *index) {
 }
 
 static void no_offsets(struct forged *index) {
-    forged_drop(index, STORE_OFFSETS);
+    forged_remove(index, STORE_OFFSETS);
 }
 
 static void offsets_twice(struct forged *index) {
@@ -337,7 +337,7 @@ static void offsets_cut(struct forged *index) {
 }
 
 static void column_dropped(struct forged *index) {
-    forged_drop(index, STORE_COLUMNS);
+    forged_remove(index, STORE_COLUMNS);
 }
 
 static void column_surplus(struct forged *index) {
@@ -353,7 +353,7 @@ static void column_cut(struct forged *index) {
 }
 
 static void ids_dropped(struct forged *index) {
-    forged_drop(index, STORE_IDS);
+    forged_remove(index, STORE_IDS);
 }
 
 static void ids_surplus(struct forged *index) {
@@ -649,7 +649,7 @@ static void breaks(void **state) {
     forged_encode(&index);
     if (broken->change) broken->change(&index);
     forged_write(&index, "forged.rmx");
-    forged_free(&index);
+    forged_deinit(&index);
     refuse(broken, false);
     refuse(broken, true);
 }
@@ -664,7 +664,7 @@ static void unbroken(void **state) {
     assert_int_equal(index.tables[STORE_IDS].count, 2);
     forged_encode(&index);
     forged_write(&index, "forged.rmx");
-    forged_free(&index);
+    forged_deinit(&index);
     index = forged_read("sample.rmx");
     again = forged_read("forged.rmx");
     for (int t = 0; t < STORE_TABLE_COUNT; t++) {
@@ -676,8 +676,8 @@ static void unbroken(void **state) {
             assert_memory_equal(value->data, due->data, due->size);
         }
     }
-    forged_free(&index);
-    forged_free(&again);
+    forged_deinit(&index);
+    forged_deinit(&again);
     recmap_error error = RECMAP_ERROR_INIT;
     struct index_file *opened;
     ASSERT_OK(index_open(&opened, "forged.rmx", NULL, &error), &error);

@@ -436,7 +436,7 @@ static void forge(const char *path, uint64_t seed) {
     samples_mutate(in_memory, seed);
     struct buffer bytes = file_read(in_memory);
     file_write(path, bytes.data, bytes.size);
-    buffer_free(&bytes);
+    buffer_deinit(&bytes);
 }
 
 static void run_child(uint64_t first, uint64_t end) {
@@ -537,7 +537,7 @@ static int enter(void **state) {
 
 static int leave(void **state) {
     char command[96];
-    samples_free();
+    samples_deinit();
     munmap(progress, sizeof *progress);
     snprintf(command, sizeof command, "rm -rf '%s'", memory_folder);
     return system(command) | folder_leave(state);

@@ -54,14 +54,14 @@ static int enter(void **state) {
         struct deflate_way way = {.level = 1, .memory = 8};
         add_deflated(&file, s ? COMPRESSION_ZLIB : COMPRESSION_GZIP, &contents[s], &way);
         file_write(names[s], file.data, file.size);
-        buffer_free(&file);
+        buffer_deinit(&file);
     }
     index_build("sample.rmx", NULL, names, SHARDS);
     return 0;
 }
 
 static int leave(void **state) {
-    for (int s = 0; s < SHARDS; s++) buffer_free(&contents[s]);
+    for (int s = 0; s < SHARDS; s++) buffer_deinit(&contents[s]);
     return folder_leave(state);
 }
 
@@ -166,7 +166,7 @@ static void test_unchanged(void **state) {
     memset(outcomes, 0, sizeof outcomes);
     try_forged(&index, "unchanged", 0);
     assert_int_equal(outcomes[3], 1);
-    forged_free(&index);
+    forged_deinit(&index);
 }
 
 /* Every bit of every number, some of them in a short run. */
@@ -184,7 +184,7 @@ static void test_every_bit(void **state) {
         }
     }
     assert_true(outcomes[4] > 0 && outcomes[2] + outcomes[3] < outcomes[4]);
-    forged_free(&index);
+    forged_deinit(&index);
 }
 
 static void test_strange_numbers(void **state) {
@@ -203,7 +203,7 @@ static void test_strange_numbers(void **state) {
             }
             store64(value + field, was);
         }
-    forged_free(&index);
+    forged_deinit(&index);
 }
 
 static void test_windows(void **state) {
@@ -221,7 +221,7 @@ static void test_windows(void **state) {
             value->data[at] = was;
         }
     }
-    forged_free(&index);
+    forged_deinit(&index);
 }
 
 /* What shards say of their points, and values that are not where they belong. */
@@ -236,13 +236,13 @@ static void test_counts(void **state) {
         index.shards[0].size = (uint64_t)1 << (i % 2 ? 61 : 33);
         forged_encode(&index);
         try_forged(&index, "count and size", i);
-        forged_free(&index);
+        forged_deinit(&index);
     }
     for (size_t i = 0; i < 4; i++) {
         struct forged index = forged_read("sample.rmx");
         struct forged_table *table = &index.tables[STORE_POINTS];
         struct forged_value first = table->values[0];
-        if (i == 0) forged_drop(&index, STORE_POINTS);
+        if (i == 0) forged_remove(&index, STORE_POINTS);
         if (i == 1) table->values[1].key.chunk++;
         if (i == 2)
             forged_add(&index, STORE_POINTS, (struct store_key){SHARDS, 0}, first.data, first.size);
@@ -253,7 +253,7 @@ static void test_counts(void **state) {
             table->values[1].size = first.size;
         }
         try_forged(&index, "values", i);
-        forged_free(&index);
+        forged_deinit(&index);
     }
 }
 
@@ -265,11 +265,11 @@ static void test_endless_image(void **state) {
     memset(outcomes, 0, sizeof outcomes);
     index.shards[SHARDS - 1].size = (uint64_t)1 << 61;
     index.shards[SHARDS - 1].point_count = 0;
-    forged_drop(&index, STORE_POINTS);
+    forged_remove(&index, STORE_POINTS);
     forged_encode(&index);
     try_forged(&index, "endless", 0);
     assert_int_equal(outcomes[2] + outcomes[3] + outcomes[4], 1);
-    forged_free(&index);
+    forged_deinit(&index);
 }
 
 int main(void) {

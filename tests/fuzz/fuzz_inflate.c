@@ -145,6 +145,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     add_deflated(&stream, kind, &bytes, &way);
     if (kind == COMPRESSION_GZIP) add_deflated(&stream, kind, &bytes, &way);
     check_stream(kind, &stream, true, is_read, step);
-    buffer_free(&stream);
+    buffer_deinit(&stream);
     return 0;
 }

@@ -82,7 +82,7 @@ static void scan_file(const char *path, const uint8_t *data, size_t size, uint8_
     require(at.record == at.due.record_count && at.has_ended == !fails);
     if (fails) require(error.offset == at.due.damages[0].offset && error.message[0]);
     else require(at.damage == at.due.damage_count);
-    oracle_free(&at.due);
+    oracle_deinit(&at.due);
     extractor_destroy(nothing);
 }
 

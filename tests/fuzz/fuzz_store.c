@@ -50,6 +50,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     file_reseal(&file);
     read_twice(fd, &file);
     close(fd);
-    file_free(&file);
+    file_deinit(&file);
     return 0;
 }

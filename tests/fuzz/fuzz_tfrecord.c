@@ -40,8 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (found != FRAME_NOWHERE) {
         struct oracle_file rest = oracle_read(data + found, size - found, true);
         require(rest.record_count > 0 && rest.records[0].offset == 0);
-        oracle_free(&rest);
+        oracle_deinit(&rest);
     }
-    oracle_free(&due);
+    oracle_deinit(&due);
     return 0;
 }

@@ -20,7 +20,7 @@ static void require(bool holds, const char *reason) {
 }
 
 /* What the plain reader says of the bytes at `at`: a record, the end, or damage. */
-typedef enum answer { RECORD, END, DAMAGE } answer;
+enum answer { RECORD, END, DAMAGE };
 
 struct place {
     uint64_t offset, size, data_offset, data_size;
@@ -40,8 +40,8 @@ static uint64_t number_at(const uint8_t *data, int count) {
     return number;
 }
 
-static answer sized(struct place *out, const uint8_t *data, uint64_t begin, uint64_t end,
-                    int head) {
+static enum answer sized(struct place *out, const uint8_t *data, uint64_t begin, uint64_t end,
+                         int head) {
     if (begin == end) return END;
     if (end - begin < (uint64_t)head) return DAMAGE;
     uint64_t length = number_at(data + begin, head);
@@ -50,8 +50,8 @@ static answer sized(struct place *out, const uint8_t *data, uint64_t begin, uint
     return RECORD;
 }
 
-static answer until(struct place *out, const uint8_t *data, uint64_t begin, uint64_t end,
-                    uint8_t byte) {
+static enum answer until(struct place *out, const uint8_t *data, uint64_t begin, uint64_t end,
+                         uint8_t byte) {
     if (begin == end) return END;
     uint64_t size = 0;
     while (begin + size < end && data[begin + size] != byte) size++;
@@ -60,18 +60,18 @@ static answer until(struct place *out, const uint8_t *data, uint64_t begin, uint
     return RECORD;
 }
 
-static answer sample(struct place *out, const uint8_t *data, uint64_t begin, uint64_t end) {
+static enum answer sample(struct place *out, const uint8_t *data, uint64_t begin, uint64_t end) {
     uint64_t size;
-    plain_tar_answer said = plain_tar_sample(&size, data + begin, end - begin);
+    enum plain_tar_answer said = plain_tar_sample(&size, data + begin, end - begin);
     if (said == PLAIN_SAMPLE) *out = (struct place){begin, size, 0, size};
     return said == PLAIN_SAMPLE ? RECORD : said == PLAIN_END ? END : DAMAGE;
 }
 
 /* Reads the frame at `at` with the simplest code that follows the framing's definition. It shares
  * no code with the library, so that a mistake in one shows as a difference. */
-static answer plain(struct place *out, const struct framing_check *check, const uint8_t *data,
-                    uint64_t begin, uint64_t end) {
-    answer said = END;
+static enum answer plain(struct place *out, const struct framing_check *check, const uint8_t *data,
+                         uint64_t begin, uint64_t end) {
+    enum answer said = END;
     switch (check->kind) {
     case CHECK_LINES:
         said = until(out, data, begin, end, '\n');

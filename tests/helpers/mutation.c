@@ -338,7 +338,7 @@ static void move_value(struct forged *index, struct rng *random) {
     if (!values->count || values->count == FORGED_VALUES_MAX) return;
     struct store_key last = values->values[values->count - 1].key;
     switch (rng_below(random, 3)) {
-    case 0: forged_drop(index, table); break;
+    case 0: forged_remove(index, table); break;
     case 1: values->values[values->count - 1].key.series++; break;
     default:
         forged_add(index, table, (struct store_key){last.chunk, last.series + 1},

@@ -90,8 +90,8 @@ static void add_payload(struct buffer *record, size_t framing, size_t number, st
     features_add_int64(&features, "number", (int64_t)number);
     features_add_bytes(&features, "text", text.data, text.size);
     features_end(record, &features);
-    buffer_free(&features);
-    buffer_free(&text);
+    buffer_deinit(&features);
+    buffer_deinit(&text);
 }
 
 static void add_member(struct buffer *shard, const struct buffer *record, size_t number) {
@@ -143,7 +143,7 @@ static void write_file(struct sample_file *file, size_t kind, size_t number) {
         for (size_t k = 0; framing == TFRECORD && i % 12 == 6 && k < 20; k++)
             buffer_add_byte(&file->content, 0xff);
         add_frame(&file->content, framing, &record, id);
-        buffer_free(&record);
+        buffer_deinit(&record);
     }
     if (framing == FIXED) buffer_add(&file->content, "FOOT.", 5);
     for (size_t i = 0; framing == TAR && i < 2 * TAR_BLOCK; i++) buffer_add_byte(&file->content, 0);
@@ -205,7 +205,7 @@ static void add_checks(struct point_list *points, const struct buffer *content) 
 static void add_points(const char *index_name, size_t kind) {
     struct forged index = forged_read(index_name);
     struct forged_table *table = &index.tables[STORE_POINTS];
-    while (table->count) forged_drop(&index, STORE_POINTS);
+    while (table->count) forged_remove(&index, STORE_POINTS);
     for (size_t i = 0; i < index.shard_count; i++) {
         struct point_list points = {0};
         size_t size;
@@ -221,7 +221,7 @@ static void add_points(const char *index_name, size_t kind) {
     }
     forged_encode(&index);
     forged_write(&index, index_name);
-    forged_free(&index);
+    forged_deinit(&index);
 }
 
 /* Small counts, with a huge one now and then. */
@@ -248,7 +248,7 @@ static void add_counts(const char *index_name) {
     }
     forged_encode(&index);
     forged_write(&index, index_name);
-    forged_free(&index);
+    forged_deinit(&index);
     free(packed);
     free(counts);
 }
@@ -321,10 +321,10 @@ void samples_write(void) {
     }
 }
 
-void samples_free(void) {
+void samples_deinit(void) {
     for (size_t i = 0; i < SAMPLE_KINDS * SAMPLE_FILES; i++) {
-        buffer_free(&files[i].bytes);
-        buffer_free(&files[i].content);
+        buffer_deinit(&files[i].bytes);
+        buffer_deinit(&files[i].content);
         files[i] = (struct sample_file){.kind = 0};
     }
 }
@@ -338,7 +338,7 @@ void samples_mutate(const char *path, uint64_t seed) {
         forged_read(samples_index_name(sample, set < SAMPLE_SETS ? set : SAMPLE_SETS - 1));
     mutate_index(&index, &random);
     forged_write(&index, path);
-    forged_free(&index);
+    forged_deinit(&index);
 }
 
 const struct sample_file *samples_find(const char *name) {

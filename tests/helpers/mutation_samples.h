@@ -31,7 +31,7 @@ struct sample_file {
 
 /* Writes the shards and the indexes of all sets into the current folder. */
 void samples_write(void);
-void samples_free(void);
+void samples_deinit(void);
 
 /* "set00.rmx" and so on; `name` has room for 16 bytes. */
 const char *samples_index_name(char *name, size_t set);

@@ -184,7 +184,7 @@ static size_t key_of(const struct entry *entry) {
 
 /* Collects consecutive members with the same key, as WebDataset does. Members without a key belong
  * to the current sample; a zero block ends the archive. */
-plain_tar_answer plain_tar_sample(uint64_t *size, const uint8_t *data, uint64_t end) {
+enum plain_tar_answer plain_tar_sample(uint64_t *size, const uint8_t *data, uint64_t end) {
     static struct entry first, next;
     uint64_t at = 0;
     size_t key = 0;

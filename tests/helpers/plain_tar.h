@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum plain_tar_answer { PLAIN_SAMPLE, PLAIN_END, PLAIN_BAD } plain_tar_answer;
+enum plain_tar_answer { PLAIN_SAMPLE, PLAIN_END, PLAIN_BAD };
 
 /* `*size` is that of the sample at data[0], of whose bytes `end` are there. */
-plain_tar_answer plain_tar_sample(uint64_t *size, const uint8_t *data, uint64_t end);
+enum plain_tar_answer plain_tar_sample(uint64_t *size, const uint8_t *data, uint64_t end);
 
 /* Writes the checksum of the header of 512 bytes. */
 void plain_tar_sum(uint8_t *header);

@@ -21,7 +21,7 @@ int store_breaks_enter(void **state) {
 
 int store_breaks_leave(void **state) {
     (void)state;
-    file_free(&sample);
+    file_deinit(&sample);
     unlink(path);
     return rmdir(folder);
 }
@@ -59,7 +59,7 @@ static void breaks(void **state) {
     struct store_file file = file_copy(&sample);
     apply(broken, &file);
     file_save(path, file.bytes, file.size);
-    file_free(&file);
+    file_deinit(&file);
     refuse(broken, false);
     refuse(broken, true);
 }

@@ -87,7 +87,7 @@ struct store_file file_copy(const struct store_file *file) {
     return copy;
 }
 
-void file_free(struct store_file *file) {
+void file_deinit(struct store_file *file) {
     free(file->bytes);
     file->bytes = NULL;
 }

@@ -65,7 +65,7 @@ void sample_write(const char *path);
 struct store_file file_load(const char *path);
 void file_save(const char *path, const void *bytes, size_t size);
 struct store_file file_copy(const struct store_file *file);
-void file_free(struct store_file *file);
+void file_deinit(struct store_file *file);
 
 /* Parts of the file, which must be sound where they are looked for. */
 uint32_t page_size_of(const struct store_file *file);

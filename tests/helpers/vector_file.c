@@ -80,7 +80,7 @@ struct vector_file vectors_load(const char *name) {
     return file;
 }
 
-void vectors_free(struct vector_file *file) {
+void vectors_deinit(struct vector_file *file) {
     for (size_t i = 0; i < file->count; i++) {
         for (size_t e = 0; e < file->cases[i].count; e++) {
             free(file->cases[i].entries[e].key);

@@ -16,7 +16,7 @@ struct vector_file {
 
 /* The file docs/vectors/NAME. */
 struct vector_file vectors_load(const char *name);
-void vectors_free(struct vector_file *file);
+void vectors_deinit(struct vector_file *file);
 
 const struct vector_case *vectors_at(const struct vector_file *file, size_t i);
 const struct vector_case *vectors_find(const struct vector_file *file, const char *title);

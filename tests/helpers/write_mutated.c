@@ -20,6 +20,6 @@ int main(int argc, char **argv) {
         snprintf(path, sizeof path, "m%04u.rmx", (unsigned)seed);
         samples_mutate(path, seed);
     }
-    samples_free();
+    samples_deinit();
     return 0;
 }

@@ -51,7 +51,7 @@ void buffer_remove(struct buffer *buffer, size_t position, size_t size) {
     buffer->size -= size;
 }
 
-void buffer_free(struct buffer *out) {
+void buffer_deinit(struct buffer *out) {
     free(out->data);
     *out = (struct buffer)BUFFER_INIT;
 }

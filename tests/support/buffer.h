@@ -25,6 +25,6 @@ void buffer_add_byte(struct buffer *buffer, uint8_t byte);
 void buffer_add_random(struct buffer *buffer, size_t size, struct rng *random);
 void buffer_insert(struct buffer *buffer, size_t position, const void *data, size_t size);
 void buffer_remove(struct buffer *buffer, size_t position, size_t size);
-void buffer_free(struct buffer *buffer);
+void buffer_deinit(struct buffer *buffer);
 
 #endif

@@ -22,9 +22,9 @@ static void add_feature(struct buffer *features, const char *name, unsigned kind
     add_field(&entry, 1, name, strlen(name));
     add_field(&entry, 2, feature.data, feature.size);
     add_field(features, 1, entry.data, entry.size);
-    buffer_free(&entry);
-    buffer_free(&feature);
-    buffer_free(list);
+    buffer_deinit(&entry);
+    buffer_deinit(&feature);
+    buffer_deinit(list);
 }
 
 enum { KIND_BYTES = 1, KIND_FLOAT = 2, KIND_INT64 = 3 };
@@ -34,7 +34,7 @@ static void add_int64s(struct buffer *features, const char *name, const int64_t 
     struct buffer packed = BUFFER_INIT, list = BUFFER_INIT;
     for (size_t i = 0; i < count; i++) add_varint(&packed, (uint64_t)values[i]);
     add_field(&list, 1, packed.data, packed.size);
-    buffer_free(&packed);
+    buffer_deinit(&packed);
     add_feature(features, name, KIND_INT64, &list);
 }
 
@@ -73,5 +73,5 @@ void features_add_nothing(struct buffer *features, const char *name) {
 
 void features_end(struct buffer *example, struct buffer *features) {
     add_field(example, 1, features->data, features->size);
-    buffer_free(features);
+    buffer_deinit(features);
 }

@@ -103,8 +103,8 @@ void assert_same_file(const char *path, const char *other) {
     if (a.size != b.size || at < a.size)
         fail_msg("%s (%zu bytes) and %s (%zu bytes) differ at byte %zu", path, a.size, other,
                  b.size, at);
-    buffer_free(&a);
-    buffer_free(&b);
+    buffer_deinit(&a);
+    buffer_deinit(&b);
 }
 
 const char *shared_data(void) {

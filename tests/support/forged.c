@@ -51,14 +51,14 @@ struct forged forged_read(const char *path) {
     return index;
 }
 
-void forged_free(struct forged *index) {
+void forged_deinit(struct forged *index) {
     for (size_t i = 0; i < index->shard_count; i++) shard_entry_deinit(&index->shards[i]);
     for (size_t i = 0; i < index->damage_count; i++) free(index->damages[i].reason);
     free(index->shards);
     free(index->damages);
     manifest_deinit(&index->manifest);
     for (int table = 0; table < STORE_TABLE_COUNT; table++)
-        while (index->tables[table].count) forged_drop(index, (store_table)table);
+        while (index->tables[table].count) forged_remove(index, (store_table)table);
 }
 
 static void replace(struct forged_table *table, uint8_t *data, size_t size) {
@@ -86,7 +86,7 @@ void forged_add(struct forged *index, store_table table, struct store_key key, c
     target->values[target->count++] = copy_value(key, data, size);
 }
 
-void forged_drop(struct forged *index, store_table table) {
+void forged_remove(struct forged *index, store_table table) {
     struct forged_table *source = &index->tables[table];
     assert_true(source->count > 0);
     free(source->values[--source->count].data);

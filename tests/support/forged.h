@@ -30,7 +30,7 @@ struct forged {
 
 /* Takes apart a sound index of few shards. What fails ends the test. */
 struct forged forged_read(const char *path);
-void forged_free(struct forged *index);
+void forged_deinit(struct forged *index);
 
 /* Encodes the current manifest, shards and damages into the first values of their tables. */
 void forged_encode(struct forged *index);
@@ -38,7 +38,7 @@ void forged_encode(struct forged *index);
 /* Adds a value after those of a table, or removes the last one. */
 void forged_add(struct forged *index, store_table table, struct store_key key, const void *data,
                 size_t size);
-void forged_drop(struct forged *index, store_table table);
+void forged_remove(struct forged *index, store_table table);
 
 /* Writes all values to a sealed file. */
 void forged_write(const struct forged *index, const char *path);

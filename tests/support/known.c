@@ -75,7 +75,7 @@ static void make_payload(struct known_record *record, const struct known *set, s
     features_end(&example, &features);
     record->data = example.data;
     record->size = example.size;
-    buffer_free(&noise);
+    buffer_deinit(&noise);
 }
 
 /* Bytes that are not a record, and in which no record begins. */
@@ -107,11 +107,11 @@ static uint64_t write_shard(const char *name, const struct buffer *bytes, bool i
     }
     file_write(name, file.data, file.size);
     uint64_t size = file.size;
-    buffer_free(&file);
+    buffer_deinit(&file);
     return size;
 }
 
-struct known known_make(const struct known_options *options, struct rng *random) {
+struct known known_generate(const struct known_options *options, struct rng *random) {
     struct known set = {.count = options->record_count,
                         .shard_count = options->shard_count,
                         .has_text_ids = options->has_text_ids,
@@ -139,9 +139,9 @@ struct known known_make(const struct known_options *options, struct rng *random)
     return set;
 }
 
-void known_free(struct known *set) {
+void known_deinit(struct known *set) {
     for (size_t i = 0; i < set->count; i++) free(set->records[i].data);
-    for (size_t i = 0; i < set->shard_count; i++) buffer_free(&set->shards[i]);
+    for (size_t i = 0; i < set->shard_count; i++) buffer_deinit(&set->shards[i]);
     free(set->records);
     free(set->damages);
     free(set->shards);

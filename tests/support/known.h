@@ -48,8 +48,8 @@ struct known_options {
 };
 
 /* Makes it and writes its shards under the names of shard_names. */
-struct known known_make(const struct known_options *options, struct rng *random);
-void known_free(struct known *set);
+struct known known_generate(const struct known_options *options, struct rng *random);
+void known_deinit(struct known *set);
 
 /* The options with which it is indexed: ids of feature "id"; columns "label" (int64, default 5),
  * "score" (float, default -0.5), "word" (bytes, default "none"), "late" (int64 from some record on,

@@ -25,7 +25,7 @@ static void add_stream(struct buffer *out, size_t size, int depth, struct rng *r
         size_t max = rng_one_in(random, 12) ? size : 60;
         add_payload(&payload, (size_t)rng_below(random, max), depth, random);
         oracle_add_record(out, payload.data, payload.size);
-        buffer_free(&payload);
+        buffer_deinit(&payload);
     }
 }
 
@@ -77,10 +77,10 @@ void layout_damage(struct buffer *file, struct rng *random) {
     default:
         for (size_t i = 0; i < size; i++) file->data[at + i] = (uint8_t)rng_next(random);
     }
-    buffer_free(&junk);
+    buffer_deinit(&junk);
 }
 
-void layout_make(struct buffer *file, size_t size, struct rng *random) {
+void layout_generate(struct buffer *file, size_t size, struct rng *random) {
     if (rng_one_in(random, 12)) {
         add_payload(file, size, 3, random);
         return;

@@ -9,7 +9,7 @@
 void layout_add_records(struct buffer *buffer, size_t size, struct rng *random);
 
 /* A whole file of about `size` bytes: sound, damaged, or no TFRecord at all. */
-void layout_make(struct buffer *file, size_t size, struct rng *random);
+void layout_generate(struct buffer *file, size_t size, struct rng *random);
 
 /* Damages the file in one random way. */
 void layout_damage(struct buffer *file, struct rng *random);

@@ -105,7 +105,7 @@ struct oracle_file oracle_read(const uint8_t *bytes, size_t size, bool stops) {
     return file;
 }
 
-void oracle_free(struct oracle_file *file) {
+void oracle_deinit(struct oracle_file *file) {
     free(file->records);
     free(file->damages);
     *file = (struct oracle_file){NULL, 0, NULL, 0};

@@ -37,6 +37,6 @@ struct oracle_file {
 /* All records and, between them, all damage. With `stops` it ends at the first damage, which is
  * then the only one and has no length. */
 struct oracle_file oracle_read(const uint8_t *bytes, size_t size, bool stops);
-void oracle_free(struct oracle_file *file);
+void oracle_deinit(struct oracle_file *file);
 
 #endif

@@ -41,8 +41,8 @@ static void add_record(struct buffer *shard, uint64_t number) {
     features_add_text(&features, "word", word);
     features_end(&example, &features);
     oracle_add_record(shard, example.data, example.size);
-    buffer_free(&features);
-    buffer_free(&example);
+    buffer_deinit(&features);
+    buffer_deinit(&example);
 }
 
 void sample_build(const char *index_path) {
@@ -55,7 +55,7 @@ void sample_build(const char *index_path) {
             add_record(&shard, s * SAMPLE_SHARD_RECORDS + i);
         }
         file_write(names[s], shard.data, shard.size);
-        buffer_free(&shard);
+        buffer_deinit(&shard);
     }
     recmap_index_options options = sample_options();
     recmap_index_summary summary = index_build(index_path, &options, names, SAMPLE_SHARDS);

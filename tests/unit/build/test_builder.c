@@ -101,10 +101,10 @@ static void test_known_sets(void **state) {
                                      rng_one_in(&random, 2),
                                      rng_one_in(&random, 2),
                                      rng_one_in(&random, 2)};
-        struct known set = known_make(&made, &random);
+        struct known set = known_generate(&made, &random);
         recmap_index_options options = known_index_options(&set);
         assert_same_by_all_ways(&options, shard_names(set.shard_count), set.shard_count, &random);
-        known_free(&set);
+        known_deinit(&set);
     }
 }
 
@@ -117,9 +117,9 @@ static void test_damaged_shards(void **state) {
         size_t count = 1 + (size_t)rng_below(&random, 5);
         for (size_t i = 0; i < count; i++) {
             struct buffer bytes = BUFFER_INIT;
-            layout_make(&bytes, (size_t)rng_below(&random, 5000), &random);
+            layout_generate(&bytes, (size_t)rng_below(&random, 5000), &random);
             file_write(shard_names(count)[i], bytes.data, bytes.size);
-            buffer_free(&bytes);
+            buffer_deinit(&bytes);
         }
         recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
         options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
@@ -163,7 +163,7 @@ static void write_many(const char *const *names, size_t shard_count) {
             oracle_add_record(&shard, payload, 4);
         }
         file_write(names[s], shard.data, shard.size);
-        buffer_free(&shard);
+        buffer_deinit(&shard);
     }
 }
 
@@ -247,8 +247,8 @@ static void test_large_shard(void **state) {
     struct oracle_file due = oracle_read(shard.data, shard.size, false);
     assert_int_equal(summary.record_count, due.record_count);
     assert_int_equal(summary.damage_count, due.damage_count);
-    oracle_free(&due);
-    buffer_free(&shard);
+    oracle_deinit(&due);
+    buffer_deinit(&shard);
 }
 
 /* More damage than a table holds, in a shard of several segments and chunks. */
@@ -261,7 +261,7 @@ static void test_many_damages(void **state) {
         if (i % APART == 0) shard.data[shard.size - 1] ^= 1;
     }
     file_write("shard", shard.data, shard.size);
-    buffer_free(&shard);
+    buffer_deinit(&shard);
     const char *name = "shard";
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
@@ -289,7 +289,7 @@ static void add_example(struct buffer *shard, const char *name, int type) {
     if (type == RECMAP_TYPE_BYTES) features_add_text(&features, name, "three");
     features_end(&example, &features);
     oracle_add_record(shard, example.data, example.size);
-    buffer_free(&example);
+    buffer_deinit(&example);
 }
 
 /* A build of one column over examples of these types; -1 begins another shard. */
@@ -303,7 +303,7 @@ static recmap_status try_types(const char *default_value, const int *types, size
             continue;
         }
         file_write(shard_names(8)[shards++], shard.data, shard.size);
-        buffer_free(&shard);
+        buffer_deinit(&shard);
     }
     recmap_lift lift = {"x", default_value};
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
@@ -370,7 +370,7 @@ static void test_appending_keeps_numbers(void **state) {
     (void)state;
     struct rng random = {4};
     struct known_options made = {4, 100, 20, false, true, true};
-    struct known set = known_make(&made, &random);
+    struct known set = known_generate(&made, &random);
     recmap_index_options options = known_index_options(&set);
     index_build("set.rmx", &options, shard_names(4), 2);
     recmap_dataset *before = dataset_open("set.rmx", NULL);
@@ -386,7 +386,7 @@ static void test_appending_keeps_numbers(void **state) {
     set.count = 100;
     recmap_dataset_close(before);
     recmap_dataset_close(after);
-    known_free(&set);
+    known_deinit(&set);
 }
 
 static void make_shards(size_t count) {
@@ -394,7 +394,7 @@ static void make_shards(size_t count) {
         struct buffer shard = BUFFER_INIT;
         add_example(&shard, "x", RECMAP_TYPE_INT64);
         file_write(shard_names(8)[i], shard.data, shard.size);
-        buffer_free(&shard);
+        buffer_deinit(&shard);
     }
 }
 

@@ -22,7 +22,7 @@ static void write_shard(const char *name, uint8_t byte) {
     struct buffer bytes = BUFFER_INIT;
     for (int i = 0; i < 100; i++) oracle_add_record(&bytes, &byte, 1);
     file_write(name, bytes.data, bytes.size);
-    buffer_free(&bytes);
+    buffer_deinit(&bytes);
 }
 
 /* Changes of a file that leave all but one thing as it was. */
@@ -49,7 +49,7 @@ static void change_inode(const char *path) {
     file_write("other", bytes.data, bytes.size);
     file_set_time("other", file_time(path));
     assert_int_equal(rename("other", path), 0);
-    buffer_free(&bytes);
+    buffer_deinit(&bytes);
 }
 
 typedef void (*change_fn)(const char *path);
@@ -57,10 +57,10 @@ static const change_fn changes[] = {change_nothing, change_time, change_size, ch
 enum { CHANGES = sizeof changes / sizeof *changes };
 
 /* A sink that changes the shard at a moment. */
-typedef enum moment { BEFORE_IT_IS_OPENED, WHILE_IT_IS_READ, MOMENTS } moment;
+enum moment { BEFORE_IT_IS_OPENED, WHILE_IT_IS_READ, MOMENTS };
 
 struct meddler {
-    moment moment;
+    enum moment moment;
     change_fn change;
     size_t ended;        /* shards */
     size_t record_count; /* of the victim */
@@ -131,7 +131,8 @@ static void test_shard_changes(void **state) {
         for (unsigned threads = 1; threads <= 3; threads += 2) {
             for (size_t s = 0; s < 3; s++) write_shard(shard_names(3)[s], (uint8_t)s);
             recmap_error error = RECMAP_ERROR_INIT;
-            struct meddler who = {.moment = (moment)(i / CHANGES), .change = changes[i % CHANGES]};
+            struct meddler who = {.moment = (enum moment)(i / CHANGES),
+                                  .change = changes[i % CHANGES]};
             recmap_status status = scan(&who, threads, &error);
             if (who.change == change_nothing) {
                 ASSERT_OK(status, &error);

@@ -20,7 +20,7 @@ static void write_shard(const char *name, const char *payload) {
     struct buffer bytes = BUFFER_INIT;
     oracle_add_record(&bytes, payload, strlen(payload));
     file_write(name, bytes.data, bytes.size);
-    buffer_free(&bytes);
+    buffer_deinit(&bytes);
 }
 
 static void assert_create_fails(const recmap_index_options *options, const char *path,

@@ -46,7 +46,7 @@ static void test_file_and_index(void **state) {
         struct known_options made = {
             1, (size_t)rng_below(&random, 6000), round % 3 ? 20 : 3000, false, round % 2, false};
         if (round % 3 == 0) made.record_count %= 1000;
-        struct known set = known_make(&made, &random);
+        struct known set = known_generate(&made, &random);
         recmap_index_options index = known_index_options(&set);
         recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
         options.index_path = "written.rmx";
@@ -59,7 +59,7 @@ static void test_file_and_index(void **state) {
         const char *name = "written";
         index_build("indexed.rmx", &index, &name, 1);
         assert_same_file("written.rmx", "indexed.rmx");
-        known_free(&set);
+        known_deinit(&set);
     }
 }
 
@@ -86,8 +86,8 @@ static void test_large_records(void **state) {
     const char *name = "large";
     index_build("indexed.rmx", NULL, &name, 1);
     assert_same_file("large.rmx", "indexed.rmx");
-    buffer_free(&due);
-    buffer_free(&payload);
+    buffer_deinit(&due);
+    buffer_deinit(&payload);
 }
 
 static void test_nothing_before_closing(void **state) {
@@ -100,7 +100,7 @@ static void test_nothing_before_closing(void **state) {
     ASSERT_OK(recmap_writer_write(writer, "abc", 3, &error), &error);
     struct buffer kept = file_read("x");
     assert_memory_equal(kept.data, "before", 6);
-    buffer_free(&kept);
+    buffer_deinit(&kept);
     assert_false(file_exists("x.rmx"));
     recmap_writer_destroy(writer);
     assert_int_equal(folder_count(), 1);
@@ -117,7 +117,7 @@ static void test_closing_twice(void **state) {
     recmap_writer_destroy(writer);
     struct buffer empty = file_read("x");
     assert_int_equal(empty.size, 0);
-    buffer_free(&empty);
+    buffer_deinit(&empty);
     assert_int_equal(folder_count(), 1);
 }
 
@@ -226,7 +226,7 @@ static void test_fork(void **state) {
     (void)state;
     struct rng random = {3};
     struct known_options made = {1, 5000, 20, false, true, false};
-    struct known set = known_make(&made, &random);
+    struct known set = known_generate(&made, &random);
     recmap_index_options index = known_index_options(&set);
     recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
     options.index_path = "written.rmx";
@@ -245,7 +245,7 @@ static void test_fork(void **state) {
     const char *name = "written";
     index_build("indexed.rmx", &index, &name, 1);
     assert_same_file("written.rmx", "indexed.rmx");
-    known_free(&set);
+    known_deinit(&set);
 }
 
 int main(void) {

@@ -32,7 +32,7 @@ static uint64_t find_usage(void) {
     uint64_t used;
     struct buffer usage = file_read("cache/usage");
     memcpy(&used, usage.data + 16, sizeof used);
-    buffer_free(&usage);
+    buffer_deinit(&usage);
     return used;
 }
 

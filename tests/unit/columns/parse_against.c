@@ -146,7 +146,7 @@ void asked_infer(struct asked_features *request, const uint8_t *data, size_t siz
     ask_for_counts(request, data, size);
 }
 
-void asked_free(struct asked_features *request) {
+void asked_deinit(struct asked_features *request) {
     for (size_t i = 0; i < request->count; i++) free(request->features[i].name);
     request->count = 0;
 }
@@ -320,7 +320,7 @@ static void model_from_ours(struct model *model, const struct asked_features *re
     }
 }
 
-static void model_free(struct model *model) {
+static void model_deinit(struct model *model) {
     for (size_t i = 0; i < ASKED_MAX; i++) free(model->features[i].values);
 }
 
@@ -356,8 +356,8 @@ static const char *checked_record_init(struct checked_record *record,
     return difference;
 }
 
-static void checked_record_free(struct checked_record *record) {
-    model_free(&record->model);
+static void checked_record_deinit(struct checked_record *record) {
+    model_deinit(&record->model);
     if (record->theirs) tensorflow__example__free_unpacked(record->theirs, NULL);
     free(record->whole.data);
     free(record->cleaned.data);
@@ -436,10 +436,10 @@ struct parse_check *parse_check_create(const struct asked_features *request, con
 }
 
 void parse_check_destroy(struct parse_check *check) {
-    checked_record_free(&check->between);
+    checked_record_deinit(&check->between);
     recmap_columns_destroy(check->columns);
     recmap_parser_release(check->parser);
-    asked_free(&check->asked);
+    asked_deinit(&check->asked);
     free(check);
 }
 
@@ -622,7 +622,7 @@ const char *parse_check_run(struct parse_check *check, struct parse_tally *tally
     tally->parsed += is_there;
     tally->compared += is_there && record.model.from_theirs;
     tally->refused += !is_there;
-    checked_record_free(&record);
+    checked_record_deinit(&record);
     return difference;
 }
 
@@ -654,6 +654,6 @@ const char *find_parse_difference(struct parse_tally *tally, const uint8_t *data
     const char *difference = parse_check_run(check, tally, data, size);
     if (!difference) difference = check_counts(&unused, &asked, data, size);
     parse_check_destroy(check);
-    asked_free(&asked);
+    asked_deinit(&asked);
     return difference;
 }

@@ -27,7 +27,7 @@ struct asked_features {
  * some of the names are left out, others for each number. */
 void asked_infer(struct asked_features *request, const uint8_t *data, size_t size,
                  unsigned leave_out);
-void asked_free(struct asked_features *request);
+void asked_deinit(struct asked_features *request);
 
 /* A parser that asks for them, and the record that it parses among others in a batch. */
 struct parse_check;

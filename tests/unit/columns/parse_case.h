@@ -26,9 +26,9 @@ static inline recmap_status parse_record(const recmap_record *record) {
 
 static int end(void **state) {
     (void)state;
-    parsing_end(&p);
+    parsing_deinit(&p);
     p = (struct parsing){0};
-    batch_free(&batch);
+    text_batch_deinit(&batch);
     return 0;
 }
 

@@ -311,7 +311,7 @@ void batch_add(struct text_batch *batch, const char *text, int is_sequence) {
     record->number = 1000 + batch->count++;
 }
 
-void batch_free(struct text_batch *batch) {
+void text_batch_deinit(struct text_batch *batch) {
     for (size_t i = 0; i < batch->count; i++) free((void *)(uintptr_t)batch->records[i].data);
     batch->count = 0;
 }
@@ -349,7 +349,7 @@ recmap_status parse_sequences(struct parsing *p, const recmap_feature *context,
     return parse_batch(p, mode, texts, batch, 1);
 }
 
-void parsing_end(struct parsing *p) {
+void parsing_deinit(struct parsing *p) {
     recmap_columns_destroy(p->columns);
     recmap_parser_release(p->parser);
 }

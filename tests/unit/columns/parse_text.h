@@ -33,7 +33,7 @@ struct text_batch {
 };
 
 void batch_add(struct text_batch *batch, const char *text, int is_sequence);
-void batch_free(struct text_batch *batch);
+void text_batch_deinit(struct text_batch *batch);
 
 /* A parser and columns that end with it. */
 struct parsing {
@@ -51,7 +51,7 @@ recmap_status parse_sequences(struct parsing *p, const recmap_feature *context,
                               size_t context_count, const recmap_feature *lists, size_t list_count,
                               recmap_parse_mode mode, const char *const *texts,
                               struct text_batch *batch);
-void parsing_end(struct parsing *p);
+void parsing_deinit(struct parsing *p);
 
 /* Fails the test unless the column is there and as described. */
 void expect_column(const struct parsing *p, const char *name, const char *expected);

@@ -78,8 +78,8 @@ static bool holds(const struct sink *held, const struct slot *slot, size_t row, 
            (!count || memcmp(held->values.data + begin * size, bytes, count * size) == 0);
 }
 
-row_verdict row_check(const struct sink *held, const struct slot *slot,
-                      const struct example_features *features, size_t row) {
+enum row_verdict row_check(const struct sink *held, const struct slot *slot,
+                           const struct example_features *features, size_t row) {
     const struct example_entry *entry = find_entry(features, slot->name);
     if (!entry || entry->feature.kind == RECMAP_TYPE_NONE) {
         if (slot->count && !slot->fill) return ROW_IS_A_FAULT;
@@ -89,7 +89,7 @@ row_verdict row_check(const struct sink *held, const struct slot *slot,
     }
     if (entry->feature.kind != slot->list) return ROW_IS_A_FAULT;
     struct elements made = convert_all(slot, &entry->feature);
-    row_verdict verdict = ROW_AS_EXPECTED;
+    enum row_verdict verdict = ROW_AS_EXPECTED;
     if (!made.is_good ||
         (slot->count ? made.count != slot->count : made.count % slot->multiple != 0))
         verdict = ROW_IS_A_FAULT;

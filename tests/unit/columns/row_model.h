@@ -5,15 +5,15 @@
 #include "example/example.h"
 #include "plan/slot.h"
 
-typedef enum row_verdict {
+enum row_verdict {
     ROW_AS_EXPECTED,
     ROW_DIFFERS,
     ROW_IS_A_FAULT, /* the record does not have what the slot asks for */
-} row_verdict;
+};
 
 /* Compares row `row` of the sink, unless `held` is NULL. */
-row_verdict row_check(const struct sink *held, const struct slot *slot,
-                      const struct example_features *features, size_t row);
+enum row_verdict row_check(const struct sink *held, const struct slot *slot,
+                           const struct example_features *features, size_t row);
 
 /* Whether both sinks hold the same in all rows. */
 bool rows_are_equal(const struct sink *a, const struct sink *b, const struct slot *slot,

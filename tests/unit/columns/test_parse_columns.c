@@ -148,7 +148,7 @@ static void test_all_rows_fail(void **state) {
     expect_column(&p, "r", "[~[], ~[], ~[]]");
     assert_int_equal(recmap_columns_failure_count(p.columns), 3);
     /* The next batch knows nothing of them. */
-    batch_free(&batch);
+    text_batch_deinit(&batch);
     batch_add(&batch, "id=i:1", 0);
     assert_int_equal(
         recmap_parser_parse(p.columns, p.parser, batch.records, 1, RECMAP_PARSE_COLLECT, NULL),
@@ -245,7 +245,7 @@ static void test_rows_between(void **state) {
         RECMAP_OK);
     expect_column(&p, "r", "[[[[], []], [[1], [2]]], [], [[[], [5, 6]]]]");
     expect_column(&p, "s", "[[[], [1, 2], [], []], [], [[5, 6]]]");
-    batch_free(&batch);
+    text_batch_deinit(&batch);
     batch_add(&batch, "v=i:5,6 n=i:0,2 b=i:0", 0);
     assert_int_equal(parse_record(batch.records), RECMAP_FEATURE);
     assert_string_equal(p.error.message, "feature 'r': its partition 'uniform' of 2 does not "
@@ -388,7 +388,7 @@ static void test_many_rows(void **state) {
     const recmap_feature features[] = {RAGGED_OF("r", "v", I64, {RECMAP_PARTITION_UNIFORM, NULL, 2},
                                                  {RECMAP_PARTITION_ROW_LENGTHS, "n", 0})};
     assert_int_equal(PARSE(features, RAISE, ""), RECMAP_OK);
-    batch_free(&batch);
+    text_batch_deinit(&batch);
     static struct message records[RECORDS];
     recmap_record given[RECORDS];
     int64_t values[LIMIT * 3], lengths[LIMIT];

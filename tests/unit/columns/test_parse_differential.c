@@ -209,7 +209,7 @@ static void check_mutations(struct parse_tally *tally, const uint8_t *data, size
         changed[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
     parse_check_destroy(checker);
-    asked_free(&asked);
+    asked_deinit(&asked);
     free(changed);
 }
 
@@ -348,7 +348,7 @@ static void check_edited(struct parse_tally *tally, const uint8_t *data, size_t 
     check_edits(checker, tally, &own, &own);
     check_edits(checker, tally, &own, &others);
     parse_check_destroy(checker);
-    asked_free(&asked);
+    asked_deinit(&asked);
 }
 
 static void test_edited_made_ones(void **state) {

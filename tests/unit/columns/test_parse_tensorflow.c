@@ -251,7 +251,7 @@ static void test_29_batches(void **state) {
         {.name = "v", .kind = VAR, .element = I64}};
     for (size_t round = 0; round < COUNT(sizes); round++) {
         assert_int_equal(PARSE(features, RAISE, "a=i:1"), RECMAP_OK);
-        batch_free(&batch);
+        text_batch_deinit(&batch);
         for (size_t i = 0; i < sizes[round]; i++) {
             char text[128] = "";
             if (i % 3) snprintf(text, sizeof text, "a=i:%zu", i);

@@ -78,8 +78,8 @@ static void test_threads(void **state) {
     for (size_t i = 0; i < PLACES; i++) leave(NULL, i);
     assert_int_equal(wrong, 0);
     assert_int_equal(released, THREADS * ROUNDS);
-    parsing_end(&p);
-    batch_free(&batch);
+    parsing_deinit(&p);
+    text_batch_deinit(&batch);
 }
 
 int main(void) {

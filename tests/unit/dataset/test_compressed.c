@@ -40,14 +40,14 @@ static int make_pool(void **state) {
         while (payload.size < size)
             buffer_add_byte(&payload, (uint8_t)(i % 3 == 1 ? ' ' + rng_below(&random, 9) : i));
         oracle_add_record(&pool[i], payload.data, payload.size);
-        buffer_free(&payload);
+        buffer_deinit(&payload);
     }
     return 0;
 }
 
 static int free_pool(void **state) {
     (void)state;
-    for (size_t i = 0; i < POOL; i++) buffer_free(&pool[i]);
+    for (size_t i = 0; i < POOL; i++) buffer_deinit(&pool[i]);
     return 0;
 }
 
@@ -75,9 +75,9 @@ static struct packed_shard make_shard(const char *path, compression kind, size_t
 }
 
 static void free_shard(struct packed_shard *shard) {
-    buffer_free(&shard->content);
-    buffer_free(&shard->file);
-    oracle_free(&shard->due);
+    buffer_deinit(&shard->content);
+    buffer_deinit(&shard->file);
+    oracle_deinit(&shard->due);
 }
 
 static void assert_record(const recmap_record *record, const struct packed_shard *shard, size_t i) {
@@ -137,7 +137,7 @@ static void test_random_order(void **state) {
         if (shard.due.record_count) {
             struct buffer index = file_read("a.rmx");
             assert_true(index.size < 100000 + shard.file.size / 50);
-            buffer_free(&index);
+            buffer_deinit(&index);
             read_in_random_order(&shard, RECMAP_ACCESS_MAP, &random);
             read_in_random_order(&shard, RECMAP_ACCESS_READ, &random);
         }
@@ -332,7 +332,7 @@ static void test_good_frame_of_another_length(void **state) {
         for (int i = 0; i < 40; i++)
             oracle_add_record(&content, zeros, (i ^ swapped) % 2 ? 120 : 100);
         add_deflated(&files[swapped], COMPRESSION_GZIP, &content, &stored);
-        buffer_free(&content);
+        buffer_deinit(&content);
     }
     assert_int_equal(files[0].size, files[1].size);
     file_write(name, files[0].data, files[0].size);
@@ -344,7 +344,7 @@ static void test_good_frame_of_another_length(void **state) {
     assert_int_equal(recmap_dataset_get(&record, dataset, 0, &error), RECMAP_CORRUPT);
     assert_non_null(strstr(error.advice, "a loader can skip bad records"));
     recmap_dataset_close(dataset);
-    for (int i = 0; i < 2; i++) buffer_free(&files[i]);
+    for (int i = 0; i < 2; i++) buffer_deinit(&files[i]);
 }
 
 /* Damage before indexing: records before the damage and in members after it are numbered. */
@@ -462,7 +462,7 @@ static void test_small_damage(void **state) {
         assert_int_equal(recmap_report_damage_count(report), 0);
         recmap_report_destroy(report);
         recmap_dataset_close(dataset);
-        buffer_free(&file);
+        buffer_deinit(&file);
     }
     free_shard(&shard);
 }

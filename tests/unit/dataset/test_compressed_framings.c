@@ -80,9 +80,9 @@ static struct shard *make_shard(size_t kind, compression compression_kind, struc
 }
 
 static void free_shard(struct shard *shard) {
-    for (size_t i = 0; i < RECORDS; i++) buffer_free(&shard->records[i]);
-    buffer_free(&shard->content);
-    buffer_free(&shard->file);
+    for (size_t i = 0; i < RECORDS; i++) buffer_deinit(&shard->records[i]);
+    buffer_deinit(&shard->content);
+    buffer_deinit(&shard->file);
     free(shard);
 }
 

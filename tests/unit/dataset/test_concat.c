@@ -66,7 +66,7 @@ static void test_known_sets(void **state) {
                                      true,
                                      true,
                                      true};
-        struct known set = known_make(&made, &random);
+        struct known set = known_generate(&made, &random);
         recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
         options.access = round % 2 ? RECMAP_ACCESS_READ : RECMAP_ACCESS_MAP;
         options.shard_limit = round % 4 < 2 ? 0 : 2;
@@ -86,7 +86,7 @@ static void test_known_sets(void **state) {
             recmap_dataset_close(halves[1]);
         }
         close_parts(&parts);
-        known_free(&set);
+        known_deinit(&set);
     }
 }
 
@@ -95,7 +95,7 @@ static void test_repeated_parts(void **state) {
     (void)state;
     struct rng random = {5};
     struct known_options made = {3, 50, 5, true, true, true};
-    struct known set = known_make(&made, &random);
+    struct known set = known_generate(&made, &random);
     struct parts parts = open_parts(&set, &random, NULL);
     recmap_dataset *one = concat(parts.datasets, parts.count);
     recmap_dataset *const many[] = {one, one, one};
@@ -117,7 +117,7 @@ static void test_repeated_parts(void **state) {
     recmap_dataset_close(whole);
     recmap_dataset_close(one);
     close_parts(&parts);
-    known_free(&set);
+    known_deinit(&set);
 }
 
 static void test_no_parts(void **state) {

@@ -44,7 +44,7 @@ static void index_lines(const char *const *lines, size_t count) {
     options.id_feature = "line";
     options.extract = extract;
     index_bytes("set.rmx", &options, "shard", &shard);
-    buffer_free(&shard);
+    buffer_deinit(&shard);
 }
 
 static void assert_found(recmap_dataset *dataset, const recmap_value *id, const uint64_t *due,
@@ -115,7 +115,7 @@ static void test_what_cannot_be_found(void **state) {
     oracle_add_record(&shard, "a:1", 3);
     index_bytes("set.rmx", NULL, "shard", &shard);
     assert_cannot_find(&options, &a, "has no ids");
-    buffer_free(&shard);
+    buffer_deinit(&shard);
 }
 
 /* The error of an id that is not found names the id, even if it is not text. */
@@ -174,7 +174,7 @@ static void test_one_id_for_all(void **state) {
     for (size_t i = 0; i < count; i++) assert_int_equal(numbers[i], i * 10000);
     free(numbers);
     recmap_dataset_close(dataset);
-    buffer_free(&shard);
+    buffer_deinit(&shard);
 }
 
 /* Every record says that it is somebody else. */

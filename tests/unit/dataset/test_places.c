@@ -39,7 +39,7 @@ static int enter(void **state) {
 }
 
 static int leave(void **state) {
-    buffer_free(&contents);
+    buffer_deinit(&contents);
     return folder_leave(state);
 }
 
@@ -57,11 +57,11 @@ static void forge(uint64_t seed) {
     struct forged index = forged_read("sample.rmx");
     uint8_t *packed = must_realloc(NULL, offsets_capacity(RECORDS));
     size_t size = offsets_pack(packed, offsets, shards, RECORDS);
-    forged_drop(&index, STORE_OFFSETS);
+    forged_remove(&index, STORE_OFFSETS);
     forged_add(&index, STORE_OFFSETS, (struct store_key){0, 0}, packed, size);
     forged_write(&index, "forged.rmx");
     free(packed);
-    forged_free(&index);
+    forged_deinit(&index);
 }
 
 static recmap_dataset *open_forged(recmap_access access) {

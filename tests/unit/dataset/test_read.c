@@ -54,10 +54,10 @@ static void test_known_sets(void **state) {
                                         rng_one_in(&random, 2),
                                         rng_one_in(&random, 2),
                                         rng_one_in(&random, 2)};
-        struct known set = known_make(&options, &random);
+        struct known set = known_generate(&options, &random);
         index_known(&set);
         assert_all_ways(&set, &random);
-        known_free(&set);
+        known_deinit(&set);
     }
 }
 
@@ -66,7 +66,7 @@ static void test_views_stay_while_pinned(void **state) {
     (void)state;
     struct rng random = {77};
     struct known_options made = {7, 200, 300, false, false, true};
-    struct known set = known_make(&made, &random);
+    struct known set = known_generate(&made, &random);
     index_known(&set);
     for (int access = 0; access < 2; access++) {
         recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
@@ -96,7 +96,7 @@ static void test_views_stay_while_pinned(void **state) {
         for (size_t i = 0; i < 20; i++) recmap_record_release(&held[i]);
         recmap_dataset_close(dataset);
     }
-    known_free(&set);
+    known_deinit(&set);
 }
 
 static void assert_refused(recmap_status status, const recmap_error *error) {
@@ -146,7 +146,7 @@ static void test_out_of_range(void **state) {
     assert_int_equal(recmap_batch_count(batch), 0);
     recmap_batch_destroy(batch);
     recmap_dataset_close(dataset);
-    buffer_free(&shard);
+    buffer_deinit(&shard);
 }
 
 /* An empty file holds no records and is fine; so is a data set of no shards. */
@@ -191,7 +191,7 @@ static void test_empty_records(void **state) {
         }
         recmap_dataset_close(dataset);
     }
-    buffer_free(&shard);
+    buffer_deinit(&shard);
 }
 
 /* The context is how many more questions are answered with "continue". */
@@ -230,7 +230,7 @@ static void test_interrupted(void **state) {
         recmap_batch_destroy(batch);
         recmap_dataset_close(dataset);
     }
-    buffer_free(&shard);
+    buffer_deinit(&shard);
 }
 
 static void test_options_of_another_version(void **state) {

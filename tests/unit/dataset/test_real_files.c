@@ -63,15 +63,15 @@ static void assert_records(recmap_dataset *dataset, const struct buffer *bytes) 
         assert_memory_equal(record.data, bytes->data + due.records[i].offset + 12, record.size);
         recmap_record_release(&record);
     }
-    oracle_free(&due);
+    oracle_deinit(&due);
 }
 
 static void assert_file(recmap_dataset *dataset, const char *path, bool is_compressed) {
     struct buffer file = file_read(path);
     struct buffer content = is_compressed ? inflate_by_zlib(&file) : (struct buffer)BUFFER_INIT;
     assert_records(dataset, is_compressed ? &content : &file);
-    buffer_free(&content);
-    buffer_free(&file);
+    buffer_deinit(&content);
+    buffer_deinit(&file);
 }
 
 /* The smallest, the largest and the total size of the records must be those in the manifest. */

@@ -21,7 +21,7 @@ static int enter(void **state) {
         struct buffer bytes = BUFFER_INIT;
         oracle_add_record(&bytes, &i, 1);
         file_write(shard_names(SHARDS)[i], bytes.data, bytes.size);
-        buffer_free(&bytes);
+        buffer_deinit(&bytes);
     }
     index_build("set.rmx", NULL, shard_names(SHARDS), SHARDS);
     return 0;

@@ -28,7 +28,7 @@ static void write_shard(const char *name, int generation) {
         oracle_add_record(&bytes, payload, sizeof payload);
     }
     file_write(name, bytes.data, bytes.size);
-    buffer_free(&bytes);
+    buffer_deinit(&bytes);
 }
 
 enum { FRAME = 66 };
@@ -110,7 +110,7 @@ static void test_other_size(void **state) {
     file_write("s00001", NULL, 0);
     assert_refused(RECMAP_STALE, "it has 0 bytes");
     assert_verify_names_shard(200, "0 bytes");
-    buffer_free(&bytes);
+    buffer_deinit(&bytes);
 }
 
 static void test_other_content_and_time(void **state) {
@@ -172,7 +172,7 @@ static void test_other_content_at_the_same_time(void **state) {
     struct buffer other = file_read("other");
     file_alter("s00001", 50 * FRAME, other.data + 50 * FRAME, FRAME);
     assert_verify_names_shard(200, "not those that were indexed");
-    buffer_free(&other);
+    buffer_deinit(&other);
 }
 
 /* A record of another length where one was: stale, not damaged. */
@@ -191,7 +191,7 @@ static void test_other_boundaries_at_the_same_time(void **state) {
     assert_int_equal(recmap_dataset_get(&record, dataset, 101, &error), RECMAP_CORRUPT);
     recmap_dataset_close(dataset);
     assert_verify_names_shard(200, "not those that were indexed");
-    buffer_free(&bytes);
+    buffer_deinit(&bytes);
 }
 
 static void test_gone_or_replaced(void **state) {
@@ -315,8 +315,8 @@ static void test_altered_compressed_shard(void **state) {
     compress_gzip(&file, bytes.data, bytes.size);
     file_alter("s00001", 0, file.data, file.size);
     assert_refused(RECMAP_CORRUPT, "inflate to other data than when they were indexed");
-    buffer_free(&bytes);
-    buffer_free(&file);
+    buffer_deinit(&bytes);
+    buffer_deinit(&file);
 }
 
 /* Of several bad records a batch names the first in file order, whatever is bad about it. */

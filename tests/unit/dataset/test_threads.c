@@ -112,7 +112,7 @@ static void run_threads(const struct known *set, recmap_dataset *dataset) {
 static struct known make_set(void) {
     struct rng random = {6};
     struct known_options made = {6, 300, 300, true, true, true};
-    struct known set = known_make(&made, &random);
+    struct known set = known_generate(&made, &random);
     recmap_index_options options = known_index_options(&set);
     index_build("set.rmx", &options, shard_names(6), 6);
     return set;
@@ -130,7 +130,7 @@ static void test_threads(void **state) {
             run_threads(&set, dataset);
             recmap_dataset_close(dataset);
         }
-    known_free(&set);
+    known_deinit(&set);
 }
 
 /* A record that one thread got is released by another. */
@@ -156,7 +156,7 @@ static void test_release_by_another_thread(void **state) {
         }
         recmap_dataset_close(dataset);
     }
-    known_free(&set);
+    known_deinit(&set);
 }
 
 static void *fork_children(void *context) {
@@ -203,7 +203,7 @@ static void test_fork(void **state) {
             }
             recmap_dataset_close(dataset);
         }
-    known_free(&set);
+    known_deinit(&set);
 }
 
 /* Data sets come and go in several threads at once. */
@@ -227,7 +227,7 @@ static void test_opening_in_threads(void **state) {
     for (size_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, open_and_close, &set), 0);
     for (size_t i = 0; i < THREADS; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
-    known_free(&set);
+    known_deinit(&set);
 }
 
 int main(void) {

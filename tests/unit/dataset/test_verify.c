@@ -28,7 +28,7 @@ static recmap_report *verify(recmap_dataset *dataset, unsigned threads) {
 static struct known make_set(bool is_damaged, uint64_t seed) {
     struct rng random = {seed};
     struct known_options made = {4, 150, 80, is_damaged, true, false};
-    struct known set = known_make(&made, &random);
+    struct known set = known_generate(&made, &random);
     recmap_index_options options = known_index_options(&set);
     index_build("set.rmx", &options, shard_names(4), 4);
     return set;
@@ -44,7 +44,7 @@ static void test_sound_set(void **state) {
         assert_int_equal(recmap_report_record_count(report), set.count);
         recmap_report_destroy(report);
         recmap_dataset_close(dataset);
-        known_free(&set);
+        known_deinit(&set);
     }
 }
 
@@ -75,7 +75,7 @@ static void test_flipped_byte(void **state) {
         file_alter(shard_names(4)[record->shard], at, &shard->data[at], 1);
     }
     recmap_dataset_close(dataset);
-    known_free(&set);
+    known_deinit(&set);
 }
 
 /* Damage in several shards comes in file order. */
@@ -103,7 +103,7 @@ static void test_order_of_findings(void **state) {
     recmap_text_deinit(&text);
     recmap_report_destroy(report);
     recmap_dataset_close(dataset);
-    known_free(&set);
+    known_deinit(&set);
 }
 
 /* The index alone: shards may be gone. */
@@ -126,7 +126,7 @@ static void test_index_only(void **state) {
     options.version = 5;
     assert_int_equal(recmap_dataset_verify(&report, dataset, &options, &error), RECMAP_INVALID);
     recmap_dataset_close(dataset);
-    known_free(&set);
+    known_deinit(&set);
 }
 
 static int cancel(void *context, const recmap_progress *progress) {
@@ -149,7 +149,7 @@ static void test_cancel(void **state) {
                          RECMAP_CANCELLED);
     assert_null(report);
     recmap_dataset_close(dataset);
-    known_free(&set);
+    known_deinit(&set);
 }
 
 static void assert_has(const char *text, const char *format, ...) {
@@ -183,7 +183,7 @@ static void test_info_as_json(void **state) {
     assert_has(text.data, "\"bytes\":%" PRIu64 ",", bytes);
     struct buffer index = file_read("set.rmx");
     assert_has(text.data, "\"index_bytes\":%zu,", index.size);
-    buffer_free(&index);
+    buffer_deinit(&index);
     assert_has(text.data, "\"damaged_bytes\":%" PRIu64, info->damaged_byte_count);
     assert_has(text.data, "{\"name\":\"id\",\"count\":%" PRIu64 ",\"records_without\":%" PRIu64 "}",
                info->id_count, 150 - info->id_count);
@@ -198,7 +198,7 @@ static void test_info_as_json(void **state) {
     assert_has(text.data, "\"fingerprint\":\"%s\"", hex);
     recmap_text_deinit(&text);
     recmap_dataset_close(dataset);
-    known_free(&set);
+    known_deinit(&set);
 }
 
 /* Names that JSON must escape. */
@@ -218,7 +218,7 @@ static void test_names_in_json(void **state) {
     recmap_record_release(&record);
     recmap_text_deinit(&text);
     recmap_dataset_close(dataset);
-    buffer_free(&shard);
+    buffer_deinit(&shard);
 }
 
 /* The fingerprint knows bytes, not names, places or times. */
@@ -244,7 +244,7 @@ static void test_fingerprint(void **state) {
     after = recmap_dataset_get_info(dataset)->fingerprint;
     recmap_dataset_close(dataset);
     assert_memory_not_equal(before.bytes, after.bytes, 16);
-    known_free(&set);
+    known_deinit(&set);
 }
 
 int main(void) {

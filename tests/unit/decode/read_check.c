@@ -139,7 +139,7 @@ static void check_against_model(const struct read_check *check, const struct rea
         return;
     }
     for (size_t i = 0; i < set->count; i++) {
-        row_verdict verdict =
+        enum row_verdict verdict =
             row_check(is_taken ? &used->sinks[i] : NULL, &set->slots[i], &features, check->row);
         if (verdict == ROW_IS_A_FAULT) is_fault = true;
         if (verdict != ROW_DIFFERS) continue;

@@ -82,9 +82,9 @@ static void check(const uint8_t *data, size_t size) {
     check_capacity(data, size, 0);
 }
 
-typedef enum mix { ONE_BYTE, TWO_BYTES, TOKENS, NEGATIVES, ANY_LENGTH, UP_TO_FOUR, MIX_COUNT } mix;
+enum mix { ONE_BYTE, TWO_BYTES, TOKENS, NEGATIVES, ANY_LENGTH, UP_TO_FOUR, MIX_COUNT };
 
-static uint64_t mixed_value(mix m, struct random_state *random) {
+static uint64_t mixed_value(enum mix m, struct random_state *random) {
     uint64_t word = random_next(random);
     switch (m) {
     case ONE_BYTE: return word & 0x7f;
@@ -97,7 +97,7 @@ static uint64_t mixed_value(mix m, struct random_state *random) {
 }
 
 /* `size` bytes of varints, some of them with bytes that add nothing; the last is whole. */
-static void put_run(struct message *m, mix kind, size_t size, struct random_state *random) {
+static void put_run(struct message *m, enum mix kind, size_t size, struct random_state *random) {
     m->size = 0;
     while (m->size < size) {
         put_varint(m, mixed_value(kind, random));
@@ -120,7 +120,7 @@ static void test_runs_of_every_size(void **state) {
     for (size_t size = 0; size <= 300; size++)
         for (int kind = 0; kind < MIX_COUNT; kind++)
             for (unsigned i = 0; i < rounds(); i++) {
-                put_run(&m, (mix)kind, size, &random);
+                put_run(&m, (enum mix)kind, size, &random);
                 check(m.data, m.size);
             }
 }
@@ -130,7 +130,8 @@ static void test_damaged_runs(void **state) {
     struct random_state random = {2};
     static struct message m;
     for (unsigned i = 0; i < 3000 * rounds(); i++) {
-        put_run(&m, (mix)random_below(&random, MIX_COUNT), random_below(&random, 301), &random);
+        put_run(&m, (enum mix)random_below(&random, MIX_COUNT), random_below(&random, 301),
+                &random);
         random_damage(&m, &random);
         if (random_below(&random, 2)) random_damage(&m, &random);
         check(m.data, m.size);
@@ -172,7 +173,7 @@ static void test_truncations(void **state) {
     struct random_state random = {3};
     static struct message m;
     for (int kind = 0; kind < MIX_COUNT; kind++) {
-        put_run(&m, (mix)kind, 200, &random);
+        put_run(&m, (enum mix)kind, 200, &random);
         for (size_t size = 0; size <= 200; size++) check(m.data, size);
     }
 }

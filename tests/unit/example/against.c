@@ -10,7 +10,7 @@
 
 /* ---- departures ---- */
 
-typedef enum level {
+enum level {
     LEVEL_EXAMPLE,
     LEVEL_SEQUENCE,
     LEVEL_FEATURES,
@@ -23,7 +23,7 @@ typedef enum level {
     LEVEL_FLOATS,
     LEVEL_INT64S,
     LEVEL_NONE,
-} level;
+};
 
 struct span {
     const uint8_t *data;
@@ -55,8 +55,8 @@ static bool take(struct span *out, struct span *s, uint64_t size) {
 }
 
 /* What lies in field `field` of a message of this level. */
-static level inner_level(level outer, uint64_t field) {
-    static const level lists[] = {LEVEL_NONE, LEVEL_BYTES, LEVEL_FLOATS, LEVEL_INT64S};
+static enum level inner_level(enum level outer, uint64_t field) {
+    static const enum level lists[] = {LEVEL_NONE, LEVEL_BYTES, LEVEL_FLOATS, LEVEL_INT64S};
     if (outer <= LEVEL_SEQUENCE && field == 1) return LEVEL_FEATURES;
     if (outer == LEVEL_SEQUENCE && field == 2) return LEVEL_LISTS;
     if (outer == LEVEL_FEATURES && field == 1) return LEVEL_ENTRY;
@@ -68,11 +68,11 @@ static level inner_level(level outer, uint64_t field) {
     return LEVEL_NONE;
 }
 
-static bool is_known(level outer, uint64_t field) {
+static bool is_known(enum level outer, uint64_t field) {
     return field == 1 || inner_level(outer, field) != LEVEL_NONE;
 }
 
-static bool fits_type(level outer, unsigned type) {
+static bool fits_type(enum level outer, unsigned type) {
     return type == 2 || (outer == LEVEL_FLOATS && type == 5) ||
            (outer == LEVEL_INT64S && type == 0);
 }
@@ -83,7 +83,7 @@ static unsigned check_name(struct span name) {
 }
 
 /* Takes one field off the front; returns false if the bytes are not a field. */
-static bool take_field(unsigned *flags, unsigned *seen_fields, struct span *s, level outer) {
+static bool take_field(unsigned *flags, unsigned *seen_fields, struct span *s, enum level outer) {
     uint64_t tag, value;
     struct span inner;
     if (!take_varint(&tag, s, flags)) return false;
@@ -107,7 +107,7 @@ static bool take_field(unsigned *flags, unsigned *seen_fields, struct span *s, l
     if (!take(&inner, s, value)) return false;
     bool is_entry = outer == LEVEL_ENTRY || outer == LEVEL_LIST_ENTRY;
     if (is_entry && field == 1) *flags |= check_name(inner);
-    level next = inner_level(outer, field);
+    enum level next = inner_level(outer, field);
     if (next == LEVEL_NONE) return true;
     if (next >= LEVEL_LIST && outer != LEVEL_LIST && *seen_fields & 1u << next)
         *flags |= DEPARTS_MERGE;
@@ -117,7 +117,7 @@ static bool take_field(unsigned *flags, unsigned *seen_fields, struct span *s, l
     return true;
 }
 
-static unsigned find_below(level outer, const uint8_t *data, size_t size) {
+static unsigned find_below(enum level outer, const uint8_t *data, size_t size) {
     struct span s = {data, size};
     unsigned found = 0, seen = 0;
     while (s.size > 0)

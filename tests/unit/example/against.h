@@ -6,14 +6,14 @@
 #include <stdint.h>
 
 /* Where protobuf-c departs from libprotobuf, whose verdicts count. */
-typedef enum departure {
+enum departure {
     DEPARTS_GROUP = 1, /* it refuses groups, which libprotobuf skips */
     DEPARTS_TYPE = 2,  /* it refuses a known field of another wire type, which is an unknown one */
     DEPARTS_NAME = 4,  /* it takes names that are not UTF-8, and ends a name at a NUL */
     DEPARTS_MERGE = 8, /* a feature or list that comes twice: it merges otherwise, or refuses */
     DEPARTS_NUMBER = 16, /* it takes field number 0 */
     DEPARTS_LENGTH = 32, /* it reads overlong tags and lengths otherwise */
-} departure;
+};
 
 /* Which of these the bytes hold, as far as they are well-formed; a reader of its own. */
 unsigned find_departures(const uint8_t *data, size_t size);

@@ -105,7 +105,7 @@ static void test_tensors_outlive_columns(void **state) {
     assert_int_equal(
         recmap_columns_export_dlpack(&tensor, p.columns, 0, RECMAP_TENSOR_VALUES, 0, NULL),
         RECMAP_OK);
-    parsing_end(&p);
+    parsing_deinit(&p);
     p = (struct parsing){0};
     assert_int_equal(((const int64_t *)tensor->dl_tensor.data)[1], 6);
     assert_int_equal(released, 0);

@@ -275,7 +275,7 @@ static void test_exports_outlive_batches(void **state) {
     recmap_columns_destroy(p.columns);
     p.columns = NULL;
     for (int i = 0; i < ROUNDS; i++) assert_int_equal(released[i], 1);
-    for (int i = 0; i < ROUNDS; i++) batch_free(&batches[i]);
+    for (int i = 0; i < ROUNDS; i++) text_batch_deinit(&batches[i]);
 }
 
 /* Records as Arrow string views: short ones are stored inline, others refer to the payload. The

@@ -24,7 +24,7 @@ static void test_shift(void **state) {
         uint32_t a = crc32c(bytes.data, cut), b = crc32c(bytes.data + cut, bytes.size - cut);
         assert_int_equal(crc32c_shift(a, bytes.size - cut) ^ b, crc32c(bytes.data, bytes.size));
     }
-    buffer_free(&bytes);
+    buffer_deinit(&bytes);
 }
 
 static void test_pieces(void **state) {
@@ -44,7 +44,7 @@ static void test_pieces(void **state) {
         }
         crc_sums_deinit(&sums);
     }
-    buffer_free(&bytes);
+    buffer_deinit(&bytes);
 }
 
 /* 100,000 headers in 8 MB, each of a record that extends to the end: checking them one by one would
@@ -74,7 +74,7 @@ static void test_false_headers(void **state) {
     assert_int_equal(framing->find(framing, bytes.data, total, 0, total, SEARCH_UNBOUNDED, &sums),
                      good);
     crc_sums_deinit(&sums);
-    buffer_free(&bytes);
+    buffer_deinit(&bytes);
 }
 
 int main(void) {

@@ -46,7 +46,7 @@ static void assert_inflates(compression kind, const struct buffer *stream,
         assert_int_equal(out.size, content->size);
         if (out.size) assert_memory_equal(out.data, content->data, content->size);
     }
-    buffer_free(&out);
+    buffer_deinit(&out);
 }
 
 static void test_streams(void **state) {
@@ -59,8 +59,8 @@ static void test_streams(void **state) {
                 struct buffer content = make_content(&random, sizes[i]), stream = BUFFER_INIT;
                 add_stream(&stream, kind, &content, level);
                 assert_inflates(kind, &stream, &content);
-                buffer_free(&content);
-                buffer_free(&stream);
+                buffer_deinit(&content);
+                buffer_deinit(&stream);
             }
 }
 
@@ -93,13 +93,13 @@ static void test_members(void **state) {
                 add_stream(&stream, kind, &content, 6);
                 buffer_add(&all, content.data, content.size);
                 if (rng_below(&random, 2)) add_stream(&stream, kind, &empty, 6);
-                buffer_free(&content);
+                buffer_deinit(&content);
             }
             for (uint64_t zeros = rng_below(&random, 600); zeros > 0; zeros--)
                 buffer_add_byte(&stream, 0);
             assert_inflates(kind, &stream, &all);
-            buffer_free(&all);
-            buffer_free(&stream);
+            buffer_deinit(&all);
+            buffer_deinit(&stream);
         }
 }
 
@@ -118,11 +118,11 @@ static void test_every_cut(void **state) {
                 assert_int_equal(inflate_all(&out, &bad_at, kind, &exact, cut % 2), INFLATE_BAD);
                 assert_true(bad_at <= cut && out.size <= content.size);
                 if (out.size) assert_memory_equal(out.data, content.data, out.size);
-                buffer_free(&exact);
+                buffer_deinit(&exact);
             }
-            buffer_free(&out);
-            buffer_free(&content);
-            buffer_free(&stream);
+            buffer_deinit(&out);
+            buffer_deinit(&content);
+            buffer_deinit(&stream);
         }
 }
 
@@ -144,9 +144,9 @@ static void test_every_bit(void **state) {
             }
             stream.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
         }
-        buffer_free(&out);
-        buffer_free(&content);
-        buffer_free(&stream);
+        buffer_deinit(&out);
+        buffer_deinit(&content);
+        buffer_deinit(&stream);
     }
 }
 
@@ -161,9 +161,9 @@ static void test_rest(void **state) {
     assert_int_equal(inflate_all(&out, &bad_at, COMPRESSION_GZIP, &stream, false), INFLATE_BAD);
     assert_int_equal(bad_at, whole);
     assert_int_equal(out.size, content.size);
-    buffer_free(&out);
-    buffer_free(&content);
-    buffer_free(&stream);
+    buffer_deinit(&out);
+    buffer_deinit(&content);
+    buffer_deinit(&stream);
 }
 
 /* ---- points ---- */
@@ -316,8 +316,8 @@ static void test_points(void **state) {
             struct deflate_way way = {level, 1 + (int)(level + i) % 9, strategies[i], 0, 0};
             add_deflated(&stream, kind, &content, &way);
             check_stream(kind, &stream, &content, &random);
-            buffer_free(&content);
-            buffer_free(&stream);
+            buffer_deinit(&content);
+            buffer_deinit(&stream);
         }
 }
 
@@ -335,8 +335,8 @@ static void test_points_of_flushes(void **state) {
                 struct deflate_way way = {level, 8, Z_DEFAULT_STRATEGY, flushes[i], every};
                 add_deflated(&stream, COMPRESSION_ZLIB, &content, &way);
                 check_stream(COMPRESSION_ZLIB, &stream, &content, &random);
-                buffer_free(&content);
-                buffer_free(&stream);
+                buffer_deinit(&content);
+                buffer_deinit(&stream);
             }
 }
 
@@ -360,8 +360,8 @@ static void test_finds_members(void **state) {
             assert_true(inflater_find_member(in, noise + 1) == UINT64_MAX);
             inflater_destroy(in);
         }
-        buffer_free(&content);
-        buffer_free(&stream);
+        buffer_deinit(&content);
+        buffer_deinit(&stream);
     }
 }
 
@@ -403,12 +403,12 @@ static void test_no_heap_bytes_are_returned(void **state) {
             assert_int_equal(outs[0].size, outs[1].size);
             assert_memory_equal(outs[0].data, outs[1].data, outs[0].size);
         }
-        buffer_free(&stream);
-        buffer_free(&content);
+        buffer_deinit(&stream);
+        buffer_deinit(&content);
     }
     assert_true(came > 0);
-    buffer_free(&outs[0]);
-    buffer_free(&outs[1]);
+    buffer_deinit(&outs[0]);
+    buffer_deinit(&outs[1]);
 }
 
 /* Inflates in small reads and, after each one, continues with a copy of a saved copy. Returns
@@ -453,12 +453,12 @@ static void test_copies(void **state) {
                                           .every = 100};
                 add_deflated(&stream, kind, &content, &way);
                 buffer_add(&whole, content.data, content.size);
-                buffer_free(&content);
+                buffer_deinit(&content);
             }
             for (size_t read_size = 1; read_size < 40; read_size += 3)
                 assert_true(inflates_by_copies(kind, &stream, &whole, read_size));
-            buffer_free(&stream);
-            buffer_free(&whole);
+            buffer_deinit(&stream);
+            buffer_deinit(&whole);
         }
 }
 

@@ -90,7 +90,7 @@ static void test_damaged_first_record(void **state) {
         options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
         assert_int_equal(index_bytes("x.rmx", &options, "shard", &bytes).record_count, 1);
         free(payload);
-        buffer_free(&bytes);
+        buffer_deinit(&bytes);
     }
 }
 

@@ -60,7 +60,7 @@ static void check_bytes(const uint8_t *bytes, size_t size) {
                                                 FRAME_CHECK_HEADER, NULL),
                          FRAME_GOOD);
     }
-    oracle_free(&due);
+    oracle_deinit(&due);
     free(exact);
 }
 
@@ -70,9 +70,9 @@ static void test_parse_equals_plain_reader(void **state) {
     unsigned rounds = is_long() ? 300000 : some_rounds(20000);
     for (unsigned round = 0; round < rounds; round++) {
         struct buffer bytes = BUFFER_INIT;
-        layout_make(&bytes, (size_t)rng_skewed(&random, 10), &random);
+        layout_generate(&bytes, (size_t)rng_skewed(&random, 10), &random);
         check_bytes(bytes.data, bytes.size);
-        buffer_free(&bytes);
+        buffer_deinit(&bytes);
     }
 }
 
@@ -83,13 +83,13 @@ static void test_find_equals_plain_search(void **state) {
     unsigned rounds = is_long() ? 5000 : some_rounds(300);
     for (unsigned round = 0; round < rounds; round++) {
         struct buffer bytes = BUFFER_INIT;
-        layout_make(&bytes, (size_t)rng_below(&random, 600), &random);
+        layout_generate(&bytes, (size_t)rng_below(&random, 600), &random);
         uint8_t *exact = must_copy(bytes.data, bytes.size);
         uint64_t next = FRAME_NOWHERE;
         for (size_t from = bytes.size + 1; from-- > 0;) {
             struct oracle_file rest = oracle_read(exact + from, bytes.size - from, true);
             if (rest.record_count) next = from;
-            oracle_free(&rest);
+            oracle_deinit(&rest);
             uint64_t limit = rng_below(&random, bytes.size + 20);
             uint64_t due = next < limit ? next : FRAME_NOWHERE;
             assert_int_equal(tfrecord_framing.find(&tfrecord_framing, exact, bytes.size, from,
@@ -97,7 +97,7 @@ static void test_find_equals_plain_search(void **state) {
                              due);
         }
         free(exact);
-        buffer_free(&bytes);
+        buffer_deinit(&bytes);
     }
 }
 
@@ -121,7 +121,7 @@ static void test_find_within_budget(void **state) {
     assert_int_equal(tfrecord_framing.find(&tfrecord_framing, bytes.data, bytes.size, 0, bytes.size,
                                            (struct search_budget){100000, 5004}, NULL),
                      good);
-    buffer_free(&bytes);
+    buffer_deinit(&bytes);
 }
 
 static void test_frame_of_payload(void **state) {
@@ -134,8 +134,8 @@ static void test_frame_of_payload(void **state) {
         recmap_frame made = recmap_frame_of(payload.data, size);
         assert_memory_equal(made.header, due.data, 12);
         assert_memory_equal(made.footer, due.data + 12 + size, 4);
-        buffer_free(&payload);
-        buffer_free(&due);
+        buffer_deinit(&payload);
+        buffer_deinit(&due);
     }
 }
 
@@ -185,7 +185,7 @@ static void test_every_truncation(void **state) {
         if (size == begin) assert_int_equal(indexed_count(&cut), record);
         else assert_raises(&cut, record, begin);
     }
-    buffer_free(&whole);
+    buffer_deinit(&whole);
 }
 
 static void test_every_flipped_bit(void **state) {
@@ -197,7 +197,7 @@ static void test_every_flipped_bit(void **state) {
         assert_raises(&whole, record, begin);
         whole.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
-    buffer_free(&whole);
+    buffer_deinit(&whole);
 }
 
 /* 100 records in 20 KiB: raising names the record that is hurt, skipping keeps the 99 others. */
@@ -212,7 +212,7 @@ static void test_bits_of_100_records(void **state) {
         buffer_add_random(&payload, (size_t)rng_below(&random, 380), &random);
         oracle_add_record(&whole, payload.data, payload.size);
         begins[i + 1] = whole.size;
-        buffer_free(&payload);
+        buffer_deinit(&payload);
     }
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
@@ -228,7 +228,7 @@ static void test_bits_of_100_records(void **state) {
         assert_int_equal(remove("x.rmx"), 0);
         whole.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
-    buffer_free(&whole);
+    buffer_deinit(&whole);
 }
 
 static void test_trailing_bytes(void **state) {
@@ -238,7 +238,7 @@ static void test_trailing_bytes(void **state) {
             struct buffer bytes = small_file();
             for (size_t i = 0; i < more; i++) buffer_add_byte(&bytes, (uint8_t)byte);
             assert_raises(&bytes, 3, 56);
-            buffer_free(&bytes);
+            buffer_deinit(&bytes);
         }
 }
 
@@ -269,7 +269,7 @@ static void test_verdicts_of_tensorflow(void **state) {
         lines++;
     }
     assert_int_equal(lines, 7);
-    buffer_free(&whole);
+    buffer_deinit(&whole);
     fclose(file);
 }
 
@@ -313,7 +313,7 @@ static void test_named_lengths(void **state) {
         buffer_add(&bytes, junk, sizeof junk);
         check_bytes(bytes.data + BEFORE, bytes.size - BEFORE);
         assert_raises(&bytes, 1, BEFORE);
-        buffer_free(&bytes);
+        buffer_deinit(&bytes);
     }
     setrlimit(RLIMIT_AS, &before);
 }
@@ -343,8 +343,8 @@ static void test_recovery(void **state) {
             recmap_dataset_close(dataset);
             bytes.data[at] ^= 0x20;
         }
-    buffer_free(&payload);
-    buffer_free(&bytes);
+    buffer_deinit(&payload);
+    buffer_deinit(&bytes);
 }
 
 static void assert_one_byte_is_damage(uint8_t byte) {

@@ -60,7 +60,7 @@ static void test_frames(void **state) {
         free(record);
         free(payload);
     }
-    vectors_free(&file);
+    vectors_deinit(&file);
 }
 
 /* The seal of each vector is encoded from its fields and decoded back, and the hash of the content
@@ -88,7 +88,7 @@ static void test_seals(void **state) {
         assert_int_equal(decoded.page_count, fields.page_count);
         assert_memory_equal(decoded.content_hash, fields.content_hash, sizeof fields.content_hash);
     }
-    vectors_free(&file);
+    vectors_deinit(&file);
 }
 
 static struct store_key key_of(const struct vector_case *vector) {
@@ -116,7 +116,7 @@ static void test_values(void **state) {
         assert_true(value_prefix_matches(head, table, key, payload, size));
         free(payload);
     }
-    vectors_free(&file);
+    vectors_deinit(&file);
 }
 
 /* Reads a chunk back: every offset, and the shard that its frame begins in. */
@@ -157,7 +157,7 @@ static void test_offsets(void **state) {
         free(shards);
         free(offsets);
     }
-    vectors_free(&file);
+    vectors_deinit(&file);
 }
 
 static void expect_hash(const struct vector_case *vector) {
@@ -205,7 +205,7 @@ static void test_ids(void **state) {
         if (vector_has(vector, "hash")) expect_hash(vector);
         else expect_pairs(vector);
     }
-    vectors_free(&file);
+    vectors_deinit(&file);
 }
 
 static void test_counts(void **state) {
@@ -225,7 +225,7 @@ static void test_counts(void **state) {
         free(packed);
         free(counts);
     }
-    vectors_free(&file);
+    vectors_deinit(&file);
 }
 
 static recmap_type type_of(const struct vector_case *vector) {
@@ -306,7 +306,7 @@ static void test_columns(void **state) {
         free(words);
         free(bytes);
     }
-    vectors_free(&file);
+    vectors_deinit(&file);
 }
 
 /* Adds the vector's records, which follow each other without gaps, and compares the identity that
@@ -355,7 +355,7 @@ static void test_identities(void **state) {
         free(hashes);
     }
     identity_destroy(builder);
-    vectors_free(&file);
+    vectors_deinit(&file);
 }
 
 /* ---- a whole data set ---- */
@@ -407,7 +407,7 @@ static int leave(void **state) {
     const struct vector_case *shard;
     for (size_t i = 0; (shard = part("shard", i)); i++)
         unlink(in_folder(vector_text(shard, "path")));
-    vectors_free(&whole);
+    vectors_deinit(&whole);
     rmdir(in_folder("more"));
     unlink(in_folder("whole.rmx"));
     return rmdir(folder); /* fails if files are left over */

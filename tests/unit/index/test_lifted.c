@@ -139,7 +139,7 @@ static void test_bytes(void **state) {
                 assert_memory_equal(value.as.bytes.data, bytes.data + start, value.as.bytes.size);
         }
         free(packed);
-        buffer_free(&bytes);
+        buffer_deinit(&bytes);
     }
 }
 

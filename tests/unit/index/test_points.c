@@ -232,7 +232,7 @@ static void test_forged_windows(void **state) {
         size_t at = heads + (size_t)rng_below(&random, table->values[0].size - heads);
         table->values[0].data[at] ^= (uint8_t)(1u << rng_below(&random, 8));
         forged_write(&index, "forged.rmx");
-        forged_free(&index);
+        forged_deinit(&index);
         recmap_dataset *dataset = dataset_open("forged.rmx", NULL);
         uint64_t records = recmap_dataset_count(dataset), lost = 0;
         for (uint64_t i = 0; i < records; i++) {
@@ -248,8 +248,8 @@ static void test_forged_windows(void **state) {
         assert_true(lost < records * 3 / 4);
         recmap_dataset_close(dataset);
     }
-    buffer_free(&content);
-    buffer_free(&file);
+    buffer_deinit(&content);
+    buffer_deinit(&file);
 }
 
 /* The value of the points of an index, with windows that unpack well and are those of no stream, or
@@ -331,7 +331,7 @@ static void test_verify_proves_points(void **state) {
         forge_points(&index, true);
         forged_write(&index, "forged.rmx");
         assert_true(count_damage("forged.rmx") > 0);
-        forged_free(&index);
+        forged_deinit(&index);
         index = forged_read("a.rmx");
         forge_points(&index, false);
         forged_write(&index, "forged.rmx");
@@ -341,9 +341,9 @@ static void test_verify_proves_points(void **state) {
         memset(value->data + size_of_heads(value), 0xff, 8);
         forged_write(&index, "forged.rmx");
         assert_says_index("forged.rmx");
-        forged_free(&index);
-        buffer_free(&content);
-        buffer_free(&file);
+        forged_deinit(&index);
+        buffer_deinit(&content);
+        buffer_deinit(&file);
     }
 }
 
@@ -470,10 +470,10 @@ static void test_vectors(void **state) {
         free(value);
         points_deinit(&points);
         inflater_destroy(in);
-        buffer_free(&image);
+        buffer_deinit(&image);
     }
     assert_true(found > 0);
-    vectors_free(&file);
+    vectors_deinit(&file);
 }
 
 int main(void) {

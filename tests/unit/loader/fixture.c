@@ -39,7 +39,7 @@ static void write_shard(const char *name, uint64_t first, uint64_t end) {
         buffer_add(&shard, frame.footer, sizeof frame.footer);
     }
     file_write(name, shard.data, shard.size);
-    buffer_free(&shard);
+    buffer_deinit(&shard);
 }
 
 void numbered_write(size_t record_count, size_t shard_count) {
@@ -52,7 +52,7 @@ void numbered_write(size_t record_count, size_t shard_count) {
     index_build("set.rmx", NULL, names, shard_count);
 }
 
-recmap_dataset *numbered_make(size_t record_count, size_t shard_count,
+recmap_dataset *numbered_open(size_t record_count, size_t shard_count,
                               const recmap_dataset_options *options) {
     numbered_write(record_count, shard_count);
     return dataset_open("set.rmx", options);
@@ -67,7 +67,7 @@ void numbered_flip(recmap_dataset *dataset, uint64_t number) {
     struct buffer bytes = file_read(shard.path);
     uint8_t flipped = bytes.data[place.offset + 12] ^ 1;
     file_alter(shard.path, place.offset + 12, &flipped, 1);
-    buffer_free(&bytes);
+    buffer_deinit(&bytes);
 }
 
 static int64_t *make_labels(size_t n, uint64_t seed) {
@@ -157,7 +157,7 @@ void assert_batch(const recmap_batch *batch, const uint64_t *numbers, size_t cou
         assert_true(numbered_holds(&recmap_batch_records(batch)[i], numbers[i]));
 }
 
-recmap_loader *loader_make(recmap_dataset *dataset, recmap_order *order,
+recmap_loader *loader_open(recmap_dataset *dataset, recmap_order *order,
                            const recmap_loader_options *options) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_loader *loader;
@@ -165,7 +165,7 @@ recmap_loader *loader_make(recmap_dataset *dataset, recmap_order *order,
     return loader;
 }
 
-void loader_end(recmap_loader *loader, recmap_order *order, recmap_dataset *dataset) {
+void loader_close(recmap_loader *loader, recmap_order *order, recmap_dataset *dataset) {
     recmap_loader_destroy(loader);
     recmap_order_release(order);
     recmap_dataset_close(dataset);

@@ -11,7 +11,7 @@
 void numbered_write(size_t record_count, size_t shard_count);
 
 /* Writes and opens. */
-recmap_dataset *numbered_make(size_t record_count, size_t shard_count,
+recmap_dataset *numbered_open(size_t record_count, size_t shard_count,
                               const recmap_dataset_options *options);
 
 /* Whether these are the bytes of record `number`. */
@@ -27,11 +27,11 @@ recmap_order *order_of_kind(int kind, size_t n, uint64_t seed);
 /* Asserts that a batch has these records. */
 void assert_batch(const recmap_batch *batch, const uint64_t *numbers, size_t count);
 
-recmap_loader *loader_make(recmap_dataset *dataset, recmap_order *order,
+recmap_loader *loader_open(recmap_dataset *dataset, recmap_order *order,
                            const recmap_loader_options *options);
 
 /* Ends a loader and what it was made of. */
-void loader_end(recmap_loader *loader, recmap_order *order, recmap_dataset *dataset);
+void loader_close(recmap_loader *loader, recmap_order *order, recmap_dataset *dataset);
 
 /* The next batch; NULL at the end of the epoch. */
 void next_batch(recmap_batch **batch, recmap_loader *loader);

@@ -83,7 +83,7 @@ static recmap_loader *make(recmap_dataset *dataset, recmap_order *order, uint64_
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     options.batch_size = batch_size;
     options.thread_count = thread_count;
-    return loader_make(dataset, order, &options);
+    return loader_open(dataset, order, &options);
 }
 
 /* Whether all that comes up to the end of the epoch is what the order has from `position` on. */
@@ -113,7 +113,7 @@ static void test_streams(void **unused) {
             recmap_loader *loader = make(dataset, order, sizes[way & 3], 1 + way % 3);
             for (uint64_t epoch = 0; epoch < 2; epoch++)
                 assert_true(rest_is_right(loader, order, epoch, 0));
-            loader_end(loader, order, dataset);
+            loader_close(loader, order, dataset);
         }
 }
 
@@ -148,7 +148,7 @@ static void test_cache_stays_cold(void **unused) {
     recmap_loader *loader = make(dataset, order, 16, 2);
     assert_true(rest_is_right(loader, order, 0, 0));
     assert_int_equal(resident_count(), before);
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
 }
 
 /* A batch that is finished is forgotten: it may be begun again, or be gone, whatever came of the
@@ -230,9 +230,9 @@ static void test_cut(void **unused) {
     assert_int_equal(pwrite(fd, whole.data, whole.size, 0), whole.size);
     close(fd);
     assert_true(rest_is_right(loader, order, 0, RECORDS - 10));
-    buffer_free(&whole);
+    buffer_deinit(&whole);
     recmap_batch_destroy(batch);
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
 }
 
 /* Where a file that was cut gives nothing, what an earlier read left in the memory of the batch,
@@ -251,7 +251,7 @@ static void test_cut_after_reading(void **unused) {
     const char *shard = shard_names(SHARDS)[SHARDS - 1];
     struct buffer whole = file_read(shard);
     assert_int_equal(truncate(shard, (off_t)whole.size / 2), 0);
-    buffer_free(&whole);
+    buffer_deinit(&whole);
     ASSERT_OK(recmap_loader_seek(loader, 0, 0, &error), &error);
     for (int i = 0; i < TRIES; i++)
         assert_int_equal(recmap_loader_next(&batch, loader, &error), RECMAP_IO);
@@ -300,7 +300,7 @@ static void test_auto(void **unused) {
     recmap_order *order = order_of_kind(0, RECORDS, 9);
     recmap_loader *loader = make(dataset, order, 13, 2);
     assert_true(rest_is_right(loader, order, 0, 0));
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
     memory_force_size(0);
 }
 
@@ -313,7 +313,7 @@ static int iterate_forbidden(unsigned call, unsigned code, bool may_read) {
     is_right &= chosen_access() == (may_read ? RECMAP_ACCESS_DIRECT : RECMAP_ACCESS_MAP);
     recmap_loader *loader = make(dataset, order, 13, 2);
     is_right &= rest_is_right(loader, order, 0, 0);
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
     return is_right ? 0 : 1;
 }
 
@@ -371,7 +371,7 @@ static void test_fork(void **unused) {
     }
     assert_true(rest_is_right(loader, order, 0, 80));
     recmap_batch_destroy(batch);
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
 }
 
 int main(void) {

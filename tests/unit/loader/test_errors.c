@@ -22,7 +22,7 @@ static recmap_loader *make(recmap_dataset *dataset, recmap_order *order, recmap_
     options.batch_size = BATCH;
     options.thread_count = 3;
     options.bad_record = policy;
-    return loader_make(dataset, order, &options);
+    return loader_open(dataset, order, &options);
 }
 
 static uint64_t number_at(const recmap_order *order, uint64_t epoch, uint64_t position) {
@@ -260,7 +260,7 @@ static void test_all_bad(void **unused) {
     (void)unused;
     enum { FEW = 25 };
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_dataset *dataset = numbered_make(FEW, 2, NULL);
+    recmap_dataset *dataset = numbered_open(FEW, 2, NULL);
     recmap_order *order = order_of_kind(0, FEW, 1);
     for (uint64_t number = 0; number < FEW; number++) numbered_flip(dataset, number);
     recmap_loader *loader = make(dataset, order, RECMAP_BAD_RECORD_SKIP);
@@ -280,14 +280,14 @@ static void test_all_bad(void **unused) {
     assert_int_equal(recmap_batch_count(batch), BATCH);
     for (size_t i = 0; i < BATCH; i++) assert_int_equal(recmap_batch_records(batch)[i].number, 7);
     recmap_batch_destroy(batch);
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
 }
 
 /* The list of skipped records is bounded, their count is not. */
 static void test_many_skipped(void **unused) {
     (void)unused;
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_dataset *dataset = numbered_make(RECORDS, 2, NULL);
+    recmap_dataset *dataset = numbered_open(RECORDS, 2, NULL);
     recmap_order *order = order_of_kind(0, RECORDS, 1);
     for (uint64_t number = 0; number < RECORDS; number++) numbered_flip(dataset, number);
     recmap_loader *loader = make(dataset, order, RECMAP_BAD_RECORD_SKIP);
@@ -303,19 +303,19 @@ static void test_many_skipped(void **unused) {
     ASSERT_OK(recmap_loader_get_statistics(&statistics, loader, &error), &error);
     assert_int_equal(statistics.skipped_count, RECORDS * 20);
     recmap_batch_destroy(batch);
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
 }
 
 /* A batch that would be filled up to more records than fit in any memory is an error at once; from
  * another position the same loader continues. */
 static void test_too_large_a_batch(void **unused) {
     (void)unused;
-    recmap_dataset *dataset = numbered_make(RECORDS, 3, NULL);
+    recmap_dataset *dataset = numbered_open(RECORDS, 3, NULL);
     recmap_order *order = order_of_kind(0, RECORDS, 3);
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     options.batch_size = (uint64_t)1 << 62;
     options.last = RECMAP_LAST_PAD;
-    recmap_loader *loader = loader_make(dataset, order, &options);
+    recmap_loader *loader = loader_open(dataset, order, &options);
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_batch *batch = NULL;
     for (int i = 0; i < 3; i++) {
@@ -326,7 +326,7 @@ static void test_too_large_a_batch(void **unused) {
     next_batch(&batch, loader);
     assert_null(batch);
     assert_stands_at(loader, 6, 0);
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
 }
 
 int main(void) {

@@ -23,7 +23,7 @@ enum { RECORDS = 500, SHARDS = 7 };
  * refuses numbers that are out of range. */
 static void test_peek_is_get_in_two_halves(void **state) {
     (void)state;
-    recmap_dataset *dataset = numbered_make(RECORDS, SHARDS, NULL);
+    recmap_dataset *dataset = numbered_open(RECORDS, SHARDS, NULL);
     recmap_error error = RECMAP_ERROR_INIT;
     for (uint64_t i = 0; i < RECORDS; i++) {
         recmap_peek peek;
@@ -44,7 +44,7 @@ static void test_peek_is_get_in_two_halves(void **state) {
 
 static void test_check_finds_what_get_finds(void **state) {
     (void)state;
-    recmap_dataset *dataset = numbered_make(RECORDS, SHARDS, NULL);
+    recmap_dataset *dataset = numbered_open(RECORDS, SHARDS, NULL);
     numbered_flip(dataset, 123);
     recmap_peek peek;
     recmap_record record;
@@ -63,19 +63,19 @@ static void test_no_peek_where_records_must_be_released(void **state) {
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     recmap_peek peek;
     options.access = RECMAP_ACCESS_READ;
-    recmap_dataset *dataset = numbered_make(RECORDS, SHARDS, &options);
+    recmap_dataset *dataset = numbered_open(RECORDS, SHARDS, &options);
     assert_false(recmap_dataset_peek(&peek, dataset, 0));
     recmap_dataset_close(dataset);
     options = (recmap_dataset_options)RECMAP_DATASET_OPTIONS_INIT;
     options.shard_limit = 1;
-    dataset = numbered_make(RECORDS, SHARDS, &options);
+    dataset = numbered_open(RECORDS, SHARDS, &options);
     assert_false(recmap_dataset_peek(&peek, dataset, 0));
     recmap_dataset_close(dataset);
 }
 
 static void test_no_hashes_without_ids(void **state) {
     (void)state;
-    recmap_dataset *dataset = numbered_make(RECORDS, SHARDS, NULL);
+    recmap_dataset *dataset = numbered_open(RECORDS, SHARDS, NULL);
     uint64_t hashes[RECORDS] = {0};
     recmap_error error = RECMAP_ERROR_INIT;
     ASSERT_OK(recmap_dataset_read_id_hashes(hashes, dataset, &error), &error);
@@ -85,13 +85,13 @@ static void test_no_hashes_without_ids(void **state) {
 
 static void test_wait_ends(void **state) {
     (void)state;
-    recmap_dataset *dataset = numbered_make(RECORDS, SHARDS, NULL);
+    recmap_dataset *dataset = numbered_open(RECORDS, SHARDS, NULL);
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     options.batch_size = 50;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_order *order;
     ASSERT_OK(recmap_order_sequential(&order, RECORDS, &error), &error);
-    recmap_loader *loader = loader_make(dataset, order, &options);
+    recmap_loader *loader = loader_open(dataset, order, &options);
     recmap_batch *batch = NULL;
     for (int step = 0; step <= RECORDS / 50; step++) { /* the end of the epoch is waited for too */
         int is_ready = 0;
@@ -102,24 +102,24 @@ static void test_wait_ends(void **state) {
     }
     assert_null(batch);
     assert_stands_at(loader, 1, 0);
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
 }
 
 static void test_an_error_is_ready(void **state) {
     (void)state;
-    recmap_dataset *dataset = numbered_make(RECORDS, SHARDS, NULL);
+    recmap_dataset *dataset = numbered_open(RECORDS, SHARDS, NULL);
     numbered_flip(dataset, 0);
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_order *order;
     ASSERT_OK(recmap_order_sequential(&order, RECORDS, &error), &error);
-    recmap_loader *loader = loader_make(dataset, order, NULL);
+    recmap_loader *loader = loader_open(dataset, order, NULL);
     recmap_batch *batch = NULL;
     for (int again = 0; again < 2; again++) {
         int is_ready = 0;
         while (!is_ready) ASSERT_OK(recmap_loader_wait(&is_ready, loader, 1000000, &error), &error);
         assert_int_equal(recmap_loader_next(&batch, loader, &error), RECMAP_CORRUPT);
     }
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
 }
 
 /* A parser that waits for its gate to be opened, so that no batch is ready before. */
@@ -153,7 +153,7 @@ static void test_time_only_goes_forward(void **state) {
 static void test_wait_ends_after_its_time_or_with_a_batch(void **state) {
     (void)state;
     enum { WAIT_NS = 20000000, LONG_SECONDS = 1000 };
-    recmap_dataset *dataset = numbered_make(RECORDS, SHARDS, NULL);
+    recmap_dataset *dataset = numbered_open(RECORDS, SHARDS, NULL);
     recmap_error error = RECMAP_ERROR_INIT;
     const recmap_feature feature = {
         .name = "value", .kind = RECMAP_FEATURE_FIXED_LEN, .element = RECMAP_ELEMENT_INT64};
@@ -163,7 +163,7 @@ static void test_wait_ends_after_its_time_or_with_a_batch(void **state) {
         recmap_parser_create_custom(&options.parser, &feature, 1, wait_at_gate, &is_open, &error),
         &error);
     recmap_order *order = order_of_kind(0, RECORDS, 1);
-    recmap_loader *loader = loader_make(dataset, order, &options);
+    recmap_loader *loader = loader_open(dataset, order, &options);
     for (uint64_t wait_ns = 0; wait_ns <= WAIT_NS; wait_ns += WAIT_NS) {
         int is_ready = 1;
         uint64_t started_ns = clock_ns();

@@ -33,11 +33,11 @@ static void write_set(uint64_t bad_record, uint64_t broken) {
         buffer_add(&shard, frame.header, sizeof frame.header);
         buffer_add(&shard, record.data, record.size);
         buffer_add(&shard, frame.footer, sizeof frame.footer);
-        buffer_free(&features);
-        buffer_free(&record);
+        buffer_deinit(&features);
+        buffer_deinit(&record);
     }
     index_bytes("set.rmx", NULL, "shard", &shard);
-    buffer_free(&shard);
+    buffer_deinit(&shard);
 }
 
 static recmap_parser *make_parser(void) {
@@ -57,7 +57,7 @@ static recmap_loader *make_loader(recmap_dataset *dataset, recmap_order *order,
     options.thread_count = 2;
     options.bad_record = policy;
     options.parser = make_parser();
-    recmap_loader *loader = loader_make(dataset, order, &options);
+    recmap_loader *loader = loader_open(dataset, order, &options);
     recmap_parser_release(options.parser); /* the loader has it */
     return loader;
 }
@@ -95,7 +95,7 @@ static void test_columns(void **unused) {
             seen += recmap_batch_count(batch);
         }
         assert_int_equal(seen, RECORDS);
-        loader_end(loader, order, dataset);
+        loader_close(loader, order, dataset);
     }
 }
 
@@ -154,7 +154,7 @@ static void test_raise(void **unused) {
         if (!broken) assert_non_null(strstr(error.message, "label"));
         assert_stands_at(loader, 0, position / BATCH * BATCH);
         recmap_batch_destroy(batch);
-        loader_end(loader, order, dataset);
+        loader_close(loader, order, dataset);
     }
 }
 
@@ -184,7 +184,7 @@ static void check_policy(recmap_bad_record policy, uint64_t kept_count) {
                          policy == RECMAP_BAD_RECORD_SKIP);
     }
     assert_int_not_equal(skipped[0].number, skipped[1].number);
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
 }
 
 static void test_skip(void **unused) {

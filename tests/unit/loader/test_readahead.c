@@ -73,7 +73,7 @@ static recmap_loader_statistics iterate_epoch(recmap_dataset *dataset, recmap_or
     options.batch_size = BATCH;
     options.thread_count = 2;
     options.readahead = readahead;
-    recmap_loader *loader = loader_make(dataset, order, &options);
+    recmap_loader *loader = loader_open(dataset, order, &options);
     recmap_loader_statistics statistics;
     recmap_batch *batch = NULL;
     uint64_t count = 0;
@@ -174,7 +174,7 @@ struct learning {
     struct readahead_state ahead;
 };
 
-static void learning_begin(struct learning *learning, recmap_readahead mode, bool is_mapped) {
+static void learning_init(struct learning *learning, recmap_readahead mode, bool is_mapped) {
     recmap_error error = RECMAP_ERROR_INIT;
     write_shards();
     learning->dataset = dataset_open("set.rmx", NULL);
@@ -189,7 +189,7 @@ static void learning_begin(struct learning *learning, recmap_readahead mode, boo
     readahead_restart(&learning->ahead, &learning->begun);
 }
 
-static void learning_end(struct learning *learning) {
+static void learning_deinit(struct learning *learning) {
     recmap_order_release(learning->order);
     recmap_dataset_close(learning->dataset);
 }
@@ -208,7 +208,7 @@ static void learn(struct learning *learning, uint64_t seen_count, uint64_t reque
 static void test_learning(void **unused) {
     (void)unused;
     struct learning at;
-    learning_begin(&at, RECMAP_READAHEAD_AUTO, true);
+    learning_init(&at, RECMAP_READAHEAD_AUTO, true);
     struct readahead_plan plan;
     readahead_plan_for(&plan, &at.ahead, 0);
     assert_int_equal(plan.step_count, READAHEAD_STEPS_MAX);
@@ -231,7 +231,7 @@ static void test_learning(void **unused) {
     assert_int_equal(at.ahead.window, at.ahead.window_min);
     for (int i = 0; i < 1000; i++) learn(&at, BATCH, 0, 0, 0);
     assert_false(at.ahead.is_cold);
-    learning_end(&at);
+    learning_deinit(&at);
 }
 
 /* However large a batch is, looking at its samples takes little time. */
@@ -239,7 +239,7 @@ static void test_samples_of_large_batches(void **unused) {
     (void)unused;
     enum { SAMPLES_ENOUGH = 4096 };
     struct learning at;
-    learning_begin(&at, RECMAP_READAHEAD_AUTO, true);
+    learning_init(&at, RECMAP_READAHEAD_AUTO, true);
     for (int bits = 10; bits <= 62; bits++) {
         struct readahead_plan plan;
         at.ahead.step_size = (uint64_t)1 << bits;
@@ -249,7 +249,7 @@ static void test_samples_of_large_batches(void **unused) {
         for (unsigned i = 0; i < plan.step_count; i++)
             assert_in_range(plan.samples[i], 1, SAMPLES_ENOUGH);
     }
-    learning_end(&at);
+    learning_deinit(&at);
 }
 
 /* A kernel that says that all is there, while workers wait for pages: it is asked without looking,
@@ -257,7 +257,7 @@ static void test_samples_of_large_batches(void **unused) {
 static void test_blind(void **unused) {
     (void)unused;
     struct learning at;
-    learning_begin(&at, RECMAP_READAHEAD_AUTO, true);
+    learning_init(&at, RECMAP_READAHEAD_AUTO, true);
     unsigned turns = 0;
     for (int i = 0; i < 1000 && !at.ahead.is_blind; i++) {
         bool was_cold = at.ahead.is_cold;
@@ -276,26 +276,26 @@ static void test_blind(void **unused) {
     for (int i = 0; i < 1000; i++)
         learn(&at, at.ahead.is_cold ? BATCH : 0, at.ahead.is_cold ? BATCH : 0, 0, 0);
     assert_false(at.ahead.is_cold);
-    learning_end(&at);
+    learning_deinit(&at);
 }
 
 static void test_modes(void **unused) {
     (void)unused;
     struct learning at;
     struct readahead_plan plan;
-    learning_begin(&at, RECMAP_READAHEAD_OFF, true);
+    learning_init(&at, RECMAP_READAHEAD_OFF, true);
     learn(&at, BATCH, BATCH, 9, 9);
     readahead_plan_for(&plan, &at.ahead, 0);
     assert_int_equal(plan.step_count, 0);
-    learning_end(&at);
-    learning_begin(&at, RECMAP_READAHEAD_ON, true);
+    learning_deinit(&at);
+    learning_init(&at, RECMAP_READAHEAD_ON, true);
     for (int i = 0; i < 10000; i++) learn(&at, BATCH, 0, 0, 0);
     assert_true(at.ahead.is_cold);
-    learning_end(&at);
-    learning_begin(&at, RECMAP_READAHEAD_AUTO, false);
+    learning_deinit(&at);
+    learning_init(&at, RECMAP_READAHEAD_AUTO, false);
     learn(&at, 0, 0, 0, 1); /* pread has no faults: it sleeps */
     assert_true(at.ahead.is_cold);
-    learning_end(&at);
+    learning_deinit(&at);
 }
 
 int main(void) {

@@ -28,17 +28,17 @@ struct world {
     recmap_loader_options options;
 };
 
-static void world_make(struct world *world, recmap_dataset *dataset, recmap_order *order,
+static void world_init(struct world *world, recmap_dataset *dataset, recmap_order *order,
                        const recmap_loader_options *options) {
     world->size = options->world_size;
     world->options = *options;
     for (unsigned rank = 0; rank < world->size; rank++) {
         world->options.rank = rank;
-        world->loaders[rank] = loader_make(dataset, order, &world->options);
+        world->loaders[rank] = loader_open(dataset, order, &world->options);
     }
 }
 
-static void world_end(struct world *world) {
+static void world_deinit(struct world *world) {
     for (unsigned rank = 0; rank < world->size; rank++) recmap_loader_destroy(world->loaders[rank]);
 }
 
@@ -129,7 +129,7 @@ static void live_through(recmap_dataset *dataset, recmap_order *order, struct rn
         options.thread_count = (unsigned)rng_below(random, 3) + 1;
         options.batches_ahead = (unsigned)rng_below(random, 4);
         struct world piece;
-        world_make(&piece, dataset, order, &options);
+        world_init(&piece, dataset, order, &options);
         if (state) world_load(&piece, state);
         if (state && rng_one_in(random, 3)) world_load(&piece, state);
         recmap_state_destroy(state);
@@ -138,7 +138,7 @@ static void live_through(recmap_dataset *dataset, recmap_order *order, struct rn
         state = world_save(&piece, rng_one_in(random, 2));
         /* Saved at the end of an epoch, the next run begins the next. */
         epoch = recmap_state_get_info(state)->epoch;
-        world_end(&piece);
+        world_deinit(&piece);
     }
     recmap_state_destroy(state);
     assert_stream(&stream, order, EPOCHS);
@@ -148,7 +148,7 @@ static void live_through(recmap_dataset *dataset, recmap_order *order, struct rn
 static void test_histories(void **unused) {
     (void)unused;
     uint64_t histories = is_long() ? 10000 : has_thread_sanitizer ? 100 : 1000;
-    recmap_dataset *dataset = numbered_make(200, 4, NULL);
+    recmap_dataset *dataset = numbered_open(200, 4, NULL);
     for (uint64_t seed = 0; seed < histories; seed++) {
         struct rng random = {seed};
         int kind = (int)(seed % ORDER_KINDS);
@@ -165,19 +165,19 @@ static void test_histories(void **unused) {
  * same; also from the very end. */
 static void test_every_step(void **unused) {
     (void)unused;
-    recmap_dataset *dataset = numbered_make(60, 3, NULL);
+    recmap_dataset *dataset = numbered_open(60, 3, NULL);
     for (int kind = 0; kind < ORDER_KINDS; kind++) {
         recmap_order *order = order_of_kind(kind, 60, 4);
         recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
         options.batch_size = 7;
         options.thread_count = 2;
-        recmap_loader *whole = loader_make(dataset, order, &options);
+        recmap_loader *whole = loader_open(dataset, order, &options);
         struct number_list all = {NULL, 0, 0};
         bool more = true;
         for (size_t step = 0; more; step++) {
             size_t before = all.count;
             recmap_state *state = stored(save(whole), step % 2);
-            recmap_loader *resumed = loader_make(dataset, order, &options);
+            recmap_loader *resumed = loader_open(dataset, order, &options);
             recmap_error error = RECMAP_ERROR_INIT;
             ASSERT_OK(recmap_loader_load(resumed, state, &error), &error);
             const recmap_state_info *info = recmap_state_get_info(state);
@@ -208,7 +208,7 @@ static void test_every_step(void **unused) {
  * a step between do not drift. */
 static void test_no_drift(void **unused) {
     (void)unused;
-    recmap_dataset *dataset = numbered_make(100, 2, NULL);
+    recmap_dataset *dataset = numbered_open(100, 2, NULL);
     recmap_order *order = order_of_kind(0, 100, 9);
     for (unsigned threads = 0; threads <= 10; threads += threads ? 9 : 1)
         for (size_t at = 0; at <= 10; at += at == 3 ? 5 : at == 8 ? 2 : 3) {
@@ -216,7 +216,7 @@ static void test_no_drift(void **unused) {
             recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
             options.batch_size = 10;
             options.thread_count = threads;
-            recmap_loader *loader = loader_make(dataset, order, &options);
+            recmap_loader *loader = loader_open(dataset, order, &options);
             struct number_list list = {NULL, 0, 0};
             assert_int_equal(take_steps(&list, loader, at), at);
             recmap_state *state = save(loader);
@@ -252,18 +252,18 @@ static void grow(recmap_dataset *dataset, recmap_order *order, unsigned world_be
     options.thread_count = 1;
     options.world_size = world_before;
     options.batch_size = batch / world_before;
-    world_make(&first, dataset, order, &options);
+    world_init(&first, dataset, order, &options);
     for (size_t i = 0; i < steps; i++) assert_true(world_step(&stream, &first));
     recmap_state *state = world_save(&first, true);
     assert_int_equal(recmap_state_get_info(state)->position, steps * batch);
-    world_end(&first);
+    world_deinit(&first);
     options.world_size = world_after;
     options.batch_size = batch_after / world_after;
-    world_make(&second, dataset, order, &options);
+    world_init(&second, dataset, order, &options);
     world_load(&second, state);
     while (world_step(&stream, &second)) continue;
     assert_stream(&stream, order, 1);
-    world_end(&second);
+    world_deinit(&second);
     recmap_state_destroy(state);
     free(stream.numbers);
 }
@@ -271,7 +271,7 @@ static void grow(recmap_dataset *dataset, recmap_order *order, unsigned world_be
 /* Other numbers of hosts, and other batches over all of them. */
 static void test_elastic(void **unused) {
     (void)unused;
-    recmap_dataset *dataset = numbered_make(1 << 16, 8, NULL);
+    recmap_dataset *dataset = numbered_open(1 << 16, 8, NULL);
     recmap_order *small = order_of_kind(0, 1024, 42), *large = order_of_kind(0, 1 << 16, 42);
     recmap_order *odd = order_of_kind(0, 1021, 42);
     grow(dataset, small, 32, 64, 7, 16, 32);
@@ -298,11 +298,11 @@ static void assert_refused(recmap_loader *loader, const recmap_state *state, con
  * unchanged. */
 static void test_refused(void **unused) {
     (void)unused;
-    recmap_dataset *dataset = numbered_make(100, 2, NULL);
+    recmap_dataset *dataset = numbered_open(100, 2, NULL);
     recmap_order *order = order_of_kind(0, 100, 9);
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     options.batch_size = 10;
-    recmap_loader *loader = loader_make(dataset, order, &options);
+    recmap_loader *loader = loader_open(dataset, order, &options);
     struct number_list list = {NULL, 0, 0};
     take_steps(&list, loader, 2);
     recmap_state *saved = save(loader), *state;
@@ -326,7 +326,7 @@ static void test_refused(void **unused) {
     take_steps(&list, loader, SIZE_MAX);
     assert_stream(&list, order, 1);
     recmap_state_destroy(saved);
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
     free(list.numbers);
 }
 
@@ -335,11 +335,11 @@ static void test_refused(void **unused) {
 static void test_seek(void **unused) {
     (void)unused;
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_dataset *dataset = numbered_make(100, 2, NULL);
+    recmap_dataset *dataset = numbered_open(100, 2, NULL);
     recmap_order *order = order_of_kind(0, 100, 9), *drawn = order_of_kind(3, 100, 9);
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     options.batch_size = 8;
-    recmap_loader *loader = loader_make(dataset, order, &options);
+    recmap_loader *loader = loader_open(dataset, order, &options);
     recmap_batch *batch = NULL;
     struct rng random = {1};
     uint64_t due[8];
@@ -368,7 +368,7 @@ static void test_seek(void **unused) {
     assert_int_equal(recmap_loader_seek_record(loader, 0, 100, &error), RECMAP_NOT_FOUND);
     assert_stands_at(loader, 4, 17);
     recmap_loader_destroy(loader);
-    loader = loader_make(dataset, drawn, &options);
+    loader = loader_open(dataset, drawn, &options);
     assert_int_equal(recmap_loader_seek_record(loader, 0, 5, &error), RECMAP_INVALID);
     recmap_loader_destroy(loader);
     recmap_batch_destroy(batch);
@@ -381,9 +381,9 @@ static void test_seek(void **unused) {
 static void test_end_of_epochs(void **unused) {
     (void)unused;
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_dataset *dataset = numbered_make(10, 1, NULL);
+    recmap_dataset *dataset = numbered_open(10, 1, NULL);
     recmap_order *order = order_of_kind(0, 10, 9);
-    recmap_loader *loader = loader_make(dataset, order, NULL);
+    recmap_loader *loader = loader_open(dataset, order, NULL);
     recmap_batch *batch = NULL;
     ASSERT_OK(recmap_loader_seek(loader, RECMAP_STATE_NUMBER_MAX, 9, &error), &error);
     next_batch(&batch, loader);
@@ -405,7 +405,7 @@ static void test_end_of_epochs(void **unused) {
     next_batch(&batch, loader);
     assert_non_null(batch);
     recmap_batch_destroy(batch);
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
 }
 
 /* A process that trains: it reports each record that it took, then saves its state atomically under
@@ -415,7 +415,7 @@ static _Noreturn void train(recmap_order *order, int says) {
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     options.batch_size = 5;
     options.thread_count = 3;
-    recmap_loader *loader = loader_make(dataset, order, &options);
+    recmap_loader *loader = loader_open(dataset, order, &options);
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_batch *batch = NULL;
     if (file_exists("state")) {

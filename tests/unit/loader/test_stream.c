@@ -17,7 +17,7 @@
 static void iterate_rank(recmap_dataset *dataset, recmap_order *order,
                          const recmap_loader_options *options, int epochs) {
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_loader *loader = loader_make(dataset, order, options);
+    recmap_loader *loader = loader_open(dataset, order, options);
     recmap_deal_options dealt = RECMAP_DEAL_OPTIONS_INIT;
     dealt.world_size = options->world_size;
     dealt.batch_size = options->batch_size;
@@ -63,7 +63,7 @@ static void iterate_world(recmap_dataset *dataset, recmap_order *order,
 
 static void test_every_order(void **state) {
     (void)state;
-    recmap_dataset *dataset = numbered_make(211, 5, NULL);
+    recmap_dataset *dataset = numbered_open(211, 5, NULL);
     for (int kind = 0; kind < ORDER_KINDS; kind++) {
         recmap_order *order = order_of_kind(kind, 211, 7);
         for (unsigned world = 1; world <= 4; world++)
@@ -82,7 +82,7 @@ static void test_every_order(void **state) {
 
 static void test_every_number_of_threads(void **state) {
     (void)state;
-    recmap_dataset *dataset = numbered_make(500, 3, NULL);
+    recmap_dataset *dataset = numbered_open(500, 3, NULL);
     recmap_order *order = order_of_kind(0, 500, 3);
     for (unsigned threads = 0; threads <= 8; threads++)
         for (unsigned ahead = 0; ahead <= 9; ahead += 3) {
@@ -99,7 +99,7 @@ static void test_every_number_of_threads(void **state) {
 /* Batches and worlds larger than the epoch, epochs without a step, no records at all. */
 static void test_small_epochs(void **state) {
     (void)state;
-    recmap_dataset *dataset = numbered_make(9, 2, NULL);
+    recmap_dataset *dataset = numbered_open(9, 2, NULL);
     for (size_t n = 0; n <= 9; n++)
         for (unsigned world = 1; world <= 12; world += n % 2 ? 1 : 5)
             for (uint64_t batch = 1; batch <= 16; batch *= 4)
@@ -118,13 +118,13 @@ static void test_small_epochs(void **state) {
 /* 34 records in batches of 16 are 16, 16 and 2, whatever the threads. */
 static void test_known_sizes(void **state) {
     (void)state;
-    recmap_dataset *dataset = numbered_make(34, 2, NULL);
+    recmap_dataset *dataset = numbered_open(34, 2, NULL);
     recmap_order *order = order_of_kind(1, 34, 0);
     for (unsigned threads = 0; threads <= 4; threads++) {
         recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
         options.batch_size = 16;
         options.thread_count = threads;
-        recmap_loader *loader = loader_make(dataset, order, &options);
+        recmap_loader *loader = loader_open(dataset, order, &options);
         recmap_batch *batch = NULL;
         static const size_t sizes[] = {16, 16, 2};
         for (int epoch = 0; epoch < 2; epoch++) {
@@ -159,7 +159,7 @@ static void test_every_access(void **state) {
                 options.batch_size = 20;
                 options.thread_count = 3;
                 options.readahead = (recmap_readahead)ahead;
-                recmap_loader *loader = loader_make(dataset, order, &options);
+                recmap_loader *loader = loader_open(dataset, order, &options);
                 recmap_batch *kept[KEPT] = {NULL};
                 for (int i = 0; i < KEPT; i++) next_batch(&kept[i], loader);
                 recmap_loader_destroy(loader);
@@ -188,7 +188,7 @@ static void assert_invalid(recmap_dataset *dataset, recmap_order *order,
  * still work. */
 static void test_options(void **state) {
     (void)state;
-    recmap_dataset *dataset = numbered_make(20, 1, NULL);
+    recmap_dataset *dataset = numbered_open(20, 1, NULL);
     recmap_order *order = order_of_kind(0, 20, 1), *larger = order_of_kind(0, 21, 1);
     const recmap_loader_options good = RECMAP_LOADER_OPTIONS_INIT;
     recmap_loader_options bad = good;
@@ -219,7 +219,7 @@ static void test_options(void **state) {
     bad = good;
     bad.readahead = (recmap_readahead)3;
     assert_invalid(dataset, order, &bad, "invalid readahead mode: 3");
-    recmap_loader *loader = loader_make(dataset, order, NULL);
+    recmap_loader *loader = loader_open(dataset, order, NULL);
     recmap_batch *batch = NULL;
     next_batch(&batch, loader);
     assert_int_equal(recmap_batch_count(batch), 1);

@@ -37,11 +37,11 @@ static recmap_loader_options many_threads(void) {
 /* Destroyed before, during and after anything; with batches in the caller's hands. */
 static void test_early_end(void **unused) {
     (void)unused;
-    recmap_dataset *dataset = numbered_make(3000, 4, NULL);
+    recmap_dataset *dataset = numbered_open(3000, 4, NULL);
     recmap_order *order = order_of_kind(0, 3000, 1);
     recmap_loader_options options = many_threads();
     for (int i = 0; i < 200; i++) {
-        recmap_loader *loader = loader_make(dataset, order, &options);
+        recmap_loader *loader = loader_open(dataset, order, &options);
         recmap_batch *batches[8] = {NULL};
         for (int taken = 0; taken < i % 8; taken++) next_batch(&batches[taken], loader);
         if (i % 3 == 0) assert_int_equal(recmap_loader_seek(loader, 5, 1000, NULL), RECMAP_OK);
@@ -61,10 +61,10 @@ static void test_early_end(void **unused) {
 /* However long the caller takes, no more batches than asked for are made ready. */
 static void test_slow_caller(void **unused) {
     (void)unused;
-    recmap_dataset *dataset = numbered_make(3000, 4, NULL);
+    recmap_dataset *dataset = numbered_open(3000, 4, NULL);
     recmap_order *order = order_of_kind(0, 3000, 1);
     recmap_loader_options options = many_threads();
-    recmap_loader *loader = loader_make(dataset, order, &options);
+    recmap_loader *loader = loader_open(dataset, order, &options);
     recmap_batch *batch = NULL;
     assert_int_equal(statistics_of(loader).thread_count, 0);
     for (int i = 0; i < 20; i++) {
@@ -79,33 +79,33 @@ static void test_slow_caller(void **unused) {
     assert_true(statistics.worker_wait_ns > 20 * 1000 * 1000u); /* four threads, 20 ms */
     assert_int_equal(statistics.thread_count, 4);
     recmap_batch_destroy(batch);
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
 }
 
 /* Large batches on one thread: the caller waits, and is told how long. */
 static void test_slow_workers(void **unused) {
     (void)unused;
-    recmap_dataset *dataset = numbered_make(20000, 4, NULL);
+    recmap_dataset *dataset = numbered_open(20000, 4, NULL);
     recmap_order *order = order_of_kind(0, 20000, 1);
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     options.batch_size = 20000;
     options.thread_count = 1;
     options.batches_ahead = 1;
-    recmap_loader *loader = loader_make(dataset, order, &options);
+    recmap_loader *loader = loader_open(dataset, order, &options);
     struct number_list list = {NULL, 0, 0};
     for (int epoch = 0; epoch < 5; epoch++) take_steps(&list, loader, SIZE_MAX);
     assert_int_equal(list.count, 100000);
     assert_true(statistics_of(loader).caller_wait_ns > 0);
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
     free(list.numbers);
 }
 
 static void test_counts(void **unused) {
     (void)unused;
-    recmap_dataset *dataset = numbered_make(1000, 4, NULL);
+    recmap_dataset *dataset = numbered_open(1000, 4, NULL);
     recmap_order *order = order_of_kind(0, 1000, 1);
     recmap_loader_options options = many_threads();
-    recmap_loader *loader = loader_make(dataset, order, &options);
+    recmap_loader *loader = loader_open(dataset, order, &options);
     recmap_batch *batch = NULL;
     uint64_t records = 0, bytes = 0, batches = 0;
     for (int i = 0; i < 600; i++) { /* over two ends of epochs, and a seek */
@@ -121,16 +121,16 @@ static void test_counts(void **unused) {
         assert_true(statistics.batches_ready <= 6);
     }
     recmap_batch_destroy(batch);
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
 }
 
 /* Seeks while all threads are at it: what they fill for another place never comes through. */
 static void test_seeks_among_threads(void **unused) {
     (void)unused;
-    recmap_dataset *dataset = numbered_make(3000, 4, NULL);
+    recmap_dataset *dataset = numbered_open(3000, 4, NULL);
     recmap_order *order = order_of_kind(0, 3000, 1);
     recmap_loader_options options = many_threads();
-    recmap_loader *loader = loader_make(dataset, order, &options);
+    recmap_loader *loader = loader_open(dataset, order, &options);
     recmap_batch *batch = NULL;
     struct rng random = {5};
     for (int i = 0; i < 2000; i++) {
@@ -143,7 +143,7 @@ static void test_seeks_among_threads(void **unused) {
         }
     }
     recmap_batch_destroy(batch);
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
 }
 
 struct watcher {
@@ -171,12 +171,12 @@ static void *watch(void *context) {
  * between that change them. */
 static void test_statistics_of_another_thread(void **unused) {
     (void)unused;
-    recmap_dataset *dataset = numbered_make(3000, 4, NULL);
+    recmap_dataset *dataset = numbered_open(3000, 4, NULL);
     recmap_order *order = order_of_kind(0, 3000, 1);
     for (uint64_t number = 0; number < 3000; number += 100) numbered_flip(dataset, number);
     recmap_loader_options options = many_threads();
     options.bad_record = RECMAP_BAD_RECORD_SKIP;
-    struct watcher watching = {loader_make(dataset, order, &options), false};
+    struct watcher watching = {loader_open(dataset, order, &options), false};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, watch, &watching), 0);
     struct number_list list = {NULL, 0, 0};
@@ -220,7 +220,7 @@ static void test_many_loaders(void **unused) {
         recmap_dataset_options opened = RECMAP_DATASET_OPTIONS_INIT;
         opened.access = (recmap_access)access;
         opened.shard_limit = 2;
-        recmap_dataset *dataset = numbered_make(RECORDS, 5, &opened);
+        recmap_dataset *dataset = numbered_open(RECORDS, 5, &opened);
         recmap_order *order = order_of_kind(6, RECORDS, 1);
         pthread_t threads[LOADERS];
         struct runner runners[LOADERS];
@@ -286,10 +286,10 @@ static void test_fork(void **unused) {
     (void)unused;
     if (has_thread_sanitizer || has_address_sanitizer) skip();
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_dataset *dataset = numbered_make(3000, 4, NULL);
+    recmap_dataset *dataset = numbered_open(3000, 4, NULL);
     recmap_order *order = order_of_kind(0, 3000, 1);
     recmap_loader_options options = many_threads();
-    recmap_loader *loader = loader_make(dataset, order, &options);
+    recmap_loader *loader = loader_open(dataset, order, &options);
     recmap_batch *batch = NULL;
     for (int i = 0; i < 100; i++) {
         for (int step = 0; step <= i % 5; step++) next_batch(&batch, loader);
@@ -303,16 +303,16 @@ static void test_fork(void **unused) {
         recmap_state_destroy(saved);
     }
     recmap_batch_destroy(batch);
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
 }
 
 /* A loader that was not asked for anything yet goes along into a child. */
 static void test_fork_before_use(void **unused) {
     (void)unused;
     if (has_thread_sanitizer) skip();
-    recmap_dataset *dataset = numbered_make(100, 2, NULL);
+    recmap_dataset *dataset = numbered_open(100, 2, NULL);
     recmap_order *order = order_of_kind(1, 100, 1);
-    recmap_loader *loader = loader_make(dataset, order, NULL);
+    recmap_loader *loader = loader_open(dataset, order, NULL);
     for (int i = 0; i < 3; i++) {
         pid_t child = fork();
         if (child) {
@@ -333,7 +333,7 @@ static void test_fork_before_use(void **unused) {
     }
     struct number_list list = {NULL, 0, 0};
     assert_int_equal(take_steps(&list, loader, SIZE_MAX), 100);
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
     free(list.numbers);
 }
 
@@ -348,10 +348,10 @@ static void on_signal(int signal_number) {
 /* Signals of the application go to its own threads. */
 static void test_signals(void **unused) {
     (void)unused;
-    recmap_dataset *dataset = numbered_make(100, 2, NULL);
+    recmap_dataset *dataset = numbered_open(100, 2, NULL);
     recmap_order *order = order_of_kind(1, 100, 1);
     recmap_loader_options options = many_threads();
-    recmap_loader *loader = loader_make(dataset, order, &options);
+    recmap_loader *loader = loader_open(dataset, order, &options);
     recmap_batch *batch = NULL;
     next_batch(&batch, loader);
     main_thread = pthread_self();
@@ -367,7 +367,7 @@ static void test_signals(void **unused) {
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     sigaction(SIGUSR1, &before, NULL);
     recmap_batch_destroy(batch);
-    loader_end(loader, order, dataset);
+    loader_close(loader, order, dataset);
 }
 
 int main(void) {

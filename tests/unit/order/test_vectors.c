@@ -46,7 +46,7 @@ static void test_permutation(void **state) {
         for (size_t i = 0; i < file.count; i++) check_permutation(vectors_at(&file, i));
     }
     permutation_force(permutation_best());
-    vectors_free(&file);
+    vectors_deinit(&file);
 }
 
 static void test_below(void **state) {
@@ -63,7 +63,7 @@ static void test_below(void **state) {
         free(words);
         free(numbers);
     }
-    vectors_free(&file);
+    vectors_deinit(&file);
 }
 
 static size_t read_weights(double weights[WEIGHTS_MAX], const struct vector_case *c) {
@@ -97,7 +97,7 @@ static void test_shares(void **state) {
         assert_int_equal(total, expected_sum);
         free(expected);
     }
-    vectors_free(&file);
+    vectors_deinit(&file);
 }
 
 /* ---- Kinds: each is made from its case. */
@@ -264,7 +264,7 @@ static void test_kinds(void **state) {
         check_digest(c, order);
         recmap_order_release(order);
     }
-    vectors_free(&file);
+    vectors_deinit(&file);
 }
 
 /* The vectors have a space after each comma. */
@@ -290,7 +290,7 @@ static void test_blends(void **state) {
         check_description(c, order);
         recmap_order_release(order);
     }
-    vectors_free(&file);
+    vectors_deinit(&file);
 }
 
 /* ---- Dealing. */
@@ -333,7 +333,7 @@ static void test_deal(void **state) {
         for (uint64_t step = 0; step < deal.step_count; step++) check_step(c, &deal, step);
         recmap_order_release(order);
     }
-    vectors_free(&file);
+    vectors_deinit(&file);
 }
 
 int main(void) {

@@ -119,7 +119,7 @@ static void assert_target(const char *content) {
     struct buffer bytes = file_read("target");
     assert_int_equal(bytes.size, strlen(content));
     assert_memory_equal(bytes.data, content, bytes.size);
-    buffer_free(&bytes);
+    buffer_deinit(&bytes);
 }
 
 /* The target is the old file until the new one is published, and keeps its permissions. */

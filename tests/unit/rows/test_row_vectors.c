@@ -118,7 +118,7 @@ static void test_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("rows.txt");
     for (size_t i = 0; i < file.count; i++) check_case(vectors_at(&file, i));
-    vectors_free(&file);
+    vectors_deinit(&file);
 }
 
 int main(void) {

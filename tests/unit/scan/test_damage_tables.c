@@ -29,7 +29,7 @@ static void write_shard(const char *name) {
     for (int i = 0; i < 500; i++) buffer_add_byte(&bytes, 1);
     for (size_t i = 0; i < RECORDS; i++) oracle_add_record(&bytes, "good", 4);
     file_write(name, bytes.data, bytes.size);
-    buffer_free(&bytes);
+    buffer_deinit(&bytes);
 }
 
 static void append(const char *path, const recmap_index_options *options, const char *shard) {

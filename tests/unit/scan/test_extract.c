@@ -37,7 +37,7 @@ static recmap_status lift(struct record_run *run, const struct extractor *liftin
     assert_true(run_init(run, extractor_has_ids(lifting), extractor_column_count(lifting), 0));
     assert_true(run_add(run, 0, example.size, 0));
     recmap_status status = extractor_lift(lifting, run, example.data, example.size, error);
-    buffer_free(&example);
+    buffer_deinit(&example);
     return status;
 }
 
@@ -95,7 +95,7 @@ static void test_advice(void **state) {
     assert_string_equal(run_advice_at(&run, 0), "the record's features: \"x2\"");
     run_clear(&run);
     assert_string_equal(run_advice_at(&run, 0), "");
-    buffer_free(&example);
+    buffer_deinit(&example);
     run_deinit(&run);
     extractor_destroy(lifting);
 }
@@ -173,7 +173,7 @@ static void test_no_example(void **state) {
 }
 
 /* What the callback does is told by its context. */
-typedef enum deed { GIVE, GIVE_FLOAT_ID, FAIL, FAIL_IN_SILENCE, FILL_MESSAGE } deed;
+enum deed { GIVE, GIVE_FLOAT_ID, FAIL, FAIL_IN_SILENCE, FILL_MESSAGE };
 
 /* The callback under test. It checks that it gets a record without a number and empty outputs, and
  * then does what its context says. */
@@ -184,7 +184,7 @@ static recmap_status act(void *context, const recmap_record *record, recmap_valu
     assert_null(record->pin);
     for (size_t i = 0; i < column_count; i++) assert_int_equal(columns[i].type, RECMAP_TYPE_NONE);
     if (id) assert_int_equal(id->type, RECMAP_TYPE_NONE);
-    switch (*(deed *)context) {
+    switch (*(enum deed *)context) {
     case GIVE:
         if (id) *id = int64_value((int64_t)record->size);
         if (column_count) columns[0] = int64_value(5);
@@ -204,7 +204,7 @@ static recmap_status act(void *context, const recmap_record *record, recmap_valu
 static void test_callback(void **state) {
     (void)state;
     static const struct {
-        deed deed;
+        enum deed deed;
         recmap_status due;
         const char *message;
     } cases[] = {
@@ -215,7 +215,7 @@ static void test_callback(void **state) {
         {FILL_MESSAGE, RECMAP_FEATURE, "mmmm"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        deed todo = cases[i].deed;
+        enum deed todo = cases[i].deed;
         recmap_error error = RECMAP_ERROR_INIT;
         struct extractor *lifting;
         struct record_run run;

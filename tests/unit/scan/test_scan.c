@@ -31,10 +31,10 @@ struct story {
     char error_path[PATH_ROOM];
 };
 
-static void story_free(struct story *story) {
-    buffer_free(&story->records);
-    buffer_free(&story->damages);
-    buffer_free(&story->ends);
+static void story_deinit(struct story *story) {
+    buffer_deinit(&story->records);
+    buffer_deinit(&story->damages);
+    buffer_deinit(&story->ends);
 }
 
 static void add_line(struct buffer *out, const uint64_t *numbers, size_t count) {
@@ -202,7 +202,7 @@ static void expect_shard(struct story *story, const struct buffer *bytes, size_t
         else fail_expected(story, RECMAP_CORRUPT, shard, damage->offset);
     }
     if (story->status == RECMAP_OK) add_line(&story->ends, (uint64_t[]){shard, bytes->size}, 2);
-    oracle_free(&file);
+    oracle_deinit(&file);
 }
 
 static struct story expect(const struct buffer *shards, size_t count,
@@ -275,8 +275,8 @@ static void check_setting(const struct buffer *shards, size_t count, struct sett
     if (!is_same) report(&found, &due, setting, seed);
     assert_true(is_same);
     if (found.status == RECMAP_OK) assert_covered(&found, shards, count);
-    story_free(&due);
-    story_free(&found);
+    story_deinit(&due);
+    story_deinit(&found);
 }
 
 enum { SHARDS_MAX = 4 };
@@ -287,7 +287,7 @@ static void check_layout(uint64_t seed, size_t size_max) {
     struct buffer shards[SHARDS_MAX] = {BUFFER_INIT};
     for (size_t i = 0; i < count; i++) {
         size_t size = (size_t)rng_below(&random, rng_one_in(&random, 4) ? 100 : size_max);
-        layout_make(&shards[i], size, &random);
+        layout_generate(&shards[i], size, &random);
         file_write(shard_names(count)[i], shards[i].data, shards[i].size);
     }
     bool callback_fails = rng_one_in(&random, 8);
@@ -298,7 +298,7 @@ static void check_layout(uint64_t seed, size_t size_max) {
                                   callback_fails};
             check_setting(shards, count, &how, seed);
         }
-    for (size_t i = 0; i < count; i++) buffer_free(&shards[i]);
+    for (size_t i = 0; i < count; i++) buffer_deinit(&shards[i]);
 }
 
 static void test_scan_equals_plain_reader(void **state) {
@@ -331,7 +331,7 @@ static void make_long_claims(struct buffer *file, size_t size, struct rng *rando
         default: layout_add_records(file, (size_t)rng_below(random, 2000), random);
         }
     }
-    buffer_free(&payload);
+    buffer_deinit(&payload);
 }
 
 static void test_long_claims(void **state) {
@@ -350,7 +350,7 @@ static void test_long_claims(void **state) {
                                   RECMAP_ON_CORRUPT_SKIP, false};
             check_setting(shards, 2, &how, seed);
         }
-        for (size_t i = 0; i < 2; i++) buffer_free(&shards[i]);
+        for (size_t i = 0; i < 2; i++) buffer_deinit(&shards[i]);
     }
 }
 
@@ -369,10 +369,10 @@ static void test_record_over_all_segments(void **state) {
         check_setting(&shard, 1, &how, segment);
         struct story told = scan_story(shard_names(1), 1, &how);
         assert_int_equal(told.records.size / 8 / RECORD_NUMBERS, 3);
-        story_free(&told);
+        story_deinit(&told);
     }
-    buffer_free(&stream);
-    buffer_free(&shard);
+    buffer_deinit(&stream);
+    buffer_deinit(&shard);
 }
 
 /* Every place of damage in a small file, with every way to cut it into segments. */
@@ -390,7 +390,7 @@ static void test_every_flipped_byte(void **state) {
         }
         shard.data[at] ^= 0x10;
     }
-    buffer_free(&shard);
+    buffer_deinit(&shard);
 }
 
 /* The sink's own errors end the scan and keep their place. */
@@ -421,7 +421,7 @@ static void test_error_of_sink(void **state) {
     assert_string_equal(error.path, "the.rmx");
     assert_int_equal(error.offset, 77);
     extractor_destroy(nothing);
-    buffer_free(&shard);
+    buffer_deinit(&shard);
 }
 
 static recmap_status skip_shard(void *context, const recmap_error *cause, recmap_error *error) {
@@ -476,7 +476,7 @@ static void test_missing_shards_are_skipped(void **state) {
         assert_string_equal(error.path, "missing");
         extractor_destroy(nothing);
     }
-    buffer_free(&shard);
+    buffer_deinit(&shard);
 }
 
 static int cancel(void *context, const recmap_progress *progress) {
@@ -510,7 +510,7 @@ static void test_cancel(void **state) {
         assert_int_equal(asked, 1);
         extractor_destroy(nothing);
     }
-    buffer_free(&shard);
+    buffer_deinit(&shard);
 }
 
 int main(void) {

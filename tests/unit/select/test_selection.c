@@ -17,7 +17,7 @@ static recmap_dataset *open_three_records(const char *path) {
     struct buffer shard = BUFFER_INIT;
     for (int i = 0; i < 3; i++) oracle_add_record(&shard, "record", 6);
     index_bytes(path, NULL, "shard", &shard);
-    buffer_free(&shard);
+    buffer_deinit(&shard);
     return dataset_open(path, NULL);
 }
 

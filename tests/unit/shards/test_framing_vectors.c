@@ -94,7 +94,7 @@ static void test_vectors(void **state) {
         expect_index(vector);
         expect_records(vector);
     }
-    vectors_free(&file);
+    vectors_deinit(&file);
 }
 
 int main(void) {

@@ -119,7 +119,7 @@ static void add_tokens(struct buffer *list, uint64_t record) {
         run.size = 0;
     }
     if (record % 3 != 2) add_field(list, 1, &run);
-    buffer_free(&run);
+    buffer_deinit(&run);
 }
 
 static void add_feature(struct buffer *features, const char *name, uint32_t kind,
@@ -130,9 +130,9 @@ static void add_feature(struct buffer *features, const char *name, uint32_t kind
     add_field(&entry, 1, &key);
     add_field(&entry, 2, &value);
     add_field(features, 1, &entry);
-    buffer_free(&key);
-    buffer_free(&value);
-    buffer_free(&entry);
+    buffer_deinit(&key);
+    buffer_deinit(&value);
+    buffer_deinit(&entry);
 }
 
 static void add_record(struct buffer *shard, uint64_t record) {
@@ -149,17 +149,17 @@ static void add_record(struct buffer *shard, uint64_t record) {
     buffer_add(shard, frame.header, sizeof frame.header);
     buffer_add(shard, example.data, example.size);
     buffer_add(shard, frame.footer, sizeof frame.footer);
-    buffer_free(&features);
-    buffer_free(&example);
-    buffer_free(&list);
-    buffer_free(&name);
+    buffer_deinit(&features);
+    buffer_deinit(&example);
+    buffer_deinit(&list);
+    buffer_deinit(&name);
 }
 
 static recmap_dataset *make_set(const recmap_dataset_options *options) {
     struct buffer shard = BUFFER_INIT;
     for (uint64_t i = 0; i < RECORDS; i++) add_record(&shard, i);
     index_bytes("set.rmx", NULL, "shard", &shard);
-    buffer_free(&shard);
+    buffer_deinit(&shard);
     return dataset_open("set.rmx", options);
 }
 

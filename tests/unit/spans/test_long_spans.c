@@ -86,8 +86,8 @@ static void write_one_block(const char *path, size_t line_count) {
     store32(trailer + 4, (uint32_t)(line_count * LINE));
     buffer_add(&file, trailer, sizeof trailer);
     file_write(path, file.data, file.size);
-    buffer_free(&file);
-    buffer_free(&line);
+    buffer_deinit(&file);
+    buffer_deinit(&line);
 }
 
 static bool holds_line(const recmap_record *record, size_t number) {
@@ -95,7 +95,7 @@ static bool holds_line(const recmap_record *record, size_t number) {
     add_line(&due, number);
     bool holds = record->number == number && record->size == LINE - 1 &&
                  !memcmp(record->data, due.data, LINE - 1);
-    buffer_free(&due);
+    buffer_deinit(&due);
     return holds;
 }
 

@@ -30,7 +30,7 @@ static int make_shards(void **state) {
         struct deflate_way way = {.level = 1, .memory = 8};
         add_deflated(&file, COMPRESSION_GZIP, &part, &way);
         file_write(shard_names(SHARDS)[i], file.data, file.size);
-        buffer_free(&file);
+        buffer_deinit(&file);
     }
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.framing = "fixed:0,1000,0";
@@ -40,7 +40,7 @@ static int make_shards(void **state) {
 }
 
 static int free_shards(void **state) {
-    buffer_free(&content);
+    buffer_deinit(&content);
     return folder_leave(state);
 }
 

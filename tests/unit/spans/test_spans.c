@@ -49,8 +49,8 @@ static void end(struct shard *shard) {
     span_cache_destroy(shard->reader.cache);
     waypoints_destroy(shard->reader.source.waypoints);
     points_deinit(&shard->points);
-    buffer_free(&shard->content);
-    buffer_free(&shard->file);
+    buffer_deinit(&shard->content);
+    buffer_deinit(&shard->file);
 }
 
 static void assert_says_span(recmap_status status, const recmap_error *error) {

@@ -154,7 +154,7 @@ static void test_mutated_bytes(void **unused) {
         buffer_add_random(&longer, rng_below(&random, 100), &random);
         assert_refused_bytes(longer.data, longer.size, RECMAP_CORRUPT);
     }
-    buffer_free(&longer);
+    buffer_deinit(&longer);
     recmap_text_deinit(&bytes);
 }
 
@@ -254,7 +254,7 @@ static void assert_order_text(const char *order, const char *written, bool is_sa
     assert_int_equal(status, is_same ? RECMAP_OK : RECMAP_CORRUPT);
     if (is_same) assert_same(state, &info);
     recmap_state_destroy(state);
-    buffer_free(&exact);
+    buffer_deinit(&exact);
     recmap_text_deinit(&text);
 }
 
@@ -299,7 +299,7 @@ static void test_random_json(void **unused) {
             assert_same(state, &info);
         recmap_state_destroy(state);
         free(exact);
-        buffer_free(&other);
+        buffer_deinit(&other);
     }
     recmap_text_deinit(&text);
 }
@@ -333,7 +333,7 @@ static Recmap__State plain_values(recmap_state_info *info) {
 static void assert_forgery(const Recmap__State *values, recmap_status due) {
     struct buffer bytes = forge(values, NULL, 0);
     assert_refused_bytes(bytes.data, bytes.size, due);
-    buffer_free(&bytes);
+    buffer_deinit(&bytes);
 }
 
 static void test_hostile_values(void **unused) {
@@ -344,7 +344,7 @@ static void test_hostile_values(void **unused) {
     recmap_text same = bytes_of(&info);
     assert_int_equal(good.size, same.size);
     assert_memory_equal(good.data, same.data, same.size);
-    buffer_free(&good);
+    buffer_deinit(&good);
     recmap_text_deinit(&same);
 #define FORGED(member, value, status)                                                              \
     do {                                                                                           \
@@ -370,10 +370,10 @@ static void test_hostile_values(void **unused) {
     static const uint8_t unknown[] = {0x78, 1}, again[] = {0x38, 5};
     struct buffer more = forge(&values, unknown, sizeof unknown);
     assert_refused_bytes(more.data, more.size, RECMAP_CORRUPT);
-    buffer_free(&more);
+    buffer_deinit(&more);
     more = forge(&values, again, sizeof again);
     assert_refused_bytes(more.data, more.size, RECMAP_CORRUPT);
-    buffer_free(&more);
+    buffer_deinit(&more);
     Recmap__State nothing = RECMAP__STATE__INIT;
     assert_forgery(&nothing, RECMAP_CORRUPT);
 }
@@ -401,7 +401,7 @@ static void test_random_forgeries(void **unused) {
         }
         free(copy);
     }
-    buffer_free(&bytes);
+    buffer_deinit(&bytes);
 }
 
 static void assert_differs(const recmap_state *state, const recmap_state_info *expected,

@@ -33,7 +33,7 @@ static int enter(void **state) {
 
 static int leave(void **state) {
     (void)state;
-    file_free(&sample);
+    file_deinit(&sample);
     return unlink(path);
 }
 

@@ -246,8 +246,8 @@ static void same_puts_give_same_bytes(void **state) {
     assert_true(a.size > 100 << 20);
     assert_int_equal(a.size, b.size);
     assert_int_equal(memcmp(a.bytes, b.bytes, a.size), 0);
-    file_free(&a);
-    file_free(&b);
+    file_deinit(&a);
+    file_deinit(&b);
     struct store *opened = open_store(NULL);
     recmap_error error = RECMAP_ERROR_INIT;
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
@@ -267,7 +267,7 @@ static void flip(uint64_t offset) {
     struct store_file file = file_load(path);
     file.bytes[offset] ^= 0x40;
     file_save(path, file.bytes, file.size);
-    file_free(&file);
+    file_deinit(&file);
 }
 
 /* Flips each byte of a value and its prefix in the file, one at a time. Reading that value reports
@@ -284,7 +284,7 @@ static void every_byte_of_a_value_counts(void **state) {
     while (memcmp(file.bytes + offset, value->data - VALUE_PREFIX_SIZE, VALUE_PREFIX_SIZE + 64))
         offset++;
     offset += VALUE_PREFIX_SIZE;
-    file_free(&file);
+    file_deinit(&file);
     store_close(opened);
     for (int at = -VALUE_PREFIX_SIZE; at < 200; at++) {
         recmap_error error = RECMAP_ERROR_INIT;
@@ -335,7 +335,7 @@ static void a_value_belongs_to_its_table_and_key(void **state) {
     exchange(&file, STORE_OFFSETS, 0, STORE_OFFSETS, 1);
     exchange(&file, STORE_OFFSETS, 2, STORE_IDS, 2);
     file_save(path, file.bytes, file.size);
-    file_free(&file);
+    file_deinit(&file);
     struct store *opened = open_store(NULL);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(store_check(opened, STORE_OFFSETS, i, &error), RECMAP_CORRUPT);
@@ -387,7 +387,7 @@ static void a_huge_sparse_file_takes_no_time(void **state) {
     assert_true(pwrite(fd, file.bytes, file.size - SEAL_SIZE, 0) > 0);
     bool is_possible = pwrite(fd, seal, SEAL_SIZE, (off_t)(count * page_size)) == SEAL_SIZE;
     close(fd);
-    file_free(&file);
+    file_deinit(&file);
     if (!is_possible) skip();
     double start = seconds_now();
     recmap_error error = RECMAP_ERROR_INIT;

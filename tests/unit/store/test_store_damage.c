@@ -62,7 +62,7 @@ static int enter(void **state) {
 static int leave(void **state) {
     (void)state;
     munmap(shared, sizeof *shared);
-    file_free(&sample);
+    file_deinit(&sample);
     unlink(path);
     return rmdir(folder);
 }
@@ -283,7 +283,7 @@ static void run_accident(size_t number, uint64_t *random) {
     struct store_file mutant = file_copy(&sample);
     accident(&mutant, random);
     judge_accident(&mutant);
-    file_free(&mutant);
+    file_deinit(&mutant);
 }
 
 static void accidents(void **state) {
@@ -453,7 +453,7 @@ static void run_forgery(size_t number, uint64_t *random) {
     }
     file_reseal(&mutant);
     look_twice(&mutant);
-    file_free(&mutant);
+    file_deinit(&mutant);
 }
 
 static void forged(void **state) {
