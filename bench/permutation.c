@@ -65,15 +65,16 @@ static void measure_paths(uint64_t n, int repeats) {
         [PERMUTATION_AVX2] = AT_MAX(n >= 1000000 ? 5 : 8),
         [PERMUTATION_AVX512] = AT_MAX(n >= 1000000 ? 5 : 8),
     };
-    struct permutation p;
-    permutation_init(&p, n, 42, 0, 0);
+    struct permutation permutation;
+    permutation_init(&permutation, n, 42, 0, 0);
     for (int i = 0; i < PERMUTATION_PATH_COUNT; i++) {
         permutation_path path = (permutation_path)i;
         if (!permutation_force(path)) continue;
-        measure(permutation_path_name(path), n, run_forward, &p, repeats, wanted[i]);
+        measure(permutation_path_name(path), n, run_forward, &permutation, repeats, wanted[i]);
     }
     permutation_force(permutation_best());
-    measure("inverse, the best of them", n, run_inverse, &p, repeats, wanted[permutation_best()]);
+    measure("inverse, the best of them", n, run_inverse, &permutation, repeats,
+            wanted[permutation_best()]);
 }
 
 static void measure_orders(uint64_t n, int repeats) {

@@ -52,16 +52,16 @@ static struct permutation epoch_permutation(const recmap_order *order, uint64_t 
 static recmap_status shuffled_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                                  const uint64_t *positions, size_t count, recmap_error *error) {
     (void)error;
-    struct permutation p = epoch_permutation(order, epoch);
-    permutation_at(&p, numbers, positions, count);
+    struct permutation permutation = epoch_permutation(order, epoch);
+    permutation_at(&permutation, numbers, positions, count);
     return RECMAP_OK;
 }
 
 static recmap_status shuffled_position_of(uint64_t *position, const recmap_order *order,
                                           uint64_t epoch, uint64_t number, recmap_error *error) {
     (void)error;
-    struct permutation p = epoch_permutation(order, epoch);
-    *position = permutation_inverse_one(&p, number);
+    struct permutation permutation = epoch_permutation(order, epoch);
+    *position = permutation_inverse_one(&permutation, number);
     return RECMAP_OK;
 }
 

@@ -92,9 +92,9 @@ static recmap_status stratified_at(uint64_t *numbers, const recmap_order *order,
         known = place;
         uint64_t slot = batch * stratified->batch_size + positions[i] % stratified->batch_size;
         uint32_t member = stratified->places[slot], group = groups_of_place(groups, member);
-        const struct permutation *p = group_permutation(stratified, e, group, &space);
+        const struct permutation *permutation = group_permutation(stratified, e, group, &space);
         uint32_t first = groups->first[group];
-        numbers[i] = groups->records[first + permutation_at_one(p, member - first)];
+        numbers[i] = groups->records[first + permutation_at_one(permutation, member - first)];
     }
     end_epoch(order, e);
     return RECMAP_OK;
@@ -108,9 +108,10 @@ static recmap_status stratified_position_of(uint64_t *position, const recmap_ord
     RETURN_IF_FAILED(begin_epoch(&e, order, epoch, error));
     struct permutation space;
     uint32_t place = groups->places[number], group = groups_of_place(groups, place);
-    const struct permutation *p = group_permutation(stratified, e, group, &space);
+    const struct permutation *permutation = group_permutation(stratified, e, group, &space);
     uint32_t first = groups->first[group];
-    uint64_t slot = stratified->positions[first + permutation_inverse_one(p, place - first)];
+    uint64_t slot =
+        stratified->positions[first + permutation_inverse_one(permutation, place - first)];
     uint64_t batch = slot / stratified->batch_size;
     if (batch < stratified->whole_count) batch = permutation_inverse_one(&e->batches, batch);
     *position = batch * stratified->batch_size + slot % stratified->batch_size;

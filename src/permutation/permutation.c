@@ -124,7 +124,7 @@ const char *permutation_path_name(permutation_path path) {
 /* The rounds in one direction: for blocks of values, and for a single one. */
 struct direction {
     rounds_function *run;
-    uint64_t (*run_one)(const struct permutation *p, uint64_t value);
+    uint64_t (*run_one)(const struct permutation *permutation, uint64_t value);
 };
 
 /* For fewer values the scalar code is faster. */

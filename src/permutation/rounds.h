@@ -16,8 +16,8 @@ struct halves {
 
 /* Splits `count` <= ROUNDS_BLOCK values into halves, applies all rounds, and joins the halves
  * again. Returns whether any result may be n or greater. */
-typedef bool rounds_function(const struct permutation *p, uint64_t *out, const uint64_t *source,
-                             size_t count);
+typedef bool rounds_function(const struct permutation *permutation, uint64_t *out,
+                             const uint64_t *source, size_t count);
 
 struct rounds_path {
     rounds_function *forward, *backward;

@@ -31,80 +31,83 @@ struct session {
     int64_t labels[LABELS];
 };
 
-static recmap_status create(struct session *s, recmap_error *error) {
+static recmap_status create(struct session *session, recmap_error *error) {
     recmap_status status = RECMAP_OK;
-    if (!s->builder) status = recmap_example_builder_create(&s->builder, error);
-    if (status == RECMAP_OK) status = recmap_schema_create(&s->schema, error);
+    if (!session->builder) status = recmap_example_builder_create(&session->builder, error);
+    if (status == RECMAP_OK) status = recmap_schema_create(&session->schema, error);
     return status;
 }
 
-static recmap_status add_lists(struct session *s, recmap_error *error) {
+static recmap_status add_lists(struct session *session, recmap_error *error) {
     static const char *const names[] = {"words", "frames", "words"};
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; status == RECMAP_OK && i < 3; i++) {
-        status = recmap_example_builder_begin_list(s->builder, names[i], error);
+        status = recmap_example_builder_begin_list(session->builder, names[i], error);
         for (size_t step = 0; status == RECMAP_OK && step < STEPS; step++)
-            status = recmap_example_builder_add_int64(s->builder, NULL, s->labels, step, error);
-        recmap_example_builder_end_list(s->builder);
+            status = recmap_example_builder_add_int64(session->builder, NULL, session->labels, step,
+                                                      error);
+        recmap_example_builder_end_list(session->builder);
     }
     return status;
 }
 
 /* Many features in no order, each replaced once; and feature lists. */
-static recmap_status build(struct session *s, recmap_error *error) {
+static recmap_status build(struct session *session, recmap_error *error) {
     static const float weights[] = {1, 2, 3};
-    recmap_bytes image = {(const uint8_t *)s->labels, sizeof s->labels};
+    recmap_bytes image = {(const uint8_t *)session->labels, sizeof session->labels};
     recmap_status status = RECMAP_OK;
-    recmap_example_builder_begin(s->builder, RECMAP_MESSAGE_SEQUENCE_EXAMPLE);
+    recmap_example_builder_begin(session->builder, RECMAP_MESSAGE_SEQUENCE_EXAMPLE);
     for (unsigned i = 0; status == RECMAP_OK && i < 80; i++) {
         char name[16];
         snprintf(name, sizeof name, "%u", i * 7 % 40);
-        status = recmap_example_builder_add_int64(s->builder, name, s->labels, LABELS, error);
+        status = recmap_example_builder_add_int64(session->builder, name, session->labels, LABELS,
+                                                  error);
     }
     if (status == RECMAP_OK)
-        status = recmap_example_builder_add_float(s->builder, "weights", weights, 3, error);
+        status = recmap_example_builder_add_float(session->builder, "weights", weights, 3, error);
     if (status == RECMAP_OK)
-        status = recmap_example_builder_add_bytes(s->builder, "image", &image, 1, error);
-    if (status == RECMAP_OK) status = recmap_example_builder_add_unset(s->builder, "unset", error);
-    if (status == RECMAP_OK) status = add_lists(s, error);
-    return status == RECMAP_OK
-               ? recmap_example_builder_finish(&s->data, &s->size, s->builder, error)
-               : status;
+        status = recmap_example_builder_add_bytes(session->builder, "image", &image, 1, error);
+    if (status == RECMAP_OK)
+        status = recmap_example_builder_add_unset(session->builder, "unset", error);
+    if (status == RECMAP_OK) status = add_lists(session, error);
+    return status == RECMAP_OK ? recmap_example_builder_finish(&session->data, &session->size,
+                                                               session->builder, error)
+                               : status;
 }
 
-static recmap_status write_json(struct session *s, recmap_error *error) {
-    recmap_record record = {s->data, s->size, 1, NULL};
-    s->text.size = 0;
-    return recmap_record_to_json(&s->text, &record, error);
+static recmap_status write_json(struct session *session, recmap_error *error) {
+    recmap_record record = {session->data, session->size, 1, NULL};
+    session->text.size = 0;
+    return recmap_record_to_json(&session->text, &record, error);
 }
 
-static recmap_status add_to_schema(struct session *s, recmap_error *error) {
-    return recmap_schema_add(s->schema, s->data, s->size, error);
+static recmap_status add_to_schema(struct session *session, recmap_error *error) {
+    return recmap_schema_add(session->schema, session->data, session->size, error);
 }
 
-static recmap_status read_json(struct session *s, recmap_error *error) {
-    return recmap_example_builder_read_json(&s->data, &s->size, s->builder, s->text.data,
-                                            s->text.size, error);
+static recmap_status read_json(struct session *session, recmap_error *error) {
+    return recmap_example_builder_read_json(&session->data, &session->size, session->builder,
+                                            session->text.data, session->text.size, error);
 }
 
 /* What needs every kind of memory that reading has. */
-static recmap_status read_escapes(struct session *s, recmap_error *error) {
+static recmap_status read_escapes(struct session *session, recmap_error *error) {
     static const char text[] =
         "{\"features\":{\"feature\":{\"a\\u0062\":{\"bytesList\":{\"value\":[\"eA\\u003d=\"]}},"
         "\"a\\n\":{\"floatList\":{\"value\":[\"N\\u0061N\"]}}}}}";
-    return recmap_example_builder_read_json(&s->data, &s->size, s->builder, text, sizeof text - 1,
-                                            error);
+    return recmap_example_builder_read_json(&session->data, &session->size, session->builder, text,
+                                            sizeof text - 1, error);
 }
 
-static recmap_status read_base64(struct session *s, recmap_error *error) {
+static recmap_status read_base64(struct session *session, recmap_error *error) {
     static const char text[] = "{\"number\":1,\"base64\":\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"}";
-    return recmap_example_builder_read_json(&s->data, &s->size, s->builder, text, sizeof text - 1,
-                                            error);
+    return recmap_example_builder_read_json(&session->data, &session->size, session->builder, text,
+                                            sizeof text - 1, error);
 }
 
-static recmap_status describe(struct session *s, recmap_error *error) {
-    s->text.size = 0;
-    return recmap_schema_to_json(&s->text, s->schema, error);
+static recmap_status describe(struct session *session, recmap_error *error) {
+    session->text.size = 0;
+    return recmap_schema_to_json(&session->text, session->schema, error);
 }
 
 typedef recmap_status (*step_fn)(struct session *session, recmap_error *error);
@@ -124,9 +127,9 @@ struct outcome {
 
 static struct outcome expected;
 
-static struct outcome outcome_of(const struct session *s) {
-    struct outcome found = {.schema = s->text.data, .size = s->size};
-    for (size_t i = 0; i < s->size; i++) found.sum = found.sum * 31 + s->data[i];
+static struct outcome outcome_of(const struct session *session) {
+    struct outcome found = {.schema = session->text.data, .size = session->size};
+    for (size_t i = 0; i < session->size; i++) found.sum = found.sum * 31 + session->data[i];
     return found;
 }
 
@@ -142,21 +145,21 @@ static const char *check_step(size_t step, struct session *session, bool is_stic
     return NULL;
 }
 
-static void begin(struct session *s) {
-    memset(s, 0, sizeof *s);
-    for (size_t i = 0; i < LABELS; i++) s->labels[i] = (int64_t)(i * i);
+static void begin(struct session *session) {
+    memset(session, 0, sizeof *session);
+    for (size_t i = 0; i < LABELS; i++) session->labels[i] = (int64_t)(i * i);
 }
 
-static void end(struct session *s) {
-    recmap_example_builder_destroy(s->builder);
-    recmap_schema_destroy(s->schema);
-    recmap_text_deinit(&s->text);
+static void end(struct session *session) {
+    recmap_example_builder_destroy(session->builder);
+    recmap_schema_destroy(session->schema);
+    recmap_text_deinit(&session->text);
 }
 
 /* "" where the run had to stop for good. */
-static const char *run_steps(struct session *s, bool is_sticky) {
+static const char *run_steps(struct session *session, bool is_sticky) {
     const char *wrong = NULL;
-    for (size_t i = 0; !wrong && i < STEP_COUNT; i++) wrong = check_step(i, s, is_sticky);
+    for (size_t i = 0; !wrong && i < STEP_COUNT; i++) wrong = check_step(i, session, is_sticky);
     return wrong;
 }
 
@@ -170,20 +173,20 @@ static const char *run_case(void *context, size_t number) {
                              .fault = FAULT_ERRNO,
                              .code = ENOMEM};
     (void)context;
-    struct session s;
-    begin(&s);
+    struct session session;
+    begin(&session);
     struct holdings before = holdings_now();
     interpose_start(&plan);
-    const char *wrong = run_steps(&s, is_sticky);
+    const char *wrong = run_steps(&session, is_sticky);
     interpose_stop();
     if (!wrong) {
-        struct outcome found = outcome_of(&s);
+        struct outcome found = outcome_of(&session);
         if (found.size != expected.size || found.sum != expected.sum) wrong = "another record";
         else if (strcmp(found.schema, expected.schema) != 0) wrong = "another schema";
     } else if (!*wrong) {
         wrong = NULL;
     }
-    end(&s);
+    end(&session);
     if (!wrong) wrong = holdings_check(&before);
     if (!wrong) return NULL;
     char text[1024];
@@ -195,41 +198,41 @@ static const char *run_case(void *context, size_t number) {
 static void test_memory(void **state) {
     (void)state;
     struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
-    struct session s;
-    begin(&s);
+    struct session session;
+    begin(&session);
     interpose_start(&plan);
-    const char *wrong = run_steps(&s, true);
+    const char *wrong = run_steps(&session, true);
     uint64_t count = interpose_stop();
     assert_null(wrong);
     assert_true(count > 30);
-    expected = outcome_of(&s);
+    expected = outcome_of(&session);
     assert_int_equal(cases_run("memory, example", 2 * count, 1, run_case, NULL), 0);
-    end(&s);
+    end(&session);
 }
 
 /* Records of all sizes and orders, when the largest has been made before. */
 static void test_steady_state_allocates_nothing(void **state) {
     (void)state;
     struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
-    struct session s;
-    begin(&s);
-    assert_int_equal(create(&s, NULL), RECMAP_OK);
-    assert_int_equal(build(&s, NULL), RECMAP_OK);
-    assert_int_equal(write_json(&s, NULL), RECMAP_OK);
-    assert_int_equal(read_json(&s, NULL), RECMAP_OK);
-    assert_int_equal(read_escapes(&s, NULL), RECMAP_OK);
+    struct session session;
+    begin(&session);
+    assert_int_equal(create(&session, NULL), RECMAP_OK);
+    assert_int_equal(build(&session, NULL), RECMAP_OK);
+    assert_int_equal(write_json(&session, NULL), RECMAP_OK);
+    assert_int_equal(read_json(&session, NULL), RECMAP_OK);
+    assert_int_equal(read_escapes(&session, NULL), RECMAP_OK);
     interpose_start(&plan);
     recmap_status status = RECMAP_OK;
     for (unsigned round = 0; status == RECMAP_OK && round < 20; round++) {
-        for (size_t i = 0; i < LABELS; i++) s.labels[i] /= 2;
-        status = build(&s, NULL);
-        if (status == RECMAP_OK) status = read_json(&s, NULL);
-        if (status == RECMAP_OK) status = read_escapes(&s, NULL);
+        for (size_t i = 0; i < LABELS; i++) session.labels[i] /= 2;
+        status = build(&session, NULL);
+        if (status == RECMAP_OK) status = read_json(&session, NULL);
+        if (status == RECMAP_OK) status = read_escapes(&session, NULL);
     }
     uint64_t count = interpose_stop();
     assert_int_equal(status, RECMAP_OK);
     assert_int_equal(count, 0);
-    end(&s);
+    end(&session);
 }
 
 int main(void) {

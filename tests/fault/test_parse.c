@@ -60,43 +60,44 @@ struct run {
     DLManagedTensorVersioned *versioned;
 };
 
-static recmap_status create(struct run *r, recmap_error *error) {
+static recmap_status create(struct run *run, recmap_error *error) {
     const recmap_feature features[] = {KINDS};
     const recmap_feature lists[] = {
         {.name = "l", .kind = VAR, .element = STR},
         {.name = "m", .kind = SEQUENCE, .element = I64, SHAPE(2), DEFAULTS(INT64(9))}};
-    return recmap_parser_create_sequence(&r->parser, features, COUNT(features), lists, COUNT(lists),
-                                         error);
+    return recmap_parser_create_sequence(&run->parser, features, COUNT(features), lists,
+                                         COUNT(lists), error);
 }
 
-static recmap_status make_columns(struct run *r, recmap_error *error) {
-    return recmap_columns_create(&r->columns, error);
+static recmap_status make_columns(struct run *run, recmap_error *error) {
+    return recmap_columns_create(&run->columns, error);
 }
 
-static recmap_status parse(struct run *r, recmap_error *error) {
-    return recmap_parser_parse(r->columns, r->parser, batch.records, batch.count,
+static recmap_status parse(struct run *run, recmap_error *error) {
+    return recmap_parser_parse(run->columns, run->parser, batch.records, batch.count,
                                RECMAP_PARSE_COLLECT, error);
 }
 
-static recmap_status export_arrow(struct run *r, recmap_error *error) {
-    return recmap_columns_export_arrow(&r->array, &r->schema, r->columns, error);
+static recmap_status export_arrow(struct run *run, recmap_error *error) {
+    return recmap_columns_export_arrow(&run->array, &run->schema, run->columns, error);
 }
 
 /* While what was exported lives the next batch needs other memory. */
-static recmap_status parse_again(struct run *r, recmap_error *error) {
-    return parse(r, error);
+static recmap_status parse_again(struct run *run, recmap_error *error) {
+    return parse(run, error);
 }
 
-static recmap_status export_schema(struct run *r, recmap_error *error) {
-    return recmap_parser_export_arrow_schema(&r->stream, r->parser, error);
+static recmap_status export_schema(struct run *run, recmap_error *error) {
+    return recmap_parser_export_arrow_schema(&run->stream, run->parser, error);
 }
 
-static recmap_status export_tensor(struct run *r, recmap_error *error) {
-    return recmap_columns_export_dlpack(&r->tensor, r->columns, 0, RECMAP_TENSOR_VALUES, 0, error);
+static recmap_status export_tensor(struct run *run, recmap_error *error) {
+    return recmap_columns_export_dlpack(&run->tensor, run->columns, 0, RECMAP_TENSOR_VALUES, 0,
+                                        error);
 }
 
-static recmap_status export_versioned(struct run *r, recmap_error *error) {
-    return recmap_columns_export_dlpack_versioned(&r->versioned, r->columns, 7,
+static recmap_status export_versioned(struct run *run, recmap_error *error) {
+    return recmap_columns_export_dlpack_versioned(&run->versioned, run->columns, 7,
                                                   RECMAP_TENSOR_INDICES, 0, error);
 }
 
@@ -107,11 +108,11 @@ static void release_records(void *owner) {
     records_released++;
 }
 
-static recmap_status export_records(struct run *r, recmap_error *error) {
+static recmap_status export_records(struct run *run, recmap_error *error) {
     struct ArrowArray array;
     struct ArrowSchema schema;
     int before = records_released;
-    (void)r;
+    (void)run;
     recmap_status status = recmap_records_export_arrow(&array, &schema, batch.records, batch.count,
                                                        NULL, release_records, error);
     if (status == RECMAP_OK) {
@@ -124,46 +125,46 @@ static recmap_status export_records(struct run *r, recmap_error *error) {
 
 static const struct step {
     const char *name;
-    recmap_status (*run)(struct run *r, recmap_error *error);
+    recmap_status (*run)(struct run *run, recmap_error *error);
 } steps[] = {
     {"parser", create},        {"columns", make_columns},       {"parse", parse},
     {"arrow", export_arrow},   {"parse again", parse_again},    {"schema", export_schema},
     {"dlpack", export_tensor}, {"versioned", export_versioned}, {"records", export_records}};
 
-static void end_run(struct run *r) {
-    recmap_columns_destroy(r->columns);
-    recmap_parser_release(r->parser);
-    if (r->array.release) r->array.release(&r->array);
-    if (r->schema.release) r->schema.release(&r->schema);
-    if (r->stream.release) r->stream.release(&r->stream);
-    if (r->tensor) r->tensor->deleter(r->tensor);
-    if (r->versioned) r->versioned->deleter(r->versioned);
+static void end_run(struct run *run) {
+    recmap_columns_destroy(run->columns);
+    recmap_parser_release(run->parser);
+    if (run->array.release) run->array.release(&run->array);
+    if (run->schema.release) run->schema.release(&run->schema);
+    if (run->stream.release) run->stream.release(&run->stream);
+    if (run->tensor) run->tensor->deleter(run->tensor);
+    if (run->versioned) run->versioned->deleter(run->versioned);
 }
 
 /* A step that may fail for want of memory; then, where the want was for once, it is done again. */
-static const char *take_step(const struct step *step, struct run *r, bool is_sticky) {
+static const char *take_step(const struct step *step, struct run *run, bool is_sticky) {
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = step->run(r, &error);
+    recmap_status status = step->run(run, &error);
     if (status == RECMAP_OK) return NULL;
     if (status != RECMAP_NO_MEMORY || error.status != RECMAP_NO_MEMORY)
         return case_says("%s says %s: %s", step->name, recmap_status_name(status), error.message);
     if (interpose_hits() == 0) return case_says("%s had all memory", step->name);
     if (is_sticky) return "";
-    status = step->run(r, &error);
+    status = step->run(run, &error);
     if (status == RECMAP_OK) return NULL;
     return case_says("%s fails again: %s", step->name, error.message);
 }
 
-static const char *check_values(const struct run *r) {
-    const recmap_column *q = recmap_columns_find(r->columns, "q");
-    const recmap_column *m = recmap_columns_find(r->columns, "m");
-    if (recmap_columns_failure_count(r->columns) != 1) return "failures are missing";
+static const char *check_values(const struct run *run) {
+    const recmap_column *q = recmap_columns_find(run->columns, "q");
+    const recmap_column *m = recmap_columns_find(run->columns, "m");
+    if (recmap_columns_failure_count(run->columns) != 1) return "failures are missing";
     if (!q || !m || q->value_count != 4 || m->value_count != 3 * 2 * 2) return "values are missing";
     return strcmp(describe_column(q), "[[[1, 2], [3, 4]], ~[], ~[]]") ? "q is wrong" : NULL;
 }
 
 static const char *run_case(void *context, size_t number) {
-    struct run r = {0};
+    struct run run = {0};
     bool is_sticky = number % 2;
     (void)context;
     struct holdings before = holdings_now();
@@ -174,23 +175,24 @@ static const char *run_case(void *context, size_t number) {
                              .code = ENOMEM};
     const char *wrong = NULL;
     interpose_start(&plan);
-    for (size_t i = 0; !wrong && i < COUNT(steps); i++) wrong = take_step(&steps[i], &r, is_sticky);
+    for (size_t i = 0; !wrong && i < COUNT(steps); i++)
+        wrong = take_step(&steps[i], &run, is_sticky);
     interpose_stop();
-    if (!wrong) wrong = check_values(&r);
+    if (!wrong) wrong = check_values(&run);
     if (wrong && !*wrong) wrong = NULL;
-    end_run(&r);
+    end_run(&run);
     return wrong ? wrong : holdings_check(&before);
 }
 
 static void test_no_memory(void **state) {
     (void)state;
-    struct run r = {0};
+    struct run run = {0};
     struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
     interpose_start(&plan);
-    for (size_t i = 0; i < COUNT(steps); i++) assert_int_equal(steps[i].run(&r, NULL), RECMAP_OK);
+    for (size_t i = 0; i < COUNT(steps); i++) assert_int_equal(steps[i].run(&run, NULL), RECMAP_OK);
     uint64_t count = interpose_stop();
-    assert_null(check_values(&r));
-    end_run(&r);
+    assert_null(check_values(&run));
+    end_run(&run);
     assert_true(count > 100);
     assert_int_equal(cases_run("parsing without memory", 2 * count, 1, run_case, NULL), 0);
 }
@@ -198,26 +200,26 @@ static void test_no_memory(void **state) {
 /* The first two batches make room; after that only exports allocate. */
 static void test_steady_state(void **state) {
     (void)state;
-    struct run r = {0};
+    struct run run = {0};
     struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
-    assert_int_equal(create(&r, NULL), RECMAP_OK);
-    assert_int_equal(make_columns(&r, NULL), RECMAP_OK);
-    assert_int_equal(parse(&r, NULL), RECMAP_OK);
+    assert_int_equal(create(&run, NULL), RECMAP_OK);
+    assert_int_equal(make_columns(&run, NULL), RECMAP_OK);
+    assert_int_equal(parse(&run, NULL), RECMAP_OK);
     interpose_start(&plan);
-    for (int i = 0; i < 20; i++) parse(&r, NULL);
+    for (int i = 0; i < 20; i++) parse(&run, NULL);
     assert_int_equal(interpose_stop(), 0);
-    assert_null(check_values(&r));
+    assert_null(check_values(&run));
 
     /* With one export always alive the memory of two batches goes round. */
     for (int i = 0; i < 4; i++) {
-        DLManagedTensor *last = r.tensor;
-        assert_int_equal(export_tensor(&r, NULL), RECMAP_OK);
+        DLManagedTensor *last = run.tensor;
+        assert_int_equal(export_tensor(&run, NULL), RECMAP_OK);
         if (last) last->deleter(last);
         interpose_start(&plan);
-        parse(&r, NULL);
+        parse(&run, NULL);
         assert_int_equal(interpose_stop() > 0, i == 0);
     }
-    end_run(&r);
+    end_run(&run);
 }
 
 int main(void) {

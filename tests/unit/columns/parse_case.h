@@ -12,22 +12,24 @@
 #include "unit/columns/parse_specs.h"
 #include "unit/columns/parse_text.h"
 
-static struct parsing p;
+static struct parsing parsing;
 static struct text_batch batch;
 
 /* Parses records given as texts; `mode` is RAISE or COLLECT. */
 #define PARSE(features, mode, ...)                                                                 \
-    parse_texts(&p, features, COUNT(features), RECMAP_PARSE_##mode, TEXTS(__VA_ARGS__), &batch)
+    parse_texts(&parsing, features, COUNT(features), RECMAP_PARSE_##mode, TEXTS(__VA_ARGS__),      \
+                &batch)
 
 /* Parses one record with the test's parser. */
 static inline recmap_status parse_record(const recmap_record *record) {
-    return recmap_parser_parse(p.columns, p.parser, record, 1, RECMAP_PARSE_RAISE, &p.error);
+    return recmap_parser_parse(parsing.columns, parsing.parser, record, 1, RECMAP_PARSE_RAISE,
+                               &parsing.error);
 }
 
 static int end(void **state) {
     (void)state;
-    parsing_deinit(&p);
-    p = (struct parsing){0};
+    parsing_deinit(&parsing);
+    parsing = (struct parsing){0};
     text_batch_deinit(&batch);
     return 0;
 }

@@ -99,7 +99,7 @@ static void put_map(struct message *map, char *text, bool is_list) {
     }
 }
 
-void put_record(struct message *m, const char *text, int is_sequence) {
+void put_record(struct message *message, const char *text, int is_sequence) {
     char copy[4096];
     struct message map;
     if (strlen(text) >= sizeof copy) abort();
@@ -111,10 +111,10 @@ void put_record(struct message *m, const char *text, int is_sequence) {
     }
     map.size = 0;
     put_map(&map, copy, false);
-    if (map.size) put_sub(m, 1, &map);
+    if (map.size) put_sub(message, 1, &map);
     map.size = 0;
     if (is_sequence && lists) put_map(&map, lists, true);
-    if (map.size) put_sub(m, 2, &map);
+    if (map.size) put_sub(message, 2, &map);
 }
 
 /* Describing */
@@ -159,9 +159,9 @@ static void put_bytes_value(struct writer *w, const recmap_column *column, uint6
 }
 
 /* Writes one value as text, by the column's element type. */
-static void put_value(struct writer *w, const recmap_column *c, uint64_t i) {
-    const void *v = c->values;
-    switch (c->element) {
+static void put_value(struct writer *w, const recmap_column *column, uint64_t i) {
+    const void *v = column->values;
+    switch (column->element) {
     case RECMAP_ELEMENT_INT64: put(w, "%lld", (long long)((const int64_t *)v)[i]); break;
     case RECMAP_ELEMENT_INT32: put(w, "%d", ((const int32_t *)v)[i]); break;
     case RECMAP_ELEMENT_INT16: put(w, "%d", ((const int16_t *)v)[i]); break;
@@ -175,40 +175,41 @@ static void put_value(struct writer *w, const recmap_column *c, uint64_t i) {
     case RECMAP_ELEMENT_FLOAT64: put(w, "%g", ((const double *)v)[i]); break;
     case RECMAP_ELEMENT_FLOAT16: put(w, "%g", half_value(((const uint16_t *)v)[i])); break;
     case RECMAP_ELEMENT_BFLOAT16: put(w, "%g", brain_value(((const uint16_t *)v)[i])); break;
-    case RECMAP_ELEMENT_BYTES: put_bytes_value(w, c, i); break;
+    case RECMAP_ELEMENT_BYTES: put_bytes_value(w, column, i); break;
     case RECMAP_ELEMENT_NONE: put(w, "?"); break;
     }
 }
 
 /* Values from `index` of dimension `dimension` on. */
-static void put_dense(struct writer *w, const recmap_column *c, size_t dimension, uint64_t index) {
-    if (dimension == c->dimension_count) {
-        put_value(w, c, index);
+static void put_dense(struct writer *w, const recmap_column *column, size_t dimension,
+                      uint64_t index) {
+    if (dimension == column->dimension_count) {
+        put_value(w, column, index);
         return;
     }
     put(w, "[");
-    for (uint64_t i = 0; i < c->shape[dimension]; i++) {
+    for (uint64_t i = 0; i < column->shape[dimension]; i++) {
         if (i) put(w, ", ");
-        put_dense(w, c, dimension + 1, index * c->shape[dimension] + i);
+        put_dense(w, column, dimension + 1, index * column->shape[dimension] + i);
     }
     put(w, "]");
 }
 
-static bool is_valid(const recmap_column *c, uint64_t row) {
-    return !c->validity || c->validity[row / 8] >> row % 8 & 1;
+static bool is_valid(const recmap_column *column, uint64_t row) {
+    return !column->validity || column->validity[row / 8] >> row % 8 & 1;
 }
 
 /* Item `index` of offsets level `level`; after the last level, it is an item of the values. */
-static void put_item(struct writer *w, const recmap_column *c, size_t level, uint64_t index) {
-    if (level == c->offsets_count) {
-        put_dense(w, c, 1, index);
+static void put_item(struct writer *w, const recmap_column *column, size_t level, uint64_t index) {
+    if (level == column->offsets_count) {
+        put_dense(w, column, 1, index);
         return;
     }
-    const int64_t *offsets = c->offsets[level];
+    const int64_t *offsets = column->offsets[level];
     put(w, "[");
     for (int64_t i = offsets[index]; i < offsets[index + 1]; i++) {
         if (i > offsets[index]) put(w, ", ");
-        put_item(w, c, level + 1, (uint64_t)i);
+        put_item(w, column, level + 1, (uint64_t)i);
     }
     put(w, "]");
 }
@@ -233,11 +234,11 @@ static const char *check_offsets(const int64_t *offsets, uint64_t count, uint64_
     return NULL;
 }
 
-static const char *check_levels(const recmap_column *c) {
-    uint64_t count = c->row_count;
-    for (size_t i = 0; i < c->offsets_count; i++) {
-        const int64_t *offsets = c->offsets[i];
-        uint64_t end = i + 1 < c->offsets_count ? (uint64_t)offsets[count] : c->shape[0];
+static const char *check_levels(const recmap_column *column) {
+    uint64_t count = column->row_count;
+    for (size_t i = 0; i < column->offsets_count; i++) {
+        const int64_t *offsets = column->offsets[i];
+        uint64_t end = i + 1 < column->offsets_count ? (uint64_t)offsets[count] : column->shape[0];
         const char *wrong = check_offsets(offsets, count, end);
         if (wrong) return wrong;
         count = end;
@@ -245,49 +246,50 @@ static const char *check_levels(const recmap_column *c) {
     return NULL;
 }
 
-static const char *check_bytes(const recmap_column *c) {
-    if (!c->views) {
-        if (!is_aligned(c->values)) return "values are not aligned";
-        return check_offsets(c->bytes_offsets, c->value_count,
-                             (uint64_t)c->bytes_offsets[c->value_count]);
+static const char *check_bytes(const recmap_column *column) {
+    if (!column->views) {
+        if (!is_aligned(column->values)) return "values are not aligned";
+        return check_offsets(column->bytes_offsets, column->value_count,
+                             (uint64_t)column->bytes_offsets[column->value_count]);
     }
-    for (uint64_t i = 0; i < c->value_count; i++)
-        if (!c->views[i].data) return "a view is NULL";
+    for (uint64_t i = 0; i < column->value_count; i++)
+        if (!column->views[i].data) return "a view is NULL";
     return NULL;
 }
 
-static const char *check_nulls(const recmap_column *c) {
+static const char *check_nulls(const recmap_column *column) {
     uint64_t nulls = 0;
-    for (uint64_t i = 0; i < c->row_count; i++) nulls += !is_valid(c, i);
-    if (nulls != c->null_count) return "null_count does not fit";
-    return !c->validity != !c->null_count ? "validity is there for nothing" : NULL;
+    for (uint64_t i = 0; i < column->row_count; i++) nulls += !is_valid(column, i);
+    if (nulls != column->null_count) return "null_count does not fit";
+    return !column->validity != !column->null_count ? "validity is there for nothing" : NULL;
 }
 
-static const char *check_column(const recmap_column *c) {
+static const char *check_column(const recmap_column *column) {
     uint64_t count = 1;
-    if (c->dimension_count == 0) return "no shape";
-    for (size_t i = 0; i < c->dimension_count; i++) count *= c->shape[i];
-    if (count != c->value_count) return "value_count is not the shape's";
-    if (c->offsets_count == 0 && c->shape[0] != c->row_count) return "rows do not fit";
-    const char *wrong = check_nulls(c);
-    if (!wrong && c->element == RECMAP_ELEMENT_BYTES) wrong = check_bytes(c);
-    else if (!wrong && !is_aligned(c->values)) wrong = "values are not aligned";
-    return wrong ? wrong : check_levels(c);
+    if (column->dimension_count == 0) return "no shape";
+    for (size_t i = 0; i < column->dimension_count; i++) count *= column->shape[i];
+    if (count != column->value_count) return "value_count is not the shape's";
+    if (column->offsets_count == 0 && column->shape[0] != column->row_count)
+        return "rows do not fit";
+    const char *wrong = check_nulls(column);
+    if (!wrong && column->element == RECMAP_ELEMENT_BYTES) wrong = check_bytes(column);
+    else if (!wrong && !is_aligned(column->values)) wrong = "values are not aligned";
+    return wrong ? wrong : check_levels(column);
 }
 
-static void put_column(struct writer *w, const recmap_column *c) {
+static void put_column(struct writer *w, const recmap_column *column) {
     put(w, "[");
-    for (uint64_t row = 0; row < c->row_count; row++) {
-        put(w, "%s%s", row ? ", " : "", is_valid(c, row) ? "" : "~");
-        if (c->offsets_count) put_item(w, c, 0, row);
-        else put_dense(w, c, 1, row);
+    for (uint64_t row = 0; row < column->row_count; row++) {
+        put(w, "%s%s", row ? ", " : "", is_valid(column, row) ? "" : "~");
+        if (column->offsets_count) put_item(w, column, 0, row);
+        else put_dense(w, column, 1, row);
     }
     put(w, "]");
-    if (c->lengths) put_numbers(w, "lengths", c->lengths, c->row_count);
-    if (!c->indices) return;
-    size_t width = c->dense_dimension_count;
-    put_numbers(w, "indices", c->indices, c->value_count * width);
-    put_numbers(w, "shape", (const int64_t *)c->dense_shape, width);
+    if (column->lengths) put_numbers(w, "lengths", column->lengths, column->row_count);
+    if (!column->indices) return;
+    size_t width = column->dense_dimension_count;
+    put_numbers(w, "indices", column->indices, column->value_count * width);
+    put_numbers(w, "shape", (const int64_t *)column->dense_shape, width);
 }
 
 const char *describe_column(const recmap_column *column) {
@@ -302,12 +304,12 @@ const char *describe_column(const recmap_column *column) {
 }
 
 void batch_add(struct text_batch *batch, const char *text, int is_sequence) {
-    struct message m;
-    m.size = 0;
-    put_record(&m, text, is_sequence);
+    struct message message;
+    message.size = 0;
+    put_record(&message, text, is_sequence);
     if (batch->count == BATCH_MAX) abort();
     recmap_record *record = &batch->records[batch->count];
-    *record = (recmap_record){.data = copy_exact(m.data, m.size), .size = m.size};
+    *record = (recmap_record){.data = copy_exact(message.data, message.size), .size = message.size};
     record->number = 1000 + batch->count++;
 }
 
@@ -317,45 +319,45 @@ void text_batch_deinit(struct text_batch *batch) {
 }
 
 /* The batch of the texts through the parser, which is there. */
-static recmap_status parse_batch(struct parsing *p, recmap_parse_mode mode,
+static recmap_status parse_batch(struct parsing *parsing, recmap_parse_mode mode,
                                  const char *const *texts, struct text_batch *batch,
                                  int is_sequence) {
     batch->count = 0;
     for (; *texts; texts++) batch_add(batch, *texts, is_sequence);
-    assert_int_equal(recmap_columns_create(&p->columns, NULL), RECMAP_OK);
-    return recmap_parser_parse(p->columns, p->parser, batch->records, batch->count, mode,
-                               &p->error);
+    assert_int_equal(recmap_columns_create(&parsing->columns, NULL), RECMAP_OK);
+    return recmap_parser_parse(parsing->columns, parsing->parser, batch->records, batch->count,
+                               mode, &parsing->error);
 }
 
-recmap_status parse_texts(struct parsing *p, const recmap_feature *features, size_t count,
+recmap_status parse_texts(struct parsing *parsing, const recmap_feature *features, size_t count,
                           recmap_parse_mode mode, const char *const *texts,
                           struct text_batch *batch) {
-    *p = (struct parsing){.error = RECMAP_ERROR_INIT};
-    recmap_status status = recmap_parser_create(&p->parser, features, count, &p->error);
-    if (status != RECMAP_OK) print_message("%s\n", p->error.message);
+    *parsing = (struct parsing){.error = RECMAP_ERROR_INIT};
+    recmap_status status = recmap_parser_create(&parsing->parser, features, count, &parsing->error);
+    if (status != RECMAP_OK) print_message("%s\n", parsing->error.message);
     assert_int_equal(status, RECMAP_OK);
-    return parse_batch(p, mode, texts, batch, 0);
+    return parse_batch(parsing, mode, texts, batch, 0);
 }
 
-recmap_status parse_sequences(struct parsing *p, const recmap_feature *context,
+recmap_status parse_sequences(struct parsing *parsing, const recmap_feature *context,
                               size_t context_count, const recmap_feature *lists, size_t list_count,
                               recmap_parse_mode mode, const char *const *texts,
                               struct text_batch *batch) {
-    *p = (struct parsing){.error = RECMAP_ERROR_INIT};
-    recmap_status status = recmap_parser_create_sequence(&p->parser, context, context_count, lists,
-                                                         list_count, &p->error);
-    if (status != RECMAP_OK) print_message("%s\n", p->error.message);
+    *parsing = (struct parsing){.error = RECMAP_ERROR_INIT};
+    recmap_status status = recmap_parser_create_sequence(&parsing->parser, context, context_count,
+                                                         lists, list_count, &parsing->error);
+    if (status != RECMAP_OK) print_message("%s\n", parsing->error.message);
     assert_int_equal(status, RECMAP_OK);
-    return parse_batch(p, mode, texts, batch, 1);
+    return parse_batch(parsing, mode, texts, batch, 1);
 }
 
-void parsing_deinit(struct parsing *p) {
-    recmap_columns_destroy(p->columns);
-    recmap_parser_release(p->parser);
+void parsing_deinit(struct parsing *parsing) {
+    recmap_columns_destroy(parsing->columns);
+    recmap_parser_release(parsing->parser);
 }
 
-void expect_column(const struct parsing *p, const char *name, const char *expected) {
-    const recmap_column *column = recmap_columns_find(p->columns, name);
+void expect_column(const struct parsing *parsing, const char *name, const char *expected) {
+    const recmap_column *column = recmap_columns_find(parsing->columns, name);
     assert_non_null(column);
     assert_string_equal(describe_column(column), expected);
 }

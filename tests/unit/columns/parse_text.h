@@ -18,7 +18,7 @@
 #include "unit/example/build.h"
 
 /* Appends the bytes of the record; `is_sequence` for a SequenceExample. */
-void put_record(struct message *m, const char *text, int is_sequence);
+void put_record(struct message *message, const char *text, int is_sequence);
 
 /* Describes a column, when all that Arrow's layout promises holds of it; else says "BROKEN: ...".
  * The text lives until the next call but three. */
@@ -44,16 +44,16 @@ struct parsing {
 
 /* Parses records given as texts, the last NULL; `features` are those of an Example. Fails the test
  * if it cannot continue. Returns the status of the parse. */
-recmap_status parse_texts(struct parsing *p, const recmap_feature *features, size_t count,
+recmap_status parse_texts(struct parsing *parsing, const recmap_feature *features, size_t count,
                           recmap_parse_mode mode, const char *const *texts,
                           struct text_batch *batch);
-recmap_status parse_sequences(struct parsing *p, const recmap_feature *context,
+recmap_status parse_sequences(struct parsing *parsing, const recmap_feature *context,
                               size_t context_count, const recmap_feature *lists, size_t list_count,
                               recmap_parse_mode mode, const char *const *texts,
                               struct text_batch *batch);
-void parsing_deinit(struct parsing *p);
+void parsing_deinit(struct parsing *parsing);
 
 /* Fails the test unless the column is there and as described. */
-void expect_column(const struct parsing *p, const char *name, const char *expected);
+void expect_column(const struct parsing *parsing, const char *name, const char *expected);
 
 #endif

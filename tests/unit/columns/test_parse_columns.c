@@ -40,14 +40,14 @@ static void test_failures_are_collected(void **state) {
                            "id=i:3 v=i:7,8,9 n=i:3 x=i:0,9,0", "id=i:4 v=i:3 n=i:1 x=i:8",
                            "id=i:5 v=i:1,2,3 n=i:3 x=i:1,2", "id=i:6 v=i:1 n=i:1 x=i:1,2"),
                      RECMAP_OK);
-    expect_column(&p, "id", "[~0, 1, ~0, ~0, ~0, 4, ~0, ~0]");
-    expect_column(&p, "d", "[~, here, ~, ~, ~, none, ~, ~]");
-    expect_column(&p, "v", "[~[], [1, 2], ~[], ~[], ~[], [3], ~[], ~[]]");
-    expect_column(&p, "s",
+    expect_column(&parsing, "id", "[~0, 1, ~0, ~0, ~0, 4, ~0, ~0]");
+    expect_column(&parsing, "d", "[~, here, ~, ~, ~, none, ~, ~]");
+    expect_column(&parsing, "v", "[~[], [1, 2], ~[], ~[], ~[], [3], ~[], ~[]]");
+    expect_column(&parsing, "s",
                   "[~[0, 0], [1, 2], ~[0, 0], ~[0, 0], ~[0, 0], [3, 0], ~[0, 0], ~[0, 0]] "
                   "lengths [0, 2, 0, 0, 0, 1, 0, 0]");
-    expect_column(&p, "r", "[~[], [[], [1, 2]], ~[], ~[], ~[], [[3]], ~[], ~[]]");
-    expect_column(&p, "p",
+    expect_column(&parsing, "r", "[~[], [[], [1, 2]], ~[], ~[], ~[], [[3]], ~[], ~[]]");
+    expect_column(&parsing, "p",
                   "[~[], [2, 1], ~[], ~[], ~[], [3], ~[], ~[]] indices [1, 3, 1, 5, 5, 8] "
                   "shape [8, 9]");
     static const struct {
@@ -61,9 +61,9 @@ static void test_failures_are_collected(void **state) {
         {6, "feature 'p': 3 values, and 2 indices in 'x'"},
         {7, "feature 'p': 1 values, and 2 indices in 'x'"},
     };
-    assert_int_equal(recmap_columns_failure_count(p.columns), COUNT(expected));
+    assert_int_equal(recmap_columns_failure_count(parsing.columns), COUNT(expected));
     for (size_t i = 0; i < COUNT(expected); i++) {
-        recmap_failure failure = recmap_columns_get_failure(p.columns, i);
+        recmap_failure failure = recmap_columns_get_failure(parsing.columns, i);
         assert_int_equal(failure.row, expected[i].row);
         assert_int_equal(failure.number, 1000 + expected[i].row);
         assert_int_equal(failure.status, RECMAP_FEATURE);
@@ -80,7 +80,7 @@ static void test_failures_are_collected(void **state) {
 static void expect_advice(const recmap_feature *feature, const char *text, const char *advice) {
     const recmap_feature features[] = {*feature};
     assert_int_equal(PARSE(features, RAISE, text), RECMAP_FEATURE);
-    assert_string_equal(p.error.advice, advice);
+    assert_string_equal(parsing.error.advice, advice);
     end(NULL);
 }
 
@@ -144,17 +144,17 @@ static void test_advice_for_raw_bytes(void **state) {
 static void test_all_rows_fail(void **state) {
     (void)state;
     assert_int_equal(PARSE(mixed, COLLECT, "", "", ""), RECMAP_OK);
-    expect_column(&p, "id", "[~0, ~0, ~0]");
-    expect_column(&p, "r", "[~[], ~[], ~[]]");
-    assert_int_equal(recmap_columns_failure_count(p.columns), 3);
+    expect_column(&parsing, "id", "[~0, ~0, ~0]");
+    expect_column(&parsing, "r", "[~[], ~[], ~[]]");
+    assert_int_equal(recmap_columns_failure_count(parsing.columns), 3);
     /* The next batch knows nothing of them. */
     text_batch_deinit(&batch);
     batch_add(&batch, "id=i:1", 0);
-    assert_int_equal(
-        recmap_parser_parse(p.columns, p.parser, batch.records, 1, RECMAP_PARSE_COLLECT, NULL),
-        RECMAP_OK);
-    assert_int_equal(recmap_columns_failure_count(p.columns), 0);
-    expect_column(&p, "id", "[1]");
+    assert_int_equal(recmap_parser_parse(parsing.columns, parsing.parser, batch.records, 1,
+                                         RECMAP_PARSE_COLLECT, NULL),
+                     RECMAP_OK);
+    assert_int_equal(recmap_columns_failure_count(parsing.columns), 0);
+    expect_column(&parsing, "id", "[1]");
 }
 
 /* One of three records is cut. Collecting leaves its row missing and reports the failure; the other
@@ -166,18 +166,18 @@ static void test_damage_is_collected(void **state) {
     recmap_record records[3];
     memcpy(records, batch.records, sizeof records);
     records[1].size -= 2;
-    assert_int_equal(
-        recmap_parser_parse(p.columns, p.parser, records, 3, RECMAP_PARSE_COLLECT, &p.error),
-        RECMAP_OK);
-    expect_column(&p, "a", "[[1, 2], ~[], [4]]");
-    assert_int_equal(recmap_columns_get_failure(p.columns, 0).status, RECMAP_CORRUPT);
-    assert_int_equal(
-        recmap_parser_parse(p.columns, p.parser, records, 3, RECMAP_PARSE_RAISE, &p.error),
-        RECMAP_CORRUPT);
-    assert_int_equal(p.error.record, 1001);
-    assert_true(p.error.offset <= records[1].size);
-    assert_true(p.error.advice[0]);
-    assert_int_equal(recmap_columns_count(p.columns), 0);
+    assert_int_equal(recmap_parser_parse(parsing.columns, parsing.parser, records, 3,
+                                         RECMAP_PARSE_COLLECT, &parsing.error),
+                     RECMAP_OK);
+    expect_column(&parsing, "a", "[[1, 2], ~[], [4]]");
+    assert_int_equal(recmap_columns_get_failure(parsing.columns, 0).status, RECMAP_CORRUPT);
+    assert_int_equal(recmap_parser_parse(parsing.columns, parsing.parser, records, 3,
+                                         RECMAP_PARSE_RAISE, &parsing.error),
+                     RECMAP_CORRUPT);
+    assert_int_equal(parsing.error.record, 1001);
+    assert_true(parsing.error.offset <= records[1].size);
+    assert_true(parsing.error.advice[0]);
+    assert_int_equal(recmap_columns_count(parsing.columns), 0);
 }
 
 /* A row in which one partition does not cut what it should. */
@@ -187,10 +187,10 @@ static void expect_uncut(recmap_partition_kind kind, const char *partition, cons
     snprintf(text, sizeof text, "v=i:1,2,3 n=i:%s", partition);
     snprintf(expected, sizeof expected, "feature 'r'%s", message);
     assert_int_equal(PARSE(features, RAISE, text), RECMAP_FEATURE);
-    assert_string_equal(p.error.message, expected);
+    assert_string_equal(parsing.error.message, expected);
     /* The byte lies in the entry of what says the wrong thing. */
-    const uint8_t *blamed = batch.records[0].data + p.error.offset;
-    assert_true(p.error.offset + 3 <= batch.records[0].size);
+    const uint8_t *blamed = batch.records[0].data + parsing.error.offset;
+    assert_true(parsing.error.offset + 3 <= batch.records[0].size);
     assert_memory_equal(blamed, kind == RECMAP_PARTITION_UNIFORM ? "\n\1v" : "\n\1n", 3);
     end(NULL);
 }
@@ -243,13 +243,13 @@ static void test_rows_between(void **state) {
     assert_int_equal(
         PARSE(features, RAISE, "v=i:1,2 n=i:2,3 b=i:0,0,2,2", "n=i: v=i:", "v=i:5,6 n=i:1,1 b=i:0"),
         RECMAP_OK);
-    expect_column(&p, "r", "[[[[], []], [[1], [2]]], [], [[[], [5, 6]]]]");
-    expect_column(&p, "s", "[[[], [1, 2], [], []], [], [[5, 6]]]");
+    expect_column(&parsing, "r", "[[[[], []], [[1], [2]]], [], [[[], [5, 6]]]]");
+    expect_column(&parsing, "s", "[[[], [1, 2], [], []], [], [[5, 6]]]");
     text_batch_deinit(&batch);
     batch_add(&batch, "v=i:5,6 n=i:0,2 b=i:0", 0);
     assert_int_equal(parse_record(batch.records), RECMAP_FEATURE);
-    assert_string_equal(p.error.message, "feature 'r': its partition 'uniform' of 2 does not "
-                                         "divide the 3 entries to split");
+    assert_string_equal(parsing.error.message, "feature 'r': its partition 'uniform' of 2 does not "
+                                               "divide the 3 entries to split");
 }
 
 /* Duplicates stay in the order in which they come. */
@@ -271,10 +271,10 @@ static void test_sparse_order(void **state) {
     assert_int_equal(PARSE(features, RAISE, "v=i:1 x=i:4 y=i:0",
                            "v=i:1,2,3,4,5,6,7 x=i:1,0,1,0,1,0,0 y=i:1,1,1,4,0,1,0"),
                      RECMAP_OK);
-    expect_column(&p, "s",
+    expect_column(&parsing, "s",
                   "[[1], [7, 2, 6, 4, 5, 1, 3]] indices [0, 4, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 0, "
                   "4, 1, 1, 0, 1, 1, 1, 1, 1, 1] shape [2, 5, 5]");
-    expect_column(&p, "t",
+    expect_column(&parsing, "t",
                   "[[1], [1, 2, 3, 4, 5, 6, 7]] indices [0, 4, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, "
                   "4, 1, 1, 0, 1, 0, 1, 1, 0, 0] shape [2, 5, 5]");
 }
@@ -315,7 +315,7 @@ static void test_sparse_order_of_many(void **state) {
         put_sub(&whole, 1, &map);
         const recmap_record record = {.data = whole.data, .size = whole.size};
         assert_int_equal(parse_record(&record), RECMAP_OK);
-        const recmap_column *column = recmap_columns_get(p.columns, 0);
+        const recmap_column *column = recmap_columns_get(parsing.columns, 0);
         qsort(points, count, sizeof *points, compare_points);
         assert_int_equal(column->value_count, count);
         for (size_t i = 0; i < count; i++) {
@@ -346,13 +346,13 @@ static void test_raw(void **state) {
          .raw = 1},
     };
     assert_int_equal(PARSE(features, RAISE, "b=b:AaBb", "", "b=?"), RECMAP_OK);
-    expect_column(&p, "fixed", "[[24897, 25154], [7, 7], [7, 7]]");
-    expect_column(&p, "var", "[[65, 97, 66, 98], ~[], ~[]]");
-    expect_column(&p, "steps",
+    expect_column(&parsing, "fixed", "[[24897, 25154], [7, 7], [7, 7]]");
+    expect_column(&parsing, "var", "[[65, 97, 66, 98], ~[], ~[]]");
+    expect_column(&parsing, "steps",
                   "[[[65, 97], [66, 98]], ~[[0, 0], [0, 0]], ~[[0, 0], [0, 0]]] lengths [2, 0, 0]");
     end(NULL);
     assert_int_equal(PARSE(features, RAISE, "b=b:AaB"), RECMAP_FEATURE);
-    assert_non_null(strstr(p.error.message, "'b'"));
+    assert_non_null(strstr(parsing.error.message, "'b'"));
     end(NULL);
     assert_int_equal(PARSE(features, RAISE, "b=b:AaBb,AaBb"), RECMAP_FEATURE);
     end(NULL);
@@ -367,18 +367,18 @@ static void test_lists_in_pieces(void **state) {
         {.name = "raw", .key = "b", .kind = SEQUENCE, .element = RECMAP_ELEMENT_UINT16, .raw = 1},
     };
     /* Two maps of lists, the second with one list anew. */
-    assert_int_equal(parse_sequences(&p, NULL, 0, lists, COUNT(lists), RECMAP_PARSE_RAISE,
+    assert_int_equal(parse_sequences(&parsing, NULL, 0, lists, COUNT(lists), RECMAP_PARSE_RAISE,
                                      TEXTS("| a=[i:1,2]"), &batch),
                      RECMAP_OK);
-    struct message m;
-    m.size = 0;
-    put_record(&m, "x=i:1 | a=[i:9,9][i:9,9] b=[b:AB][b:CD]", 1);
-    put_record(&m, "y=i:1 | a=[i:3,4][i:5,6][i:7,-8] other=[f:1]", 1);
-    const recmap_record record = {.data = m.data, .size = m.size};
+    struct message message;
+    message.size = 0;
+    put_record(&message, "x=i:1 | a=[i:9,9][i:9,9] b=[b:AB][b:CD]", 1);
+    put_record(&message, "y=i:1 | a=[i:3,4][i:5,6][i:7,-8] other=[f:1]", 1);
+    const recmap_record record = {.data = message.data, .size = message.size};
     assert_int_equal(parse_record(&record), RECMAP_OK);
-    expect_column(&p, "a", "[[[3, 4], [5, 6], [7, -8]]] lengths [3]");
-    expect_column(&p, "same", "[[[3, 4], [5, 6], [7, -8]]]");
-    expect_column(&p, "raw", "[[16961, 17475]] lengths [2]");
+    expect_column(&parsing, "a", "[[[3, 4], [5, 6], [7, -8]]] lengths [3]");
+    expect_column(&parsing, "same", "[[[3, 4], [5, 6], [7, -8]]]");
+    expect_column(&parsing, "raw", "[[16961, 17475]] lengths [2]");
 }
 
 /* Rows in numbers, so that what holds their offsets grows on the way. */
@@ -405,10 +405,10 @@ static void test_many_rows(void **state) {
         put_sub(&records[i], 1, &map);
         given[i] = (recmap_record){.data = records[i].data, .size = records[i].size};
     }
-    assert_int_equal(
-        recmap_parser_parse(p.columns, p.parser, given, RECORDS, RECMAP_PARSE_RAISE, NULL),
-        RECMAP_OK);
-    const recmap_column *r = recmap_columns_get(p.columns, 0);
+    assert_int_equal(recmap_parser_parse(parsing.columns, parsing.parser, given, RECORDS,
+                                         RECMAP_PARSE_RAISE, NULL),
+                     RECMAP_OK);
+    const recmap_column *r = recmap_columns_get(parsing.columns, 0);
     size_t row = 0, at = 0;
     for (size_t i = 0; i < RECORDS; i++) {
         size_t count = i % 5 ? i * 12 : 0;
@@ -425,13 +425,13 @@ static void test_many_rows(void **state) {
 
 /* A record with one map of lists, in hex, which is not a SequenceExample. */
 static void expect_no_sequence(const char *hex, const char *message_text) {
-    struct message m;
-    m.size = 0;
-    put_hex(&m, hex);
-    uint8_t *copy = copy_exact(m.data, m.size);
-    const recmap_record record = {.data = copy, .size = m.size};
+    struct message message;
+    message.size = 0;
+    put_hex(&message, hex);
+    uint8_t *copy = copy_exact(message.data, message.size);
+    const recmap_record record = {.data = copy, .size = message.size};
     assert_int_equal(parse_record(&record), RECMAP_CORRUPT);
-    assert_string_equal(p.error.message, message_text);
+    assert_string_equal(parsing.error.message, message_text);
     free(copy);
 }
 
@@ -440,18 +440,19 @@ static void expect_no_sequence(const char *hex, const char *message_text) {
 static void test_messages_that_are_not_sequences(void **state) {
     (void)state;
     const recmap_feature lists[] = {{.name = "a", .kind = VAR, .element = I64}};
-    assert_int_equal(parse_sequences(&p, NULL, 0, lists, 1, RECMAP_PARSE_RAISE, TEXTS(""), &batch),
-                     RECMAP_OK);
+    assert_int_equal(
+        parse_sequences(&parsing, NULL, 0, lists, 1, RECMAP_PARSE_RAISE, TEXTS(""), &batch),
+        RECMAP_OK);
     expect_no_sequence("120e0a070a016112020a050a030a0161",
                        "not a tf.SequenceExample: feature list 'a': length reaches past the end");
     expect_no_sequence("12050a030a01ff",
                        "not a tf.SequenceExample: feature list name is not UTF-8");
-    struct message m;
-    m.size = 0;
-    put_hex(&m, "12090a070a016212020a05"); /* the same in list 'b' */
-    const recmap_record record = {.data = m.data, .size = m.size};
+    struct message message;
+    message.size = 0;
+    put_hex(&message, "12090a070a016212020a05"); /* the same in list 'b' */
+    const recmap_record record = {.data = message.data, .size = message.size};
     assert_int_equal(parse_record(&record), RECMAP_OK);
-    expect_column(&p, "a", "[~[]]");
+    expect_column(&parsing, "a", "[~[]]");
 }
 
 /* Groups that nest in a step lie one level deeper than those in a feature of the context. */
@@ -473,7 +474,7 @@ static void test_groups_in_steps(void **state) {
     (void)state;
     const recmap_feature feature[] = {{.name = "a", .kind = VAR, .element = I64}};
     assert_int_equal(
-        parse_sequences(&p, feature, 1, feature, 1, RECMAP_PARSE_RAISE, TEXTS(""), &batch),
+        parse_sequences(&parsing, feature, 1, feature, 1, RECMAP_PARSE_RAISE, TEXTS(""), &batch),
         RECMAP_OK);
     assert_int_equal(parse_groups(97, false), RECMAP_OK);
     assert_int_equal(parse_groups(98, false), RECMAP_CORRUPT);
@@ -490,7 +491,7 @@ static void test_broken_lists(void **state) {
         {.name = "a", .kind = SEQUENCE, .element = I64, SHAPE(2)},
         {.name = "b", .kind = VAR, .element = STR},
     };
-    assert_int_equal(parse_sequences(&p, context, 1, lists, 2, RECMAP_PARSE_RAISE,
+    assert_int_equal(parse_sequences(&parsing, context, 1, lists, 2, RECMAP_PARSE_RAISE,
                                      TEXTS("c=b:x,y | a=[i:1,2][i:300,-4] b=[b:u,v][?][b:w] "
                                            "other=[f:1]"),
                                      &batch),
@@ -503,11 +504,12 @@ static void test_broken_lists(void **state) {
         if (i >= whole.size * 2) copy[(i - 2 * whole.size) / 8] ^= (uint8_t)(1u << i % 8);
         const recmap_record record = {.data = copy, .size = size, .number = 5};
         recmap_error error = RECMAP_ERROR_INIT;
-        recmap_status status =
-            recmap_parser_parse(p.columns, p.parser, &record, 1, RECMAP_PARSE_RAISE, &error);
+        recmap_status status = recmap_parser_parse(parsing.columns, parsing.parser, &record, 1,
+                                                   RECMAP_PARSE_RAISE, &error);
         if (status == RECMAP_OK) {
             for (size_t j = 0; j < 3; j++)
-                assert_null(strstr(describe_column(recmap_columns_get(p.columns, j)), "BROKEN"));
+                assert_null(
+                    strstr(describe_column(recmap_columns_get(parsing.columns, j)), "BROKEN"));
         } else {
             refused++;
             assert_true(status == RECMAP_CORRUPT || status == RECMAP_FEATURE);
@@ -529,22 +531,22 @@ static void test_owner(void **state) {
     int owners[4] = {0};
     const recmap_feature features[] = {{.name = "a", .kind = VAR, .element = I64}};
     assert_int_equal(PARSE(features, RAISE, "a=i:1"), RECMAP_OK);
-    recmap_columns_set_owner(p.columns, &owners[0], count_release);
+    recmap_columns_set_owner(parsing.columns, &owners[0], count_release);
     assert_int_equal(owners[0], 0);
     parse_record(batch.records);
     assert_int_equal(owners[0], 1);
     /* A failed parse releases the owner as well. */
-    recmap_columns_set_owner(p.columns, &owners[1], count_release);
+    recmap_columns_set_owner(parsing.columns, &owners[1], count_release);
     const recmap_record bad = {.data = (const uint8_t *)"\x0f", .size = 1};
     assert_int_equal(parse_record(&bad), RECMAP_CORRUPT);
     assert_int_equal(owners[1], 1);
     /* There is nothing to hold. */
-    recmap_columns_set_owner(p.columns, &owners[2], count_release);
+    recmap_columns_set_owner(parsing.columns, &owners[2], count_release);
     assert_int_equal(owners[2], 1);
     parse_record(batch.records);
-    recmap_columns_set_owner(p.columns, &owners[3], count_release);
-    recmap_columns_destroy(p.columns);
-    p.columns = NULL;
+    recmap_columns_set_owner(parsing.columns, &owners[3], count_release);
+    recmap_columns_destroy(parsing.columns);
+    parsing.columns = NULL;
     assert_int_equal(owners[3], 1);
     for (int i = 0; i < 3; i++) assert_int_equal(owners[i], 1);
 }
@@ -558,20 +560,20 @@ static void test_many_parsers(void **state) {
     for (int i = 0; i < 3; i++)
         assert_int_equal(recmap_parser_create(&others[i], mixed, COUNT(mixed), NULL), RECMAP_OK);
     for (int i = 0; i < 12; i++) {
-        assert_int_equal(recmap_parser_parse(p.columns, others[i % 3], batch.records, 1,
+        assert_int_equal(recmap_parser_parse(parsing.columns, others[i % 3], batch.records, 1,
                                              RECMAP_PARSE_COLLECT, NULL),
                          RECMAP_OK);
-        assert_int_equal(recmap_columns_count(p.columns), COUNT(mixed));
+        assert_int_equal(recmap_columns_count(parsing.columns), COUNT(mixed));
         assert_int_equal(parse_record(batch.records), RECMAP_OK);
-        expect_column(&p, "a", "[[1]]");
+        expect_column(&parsing, "a", "[[1]]");
     }
-    assert_ptr_equal(recmap_parser_retain(p.parser), p.parser);
-    recmap_parser_release(p.parser);
-    recmap_parser_release(p.parser);
-    p.parser = NULL;
+    assert_ptr_equal(recmap_parser_retain(parsing.parser), parsing.parser);
+    recmap_parser_release(parsing.parser);
+    recmap_parser_release(parsing.parser);
+    parsing.parser = NULL;
     for (int i = 0; i < 3; i++) recmap_parser_release(others[i]);
-    expect_column(&p, "a", "[[1]]");
-    assert_null(recmap_columns_find(p.columns, "b"));
+    expect_column(&parsing, "a", "[[1]]");
+    assert_null(recmap_columns_find(parsing.columns, "b"));
 }
 
 /* What docs/features.md draws. */
@@ -593,16 +595,16 @@ static void test_documented(void **state) {
                            "s=i:0,1,3,4,7 value=i:3,1,2 x=i:7,0,4",
                            "words=i:", "frames=f:5,6 value=i:9 x=i:5", "words=i:1,5"),
                      RECMAP_OK);
-    expect_column(&p, "words", "[[3, 1, 4], [], ~[], [1, 5]]");
-    expect_column(&p, "frames",
+    expect_column(&parsing, "words", "[[3, 1, 4], [], ~[], [1, 5]]");
+    expect_column(&parsing, "frames",
                   "[[[1, 2], [3, 4]], ~[[0, 0], [0, 0]], [[5, 6], [0, 0]], ~[[0, 0], [0, 0]]] "
                   "lengths [2, 0, 1, 0]");
-    expect_column(&p, "cut", "[[[1, 2], [3, 4]], ~[], [[5, 6]], ~[]]");
-    expect_column(&p, "v", "[[[[[1]], [[2, 3], [4]]], [[], [[5, 6, 7]]]], ~[], ~[], ~[]]");
-    expect_column(&p, "p",
+    expect_column(&parsing, "cut", "[[[1, 2], [3, 4]], ~[], [[5, 6]], ~[]]");
+    expect_column(&parsing, "v", "[[[[[1]], [[2, 3], [4]]], [[], [[5, 6, 7]]]], ~[], ~[], ~[]]");
+    expect_column(&parsing, "p",
                   "[[1, 2, 3], ~[], [9], ~[]] indices [0, 0, 0, 4, 0, 7, 2, 5] shape [4, 10]");
     static const int64_t expected[4][5] = {{0, 2, 2}, {0, 2, 4}, {0, 1, 3, 3, 4}, {0, 1, 3, 4, 7}};
-    const recmap_column *v = recmap_columns_find(p.columns, "v");
+    const recmap_column *v = recmap_columns_find(parsing.columns, "v");
     assert_int_equal(v->offsets_count, 4);
     for (size_t i = 0; i < 4; i++)
         assert_memory_equal(v->offsets[i], expected[i], (i < 2 ? 3 : 5) * sizeof(int64_t));
@@ -610,13 +612,13 @@ static void test_documented(void **state) {
 
 static void test_nothing_asked(void **state) {
     (void)state;
-    p.error = (recmap_error)RECMAP_ERROR_INIT;
-    assert_int_equal(recmap_parser_create(&p.parser, NULL, 0, NULL), RECMAP_OK);
-    assert_int_equal(recmap_columns_create(&p.columns, NULL), RECMAP_OK);
+    parsing.error = (recmap_error)RECMAP_ERROR_INIT;
+    assert_int_equal(recmap_parser_create(&parsing.parser, NULL, 0, NULL), RECMAP_OK);
+    assert_int_equal(recmap_columns_create(&parsing.columns, NULL), RECMAP_OK);
     batch_add(&batch, "a=i:1", 0);
     assert_int_equal(parse_record(batch.records), RECMAP_OK);
-    assert_int_equal(recmap_columns_count(p.columns), 0);
-    assert_int_equal(recmap_columns_row_count(p.columns), 1);
+    assert_int_equal(recmap_columns_count(parsing.columns), 0);
+    assert_int_equal(recmap_columns_row_count(parsing.columns), 1);
     recmap_columns_destroy(NULL);
     recmap_parser_release(NULL);
 }

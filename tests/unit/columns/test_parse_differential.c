@@ -46,10 +46,10 @@ static void check_both(struct parse_tally *tally, const uint8_t *data, size_t si
 }
 
 static void check_hex(struct parse_tally *tally, const char *hex) {
-    static struct message m;
-    m.size = 0;
-    put_hex(&m, hex);
-    check_both(tally, m.data, m.size, 0);
+    static struct message message;
+    message.size = 0;
+    put_hex(&message, hex);
+    check_both(tally, message.data, message.size, 0);
 }
 
 static void test_own_cases(void **state) {
@@ -137,12 +137,12 @@ static unsigned rounds(void) {
 
 static void check_random(const struct oddness *odd, uint64_t seed, unsigned damages,
                          struct parse_tally *tally) {
-    static struct message m;
+    static struct message message;
     struct random_state random = {seed};
     for (unsigned i = 0; i < rounds(); i++) {
-        random_example(&m, &random, odd);
-        for (unsigned k = 0; k < damages; k++) random_damage(&m, &random);
-        check_both(tally, m.data, m.size, i);
+        random_example(&message, &random, odd);
+        for (unsigned k = 0; k < damages; k++) random_damage(&message, &random);
+        check_both(tally, message.data, message.size, i);
     }
 }
 
@@ -189,9 +189,9 @@ static void test_long_lists(void **state) {
 
 /* ---- every truncation, every bit ---- */
 
-static void check_mutation(struct parse_check *checker, struct parse_tally *tally,
+static void check_mutation(struct parse_check *check, struct parse_tally *tally,
                            const uint8_t *data, size_t size) {
-    const char *difference = parse_check_run(checker, tally, data, size);
+    const char *difference = parse_check_run(check, tally, data, size);
     if (difference) fail_with(difference, data, size);
 }
 
@@ -201,14 +201,14 @@ static void check_mutations(struct parse_tally *tally, const uint8_t *data, size
     struct asked_features asked;
     uint8_t *changed = copy_exact(data, size);
     asked_infer(&asked, data, size, leave_out);
-    struct parse_check *checker = parse_check_create(&asked, data, size);
-    for (size_t cut = 0; cut < size; cut++) check_mutation(checker, tally, data, cut);
+    struct parse_check *check = parse_check_create(&asked, data, size);
+    for (size_t cut = 0; cut < size; cut++) check_mutation(check, tally, data, cut);
     for (size_t bit = 0; bit < size * 8; bit++) {
         changed[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        check_mutation(checker, tally, changed, size);
+        check_mutation(check, tally, changed, size);
         changed[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
-    parse_check_destroy(checker);
+    parse_check_destroy(check);
     asked_deinit(&asked);
     free(changed);
 }
@@ -232,13 +232,13 @@ static void test_mutated_digits(void **state) {
 static void test_mutated_made_ones(void **state) {
     (void)state;
     static const struct oddness plain = {0, 0, 0, 0}, odd = {10, 2, 50, 0};
-    static struct message m;
+    static struct message message;
     struct random_state random = {5};
     struct parse_tally tally = {0, 0, 0};
     for (unsigned i = 0; i < (is_long() ? 400u : some_rounds(40)); i++) {
-        random_example(&m, &random, i % 2 ? &odd : &plain);
-        if (m.size > 400) m.size = 0;
-        check_mutations(&tally, m.data, m.size, i % 4);
+        random_example(&message, &random, i % 2 ? &odd : &plain);
+        if (message.size > 400) message.size = 0;
+        check_mutations(&tally, message.data, message.size, i % 4);
     }
     assert_true(tally.parsed > 1000 && tally.refused > 1000);
 }
@@ -301,37 +301,37 @@ static void find_entries(struct entries *list, const uint8_t *data, size_t size)
     }
 }
 
-static void check_entries(struct parse_check *checker, struct parse_tally *tally,
+static void check_entries(struct parse_check *check, struct parse_tally *tally,
                           const struct wire *list, size_t count) {
     static struct message features, example;
     features.size = example.size = 0;
     for (size_t i = 0; i < count; i++) put_raw(&features, list[i].at, wire_left(&list[i]));
     put_sub(&example, 1, &features);
     uint8_t *data = copy_exact(example.data, example.size);
-    check_mutation(checker, tally, data, example.size);
+    check_mutation(check, tally, data, example.size);
     free(data);
 }
 
 /* Each with one entry more, left out or in another place; `others` are entries to add. */
-static void check_edits(struct parse_check *checker, struct parse_tally *tally,
+static void check_edits(struct parse_check *check, struct parse_tally *tally,
                         const struct entries *own, const struct entries *others) {
     struct wire list[ENTRIES_MAX + 1];
     memcpy(list, own->all, sizeof own->all);
     for (size_t i = 0; i < others->count; i++) {
         list[own->count] = others->all[i];
-        check_entries(checker, tally, list, own->count + 1);
+        check_entries(check, tally, list, own->count + 1);
     }
     for (size_t i = 0; i + 1 < own->count; i++) {
         struct wire kept = list[i];
         list[i] = list[own->count - 1];
-        check_entries(checker, tally, list, own->count - 1);
+        check_entries(check, tally, list, own->count - 1);
         list[own->count - 1] = kept;
-        check_entries(checker, tally, list, own->count);
+        check_entries(check, tally, list, own->count);
         list[own->count - 1] = list[i];
         list[i] = kept;
         if (i < others->count) {
             list[i] = others->all[i];
-            check_entries(checker, tally, list, own->count);
+            check_entries(check, tally, list, own->count);
             list[i] = kept;
         }
     }
@@ -344,23 +344,23 @@ static void check_edited(struct parse_tally *tally, const uint8_t *data, size_t 
     find_entries(&own, data, size);
     find_entries(&others, other, other_size);
     asked_infer(&asked, data, size, leave_out);
-    struct parse_check *checker = parse_check_create(&asked, data, size);
-    check_edits(checker, tally, &own, &own);
-    check_edits(checker, tally, &own, &others);
-    parse_check_destroy(checker);
+    struct parse_check *check = parse_check_create(&asked, data, size);
+    check_edits(check, tally, &own, &own);
+    check_edits(check, tally, &own, &others);
+    parse_check_destroy(check);
     asked_deinit(&asked);
 }
 
 static void test_edited_made_ones(void **state) {
     (void)state;
     static const struct oddness plain = {0, 0, 0, 0}, odd = {10, 2, 50, 0};
-    static struct message m, other;
+    static struct message message, other;
     struct random_state random = {6};
     struct parse_tally tally = {0, 0, 0};
     for (unsigned i = 0; i < rounds(); i++) {
-        random_example(&m, &random, i % 4 ? &plain : &odd);
+        random_example(&message, &random, i % 4 ? &plain : &odd);
         random_example(&other, &random, i % 5 ? &plain : &odd);
-        check_edited(&tally, m.data, m.size, other.data, other.size, i % 3);
+        check_edited(&tally, message.data, message.size, other.data, other.size, i % 3);
     }
     assert_true(tally.parsed > rounds() && tally.refused > rounds());
 }

@@ -18,7 +18,7 @@
 
 enum { THREADS = 4, ROUNDS = 300, PLACES = 8 };
 
-static struct parsing p;
+static struct parsing parsing;
 static struct text_batch batch;
 static atomic_int released;
 /* Where exports wait to be let go by whoever comes along. */
@@ -50,7 +50,7 @@ static void *work(void *context) {
     for (size_t i = 0; i < ROUNDS; i++) {
         DLManagedTensorVersioned *tensor = NULL;
         struct ArrowArray array;
-        expect(recmap_parser_parse(columns, p.parser, batch.records, batch.count,
+        expect(recmap_parser_parse(columns, parsing.parser, batch.records, batch.count,
                                    RECMAP_PARSE_RAISE, NULL) == RECMAP_OK);
         recmap_columns_set_owner(columns, NULL, count_release);
         expect(recmap_columns_export_dlpack_versioned(&tensor, columns, 0, RECMAP_TENSOR_VALUES, 0,
@@ -69,7 +69,7 @@ static void test_threads(void **state) {
     const recmap_feature features[] = {
         {.name = "a", .kind = FIXED, .element = I64, DEFAULTS(INT64(-1))},
         {.name = "v", .kind = VAR, .element = STR}};
-    assert_int_equal(parse_texts(&p, features, 2, RECMAP_PARSE_RAISE,
+    assert_int_equal(parse_texts(&parsing, features, 2, RECMAP_PARSE_RAISE,
                                  TEXTS("a=i:1 v=b:x,y", "v=b:z", "a=i:3"), &batch),
                      RECMAP_OK);
     for (size_t i = 0; i < THREADS; i++)
@@ -78,7 +78,7 @@ static void test_threads(void **state) {
     for (size_t i = 0; i < PLACES; i++) leave(NULL, i);
     assert_int_equal(wrong, 0);
     assert_int_equal(released, THREADS * ROUNDS);
-    parsing_deinit(&p);
+    parsing_deinit(&parsing);
     text_batch_deinit(&batch);
 }
 

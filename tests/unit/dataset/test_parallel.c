@@ -49,7 +49,7 @@ static void put_lists(char *text, struct rng *random) {
 }
 
 /* A record of random features; `is_bad`: one that does not fit them. */
-static void random_record(struct message *m, struct rng *random, bool is_bad) {
+static void random_record(struct message *message, struct rng *random, bool is_bad) {
     char text[TEXT_SIZE] = "";
     size_t count = rng_below(random, 5), first = rng_below(random, count + 1);
     put_values(text, "b", 'i', 1, is_bad && rng_one_in(random, 2) ? 100000 : 256, random);
@@ -62,18 +62,18 @@ static void random_record(struct message *m, struct rng *random, bool is_bad) {
     append(text, " inner=i:%zu,0,%zu outer=i:2,%d", first, count - first,
            is_bad && rng_one_in(random, 2) ? 2 : 1);
     put_lists(text, random);
-    put_record(m, text, 1);
-    if (is_bad && rng_one_in(random, 3)) m->size -= 1 + rng_below(random, 5);
+    put_record(message, text, 1);
+    if (is_bad && rng_one_in(random, 3)) message->size -= 1 + rng_below(random, 5);
 }
 
 static recmap_dataset *make_set(struct rng *random, bool is_damaged) {
-    static struct message m;
+    static struct message message;
     recmap_writer *writer;
     ASSERT_OK(recmap_writer_create(&writer, "s00000", NULL, NULL), NULL);
     for (size_t i = 0; i < RECORDS; i++) {
-        m.size = 0;
-        random_record(&m, random, is_damaged && rng_one_in(random, 20));
-        ASSERT_OK(recmap_writer_write(writer, m.data, m.size, NULL), NULL);
+        message.size = 0;
+        random_record(&message, random, is_damaged && rng_one_in(random, 20));
+        ASSERT_OK(recmap_writer_write(writer, message.data, message.size, NULL), NULL);
     }
     ASSERT_OK(recmap_writer_finish(writer, NULL), NULL);
     recmap_writer_destroy(writer);

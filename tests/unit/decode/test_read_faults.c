@@ -17,12 +17,12 @@ static void expect_fault(const recmap_feature *feature, const char *hex, recmap_
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_parser *parser = NULL;
     recmap_columns *columns = NULL;
-    struct message m;
-    m.size = 0;
-    put_hex(&m, hex);
+    struct message message;
+    message.size = 0;
+    put_hex(&message, hex);
     assert_int_equal(recmap_parser_create(&parser, feature, 1, &error), RECMAP_OK);
     assert_int_equal(recmap_columns_create(&columns, &error), RECMAP_OK);
-    recmap_record record = {m.data, m.size, 41, NULL};
+    recmap_record record = {message.data, message.size, 41, NULL};
     assert_int_equal(recmap_parser_parse(columns, parser, &record, 1, RECMAP_PARSE_RAISE, &error),
                      status);
     assert_string_equal(error.message, text);

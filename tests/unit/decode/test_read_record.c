@@ -34,10 +34,10 @@ static const recmap_element list_elements[] = {RECMAP_ELEMENT_INT64, RECMAP_ELEM
 /* Bytes that libprotobuf refuses are not an Example; others must be read as the simple reading
  * does, which is compared with libprotobuf's verdicts elsewhere. */
 static void read_wire_case(struct read_check *check, const char *hex, bool is_refused) {
-    struct message m;
-    m.size = 0;
-    put_hex(&m, hex);
-    bool taken = read_check_next(check, m.data, m.size);
+    struct message message;
+    message.size = 0;
+    put_hex(&message, hex);
+    bool taken = read_check_next(check, message.data, message.size);
     if (taken && is_refused) fail_msg("%s is taken", hex);
 }
 
@@ -138,12 +138,12 @@ static void test_random_examples(void **state) {
         struct read_check f;
         read_check_init(&f, features, random_features(features, &random));
         for (unsigned i = 0; i < 100; i++) {
-            struct message m;
-            random_example(&m, &random, &odd[random_below(&random, 5)]);
-            read_check_next(&f, m.data, m.size);
+            struct message message;
+            random_example(&message, &random, &odd[random_below(&random, 5)]);
+            read_check_next(&f, message.data, message.size);
             if (random_below(&random, 3)) continue;
-            random_damage(&m, &random);
-            read_check_next(&f, m.data, m.size);
+            random_damage(&message, &random);
+            read_check_next(&f, message.data, message.size);
         }
         read_check_deinit(&f);
     }
@@ -173,19 +173,19 @@ static void test_runs(void **state) {
         features[3].dimension_count = 1;
         read_check_init(&f, features, 5);
         for (unsigned i = 0; i < round_count(500); i++) {
-            struct message m, map;
+            struct message message, map;
             int64_t limit = limits[random_below(&random, 6)], values[LONG];
             for (size_t k = 0; k < LONG; k++)
                 values[k] = (int64_t)random_below(&random, (uint64_t)limit);
             if (random_below(&random, 10) == 0) values[0] = -values[0];
-            m.size = map.size = 0;
+            message.size = map.size = 0;
             put_int64s(&map, "any", values, (size_t)random_below(&random, 11));
             put_int64s(&map, "three", values, random_below(&random, 20) ? 3 : 2);
             put_int64s(&map, "one", values, 1);
             put_int64s(&map, "long", values, (size_t)random_below(&random, LONG + 1));
             put_int64s(&map, "pairs", values, 2 * (size_t)random_below(&random, 5));
-            put_sub(&m, 1, &map);
-            read_check_next(&f, m.data, m.size);
+            put_sub(&message, 1, &map);
+            read_check_next(&f, message.data, message.size);
         }
         read_check_deinit(&f);
     }
@@ -198,9 +198,9 @@ static void test_nothing_asked(void **state) {
     struct read_check f;
     read_check_init(&f, NULL, 0);
     for (unsigned i = 0; i < 2000; i++) {
-        struct message m;
-        random_example(&m, &random, &(struct oddness){5, 5, 5, 5});
-        read_check_next(&f, m.data, m.size);
+        struct message message;
+        random_example(&message, &random, &(struct oddness){5, 5, 5, 5});
+        read_check_next(&f, message.data, message.size);
     }
     assert_true(read_check_next(&f, NULL, 0));
     read_check_deinit(&f);
@@ -209,25 +209,25 @@ static void test_nothing_asked(void **state) {
 /* More entries than are kept in mind, wanted ones among them. */
 static void test_many_entries(void **state) {
     (void)state;
-    static struct message m, features;
+    static struct message message, features;
     struct read_check f;
     recmap_feature wanted[] = {scalar("n 77", RECMAP_ELEMENT_INT64),
                                var_len("n 2000", RECMAP_ELEMENT_INT64)};
     read_check_init(&f, wanted, 2);
     for (int64_t count = 900; count < 2200; count += 50) {
-        m.size = features.size = 0;
+        message.size = features.size = 0;
         for (int64_t i = 0; i < count; i++) {
             char name[16];
             snprintf(name, sizeof name, "n %d", (int)i);
             put_int64s(&features, name, &i, 1);
         }
-        put_sub(&m, 1, &features);
-        assert_true(read_check_next(&f, m.data, m.size));
+        put_sub(&message, 1, &features);
+        assert_true(read_check_next(&f, message.data, message.size));
         /* And one wanted name again and again. */
-        features.size = m.size = 0;
+        features.size = message.size = 0;
         for (int64_t i = 0; i < count; i++) put_int64s(&features, "n 77", &i, 1);
-        put_sub(&m, 1, &features);
-        assert_true(read_check_next(&f, m.data, m.size));
+        put_sub(&message, 1, &features);
+        assert_true(read_check_next(&f, message.data, message.size));
     }
     read_check_deinit(&f);
 }

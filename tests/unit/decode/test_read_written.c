@@ -72,7 +72,7 @@ static void put_values(struct message *list, const struct column *column,
 
 /* What writers make, all features or, in one record of `odd`, with a feature that is missing,
  * unset, empty, of another kind, twice there or in more than one piece. */
-static void put_columns(struct message *m, struct random_state *random, const unsigned *order,
+static void put_columns(struct message *message, struct random_state *random, const unsigned *order,
                         unsigned odd) {
     struct message features;
     features.size = 0;
@@ -105,8 +105,8 @@ static void put_columns(struct message *m, struct random_state *random, const un
         }
         put_entry(&features, of.name, of.list, &list);
     }
-    m->size = 0;
-    put_sub(m, 1, &features);
+    message->size = 0;
+    put_sub(message, 1, &features);
 }
 
 static void shuffle(unsigned *order, struct random_state *random) {
@@ -157,15 +157,15 @@ static void test_what_writers_make(void **state) {
     for (unsigned round = 0; round < round_count(60); round++) {
         unsigned order[COLUMN_COUNT], odd = round % 3 == 0 ? 0 : 4, how = round % 4;
         struct read_check f;
-        struct message m;
+        struct message message;
         begin_columns(&f, &random, false);
         shuffle(order, &random);
         for (unsigned i = 0; i < 200; i++) {
             if (how == 1 || (how == 2 && random_below(&random, 3) == 0) ||
                 (how == 3 && i % 50 < 20))
                 shuffle(order, &random);
-            put_columns(&m, &random, order, odd);
-            bool taken = read_check_next(&f, m.data, m.size);
+            put_columns(&message, &random, order, odd);
+            bool taken = read_check_next(&f, message.data, message.size);
             if (!odd) assert_true(taken);
         }
         /* Keys that are too long to be hashed, or hashed as another one, must not end the
@@ -183,19 +183,19 @@ static void test_damaged_everywhere(void **state) {
     for (unsigned round = 0; round < round_count(2); round++) {
         unsigned order[COLUMN_COUNT];
         struct read_check f;
-        struct message m;
+        struct message message;
         begin_columns(&f, &random, false);
         shuffle(order, &random);
-        put_columns(&m, &random, order, 0);
-        for (size_t size = 0; size < m.size; size++) {
-            if (size % 16 == 0) read_check_next(&f, m.data, m.size);
-            read_check_next(&f, m.data, size);
+        put_columns(&message, &random, order, 0);
+        for (size_t size = 0; size < message.size; size++) {
+            if (size % 16 == 0) read_check_next(&f, message.data, message.size);
+            read_check_next(&f, message.data, size);
         }
-        for (size_t bit = 0; bit < m.size * 8; bit++) {
-            if (bit % 16 == 0) read_check_next(&f, m.data, m.size);
-            m.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-            read_check_next(&f, m.data, m.size);
-            m.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        for (size_t bit = 0; bit < message.size * 8; bit++) {
+            if (bit % 16 == 0) read_check_next(&f, message.data, message.size);
+            message.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+            read_check_next(&f, message.data, message.size);
+            message.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
         }
         read_check_deinit(&f);
     }
@@ -208,12 +208,12 @@ static void test_features_cut_short(void **state) {
     for (unsigned round = 0; round < round_count(60); round++) {
         unsigned order[COLUMN_COUNT];
         struct read_check f;
-        struct message m, cut;
+        struct message message, cut;
         begin_columns(&f, &random, false);
         shuffle(order, &random);
         for (size_t less = 0; less < 40; less++) {
-            put_columns(&m, &random, order, 0);
-            struct wire record = {m.data, m.data + m.size}, features;
+            put_columns(&message, &random, order, 0);
+            struct wire record = {message.data, message.data + message.size}, features;
             struct wire_trace trace = {0};
             uint32_t tag;
             assert_true(wire_read_tag(&tag, &record, &trace));
@@ -224,7 +224,7 @@ static void test_features_cut_short(void **state) {
             /* The same, with a field after the features that continues as they did. */
             put_bytes(&cut, 2, features.end - less, less);
             read_check_next(&f, cut.data, cut.size);
-            if (less % 8 == 0) read_check_next(&f, m.data, m.size);
+            if (less % 8 == 0) read_check_next(&f, message.data, message.size);
         }
         read_check_deinit(&f);
     }
@@ -235,17 +235,17 @@ static void test_contexts(void **state) {
     (void)state;
     struct random_state random = {13};
     unsigned order[COLUMN_COUNT];
-    struct message m;
+    struct message message;
     struct read_check f;
     begin_columns(&f, &random, true);
     shuffle(order, &random);
     for (unsigned i = 0; i < 400; i++) {
-        put_columns(&m, &random, order, 10);
-        if (i % 10 == 9) m.size = 0;
-        if (i % 3) put_hex(&m, i % 3 == 1 ? "1200" : "12020a00");
-        if (i % 40 == 5) put_hex(&m, "1800");
-        if (i % 40 == 6) random_damage(&m, &random);
-        read_check_next(&f, m.data, m.size);
+        put_columns(&message, &random, order, 10);
+        if (i % 10 == 9) message.size = 0;
+        if (i % 3) put_hex(&message, i % 3 == 1 ? "1200" : "12020a00");
+        if (i % 40 == 5) put_hex(&message, "1800");
+        if (i % 40 == 6) random_damage(&message, &random);
+        read_check_next(&f, message.data, message.size);
     }
     for (size_t w = 1; w < f.path_count; w++) assert_true(f.paths[w].taken_fast > 250);
     read_check_deinit(&f);
@@ -254,9 +254,9 @@ static void test_contexts(void **state) {
     recmap_feature wanted = var_len("a", RECMAP_ELEMENT_INT64);
     read_check_init_sequence(&f, &wanted, 1);
     for (size_t i = 0; i < 6; i++) {
-        m.size = 0;
-        put_hex(&m, without[i]);
-        assert_true(read_check_next(&f, m.data, m.size));
+        message.size = 0;
+        put_hex(&message, without[i]);
+        assert_true(read_check_next(&f, message.data, message.size));
     }
     for (size_t w = 1; w < f.path_count; w++) assert_int_equal(f.paths[w].taken_fast, 6);
     read_check_deinit(&f);

@@ -97,16 +97,17 @@ static uint64_t mixed_value(enum mix m, struct random_state *random) {
 }
 
 /* `size` bytes of varints, some of them with bytes that add nothing; the last is whole. */
-static void put_run(struct message *m, enum mix kind, size_t size, struct random_state *random) {
-    m->size = 0;
-    while (m->size < size) {
-        put_varint(m, mixed_value(kind, random));
+static void put_run(struct message *message, enum mix kind, size_t size,
+                    struct random_state *random) {
+    message->size = 0;
+    while (message->size < size) {
+        put_varint(message, mixed_value(kind, random));
         if (random_below(random, 40)) continue;
-        m->data[m->size - 1] |= 0x80;
-        put_hex(m, random_below(random, 2) ? "00" : "8000");
+        message->data[message->size - 1] |= 0x80;
+        put_hex(message, random_below(random, 2) ? "00" : "8000");
     }
-    m->size = size;
-    if (size) m->data[size - 1] &= 0x7f;
+    message->size = size;
+    if (size) message->data[size - 1] &= 0x7f;
 }
 
 static unsigned rounds(void) {
@@ -116,25 +117,25 @@ static unsigned rounds(void) {
 static void test_runs_of_every_size(void **state) {
     (void)state;
     struct random_state random = {1};
-    static struct message m;
+    static struct message message;
     for (size_t size = 0; size <= 300; size++)
         for (int kind = 0; kind < MIX_COUNT; kind++)
             for (unsigned i = 0; i < rounds(); i++) {
-                put_run(&m, (enum mix)kind, size, &random);
-                check(m.data, m.size);
+                put_run(&message, (enum mix)kind, size, &random);
+                check(message.data, message.size);
             }
 }
 
 static void test_damaged_runs(void **state) {
     (void)state;
     struct random_state random = {2};
-    static struct message m;
+    static struct message message;
     for (unsigned i = 0; i < 3000 * rounds(); i++) {
-        put_run(&m, (enum mix)random_below(&random, MIX_COUNT), random_below(&random, 301),
+        put_run(&message, (enum mix)random_below(&random, MIX_COUNT), random_below(&random, 301),
                 &random);
-        random_damage(&m, &random);
-        if (random_below(&random, 2)) random_damage(&m, &random);
-        check(m.data, m.size);
+        random_damage(&message, &random);
+        if (random_below(&random, 2)) random_damage(&message, &random);
+        check(message.data, message.size);
     }
 }
 
@@ -171,10 +172,10 @@ static void test_long_varints_everywhere(void **state) {
 static void test_truncations(void **state) {
     (void)state;
     struct random_state random = {3};
-    static struct message m;
+    static struct message message;
     for (int kind = 0; kind < MIX_COUNT; kind++) {
-        put_run(&m, (enum mix)kind, 200, &random);
-        for (size_t size = 0; size <= 200; size++) check(m.data, size);
+        put_run(&message, (enum mix)kind, 200, &random);
+        for (size_t size = 0; size <= 200; size++) check(message.data, size);
     }
 }
 

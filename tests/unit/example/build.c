@@ -4,43 +4,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-void put_raw(struct message *m, const void *data, size_t size) {
-    if (!bytes_fit(m->size, size, sizeof m->data)) abort();
-    if (size) memcpy(m->data + m->size, data, size);
-    m->size += size;
+void put_raw(struct message *message, const void *data, size_t size) {
+    if (!bytes_fit(message->size, size, sizeof message->data)) abort();
+    if (size) memcpy(message->data + message->size, data, size);
+    message->size += size;
 }
 
 static unsigned hex_digit(char c) {
     return c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a' + 10);
 }
 
-void put_hex(struct message *m, const char *hex) {
+void put_hex(struct message *message, const char *hex) {
     for (; hex[0] && hex[1]; hex += 2) {
         uint8_t byte = (uint8_t)(hex_digit(hex[0]) << 4 | hex_digit(hex[1]));
-        put_raw(m, &byte, 1);
+        put_raw(message, &byte, 1);
     }
 }
 
-void put_varint(struct message *m, uint64_t value) {
+void put_varint(struct message *message, uint64_t value) {
     do {
         uint8_t byte = (uint8_t)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
-        put_raw(m, &byte, 1);
+        put_raw(message, &byte, 1);
         value >>= 7;
     } while (value);
 }
 
-void put_tag(struct message *m, uint32_t field, wire_type type) {
-    put_varint(m, field << 3 | (uint32_t)type);
+void put_tag(struct message *message, uint32_t field, wire_type type) {
+    put_varint(message, field << 3 | (uint32_t)type);
 }
 
-void put_bytes(struct message *m, uint32_t field, const void *data, size_t size) {
-    put_tag(m, field, WIRE_BYTES);
-    put_varint(m, size);
-    put_raw(m, data, size);
+void put_bytes(struct message *message, uint32_t field, const void *data, size_t size) {
+    put_tag(message, field, WIRE_BYTES);
+    put_varint(message, size);
+    put_raw(message, data, size);
 }
 
-void put_sub(struct message *m, uint32_t field, const struct message *sub) {
-    put_bytes(m, field, sub->data, sub->size);
+void put_sub(struct message *message, uint32_t field, const struct message *sub) {
+    put_bytes(message, field, sub->data, sub->size);
 }
 
 void put_entry(struct message *features, const char *name, uint32_t kind,

@@ -15,12 +15,12 @@ struct message {
 };
 
 /* All append. What does not fit ends the test program. */
-void put_raw(struct message *m, const void *data, size_t size);
-void put_hex(struct message *m, const char *hex);
-void put_varint(struct message *m, uint64_t value);
-void put_tag(struct message *m, uint32_t field, wire_type type);
-void put_bytes(struct message *m, uint32_t field, const void *data, size_t size);
-void put_sub(struct message *m, uint32_t field, const struct message *sub);
+void put_raw(struct message *message, const void *data, size_t size);
+void put_hex(struct message *message, const char *hex);
+void put_varint(struct message *message, uint64_t value);
+void put_tag(struct message *message, uint32_t field, wire_type type);
+void put_bytes(struct message *message, uint32_t field, const void *data, size_t size);
+void put_sub(struct message *message, uint32_t field, const struct message *sub);
 
 /* A whole entry of Features: field 1 with `name` and a feature of one list (kind: its field). */
 void put_entry(struct message *features, const char *name, uint32_t kind,

@@ -32,39 +32,39 @@ static uint64_t any_number(const struct maker *make) {
 }
 
 /* A varint, perhaps with bytes that add nothing, perhaps with too many of them. */
-static void put_number(struct message *m, const struct maker *make, uint64_t value) {
-    put_varint(m, value);
+static void put_number(struct message *message, const struct maker *make, uint64_t value) {
+    put_varint(message, value);
     if (!happens(make, make->odd->padding)) return;
-    m->data[m->size - 1] |= 0x80;
-    for (uint64_t i = below(make, 4); i > 0; i--) put_hex(m, "80");
-    put_hex(m, "00");
+    message->data[message->size - 1] |= 0x80;
+    for (uint64_t i = below(make, 4); i > 0; i--) put_hex(message, "80");
+    put_hex(message, "00");
 }
 
-static void put_random_tag(struct message *m, const struct maker *make, uint32_t field,
+static void put_random_tag(struct message *message, const struct maker *make, uint32_t field,
                            unsigned type) {
-    put_number(m, make, (uint64_t)field << 3 | type);
+    put_number(message, make, (uint64_t)field << 3 | type);
 }
 
-static void put_random_bytes(struct message *m, const struct maker *make, uint64_t size) {
+static void put_random_bytes(struct message *message, const struct maker *make, uint64_t size) {
     for (; size > 0; size--) {
         uint8_t byte = (uint8_t)random_next(make->random);
-        put_raw(m, &byte, 1);
+        put_raw(message, &byte, 1);
     }
 }
 
 /* A length-delimited field; the length may be wrong. */
-static void put_field(struct message *m, const struct maker *make, uint32_t field,
+static void put_field(struct message *message, const struct maker *make, uint32_t field,
                       const struct message *sub) {
     uint64_t size = sub->size;
     if (happens(make, make->odd->wrong))
         size = below(make, 2) ? size + below(make, 3) : any_number(make);
-    put_random_tag(m, make, field, WIRE_BYTES);
-    put_number(m, make, size);
-    put_raw(m, sub->data, sub->size);
+    put_random_tag(message, make, field, WIRE_BYTES);
+    put_number(message, make, size);
+    put_raw(message, sub->data, sub->size);
 }
 
 /* The field numbers of known fields come up too, with every wire type. */
-static void put_unknown(struct message *m, const struct maker *make, unsigned depth) {
+static void put_unknown(struct message *message, const struct maker *make, unsigned depth) {
     static const uint32_t fields[] = {1, 2, 3, 4, 5, 15, 16, 2047, (1u << 29) - 1};
     static const unsigned types[] = {0, 1, 2, 5, 0, 1, 2, 5, 3};
     uint32_t field = fields[below(make, 9)];
@@ -72,27 +72,28 @@ static void put_unknown(struct message *m, const struct maker *make, unsigned de
     if (happens(make, make->odd->wrong)) field = 0;
     if (happens(make, make->odd->wrong)) type = (unsigned)below(make, 8);
     if (type == WIRE_GROUP && depth > 3) type = WIRE_FIXED32;
-    put_random_tag(m, make, field, type);
+    put_random_tag(message, make, field, type);
     switch (type) {
-    case WIRE_VARINT: put_number(m, make, any_number(make)); break;
-    case WIRE_FIXED64: put_random_bytes(m, make, 8); break;
-    case WIRE_FIXED32: put_random_bytes(m, make, 4); break;
+    case WIRE_VARINT: put_number(message, make, any_number(make)); break;
+    case WIRE_FIXED64: put_random_bytes(message, make, 8); break;
+    case WIRE_FIXED32: put_random_bytes(message, make, 4); break;
     case WIRE_BYTES: {
         uint64_t size = below(make, 8) ? below(make, 9) : 130;
-        put_number(m, make, size);
-        put_random_bytes(m, make, size);
+        put_number(message, make, size);
+        put_random_bytes(message, make, size);
         break;
     }
     case WIRE_GROUP:
-        for (uint64_t i = below(make, 3); i > 0; i--) put_unknown(m, make, depth + 1);
-        put_random_tag(m, make, field + (happens(make, make->odd->wrong) ? 1 : 0), WIRE_GROUP_END);
+        for (uint64_t i = below(make, 3); i > 0; i--) put_unknown(message, make, depth + 1);
+        put_random_tag(message, make, field + (happens(make, make->odd->wrong) ? 1 : 0),
+                       WIRE_GROUP_END);
         break;
     default: break;
     }
 }
 
-static void maybe_unknown(struct message *m, const struct maker *make) {
-    if (happens(make, make->odd->unknown)) put_unknown(m, make, 0);
+static void maybe_unknown(struct message *message, const struct maker *make) {
+    if (happens(make, make->odd->unknown)) put_unknown(message, make, 0);
 }
 
 static void put_packed(struct message *list, const struct maker *make, unsigned kind) {
@@ -201,20 +202,20 @@ void random_example(struct message *example, struct random_state *random,
     }
 }
 
-void random_damage(struct message *m, struct random_state *random) {
-    if (m->size == 0) return;
-    size_t at = (size_t)random_below(random, m->size);
+void random_damage(struct message *message, struct random_state *random) {
+    if (message->size == 0) return;
+    size_t at = (size_t)random_below(random, message->size);
     switch (random_below(random, 5)) {
-    case 0: m->data[at] ^= (uint8_t)(1u << random_below(random, 8)); break;
-    case 1: m->data[at] = (uint8_t)random_next(random); break;
-    case 2: m->size = at; break;
+    case 0: message->data[at] ^= (uint8_t)(1u << random_below(random, 8)); break;
+    case 1: message->data[at] = (uint8_t)random_next(random); break;
+    case 2: message->size = at; break;
     case 3:
-        memmove(m->data + at, m->data + at + 1, m->size - at - 1);
-        m->size--;
+        memmove(message->data + at, message->data + at + 1, message->size - at - 1);
+        message->size--;
         break;
     default:
-        put_hex(m, "00");
-        memmove(m->data + at + 1, m->data + at, m->size - at - 1);
-        m->data[at] = (uint8_t)random_next(random);
+        put_hex(message, "00");
+        memmove(message->data + at + 1, message->data + at, message->size - at - 1);
+        message->data[at] = (uint8_t)random_next(random);
     }
 }

@@ -24,6 +24,6 @@ void random_example(struct message *example, struct random_state *random,
                     const struct oddness *odd);
 
 /* Flips, sets, cuts, removes or adds a byte. */
-void random_damage(struct message *m, struct random_state *random);
+void random_damage(struct message *message, struct random_state *random);
 
 #endif

@@ -41,10 +41,10 @@ struct tally {
     unsigned refused;
 };
 
-static void count(struct tally *t, const uint8_t *data, size_t size) {
-    if (!check(data, size)) t->refused++;
-    else if (find_departures(data, size)) t->accepted++;
-    else t->compared++;
+static void count(struct tally *tally, const uint8_t *data, size_t size) {
+    if (!check(data, size)) tally->refused++;
+    else if (find_departures(data, size)) tally->accepted++;
+    else tally->compared++;
 }
 
 static unsigned rounds(void) {
@@ -55,46 +55,46 @@ static void test_plain_examples(void **state) {
     (void)state;
     static const struct oddness none = {0, 0, 0, 0};
     struct random_state random = {1};
-    struct tally t = {0};
+    struct tally tally = {0};
     for (unsigned i = 0; i < rounds(); i++) {
-        struct message m;
-        random_example(&m, &random, &none);
-        count(&t, m.data, m.size);
+        struct message message;
+        random_example(&message, &random, &none);
+        count(&tally, message.data, message.size);
     }
-    assert_int_equal(t.refused, 0);
-    assert_int_equal(t.accepted, 0);
+    assert_int_equal(tally.refused, 0);
+    assert_int_equal(tally.accepted, 0);
 }
 
 static void test_odd_examples(void **state) {
     (void)state;
     static const struct oddness odd = {20, 5, 100, 5};
     struct random_state random = {2};
-    struct tally t = {0};
+    struct tally tally = {0};
     for (unsigned i = 0; i < rounds(); i++) {
-        struct message m;
-        random_example(&m, &random, &odd);
-        count(&t, m.data, m.size);
+        struct message message;
+        random_example(&message, &random, &odd);
+        count(&tally, message.data, message.size);
     }
     /* A test that refuses all, or compares nothing, shows nothing. */
-    assert_true(t.refused > rounds() / 50);
-    assert_true(t.accepted > rounds() / 50);
-    assert_true(t.compared > rounds() / 20);
+    assert_true(tally.refused > rounds() / 50);
+    assert_true(tally.accepted > rounds() / 50);
+    assert_true(tally.compared > rounds() / 20);
 }
 
 static void test_damaged_examples(void **state) {
     (void)state;
     static const struct oddness odd = {10, 2, 50, 0};
     struct random_state random = {3};
-    struct tally t = {0};
+    struct tally tally = {0};
     for (unsigned i = 0; i < rounds(); i++) {
-        struct message m;
-        random_example(&m, &random, &odd);
-        random_damage(&m, &random);
-        if (random_below(&random, 2)) random_damage(&m, &random);
-        count(&t, m.data, m.size);
+        struct message message;
+        random_example(&message, &random, &odd);
+        random_damage(&message, &random);
+        if (random_below(&random, 2)) random_damage(&message, &random);
+        count(&tally, message.data, message.size);
     }
-    assert_true(t.refused > rounds() / 50);
-    assert_true(t.compared > rounds() / 20);
+    assert_true(tally.refused > rounds() / 50);
+    assert_true(tally.compared > rounds() / 20);
 }
 
 static void test_every_truncation_and_bit(void **state) {
@@ -102,13 +102,13 @@ static void test_every_truncation_and_bit(void **state) {
     static const struct oddness odd = {10, 2, 50, 0};
     struct random_state random = {4};
     for (unsigned i = 0; i < 60; i++) {
-        struct message m;
-        random_example(&m, &random, &odd);
-        for (size_t size = 0; size <= m.size; size++) check(m.data, size);
-        for (size_t bit = 0; bit < m.size * 8; bit++) {
-            m.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
-            check(m.data, m.size);
-            m.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        struct message message;
+        random_example(&message, &random, &odd);
+        for (size_t size = 0; size <= message.size; size++) check(message.data, size);
+        for (size_t bit = 0; bit < message.size * 8; bit++) {
+            message.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            check(message.data, message.size);
+            message.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
         }
     }
 }

@@ -17,12 +17,12 @@
 
 /* Compares; of what is refused only that it is. */
 static void check(const char *title, const char *hex, const char *expected) {
-    struct message m;
+    struct message message;
     recmap_text text = RECMAP_TEXT_INIT;
-    m.size = 0;
-    put_hex(&m, hex);
-    uint8_t *data = copy_exact(m.data, m.size);
-    describe(&text, data, m.size);
+    message.size = 0;
+    put_hex(&message, hex);
+    uint8_t *data = copy_exact(message.data, message.size);
+    describe(&text, data, message.size);
     size_t size = strcmp(expected, "REJECT") == 0 ? strlen("REJECT") : text.size + 1;
     if (strncmp(text.data, expected, size) != 0)
         fail_msg("%s (%s): %s, expected %s", title, hex, text.data, expected);

@@ -48,64 +48,66 @@ static void test_example(void **state) {
     static const int64_t label[] = {3, -1, 300};
     static const float lab[] = {1.5f, -0.0f};
     static const recmap_bytes texts[] = {{NULL, 0}, BYTES("xy")};
-    recmap_example_builder *b = create();
+    recmap_example_builder *builder = create();
     for (int round = 0; round < 3; round++) {
-        recmap_example_builder_begin(b, RECMAP_MESSAGE_EXAMPLE);
-        ok(recmap_example_builder_add_unset(b, "\xc3\xa9", NULL));
-        ok(recmap_example_builder_add_int64(b, "label", label, COUNT(label), NULL));
-        ok(recmap_example_builder_add_float(b, "lab", lab, COUNT(lab), NULL));
-        ok(recmap_example_builder_add_bytes(b, "", texts, COUNT(texts), NULL));
-        ok(recmap_example_builder_add_int64(b, "none", NULL, 0, NULL));
-        ok(recmap_example_builder_add_float(b, "f", NULL, 0, NULL));
-        ok(recmap_example_builder_add_bytes(b, "b", NULL, 0, NULL));
-        check_finish(b, "0a650a0c0a0012080a060a000a0278790a070a016212020a000a070a0166120212000a130a"
-                        "036c6162120c120a0a080000c03f000000800a1a0a056c6162656c12111a0f0a0d03ffffff"
-                        "ffffffffffff01ac020a0a0a046e6f6e6512021a000a060a02c3a91200");
+        recmap_example_builder_begin(builder, RECMAP_MESSAGE_EXAMPLE);
+        ok(recmap_example_builder_add_unset(builder, "\xc3\xa9", NULL));
+        ok(recmap_example_builder_add_int64(builder, "label", label, COUNT(label), NULL));
+        ok(recmap_example_builder_add_float(builder, "lab", lab, COUNT(lab), NULL));
+        ok(recmap_example_builder_add_bytes(builder, "", texts, COUNT(texts), NULL));
+        ok(recmap_example_builder_add_int64(builder, "none", NULL, 0, NULL));
+        ok(recmap_example_builder_add_float(builder, "f", NULL, 0, NULL));
+        ok(recmap_example_builder_add_bytes(builder, "b", NULL, 0, NULL));
+        check_finish(builder,
+                     "0a650a0c0a0012080a060a000a0278790a070a016212020a000a070a0166120212000a130a"
+                     "036c6162120c120a0a080000c03f000000800a1a0a056c6162656c12111a0f0a0d03ffffff"
+                     "ffffffffffff01ac020a0a0a046e6f6e6512021a000a060a02c3a91200");
     }
-    recmap_example_builder_begin(b, RECMAP_MESSAGE_EXAMPLE);
-    check_finish(b, "");
-    recmap_example_builder_destroy(b);
+    recmap_example_builder_begin(builder, RECMAP_MESSAGE_EXAMPLE);
+    check_finish(builder, "");
+    recmap_example_builder_destroy(builder);
     recmap_example_builder_destroy(NULL);
 }
 
 static void test_sequence_example(void **state) {
     (void)state;
     static const recmap_bytes id[] = {BYTES("r")}, words[] = {{NULL, 0}, BYTES("q")};
-    recmap_example_builder *b = create();
-    recmap_example_builder_begin(b, RECMAP_MESSAGE_SEQUENCE_EXAMPLE);
-    ok(recmap_example_builder_begin_list(b, "t", NULL));
-    ok(recmap_example_builder_add_int64(b, NULL, (const int64_t[]){1, 2}, 2, NULL));
-    recmap_example_builder_end_list(b);
-    recmap_example_builder_end_list(b);
-    ok(recmap_example_builder_add_bytes(b, "id", id, 1, NULL));
-    ok(recmap_example_builder_begin_list(b, "a", NULL));
-    ok(recmap_example_builder_add_bytes(b, "any name", words, 2, NULL));
-    recmap_example_builder_end_list(b);
-    ok(recmap_example_builder_begin_list(b, "t", NULL)); /* the builder is still usable */
-    ok(recmap_example_builder_add_unset(b, "\xff", NULL));
-    ok(recmap_example_builder_add_float(b, NULL, NULL, 0, NULL));
-    recmap_example_builder_end_list(b);
-    ok(recmap_example_builder_begin_list(b, "", NULL)); /* and this is open at the end */
-    check_finish(b, "0a0d0a0b0a02696412050a030a0172122b0a040a0012000a0e0a016112090a070a050a000a0171"
-                    "0a130a0174120e0a061a040a0201020a000a021200");
-    recmap_example_builder_begin(b, RECMAP_MESSAGE_SEQUENCE_EXAMPLE);
-    ok(recmap_example_builder_begin_list(b, "a", NULL));
-    check_finish(b, "12070a050a01611200");
-    recmap_example_builder_begin(b, RECMAP_MESSAGE_SEQUENCE_EXAMPLE);
-    check_finish(b, "");
-    recmap_example_builder_destroy(b);
+    recmap_example_builder *builder = create();
+    recmap_example_builder_begin(builder, RECMAP_MESSAGE_SEQUENCE_EXAMPLE);
+    ok(recmap_example_builder_begin_list(builder, "t", NULL));
+    ok(recmap_example_builder_add_int64(builder, NULL, (const int64_t[]){1, 2}, 2, NULL));
+    recmap_example_builder_end_list(builder);
+    recmap_example_builder_end_list(builder);
+    ok(recmap_example_builder_add_bytes(builder, "id", id, 1, NULL));
+    ok(recmap_example_builder_begin_list(builder, "a", NULL));
+    ok(recmap_example_builder_add_bytes(builder, "any name", words, 2, NULL));
+    recmap_example_builder_end_list(builder);
+    ok(recmap_example_builder_begin_list(builder, "t", NULL)); /* the builder is still usable */
+    ok(recmap_example_builder_add_unset(builder, "\xff", NULL));
+    ok(recmap_example_builder_add_float(builder, NULL, NULL, 0, NULL));
+    recmap_example_builder_end_list(builder);
+    ok(recmap_example_builder_begin_list(builder, "", NULL)); /* and this is open at the end */
+    check_finish(builder,
+                 "0a0d0a0b0a02696412050a030a0172122b0a040a0012000a0e0a016112090a070a050a000a0171"
+                 "0a130a0174120e0a061a040a0201020a000a021200");
+    recmap_example_builder_begin(builder, RECMAP_MESSAGE_SEQUENCE_EXAMPLE);
+    ok(recmap_example_builder_begin_list(builder, "a", NULL));
+    check_finish(builder, "12070a050a01611200");
+    recmap_example_builder_begin(builder, RECMAP_MESSAGE_SEQUENCE_EXAMPLE);
+    check_finish(builder, "");
+    recmap_example_builder_destroy(builder);
 }
 
 static void test_a_name_added_again_is_replaced(void **state) {
     (void)state;
-    recmap_example_builder *b = create();
-    recmap_example_builder_begin(b, RECMAP_MESSAGE_EXAMPLE);
-    ok(recmap_example_builder_add_int64(b, "k", (const int64_t[]){1}, 1, NULL));
-    ok(recmap_example_builder_add_unset(b, "j", NULL));
-    ok(recmap_example_builder_add_unset(b, "k", NULL));
-    ok(recmap_example_builder_add_int64(b, "k", (const int64_t[]){13}, 1, NULL));
-    check_finish(b, "0a130a050a016a12000a0a0a016b12051a030a010d");
-    recmap_example_builder_destroy(b);
+    recmap_example_builder *builder = create();
+    recmap_example_builder_begin(builder, RECMAP_MESSAGE_EXAMPLE);
+    ok(recmap_example_builder_add_int64(builder, "k", (const int64_t[]){1}, 1, NULL));
+    ok(recmap_example_builder_add_unset(builder, "j", NULL));
+    ok(recmap_example_builder_add_unset(builder, "k", NULL));
+    ok(recmap_example_builder_add_int64(builder, "k", (const int64_t[]){13}, 1, NULL));
+    check_finish(builder, "0a130a050a016a12000a0a0a016b12051a030a010d");
+    recmap_example_builder_destroy(builder);
 }
 
 static void check_error(recmap_status status, const recmap_error *error, const char *message) {
@@ -121,28 +123,30 @@ static void test_errors(void **state) {
     const uint8_t *data = NULL;
     size_t size = 7;
     recmap_error e = RECMAP_ERROR_INIT;
-    recmap_example_builder *b = create();
-    check_error(recmap_example_builder_add_unset(b, "k", &e), &e, "no record was begun");
-    check_error(recmap_example_builder_begin_list(b, "k", &e), &e, "no record was begun");
-    check_error(recmap_example_builder_finish(&data, &size, b, &e), &e, "no record was begun");
+    recmap_example_builder *builder = create();
+    check_error(recmap_example_builder_add_unset(builder, "k", &e), &e, "no record was begun");
+    check_error(recmap_example_builder_begin_list(builder, "k", &e), &e, "no record was begun");
+    check_error(recmap_example_builder_finish(&data, &size, builder, &e), &e,
+                "no record was begun");
     assert_true(!data && size == 7);
-    recmap_example_builder_begin(b, RECMAP_MESSAGE_EXAMPLE);
-    ok(recmap_example_builder_add_unset(b, "j", &e));
-    check_error(recmap_example_builder_add_unset(b, NULL, &e), &e, "a feature needs a name");
-    check_error(recmap_example_builder_add_int64(b, "k\xff", NULL, 0, &e), &e,
+    recmap_example_builder_begin(builder, RECMAP_MESSAGE_EXAMPLE);
+    ok(recmap_example_builder_add_unset(builder, "j", &e));
+    check_error(recmap_example_builder_add_unset(builder, NULL, &e), &e, "a feature needs a name");
+    check_error(recmap_example_builder_add_int64(builder, "k\xff", NULL, 0, &e), &e,
                 "feature name 'k\xff' is not UTF-8");
-    check_error(recmap_example_builder_begin_list(b, "k", &e), &e,
+    check_error(recmap_example_builder_begin_list(builder, "k", &e), &e,
                 "an Example has no feature lists");
-    check_finish(b, "0a070a050a016a1200");
-    check_error(recmap_example_builder_finish(&data, &size, b, &e), &e, "no record was begun");
-    recmap_example_builder_begin(b, RECMAP_MESSAGE_SEQUENCE_EXAMPLE);
-    ok(recmap_example_builder_begin_list(b, "t", &e));
-    check_error(recmap_example_builder_begin_list(b, "u", &e), &e,
+    check_finish(builder, "0a070a050a016a1200");
+    check_error(recmap_example_builder_finish(&data, &size, builder, &e), &e,
+                "no record was begun");
+    recmap_example_builder_begin(builder, RECMAP_MESSAGE_SEQUENCE_EXAMPLE);
+    ok(recmap_example_builder_begin_list(builder, "t", &e));
+    check_error(recmap_example_builder_begin_list(builder, "u", &e), &e,
                 "a feature list is begun within another");
-    check_error(recmap_example_builder_begin_list(b, "\xff", &e), &e,
+    check_error(recmap_example_builder_begin_list(builder, "\xff", &e), &e,
                 "feature name '\xff' is not UTF-8");
-    check_finish(b, "12070a050a01741200");
-    recmap_example_builder_destroy(b);
+    check_finish(builder, "12070a050a01741200");
+    recmap_example_builder_destroy(builder);
 }
 
 /* One call of a random record. */
@@ -171,23 +175,23 @@ static struct operation random_operation(struct random_state *random, bool is_se
     return op;
 }
 
-static recmap_status run(recmap_example_builder *b, const struct operation *op) {
+static recmap_status run(recmap_example_builder *builder, const struct operation *op) {
     switch (op->kind) {
-    case 0: return recmap_example_builder_add_unset(b, op->name, NULL);
-    case 1: return recmap_example_builder_add_int64(b, op->name, op->int64s, op->count, NULL);
-    case 2: return recmap_example_builder_add_float(b, op->name, op->floats, op->count, NULL);
-    case 3: return recmap_example_builder_add_bytes(b, op->name, op->bytes, op->count, NULL);
+    case 0: return recmap_example_builder_add_unset(builder, op->name, NULL);
+    case 1: return recmap_example_builder_add_int64(builder, op->name, op->int64s, op->count, NULL);
+    case 2: return recmap_example_builder_add_float(builder, op->name, op->floats, op->count, NULL);
+    case 3: return recmap_example_builder_add_bytes(builder, op->name, op->bytes, op->count, NULL);
     case 4:
-        recmap_example_builder_end_list(b);
-        return recmap_example_builder_begin_list(b, op->name, NULL);
-    default: recmap_example_builder_end_list(b); return RECMAP_OK;
+        recmap_example_builder_end_list(builder);
+        return recmap_example_builder_begin_list(builder, op->name, NULL);
+    default: recmap_example_builder_end_list(builder); return RECMAP_OK;
     }
 }
 
-static void run_all(recmap_example_builder *b, const struct operation *ops, size_t count,
+static void run_all(recmap_example_builder *builder, const struct operation *ops, size_t count,
                     recmap_message message) {
-    recmap_example_builder_begin(b, message);
-    for (size_t i = 0; i < count; i++) ok(run(b, &ops[i]));
+    recmap_example_builder_begin(builder, message);
+    for (size_t i = 0; i < count; i++) ok(run(builder, &ops[i]));
 }
 
 /* protobuf-c reads what was built, sorts it, and writes it: the same bytes. So they are in order,
@@ -195,7 +199,7 @@ static void run_all(recmap_example_builder *b, const struct operation *ops, size
 static void test_random_records_are_canonical(void **state) {
     (void)state;
     struct random_state random = {11};
-    recmap_example_builder *b = create();
+    recmap_example_builder *builder = create();
     for (unsigned round = 0; round < 20000; round++) {
         struct operation ops[12];
         size_t count = (size_t)random_below(&random, 13), size, expected_size;
@@ -203,15 +207,15 @@ static void test_random_records_are_canonical(void **state) {
         const uint8_t *data;
         uint8_t *expected;
         for (size_t i = 0; i < count; i++) ops[i] = random_operation(&random, is_sequence);
-        run_all(b, ops, count,
+        run_all(builder, ops, count,
                 is_sequence ? RECMAP_MESSAGE_SEQUENCE_EXAMPLE : RECMAP_MESSAGE_EXAMPLE);
-        ok(recmap_example_builder_finish(&data, &size, b, NULL));
+        ok(recmap_example_builder_finish(&data, &size, builder, NULL));
         assert_true(canonical(&expected, &expected_size, data, size));
         assert_int_equal(size, expected_size);
         assert_memory_equal(data, expected, size);
         free(expected);
     }
-    recmap_example_builder_destroy(b);
+    recmap_example_builder_destroy(builder);
 }
 
 static void put_float(struct message *message, float value) {
@@ -282,7 +286,7 @@ static void put_model(struct message *out, const struct operation *ops, size_t c
 static void test_random_records_say_what_was_added(void **state) {
     (void)state;
     struct random_state random = {12};
-    recmap_example_builder *b = create();
+    recmap_example_builder *builder = create();
     for (unsigned round = 0; round < 3000; round++) {
         struct operation ops[20];
         size_t count = (size_t)random_below(&random, 21), size, expected_size;
@@ -290,15 +294,15 @@ static void test_random_records_say_what_was_added(void **state) {
         uint8_t *expected;
         struct message model = {.size = 0};
         for (size_t i = 0; i < count; i++) ops[i] = random_operation(&random, true);
-        run_all(b, ops, count, RECMAP_MESSAGE_SEQUENCE_EXAMPLE);
-        ok(recmap_example_builder_finish(&data, &size, b, NULL));
+        run_all(builder, ops, count, RECMAP_MESSAGE_SEQUENCE_EXAMPLE);
+        ok(recmap_example_builder_finish(&data, &size, builder, NULL));
         put_model(&model, ops, count);
         assert_true(canonical(&expected, &expected_size, model.data, model.size));
         assert_int_equal(size, expected_size);
         assert_memory_equal(data, expected, size);
         free(expected);
     }
-    recmap_example_builder_destroy(b);
+    recmap_example_builder_destroy(builder);
 }
 
 /* With a limit of a few hundred bytes: refused additions would have exceeded it, accepted ones do
@@ -342,35 +346,35 @@ static void test_the_limit_of_2_gib(void **state) {
     (void)state;
     static const uint8_t byte;
     recmap_error e = RECMAP_ERROR_INIT;
-    recmap_example_builder *b = create();
+    recmap_example_builder *builder = create();
     recmap_bytes huge[] = {{&byte, INT32_MAX}, {&byte, SIZE_MAX}, {&byte, SIZE_MAX / 2 + 2}};
-    recmap_example_builder_begin(b, RECMAP_MESSAGE_EXAMPLE);
-    ok(recmap_example_builder_add_unset(b, "j", &e));
+    recmap_example_builder_begin(builder, RECMAP_MESSAGE_EXAMPLE);
+    ok(recmap_example_builder_add_unset(builder, "j", &e));
     for (size_t first = 0; first < 3; first++)
-        check_error(recmap_example_builder_add_bytes(b, "k", huge + first, 3 - first, &e), &e,
+        check_error(recmap_example_builder_add_bytes(builder, "k", huge + first, 3 - first, &e), &e,
                     "a record is limited to 2147483647 bytes");
-    check_error(recmap_example_builder_add_float(b, "k", (const float *)(const void *)huge,
+    check_error(recmap_example_builder_add_float(builder, "k", (const float *)(const void *)huge,
                                                  (size_t)1 << 29, &e),
                 &e, "a record is limited to 2147483647 bytes");
-    check_finish(b, "0a070a050a016a1200");
-    recmap_example_builder_destroy(b);
+    check_finish(builder, "0a070a050a016a1200");
+    recmap_example_builder_destroy(builder);
 }
 
 /* Many names, each of them twice, in an order that no sort likes. */
 static void test_many_names(void **state) {
     (void)state;
     enum { NAMES = 20000 };
-    recmap_example_builder *b = create();
+    recmap_example_builder *builder = create();
     const uint8_t *data;
     size_t size, expected_size = 0;
-    recmap_example_builder_begin(b, RECMAP_MESSAGE_EXAMPLE);
+    recmap_example_builder_begin(builder, RECMAP_MESSAGE_EXAMPLE);
     for (unsigned i = 0; i < 2 * NAMES; i++) {
         char name[16];
         snprintf(name, sizeof name, "%05u", (unsigned)((uint64_t)i * 7919 % NAMES));
         int64_t value = i >= NAMES;
-        ok(recmap_example_builder_add_int64(b, name, &value, 1, NULL));
+        ok(recmap_example_builder_add_int64(builder, name, &value, 1, NULL));
     }
-    ok(recmap_example_builder_finish(&data, &size, b, NULL));
+    ok(recmap_example_builder_finish(&data, &size, builder, NULL));
     const uint8_t *cursor = data + 4;
     for (unsigned i = 0; i < NAMES; i++, cursor += 16, expected_size += 16) {
         char entry[17];
@@ -378,7 +382,7 @@ static void test_many_names(void **state) {
         assert_memory_equal(cursor, entry, 16);
     }
     assert_int_equal(size, expected_size + 4);
-    recmap_example_builder_destroy(b);
+    recmap_example_builder_destroy(builder);
 }
 
 int main(void) {

@@ -22,12 +22,12 @@ static struct example_names *compile(const char *const *list, size_t count) {
 
 /* Looks one name up in bytes given in hex. */
 static struct example_feature find(const char *hex, const char *name) {
-    static struct message m; /* values point into it */
+    static struct message message; /* values point into it */
     struct example_feature found = {0};
     struct example_names *names = compile(&name, 1);
-    m.size = 0;
-    put_hex(&m, hex);
-    assert_true(example_lookup(&found, names, m.data, m.size, NULL));
+    message.size = 0;
+    put_hex(&message, hex);
+    assert_true(example_lookup(&found, names, message.data, message.size, NULL));
     example_names_destroy(names);
     return found;
 }
@@ -117,12 +117,12 @@ static void test_every_kind(void **state) {
     enum { COUNT = sizeof expected / sizeof *expected };
     const char *list[COUNT];
     struct example_feature found[COUNT];
-    struct message m;
-    put_seven(&m);
+    struct message message;
+    put_seven(&message);
     for (size_t i = 0; i < COUNT; i++) list[i] = expected[i].name;
     struct example_names *names = compile(list, COUNT);
     assert_int_equal(example_names_count(names), COUNT);
-    assert_true(example_lookup(found, names, m.data, m.size, NULL));
+    assert_true(example_lookup(found, names, message.data, message.size, NULL));
     for (size_t i = 0; i < COUNT; i++) {
         assert_int_equal(found[i].present, expected[i].present);
         assert_int_equal(found[i].kind, expected[i].kind);
@@ -150,13 +150,13 @@ static void test_concatenated_examples(void **state) {
     struct example_names *names = compile(list, NAMES);
     struct random_state random = {6};
     for (unsigned round = 0; round < ROUNDS; round++) {
-        struct message m, features;
+        struct message message, features;
         struct {
             bool present;
             uint64_t count;
             int64_t first;
         } model[NAMES] = {{0}};
-        m.size = 0;
+        message.size = 0;
         for (uint64_t parts = 1 + random_below(&random, 4); parts > 0; parts--) {
             features.size = 0;
             for (uint64_t i = random_below(&random, 100); i > 0; i--) {
@@ -169,10 +169,10 @@ static void test_concatenated_examples(void **state) {
                 model[which].count = count;
                 model[which].first = count ? values[0] : 0;
             }
-            put_sub(&m, 1, &features);
+            put_sub(&message, 1, &features);
         }
         struct example_feature found[NAMES];
-        assert_true(example_lookup(found, names, m.data, m.size, NULL));
+        assert_true(example_lookup(found, names, message.data, message.size, NULL));
         for (size_t i = 0; i < NAMES; i++) {
             assert_int_equal(found[i].present, model[i].present);
             assert_int_equal(found[i].count, model[i].count);
@@ -273,15 +273,15 @@ static void test_faults(void **state) {
     };
     struct example_names *names = compile(NULL, 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct message m;
+        struct message message;
         struct example_fault fault = {0};
         struct example_feature none;
-        m.size = 0;
-        put_hex(&m, cases[i].hex);
-        assert_false(example_lookup(&none, names, m.data, m.size, &fault));
+        message.size = 0;
+        put_hex(&message, cases[i].hex);
+        assert_false(example_lookup(&none, names, message.data, message.size, &fault));
         assert_string_equal(fault.reason, cases[i].reason);
         assert_int_equal(fault.offset, cases[i].offset);
-        assert_false(example_lookup(&none, names, m.data, m.size, NULL));
+        assert_false(example_lookup(&none, names, message.data, message.size, NULL));
     }
     /* libprotobuf takes no more than an int counts; nothing is read. */
     struct example_fault fault = {0};

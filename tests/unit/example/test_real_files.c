@@ -26,19 +26,19 @@ struct totals {
     unsigned features;
 };
 
-static void check_record(struct totals *t, const uint8_t *data, size_t size) {
+static void check_record(struct totals *totals, const uint8_t *data, size_t size) {
     recmap_text text = RECMAP_TEXT_INIT;
-    recmap_record record = {data, size, t->records, NULL};
+    recmap_record record = {data, size, totals->records, NULL};
     const char *difference = find_difference(data, size);
-    if (difference) fail_msg("record %u: %s", t->records, difference);
+    if (difference) fail_msg("record %u: %s", totals->records, difference);
     assert_int_equal(recmap_record_to_json(&text, &record, NULL), RECMAP_OK);
-    t->examples += strncmp(text.data, "{\"number\":", 10) != 0;
-    t->records++;
+    totals->examples += strncmp(text.data, "{\"number\":", 10) != 0;
+    totals->records++;
     recmap_text_deinit(&text);
 }
 
 /* Reads a file; its first records go into a schema, which the caller destroys. */
-static recmap_schema *read_file(struct totals *t, const char *name) {
+static recmap_schema *read_file(struct totals *totals, const char *name) {
     char path[1024];
     struct record_file file;
     recmap_schema *schema = NULL;
@@ -48,13 +48,13 @@ static recmap_schema *read_file(struct totals *t, const char *name) {
     if (!record_file_open(&file, path)) fail_msg("%s is missing", path);
     assert_int_equal(recmap_schema_create(&schema, NULL), RECMAP_OK);
     for (unsigned i = 0; record_file_next(&data, &size, &file); i++) {
-        check_record(t, data, size);
+        check_record(totals, data, size);
         if (i < LISTED_RECORDS)
             assert_int_equal(recmap_schema_add(schema, data, size, NULL), RECMAP_OK);
     }
     assert_int_equal(file.at, file.size);
     record_file_close(&file);
-    t->files++;
+    totals->files++;
     return schema;
 }
 
@@ -102,7 +102,7 @@ static void test_files(void **state) {
     size_t size;
     char *list = (char *)data_read("tfrecord/schemas.json", &size);
     assert_non_null(list);
-    struct totals t = {0};
+    struct totals totals = {0};
     recmap_schema *schema = NULL;
     const char *file = NULL;
     size_t expected = 0;
@@ -113,7 +113,7 @@ static void test_files(void **state) {
         char *name = quoted(&line), *listed = name ? quoted(&line) : NULL;
         if (indent == 1 && name) {
             file = name;
-            schema = read_file(&t, file);
+            schema = read_file(&totals, file);
             expected = 0;
             if (!strchr(line, '}')) continue;
         } else if (indent == 2 && listed) {
@@ -124,13 +124,13 @@ static void test_files(void **state) {
         }
         if (!schema) continue;
         if (expected) assert_int_equal(recmap_schema_feature_count(schema), expected);
-        t.features += (unsigned)expected;
+        totals.features += (unsigned)expected;
         recmap_schema_destroy(schema);
         schema = NULL;
     }
-    print_message("%u files, %u records, %u Examples, %u features listed\n", t.files, t.records,
-                  t.examples, t.features);
-    assert_true(t.files >= 71 && t.records >= 66894 && t.features > 500);
+    print_message("%u files, %u records, %u Examples, %u features listed\n", totals.files,
+                  totals.records, totals.examples, totals.features);
+    assert_true(totals.files >= 71 && totals.records >= 66894 && totals.features > 500);
     free(list);
 }
 

@@ -14,10 +14,10 @@
 
 #include "unit/example/build.h"
 
-static void check_message(const struct message *m, const char *expected) {
+static void check_message(const struct message *message, const char *expected) {
     recmap_text text = RECMAP_TEXT_INIT;
-    uint8_t *data = copy_exact(m->data, m->size);
-    recmap_record record = {data, m->size, 7, NULL};
+    uint8_t *data = copy_exact(message->data, message->size);
+    recmap_record record = {data, message->size, 7, NULL};
     assert_int_equal(recmap_record_to_json(&text, &record, NULL), RECMAP_OK);
     assert_string_equal(text.data, expected);
     assert_int_equal(text.size, strlen(expected));
@@ -26,10 +26,10 @@ static void check_message(const struct message *m, const char *expected) {
 }
 
 static void check(const char *hex, const char *expected) {
-    struct message m;
-    m.size = 0;
-    put_hex(&m, hex);
-    check_message(&m, expected);
+    struct message message;
+    message.size = 0;
+    put_hex(&message, hex);
+    check_message(&message, expected);
 }
 
 #define FEATURE(json) "{\"features\":{\"feature\":{" json "}}}"
@@ -57,15 +57,15 @@ static void test_shapes(void **state) {
 
 static void test_names(void **state) {
     (void)state;
-    struct message m, features, none;
-    m.size = features.size = none.size = 0;
+    struct message message, features, none;
+    message.size = features.size = none.size = 0;
     put_entry(&features, "\"\\/\n\r\t\b\f\x01\x1f\x7f\xc2\x9b", 3, &none);
     put_entry(&features, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 3, &none);
     put_hex(&features, "0a070a036b006a1200"); /* k, NUL, j */
-    put_sub(&m, 1, &features);
-    check_message(&m, FEATURE("\"\\\"\\\\/\\n\\r\\t\\b\\f\\u0001\\u001f\\u007f\\u009b\":"
-                              "{\"int64List\":{}},\"k\\u0000j\":{},"
-                              "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\":{\"int64List\":{}}"));
+    put_sub(&message, 1, &features);
+    check_message(&message, FEATURE("\"\\\"\\\\/\\n\\r\\t\\b\\f\\u0001\\u001f\\u007f\\u009b\":"
+                                    "{\"int64List\":{}},\"k\\u0000j\":{},"
+                                    "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\":{\"int64List\":{}}"));
 }
 
 /* Floats in JSON, given as the bytes of the record: shortest decimal form, signed zeros, infinities

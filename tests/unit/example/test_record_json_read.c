@@ -44,9 +44,9 @@ static void check_bytes(const char *text, const uint8_t *expected, size_t expect
 }
 
 static void check(const char *text, const char *hex) {
-    struct message m = {.size = 0};
-    put_hex(&m, hex);
-    check_bytes(text, m.data, m.size);
+    struct message message = {.size = 0};
+    put_hex(&message, hex);
+    check_bytes(text, message.data, message.size);
 }
 
 static void check_refused_at(const char *text, uint64_t offset, const char *reason) {
@@ -72,7 +72,7 @@ static void check_refused(const char *text) {
 /* One value in a list, whose packed bytes are these; NULL: it is refused. */
 static void check_value(const char *list, uint32_t field, const char *value, const char *hex) {
     char text[256];
-    struct message m = {.size = 0}, features = {.size = 0}, bytes = {.size = 0},
+    struct message message = {.size = 0}, features = {.size = 0}, bytes = {.size = 0},
                    values = {.size = 0};
     snprintf(text, sizeof text, FEATURE("{\"%s\":{\"value\":[%s]}}"), list, value);
     if (!hex) {
@@ -82,8 +82,8 @@ static void check_value(const char *list, uint32_t field, const char *value, con
     put_hex(&bytes, hex);
     put_sub(&values, 1, &bytes);
     put_entry(&features, "k", field, &values);
-    put_sub(&m, 1, &features);
-    check_bytes(text, m.data, m.size);
+    put_sub(&message, 1, &features);
+    check_bytes(text, message.data, message.size);
 }
 
 struct value_case {
@@ -393,14 +393,14 @@ struct tally {
     unsigned canonical;
 };
 
-static void round_trip(struct tally *t, const uint8_t *data, size_t size) {
+static void round_trip(struct tally *tally, const uint8_t *data, size_t size) {
     uint8_t *expected;
     size_t expected_size;
     if (is_base64(data, size)) {
-        t->as_they_were++;
+        tally->as_they_were++;
         check_round_trip(data, size, data, size);
     } else if (!find_departures(data, size) && canonical(&expected, &expected_size, data, size)) {
-        t->canonical++;
+        tally->canonical++;
         check_round_trip(data, size, expected, expected_size);
         free(expected);
     }
@@ -409,16 +409,16 @@ static void round_trip(struct tally *t, const uint8_t *data, size_t size) {
 static void test_random_round_trips(void **state) {
     (void)state;
     static const struct oddness shapes[] = {{0, 0, 0, 0}, {5, 5, 50, 2}};
-    struct tally t = {0};
+    struct tally tally = {0};
     for (size_t shape = 0; shape < COUNT(shapes); shape++) {
         struct random_state random = {21 + shape};
         for (unsigned i = 0; i < 20000; i++) {
-            struct message m;
-            random_example(&m, &random, &shapes[shape]);
-            round_trip(&t, m.data, m.size);
+            struct message message;
+            random_example(&message, &random, &shapes[shape]);
+            round_trip(&tally, message.data, message.size);
         }
     }
-    assert_true(t.as_they_were > 1000 && t.canonical > 10000);
+    assert_true(tally.as_they_were > 1000 && tally.canonical > 10000);
 }
 
 /* Features of one random Example as context, and of others as steps. */
@@ -426,9 +426,9 @@ static void test_random_sequences(void **state) {
     (void)state;
     static const struct oddness none = {0, 0, 0, 0};
     struct random_state random = {31};
-    struct tally t = {0};
+    struct tally tally = {0};
     for (unsigned i = 0; i < 5000; i++) {
-        struct message m, lists = {.size = 0}, whole = {.size = 0};
+        struct message message, lists = {.size = 0}, whole = {.size = 0};
         random_example(&whole, &random, &none);
         for (uint64_t names = random_below(&random, 4); names; names--) {
             static const char *const list_names[] = {"a", "b", "ba", "\xc3\xa9"};
@@ -446,11 +446,11 @@ static void test_random_sequences(void **state) {
             if (random_below(&random, 8)) put_sub(&entry, 2, &list);
             put_sub(&lists, 1, &entry);
         }
-        m = whole;
-        put_sub(&m, 2, &lists);
-        round_trip(&t, m.data, m.size);
+        message = whole;
+        put_sub(&message, 2, &lists);
+        round_trip(&tally, message.data, message.size);
     }
-    assert_true(t.canonical > 2000);
+    assert_true(tally.canonical > 2000);
 }
 
 /* The point of the process's locale is not that of JSON. */

@@ -21,12 +21,12 @@ static recmap_schema *create(void) {
 }
 
 static void add(recmap_schema *schema, const char *hex) {
-    struct message m;
-    m.size = 0;
-    put_hex(&m, hex);
-    uint8_t *data = copy_exact(m.data, m.size);
-    assert_int_equal(recmap_schema_add(schema, data, m.size, NULL), RECMAP_OK);
-    memset(data, 0xee, m.size); /* nothing of it is kept */
+    struct message message;
+    message.size = 0;
+    put_hex(&message, hex);
+    uint8_t *data = copy_exact(message.data, message.size);
+    assert_int_equal(recmap_schema_add(schema, data, message.size, NULL), RECMAP_OK);
+    memset(data, 0xee, message.size); /* nothing of it is kept */
     free(data);
 }
 
@@ -98,10 +98,10 @@ static void test_kinds_shares_and_lengths(void **state) {
 /* An Example of one feature. */
 static void add_feature(recmap_schema *schema, const char *name, uint32_t kind,
                         const struct message *list) {
-    struct message m = {.size = 0}, features = {.size = 0};
+    struct message message = {.size = 0}, features = {.size = 0};
     put_entry(&features, name, kind, list);
-    put_sub(&m, 1, &features);
-    assert_int_equal(recmap_schema_add(schema, m.data, m.size, NULL), RECMAP_OK);
+    put_sub(&message, 1, &features);
+    assert_int_equal(recmap_schema_add(schema, message.data, message.size, NULL), RECMAP_OK);
 }
 
 static void put_float(struct message *packed, float value) {
@@ -267,13 +267,13 @@ static void test_many_names(void **state) {
     recmap_schema *schema = create();
     struct random_state random = {7};
     for (unsigned i = 0; i < COUNT; i++) {
-        struct message m, features;
+        struct message message, features;
         char name[32];
-        m.size = features.size = 0;
+        message.size = features.size = 0;
         snprintf(name, sizeof name, "%llx", (unsigned long long)(i * UINT64_C(0x9e3779b97f4a7c15)));
         put_int64s(&features, name, &(int64_t){1}, 1);
-        put_sub(&m, 1, &features);
-        assert_int_equal(recmap_schema_add(schema, m.data, m.size, NULL), RECMAP_OK);
+        put_sub(&message, 1, &features);
+        assert_int_equal(recmap_schema_add(schema, message.data, message.size, NULL), RECMAP_OK);
         if (random_below(&random, 100) == 0) recmap_schema_get_feature(schema, 0);
     }
     assert_int_equal(recmap_schema_feature_count(schema), COUNT);

@@ -35,11 +35,11 @@ static void test_examples(void **state) {
     static const struct oddness none = {0, 0, 0, 0}, odd = {20, 5, 100, 5};
     struct random_state random = {1};
     for (unsigned i = 0; i < rounds(); i++) {
-        struct message m;
-        random_example(&m, &random, i % 2 ? &odd : &none);
-        check(m.data, m.size);
-        random_damage(&m, &random);
-        check(m.data, m.size);
+        struct message message;
+        random_example(&message, &random, i % 2 ? &odd : &none);
+        check(message.data, message.size);
+        random_damage(&message, &random);
+        check(message.data, message.size);
     }
 }
 
@@ -47,12 +47,12 @@ static void test_sequence_examples(void **state) {
     (void)state;
     struct random_state random = {2};
     for (unsigned i = 0; i < rounds(); i++) {
-        static struct message m;
-        random_sequence(&m, &random);
-        check(m.data, m.size);
-        for (size_t cut = 0; i % 100 == 0 && cut < m.size; cut++) check(m.data, cut);
-        random_damage(&m, &random);
-        check(m.data, m.size);
+        static struct message message;
+        random_sequence(&message, &random);
+        check(message.data, message.size);
+        for (size_t cut = 0; i % 100 == 0 && cut < message.size; cut++) check(message.data, cut);
+        random_damage(&message, &random);
+        check(message.data, message.size);
     }
 }
 

@@ -14,12 +14,12 @@
 #include "unit/example/random_example.h"
 
 /* The bytes of `hex` in memory of exactly their size; the test frees it. */
-static uint8_t *bytes_of(struct wire *w, const char *hex) {
-    struct message m;
-    m.size = 0;
-    put_hex(&m, hex);
-    uint8_t *data = copy_exact(m.data, m.size);
-    *w = (struct wire){data, data + m.size};
+static uint8_t *bytes_of(struct wire *wire, const char *hex) {
+    struct message message;
+    message.size = 0;
+    put_hex(&message, hex);
+    uint8_t *data = copy_exact(message.data, message.size);
+    *wire = (struct wire){data, data + message.size};
     return data;
 }
 
@@ -47,12 +47,12 @@ static void test_varints(void **state) {
         {"ffffffffffffffffff", 0, 0, "varint runs past the end"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct wire w;
+        struct wire wire;
         struct wire_trace trace = {0};
         uint64_t value = 0;
-        uint8_t *data = bytes_of(&w, cases[i].hex);
-        assert_int_equal(wire_read_varint(&value, &w, &trace), cases[i].size > 0);
-        assert_int_equal(w.at - data, cases[i].size);
+        uint8_t *data = bytes_of(&wire, cases[i].hex);
+        assert_int_equal(wire_read_varint(&value, &wire, &trace), cases[i].size > 0);
+        assert_int_equal(wire.at - data, cases[i].size);
         if (cases[i].size > 0) assert_true(value == cases[i].value);
         else assert_string_equal(trace.reason, cases[i].reason);
         free(data);
@@ -76,12 +76,12 @@ static void test_tags(void **state) {
         {"", 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct wire w;
+        struct wire wire;
         struct wire_trace trace = {0};
         uint32_t tag = 0;
-        uint8_t *data = bytes_of(&w, cases[i].hex);
-        assert_int_equal(wire_read_tag(&tag, &w, &trace), cases[i].size > 0);
-        assert_int_equal(w.at - data, cases[i].size);
+        uint8_t *data = bytes_of(&wire, cases[i].hex);
+        assert_int_equal(wire_read_tag(&tag, &wire, &trace), cases[i].size > 0);
+        assert_int_equal(wire.at - data, cases[i].size);
         if (cases[i].size > 0) assert_int_equal(tag, cases[i].tag);
         else assert_non_null(trace.reason);
         free(data);
@@ -102,14 +102,14 @@ static void test_lengths(void **state) {
         {"ffffffff0f61", 0, 0}, {"ffffffff0761", 0, 0},   {"80", 0, 0},     {"", 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct wire w, bytes = {NULL, NULL};
+        struct wire wire, bytes = {NULL, NULL};
         struct wire_trace trace = {0};
-        uint8_t *data = bytes_of(&w, cases[i].hex);
-        assert_int_equal(wire_read_bytes(&bytes, &w, &trace), cases[i].begin > 0);
+        uint8_t *data = bytes_of(&wire, cases[i].hex);
+        assert_int_equal(wire_read_bytes(&bytes, &wire, &trace), cases[i].begin > 0);
         if (cases[i].begin > 0) {
             assert_int_equal(bytes.at - data, cases[i].begin);
             assert_int_equal(wire_left(&bytes), cases[i].size);
-            assert_ptr_equal(w.at, bytes.end);
+            assert_ptr_equal(wire.at, bytes.end);
         } else {
             assert_ptr_equal(trace.fault_at, data);
         }
@@ -122,17 +122,17 @@ static void test_lengths_to_the_last_byte(void **state) {
     (void)state;
     for (size_t size = 0; size < 300; size++) {
         for (int missing = 0; missing < 2; missing++) {
-            struct message m;
-            m.size = 0;
-            put_varint(&m, size);
-            size_t head = m.size;
-            memset(m.data + head, 'x', size);
+            struct message message;
+            message.size = 0;
+            put_varint(&message, size);
+            size_t head = message.size;
+            memset(message.data + head, 'x', size);
             if (size < (size_t)missing) continue;
-            m.size += size - (size_t)missing;
-            uint8_t *data = copy_exact(m.data, m.size);
-            struct wire w = {data, data + m.size}, bytes;
+            message.size += size - (size_t)missing;
+            uint8_t *data = copy_exact(message.data, message.size);
+            struct wire wire = {data, data + message.size}, bytes;
             struct wire_trace trace = {0};
-            assert_int_equal(wire_read_bytes(&bytes, &w, &trace), !missing);
+            assert_int_equal(wire_read_bytes(&bytes, &wire, &trace), !missing);
             free(data);
         }
     }
@@ -140,16 +140,16 @@ static void test_lengths_to_the_last_byte(void **state) {
 
 /* Skips the first field of `hex` at `depth`; returns the bytes taken, or -1 with the reason. */
 static long skip_first(const char *hex, unsigned depth, const char **reason) {
-    struct wire w;
+    struct wire wire;
     struct wire_trace trace = {0};
     uint32_t tag = 0;
-    uint8_t *data = bytes_of(&w, hex);
-    assert_true(wire_read_tag(&tag, &w, &trace));
-    bool skipped = wire_skip(&w, tag, depth, &trace);
-    long taken = skipped ? (long)(w.at - data) : -1;
+    uint8_t *data = bytes_of(&wire, hex);
+    assert_true(wire_read_tag(&tag, &wire, &trace));
+    bool skipped = wire_skip(&wire, tag, depth, &trace);
+    long taken = skipped ? (long)(wire.at - data) : -1;
     assert_true(trace.saw_unknown);
     if (reason) *reason = trace.reason;
-    if (!skipped) assert_true(trace.fault_at >= data && trace.fault_at <= w.end);
+    if (!skipped) assert_true(trace.fault_at >= data && trace.fault_at <= wire.end);
     free(data);
     return taken;
 }
@@ -203,11 +203,11 @@ static void test_depth(void **state) {
 
 /* The plain way to count varints. */
 static bool count_slowly(uint64_t *count, const uint8_t *data, size_t size) {
-    struct wire w = {data, data + size};
+    struct wire wire = {data, data + size};
     struct wire_trace trace = {0};
     uint64_t value;
-    for (*count = 0; !wire_done(&w); ++*count)
-        if (!wire_read_varint(&value, &w, &trace)) return false;
+    for (*count = 0; !wire_done(&wire); ++*count)
+        if (!wire_read_varint(&value, &wire, &trace)) return false;
     return true;
 }
 

@@ -29,13 +29,14 @@ static void expect_dlpack(size_t index, recmap_tensor tensor, size_t level, cons
                           unsigned code, unsigned bits, int32_t dimensions, const int64_t *shape) {
     DLManagedTensor *plain;
     DLManagedTensorVersioned *versioned;
-    assert_int_equal(recmap_columns_export_dlpack(&plain, p.columns, index, tensor, level, NULL),
-                     RECMAP_OK);
+    assert_int_equal(
+        recmap_columns_export_dlpack(&plain, parsing.columns, index, tensor, level, NULL),
+        RECMAP_OK);
     expect_tensor(&plain->dl_tensor, data, code, bits, dimensions, shape);
     plain->deleter(plain);
-    assert_int_equal(
-        recmap_columns_export_dlpack_versioned(&versioned, p.columns, index, tensor, level, NULL),
-        RECMAP_OK);
+    assert_int_equal(recmap_columns_export_dlpack_versioned(&versioned, parsing.columns, index,
+                                                            tensor, level, NULL),
+                     RECMAP_OK);
     expect_tensor(&versioned->dl_tensor, data, code, bits, dimensions, shape);
     assert_int_equal(versioned->version.major, 1);
     assert_int_equal(versioned->flags, DLPACK_FLAG_BITMASK_READ_ONLY);
@@ -64,7 +65,7 @@ static void test_dlpack(void **state) {
                            "a=f:4,5,6 v=i:0 n=i:1 t=b:d"),
                      RECMAP_OK);
     const recmap_column *c[7];
-    for (size_t i = 0; i < 7; i++) c[i] = recmap_columns_get(p.columns, i);
+    for (size_t i = 0; i < 7; i++) c[i] = recmap_columns_get(parsing.columns, i);
 #define DIMENSIONS(...) sizeof((int64_t[]){__VA_ARGS__}) / 8, (int64_t[]){__VA_ARGS__}
     expect_dlpack(0, RECMAP_TENSOR_VALUES, 0, c[0]->values, kDLFloat, 32, DIMENSIONS(2, 1, 3));
     expect_dlpack(1, RECMAP_TENSOR_VALUES, 0, c[1]->values, kDLBfloat, 16, DIMENSIONS(2, 3));
@@ -88,7 +89,7 @@ static void test_dlpack(void **state) {
                 {7, RECMAP_TENSOR_VALUES, 0},  {0, (recmap_tensor)9, 0}};
     for (size_t i = 0; i < COUNT(none); i++) {
         DLManagedTensor *tensor = NULL;
-        assert_int_equal(recmap_columns_export_dlpack(&tensor, p.columns, none[i].column,
+        assert_int_equal(recmap_columns_export_dlpack(&tensor, parsing.columns, none[i].column,
                                                       none[i].what, none[i].level, NULL),
                          RECMAP_INVALID);
         assert_null(tensor);
@@ -101,12 +102,12 @@ static void test_tensors_outlive_columns(void **state) {
     DLManagedTensor *tensor;
     const recmap_feature features[] = {{.name = "a", .kind = FIXED, .element = I64}};
     assert_int_equal(PARSE(features, RAISE, "a=i:5", "a=i:6"), RECMAP_OK);
-    recmap_columns_set_owner(p.columns, &released, count_release);
+    recmap_columns_set_owner(parsing.columns, &released, count_release);
     assert_int_equal(
-        recmap_columns_export_dlpack(&tensor, p.columns, 0, RECMAP_TENSOR_VALUES, 0, NULL),
+        recmap_columns_export_dlpack(&tensor, parsing.columns, 0, RECMAP_TENSOR_VALUES, 0, NULL),
         RECMAP_OK);
-    parsing_deinit(&p);
-    p = (struct parsing){0};
+    parsing_deinit(&parsing);
+    parsing = (struct parsing){0};
     assert_int_equal(((const int64_t *)tensor->dl_tensor.data)[1], 6);
     assert_int_equal(released, 0);
     tensor->deleter(tensor);

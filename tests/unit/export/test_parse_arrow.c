@@ -10,11 +10,12 @@
 static void expect_arrow(size_t index, const char *type, const char *values) {
     struct ArrowArray array;
     struct ArrowSchema schema, whole;
-    assert_int_equal(recmap_columns_export_arrow_column(&array, &schema, p.columns, index, NULL),
-                     RECMAP_OK);
+    assert_int_equal(
+        recmap_columns_export_arrow_column(&array, &schema, parsing.columns, index, NULL),
+        RECMAP_OK);
     assert_string_equal(arrow_type_text(&schema), type);
     assert_string_equal(arrow_values_text(&array, &schema), values);
-    assert_int_equal(recmap_parser_export_arrow_schema(&whole, p.parser, NULL), RECMAP_OK);
+    assert_int_equal(recmap_parser_export_arrow_schema(&whole, parsing.parser, NULL), RECMAP_OK);
     assert_string_equal(arrow_type_text(whole.children[index]), type);
     assert_string_equal(whole.children[index]->name, schema.name);
     whole.release(&whole);
@@ -158,7 +159,7 @@ static void test_feature_lists(void **state) {
         {.name = "c", .kind = FIXED, .element = STR, DEFAULTS(TEXT("more_than_12_bytes"))}};
     const recmap_feature lists[] = {{.name = "a", .kind = SEQUENCE, .element = I64, SHAPE(2)},
                                     {.name = "b", .kind = VAR, .element = STR}};
-    assert_int_equal(parse_sequences(&p, context, 1, lists, 2, RECMAP_PARSE_RAISE,
+    assert_int_equal(parse_sequences(&parsing, context, 1, lists, 2, RECMAP_PARSE_RAISE,
                                      TEXTS("c=b:x | a=[i:1,2] b=[b:][b:u,a_view_of_many_bytes]",
                                            "| a=[i:3,4][i:5,6]"),
                                      &batch),
@@ -180,16 +181,17 @@ static void test_empty_batches(void **state) {
     struct ArrowArray array;
     struct ArrowSchema schema;
     assert_int_equal(
-        parse_texts(&p, features, 3, RECMAP_PARSE_RAISE, (const char *const[]){NULL}, &batch),
+        parse_texts(&parsing, features, 3, RECMAP_PARSE_RAISE, (const char *const[]){NULL}, &batch),
         RECMAP_OK);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(recmap_columns_export_arrow_column(&array, &schema, p.columns, i, NULL),
-                         RECMAP_OK);
+        assert_int_equal(
+            recmap_columns_export_arrow_column(&array, &schema, parsing.columns, i, NULL),
+            RECMAP_OK);
         assert_string_equal(arrow_values_text(&array, &schema), "[]");
         array.release(&array);
         schema.release(&schema);
     }
-    assert_int_equal(recmap_columns_export_arrow_column(&array, &schema, p.columns, 3, NULL),
+    assert_int_equal(recmap_columns_export_arrow_column(&array, &schema, parsing.columns, 3, NULL),
                      RECMAP_INVALID);
     recmap_columns *none;
     assert_int_equal(recmap_columns_create(&none, NULL), RECMAP_OK);
@@ -217,8 +219,9 @@ static void test_moved_children(void **state) {
     struct ArrowSchema schema, moved_schema;
     assert_int_equal(PARSE(two, RAISE, "v=i:1,2 t=b:one_of_more_than_12_bytes", "v=i:3 t=b:b"),
                      RECMAP_OK);
-    recmap_columns_set_owner(p.columns, &released, count_release);
-    assert_int_equal(recmap_columns_export_arrow(&array, &schema, p.columns, NULL), RECMAP_OK);
+    recmap_columns_set_owner(parsing.columns, &released, count_release);
+    assert_int_equal(recmap_columns_export_arrow(&array, &schema, parsing.columns, NULL),
+                     RECMAP_OK);
     assert_string_equal(arrow_type_text(&schema),
                         "struct<v: large_list<item: int64>, t: binary_view>");
     assert_string_equal(arrow_values_text(&array, &schema),
@@ -229,9 +232,9 @@ static void test_moved_children(void **state) {
     schema.children[1]->release = NULL;
     array.release(&array);
     schema.release(&schema);
-    recmap_columns_destroy(p.columns);
-    recmap_parser_release(p.parser);
-    p = (struct parsing){0};
+    recmap_columns_destroy(parsing.columns);
+    recmap_parser_release(parsing.parser);
+    parsing = (struct parsing){0};
     assert_int_equal(released, 0);
     assert_string_equal(arrow_values_text(&moved, &moved_schema), "[one_of_more_than_12_bytes, b]");
     moved.release(&moved);
@@ -253,12 +256,12 @@ static void test_exports_outlive_batches(void **state) {
         snprintf(text, sizeof text, "v=i:%d,%d t=b:number_%d_of_many_bytes", i, i + 1, i);
         batches[i].count = 0;
         batch_add(&batches[i], text, 0);
-        assert_int_equal(recmap_parser_parse(p.columns, p.parser, batches[i].records, 1,
+        assert_int_equal(recmap_parser_parse(parsing.columns, parsing.parser, batches[i].records, 1,
                                              RECMAP_PARSE_RAISE, NULL),
                          RECMAP_OK);
-        recmap_columns_set_owner(p.columns, &released[i], count_release);
-        assert_int_equal(recmap_columns_export_arrow(&arrays[i], &schemas[i], p.columns, NULL),
-                         RECMAP_OK);
+        recmap_columns_set_owner(parsing.columns, &released[i], count_release);
+        assert_int_equal(
+            recmap_columns_export_arrow(&arrays[i], &schemas[i], parsing.columns, NULL), RECMAP_OK);
     }
     for (int i = ROUNDS - 1; i >= 0; i--) {
         char text[64];
@@ -272,8 +275,8 @@ static void test_exports_outlive_batches(void **state) {
         /* The last batch is still the columns'. */
         assert_int_equal(released[number], number != ROUNDS - 1);
     }
-    recmap_columns_destroy(p.columns);
-    p.columns = NULL;
+    recmap_columns_destroy(parsing.columns);
+    parsing.columns = NULL;
     for (int i = 0; i < ROUNDS; i++) assert_int_equal(released[i], 1);
     for (int i = 0; i < ROUNDS; i++) text_batch_deinit(&batches[i]);
 }

@@ -164,18 +164,18 @@ struct run {
 
 /* Continues for up to `steps` steps. Every step takes the next positions of the one global order,
  * whatever the world: the state moves by just as many, and they were not seen before. */
-static void go_on(struct run *r, recmap_deal_options options, uint64_t steps) {
+static void go_on(struct run *run, recmap_deal_options options, uint64_t steps) {
     recmap_deal deal;
-    MUST(recmap_deal_init(&deal, r->order, r->epoch, r->position, &options, &error));
-    uint64_t n = recmap_order_count(r->order), *whole = whole_epoch(r->order, r->epoch);
-    uint64_t begun = r->epoch, consumed = r->position;
+    MUST(recmap_deal_init(&deal, run->order, run->epoch, run->position, &options, &error));
+    uint64_t n = recmap_order_count(run->order), *whole = whole_epoch(run->order, run->epoch);
+    uint64_t begun = run->epoch, consumed = run->position;
     for (uint64_t step = 0; step < steps && step < deal.step_count; step++) {
-        consumed += take_step(&r->seen, &deal, step);
-        MUST(recmap_deal_state(&r->epoch, &r->position, &deal, step + 1, &error));
-        assert_int_equal(r->epoch == begun ? r->position : n, consumed);
-        for (uint64_t i = 0; i < n; i++) assert_int_equal(r->seen.times[whole[i]], i < consumed);
+        consumed += take_step(&run->seen, &deal, step);
+        MUST(recmap_deal_state(&run->epoch, &run->position, &deal, step + 1, &error));
+        assert_int_equal(run->epoch == begun ? run->position : n, consumed);
+        for (uint64_t i = 0; i < n; i++) assert_int_equal(run->seen.times[whole[i]], i < consumed);
     }
-    if (!deal.step_count) MUST(recmap_deal_state(&r->epoch, &r->position, &deal, 0, &error));
+    if (!deal.step_count) MUST(recmap_deal_state(&run->epoch, &run->position, &deal, 0, &error));
     free(whole);
 }
 
@@ -198,20 +198,20 @@ static recmap_order *make_order(uint64_t seed, uint64_t n) {
 
 static void check_history(uint64_t seed) {
     uint64_t n = 1 + random_below(random_word(seed, 0), 200);
-    struct run r = {.order = make_order(seed, n), .seen = tally_of(n)};
-    for (uint64_t i = 1; r.epoch < 2; i++) {
-        uint64_t epoch = r.epoch;
+    struct run run = {.order = make_order(seed, n), .seen = tally_of(n)};
+    for (uint64_t i = 1; run.epoch < 2; i++) {
+        uint64_t epoch = run.epoch;
         uint32_t world = 1 + (uint32_t)random_below(random_word(seed, 4 * i), 9);
         uint64_t batch = 1 + random_below(random_word(seed, 4 * i + 1), 12);
         uint64_t steps = random_below(random_word(seed, 4 * i + 2), 5);
-        go_on(&r, options_of(world, batch, RECMAP_LAST_KEEP), steps);
-        if (r.epoch == epoch) continue;
-        for (uint64_t record = 0; record < n; record++) assert_int_equal(r.seen.times[record], 1);
-        assert_int_equal(r.position, 0);
-        memset(r.seen.times, 0, n * sizeof *r.seen.times);
+        go_on(&run, options_of(world, batch, RECMAP_LAST_KEEP), steps);
+        if (run.epoch == epoch) continue;
+        for (uint64_t record = 0; record < n; record++) assert_int_equal(run.seen.times[record], 1);
+        assert_int_equal(run.position, 0);
+        memset(run.seen.times, 0, n * sizeof *run.seen.times);
     }
-    free(r.seen.times);
-    recmap_order_release(r.order);
+    free(run.seen.times);
+    recmap_order_release(run.order);
 }
 
 static void test_random_histories(void **state) {
@@ -222,15 +222,15 @@ static void test_random_histories(void **state) {
 /* One world for some steps, then another to the end of the epoch. */
 static void check_elastic(uint64_t n, uint32_t world, uint64_t batch, uint64_t steps,
                           uint32_t other_world, uint64_t other_batch) {
-    struct run r = {.seen = tally_of(n)};
-    MUST(recmap_order_shuffled(&r.order, n, 42, &error));
-    go_on(&r, options_of(world, batch, RECMAP_LAST_KEEP), steps);
-    assert_int_equal(r.position, steps * world * batch);
-    go_on(&r, options_of(other_world, other_batch, RECMAP_LAST_KEEP), UINT64_MAX);
-    assert_true(r.epoch == 1 && r.position == 0 && r.seen.total == n);
-    for (uint64_t i = 0; i < n; i++) assert_int_equal(r.seen.times[i], 1);
-    free(r.seen.times);
-    recmap_order_release(r.order);
+    struct run run = {.seen = tally_of(n)};
+    MUST(recmap_order_shuffled(&run.order, n, 42, &error));
+    go_on(&run, options_of(world, batch, RECMAP_LAST_KEEP), steps);
+    assert_int_equal(run.position, steps * world * batch);
+    go_on(&run, options_of(other_world, other_batch, RECMAP_LAST_KEEP), UINT64_MAX);
+    assert_true(run.epoch == 1 && run.position == 0 && run.seen.total == n);
+    for (uint64_t i = 0; i < n; i++) assert_int_equal(run.seen.times[i], 1);
+    free(run.seen.times);
+    recmap_order_release(run.order);
 }
 
 static void test_elastic_worlds(void **state) {

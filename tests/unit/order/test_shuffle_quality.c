@@ -40,10 +40,10 @@ static size_t bin_of(uint64_t value, uint64_t n, size_t bins) {
 /* p(start .. start + count), for one key; malloc'ed. */
 static uint64_t *sequence(uint64_t n, uint64_t seed, uint64_t epoch, uint64_t start, size_t count) {
     uint64_t *numbers = make_array(count, sizeof *numbers);
-    struct permutation p;
-    permutation_init(&p, n, seed, epoch, 0);
+    struct permutation permutation;
+    permutation_init(&permutation, n, seed, epoch, 0);
     for (size_t i = 0; i < count; i++) numbers[i] = start + i;
-    permutation_at(&p, numbers, numbers, count);
+    permutation_at(&permutation, numbers, numbers, count);
     return numbers;
 }
 
@@ -166,15 +166,15 @@ static void check_affine(unsigned bits, uint64_t seed, size_t triples) {
     const unsigned k = bits / 2;
     struct relation whole = {.bits = bits}, low = {.bits = k}, high = {.bits = bits - k};
     struct relation sum = {.bits = bits};
-    struct permutation p;
-    permutation_init(&p, n, seed, 0, 0);
+    struct permutation permutation;
+    permutation_init(&permutation, n, seed, 0, 0);
     for (size_t i = 0; i < triples; i++) {
         uint64_t x[8];
         for (uint64_t j = 0; j < 3; j++) x[j] = x[j + 4] = random_word(seed, 3 * i + j) & mask;
         x[3] = x[0] ^ x[1] ^ x[2];
         x[7] = (x[0] - x[1] + x[2]) & mask;
         if (x[0] == x[1] || x[1] == x[2] || x[0] == x[2]) continue;
-        permutation_at(&p, x, x, 8);
+        permutation_at(&permutation, x, x, 8);
         uint64_t found = x[0] ^ x[1] ^ x[2] ^ x[3];
         relation_add(&whole, found);
         relation_add(&low, found & (((uint64_t)1 << k) - 1));
@@ -284,9 +284,10 @@ static void test_places(void **state) {
         uint64_t n = sizes[i];
         uint32_t first[512] = {0}, distance[512] = {0};
         for (uint64_t seed = 0; seed < seeds; seed++) {
-            struct permutation p;
-            permutation_init(&p, n, seed, 9, 0);
-            uint64_t a = permutation_at_one(&p, 0), b = permutation_at_one(&p, 1);
+            struct permutation permutation;
+            permutation_init(&permutation, n, seed, 9, 0);
+            uint64_t a = permutation_at_one(&permutation, 0),
+                     b = permutation_at_one(&permutation, 1);
             first[a]++;
             distance[(b + n - a) % n]++;
         }
@@ -304,10 +305,10 @@ static void check_chosen_pairs(uint64_t n, uint64_t apart, uint64_t keys) {
     uint32_t bins[LIMIT] = {0};
     uint64_t all[LIMIT];
     for (uint64_t key = 0; key < keys; key++) {
-        struct permutation p;
-        permutation_init(&p, n, key, 4, 0);
+        struct permutation permutation;
+        permutation_init(&permutation, n, key, 4, 0);
         for (uint64_t i = 0; i < n; i++) all[i] = i;
-        permutation_at(&p, all, all, n);
+        permutation_at(&permutation, all, all, n);
         for (uint64_t i = 0; i < n; i++) bins[(all[(i + apart) % n] + n - all[i]) % n]++;
     }
     double z = chi_z(bins + 1, n - 1, (double)(keys * n));
@@ -326,11 +327,12 @@ static void test_chosen_pairs(void **state) {
 
 /* ---- P6: seeds, epochs, streams and sizes beside each other have nothing in common. */
 
-static void check_unrelated(const struct permutation *p, const struct permutation *q, uint64_t n) {
+static void check_unrelated(const struct permutation *permutation, const struct permutation *q,
+                            uint64_t n) {
     enum { SAMPLE = 1 << 16 };
     static uint64_t a[SAMPLE], b[SAMPLE];
     for (uint64_t i = 0; i < SAMPLE; i++) a[i] = b[i] = i;
-    permutation_at(p, a, a, SAMPLE);
+    permutation_at(permutation, a, a, SAMPLE);
     permutation_at(q, b, b, SAMPLE);
     uint32_t bins[BINS] = {0}, same = 0;
     for (size_t i = 0; i < SAMPLE; i++) {
@@ -351,11 +353,11 @@ static void test_neighbouring_keys(void **state) {
     for (size_t i = 0; i < COUNT(sizes); i++)
         for (uint64_t seed = 0; seed < 4; seed++)
             for (size_t k = 0; k < COUNT(keys); k++) {
-                struct permutation p, q;
-                permutation_init(&p, sizes[i], seed, 1, 0);
+                struct permutation permutation, q;
+                permutation_init(&permutation, sizes[i], seed, 1, 0);
                 permutation_init(&q, sizes[i] + keys[k][3], seed + keys[k][0], 1 + keys[k][1],
                                  keys[k][2]);
-                check_unrelated(&p, &q, sizes[i] + keys[k][3]);
+                check_unrelated(&permutation, &q, sizes[i] + keys[k][3]);
             }
 }
 

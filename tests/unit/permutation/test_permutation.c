@@ -22,15 +22,15 @@ static void on_every_path(void (*check)(void)) {
 
 /* All of [0, n) goes through p and back, in pieces of one size. */
 static void check_bijection(uint64_t n, uint64_t seed, size_t piece) {
-    struct permutation p;
-    permutation_init(&p, n, seed, 3, 0);
+    struct permutation permutation;
+    permutation_init(&permutation, n, seed, 3, 0);
     uint64_t *numbers = make_array(n, sizeof *numbers);
     for (size_t i = 0; i < n; i++) numbers[i] = i;
     for (size_t i = 0; i < n; i += piece)
-        permutation_at(&p, numbers + i, numbers + i, n - i < piece ? n - i : piece);
+        permutation_at(&permutation, numbers + i, numbers + i, n - i < piece ? n - i : piece);
     if (!is_permutation(numbers, n, n)) fail_msg("n = %llu", (unsigned long long)n);
     for (size_t i = 0; i < n; i += piece)
-        permutation_inverse(&p, numbers + i, numbers + i, n - i < piece ? n - i : piece);
+        permutation_inverse(&permutation, numbers + i, numbers + i, n - i < piece ? n - i : piece);
     for (size_t i = 0; i < n; i++)
         if (numbers[i] != i) fail_msg("inverse: n = %llu", (unsigned long long)n);
     free(numbers);
@@ -70,10 +70,10 @@ static void test_distinct_of_many(void **state) {
     (void)state;
     enum { SAMPLE = 10000 };
     uint64_t numbers[SAMPLE];
-    struct permutation p;
-    permutation_init(&p, 1234567892, 27, 0, 0);
+    struct permutation permutation;
+    permutation_init(&permutation, 1234567892, 27, 0, 0);
     for (uint64_t i = 0; i < SAMPLE; i++) numbers[i] = i;
-    permutation_at(&p, numbers, numbers, SAMPLE);
+    permutation_at(&permutation, numbers, numbers, SAMPLE);
     qsort(numbers, SAMPLE, sizeof *numbers, compare);
     for (size_t i = 0; i < SAMPLE; i++)
         assert_true(numbers[i] < 1234567892 && (!i || numbers[i] != numbers[i - 1]));
@@ -90,19 +90,19 @@ static uint64_t size_of_width(unsigned bits, uint64_t i) {
 static void check_size(uint64_t n, size_t count) {
     enum { LIMIT = 600 };
     uint64_t positions[LIMIT], numbers[LIMIT], back[LIMIT];
-    struct permutation p;
-    permutation_init(&p, n, n, 1, 2);
+    struct permutation permutation;
+    permutation_init(&permutation, n, n, 1, 2);
     for (size_t i = 0; i < count; i++)
         positions[i] = i & 1 ? random_below(random_word(n, i), n) : n - 1 - i % n;
-    permutation_at(&p, numbers, positions, count);
+    permutation_at(&permutation, numbers, positions, count);
     for (size_t i = 0; i < count; i++) {
         assert_true(numbers[i] < n);
-        assert_int_equal(numbers[i], permutation_at_one(&p, positions[i]));
+        assert_int_equal(numbers[i], permutation_at_one(&permutation, positions[i]));
     }
-    permutation_inverse(&p, back, numbers, count);
+    permutation_inverse(&permutation, back, numbers, count);
     assert_memory_equal(back, positions, count * sizeof *back);
     memcpy(back, positions, sizeof back);
-    permutation_at(&p, back, back, count);
+    permutation_at(&permutation, back, back, count);
     assert_memory_equal(back, numbers, count * sizeof *back);
 }
 
@@ -122,15 +122,16 @@ static void test_paths_agree_at_every_width(void **state) {
 static void check_copies(uint64_t value, size_t first) {
     enum { COUNT_ALL = 1500, SIZE = 257 };
     uint64_t numbers[COUNT_ALL], expected[2];
-    struct permutation p;
-    permutation_init(&p, SIZE, 4, 0, 0);
+    struct permutation permutation;
+    permutation_init(&permutation, SIZE, 4, 0, 0);
     for (size_t i = 0; i < COUNT_ALL; i++)
         numbers[i] = i >= first || i % 2 ? value : (value + 1) % SIZE;
-    for (size_t i = 0; i < 2; i++) expected[i] = permutation_at_one(&p, (value + i) % SIZE);
-    permutation_at(&p, numbers, numbers, COUNT_ALL);
+    for (size_t i = 0; i < 2; i++)
+        expected[i] = permutation_at_one(&permutation, (value + i) % SIZE);
+    permutation_at(&permutation, numbers, numbers, COUNT_ALL);
     for (size_t i = 0; i < COUNT_ALL; i++)
         assert_int_equal(numbers[i], expected[i >= first || i % 2 ? 0 : 1]);
-    permutation_inverse(&p, numbers, numbers, COUNT_ALL);
+    permutation_inverse(&permutation, numbers, numbers, COUNT_ALL);
     for (size_t i = 0; i < COUNT_ALL; i++)
         assert_int_equal(numbers[i], i >= first || i % 2 ? value : (value + 1) % SIZE);
 }
