@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import threading
 from collections.abc import Mapping
 from types import TracebackType
@@ -23,43 +24,45 @@ Bytes: TypeAlias = "bytes | bytearray | memoryview"
 class Writer:
     """Writes records into TFRecord files in turn: record i goes into shard i modulo `shards`.
 
+    The index numbers the records shard by shard, so with several shards, record i of the index is
+    not the i-th record written.
+
     The files have temporary names until the writer is closed, so that only complete files appear
-    under their final names. An exception inside ``with`` removes them. They are not compressed, so
-    names that end in .gz or the like are refused.
+    under their final names. An exception inside ``with`` removes them. If closing fails, shards
+    that were complete remain, without an index. Shards are not compressed, so names that end in .gz
+    or the like are refused.
 
     Safe to use from many threads, but the order of the records is then undefined. After a fork, the
     writer belongs to the parent: a child cannot close it and does not affect it.
 
     Args:
-        pattern: the names of the files, in which ``{shard}`` and ``{shards}`` are replaced by
-            numbers: ``"out-{shard:05d}-of-{shards:05d}.tfrecord"``.
-        shards: the number of files.
+        pattern: the names of the files: ``"out@16.tfrecord"`` for 16 files
+            ``out-00000-of-00016.tfrecord`` and so on, which `recmap.open` accepts, too; or a
+            pattern in which ``{shard}`` and ``{shards}`` are replaced by numbers.
+        shards: the number of files, for a pattern; 1 by default.
         index: the path of an index to build while writing, without reading the data again.
         id, lift, count: what the index contains; see `recmap.open`.
 
-    >>> with Writer(str(folder / "out-{shard}.tfrecord"), shards=2) as writer:
+    >>> with Writer(folder / "out@2.tfrecord", index=folder / "out.rmx", id="word") as writer:
     ...     for word in "one", "two", "three":
     ...         writer.write({"word": word})
-    >>> len(recmap.open(folder / "out-*.tfrecord"))
-    3
+    >>> [os.path.basename(path) for path in writer.paths]
+    ['out-00000-of-00002.tfrecord', 'out-00001-of-00002.tfrecord']
+    >>> recmap.open(folder / "out.rmx").find("two")
+    2
     """
 
     def __init__(
         self,
         pattern: Path,
-        shards: int = 1,
+        shards: int | None = None,
         *,
         index: Path | None = None,
         id: str | None = None,
         lift: Lift = (),
         count: Count = (),
     ) -> None:
-        if shards < 1:
-            raise ValueError(f"shards must be at least 1, not {shards}")
-        text = os.fsdecode(pattern)
-        self.paths = [text.format(shard=i, shards=shards) for i in range(shards)]
-        if len(set(self.paths)) < shards:
-            raise ValueError(f"{text!r} gives several shards the same name: put {{shard}} in it")
+        self.paths = _paths_of(os.fsdecode(pattern), shards)
         if index is None and (id is not None or lift or count):
             raise ValueError("id=, lift= and count= need index=: they say what the index contains")
         self._index = None if index is None else os.path.abspath(index)
@@ -144,3 +147,26 @@ class Writer:
             self.close()
         else:
             self.abandon()
+
+
+_SET = re.compile(r"(?P<stem>.*[^/])@(?P<count>[1-9][0-9]*)(?P<end>(?:[^0-9/@][^/@]*)?)", re.DOTALL)
+_SET_LIMIT = 1_000_000  # as in the shards that `recmap.open` takes
+
+
+def _paths_of(text: str, shards: int | None) -> list[str]:
+    """The names of the files that a set (NAME@N) or a pattern names."""
+    named = _SET.fullmatch(text)
+    if named is not None and int(named["count"]) <= _SET_LIMIT:
+        count = int(named["count"])
+        if shards is not None and shards != count:
+            raise ValueError(f"{text!r} means {count} shards, but shards is {shards}")
+        return [f"{named['stem']}-{i:05}-of-{count:05}{named['end']}" for i in range(count)]
+    count = 1 if shards is None else shards
+    if count < 1:
+        raise ValueError(f"shards must be at least 1, not {shards}")
+    paths = [text.format(shard=i, shards=count) for i in range(count)]
+    if len(set(paths)) < count:
+        raise ValueError(
+            f"{text!r} gives several shards the same name: put {{shard}} in it, or write NAME@N"
+        )
+    return paths

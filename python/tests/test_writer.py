@@ -34,6 +34,66 @@ def test_names(tmp_path):
             recmap.Writer(tmp_path / "one.tfrecord", **wrong)
 
 
+def test_sets_of_shards(tmp_path):
+    payloads = [str(i).encode() * i for i in range(20)]
+    with recmap.Writer(tmp_path / "out@3.tfrecord", index=tmp_path / "out.rmx") as writer:
+        for payload in payloads:
+            writer.write(payload)
+    names = [f"out-{i:05}-of-00003.tfrecord" for i in range(3)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [*names, "out.rmx"]
+    expected = payloads[0::3] + payloads[1::3] + payloads[2::3]
+    assert [bytes(record) for record in recmap.open(tmp_path / "out.rmx")] == expected
+    again = recmap.open(tmp_path / "out@3.tfrecord", index=tmp_path / "again.rmx")
+    assert [bytes(record) for record in again] == expected
+
+
+def test_names_of_sets(tmp_path):
+    def names_of(name, shards=None):
+        writer = recmap.Writer(tmp_path / name, shards)
+        writer.abandon()
+        return [os.path.basename(path) for path in writer.paths]
+
+    assert names_of("out@2") == ["out-00000-of-00002", "out-00001-of-00002"]
+    assert names_of("a@b@1", 1) == ["a@b-00000-of-00001"]
+    assert names_of("{x}@1") == ["{x}-00000-of-00001"]
+    for name in "out@", "@2", "out@02", "out@x", "out@2000000":
+        assert names_of(name) == [name]
+    with pytest.raises(ValueError, match="means 2 shards, but shards is 3"):
+        recmap.Writer(tmp_path / "out@2", 3)
+    assert not list(tmp_path.iterdir())
+
+
+def write_invalid(folder):
+    options = {"index": folder / "out.rmx", "lift": ["label"]}
+    with recmap.Writer(folder / "out@3", **options) as writer:
+        writer.write({"label": 1})
+        writer.write({"other": 1})
+
+
+def test_failures_leave_no_temporary_files(tmp_path):
+    def write(error=None):
+        options = {"index": tmp_path / "out.rmx", "id": "id"}
+        with recmap.Writer(tmp_path / "out@3", **options) as writer:
+            for i in range(10):
+                writer.write({"id": str(i)})
+            if error is not None:
+                raise error
+
+    for error in KeyboardInterrupt, MemoryError:
+        with pytest.raises(error):
+            write(error)
+        assert not list(tmp_path.iterdir())
+    with pytest.raises(recmap.FeatureError):  # when the second shard is closed
+        write_invalid(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["out-00000-of-00003"]
+    blocked = tmp_path / "out-00002-of-00003"
+    (blocked / "inner").mkdir(parents=True)
+    with pytest.raises(OSError):
+        write()
+    assert not [path for path in tmp_path.iterdir() if "tmp" in path.name]
+    assert not (tmp_path / "out.rmx").exists()
+
+
 def test_failed_writer_leaves_no_files(tmp_path):
     with pytest.raises(ZeroDivisionError), recmap.Writer(tmp_path / "a.tfrecord") as writer:
         writer.write(b"x")
