@@ -64,27 +64,30 @@ static recmap_status write_sections(struct html *html, struct report *report, re
     return RECMAP_OK;
 }
 
+static recmap_status write_file(struct output *output, struct report *report, recmap_error *error) {
+    struct html html = {.stream = output->stream};
+    RETURN_IF_FAILED(write_sections(&html, report, error));
+    if (interrupt_is_pending()) return interrupt_fail(error);
+    errno = html.system_errno;
+    if (errno)
+        return message_fail_errno(error, output->path ? output->path : "standard output", "write");
+    return output_finish(output, error);
+}
+
 static recmap_status write_report(struct report *report, const char *path, recmap_error *error) {
     struct output output = {.stream = NULL};
-    RETURN_IF_FAILED(output_open(&output, path, OUTPUT_RAW, error));
-    struct html html = {.stream = output.stream};
-    recmap_status status = write_sections(&html, report, error);
-    if (status == RECMAP_OK && interrupt_is_pending()) status = interrupt_fail(error);
-    if (status == RECMAP_OK && html.system_errno) {
-        errno = html.system_errno;
-        status = message_fail_errno(error, path ? path : "standard output", "write");
-    }
-    if (status == RECMAP_OK) status = output_finish(&output, error);
+    recmap_status status = output_open(&output, path, OUTPUT_RAW, error);
+    if (status == RECMAP_OK) status = write_file(&output, report, error);
     output_close(&output);
     return status;
 }
 
 static void print_messages(const struct report *report, const char *path) {
     const struct record_sample *sample = &report->sample;
-    if (sample->unreadable_count)
+    unsigned long long unreadable = sample->unreadable_count;
+    if (unreadable)
         message("%llu of %llu sampled records cannot be read; 'recmap verify' finds all damage",
-                (unsigned long long)sample->unreadable_count,
-                (unsigned long long)(sample->unreadable_count + sample->read_count));
+                unreadable, unreadable + sample->read_count);
     if (path)
         message("%s: report of %llu record%s", path, (unsigned long long)report->view.count,
                 plural(report->view.count));

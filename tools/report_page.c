@@ -176,7 +176,7 @@ void page_write_sizes(struct html *html, const struct report *report) {
     const struct record_sizes *sizes = &report->sizes;
     html_put(html, "<section id=\"sizes\">\n<h2>Sizes of records</h2>\n");
     if (sizes->count < report->view.count)
-        html_format(html, "<p class=\"note\">Of %llu of %llu records, evenly spaced.</p>\n",
+        html_format(html, "<p class=\"note\">Of %llu of %llu records, in evenly spaced runs.</p>\n",
                     (unsigned long long)sizes->count, (unsigned long long)report->view.count);
     if (!sizes->count) html_put(html, "<p>There are no records.</p>\n");
     else {

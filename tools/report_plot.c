@@ -88,6 +88,7 @@ void plot_strip(struct html *html, const struct plot_span *spans, size_t count, 
         double scale = size ? (double)WIDTH / (double)size : 0;
         double start = scale * (double)spans[i].offset, width = scale * (double)spans[i].size;
         if (width < 4) width = 4;
+        if (width > WIDTH) width = WIDTH;
         if (start > WIDTH - width) start = WIDTH - width;
         html_format(html, "M%.4g 0h%.4gv100h-%.4gz", start, width, width);
     }

@@ -91,7 +91,8 @@ static recmap_status write_strip(struct html *html, const recmap_dataset *datase
     RETURN_IF_FAILED(recmap_dataset_get_shard(&shard, dataset, shard_index, error));
     uint64_t size = shard.size;
     for (size_t i = 0; i < count; i++)
-        if (spans[i].offset + spans[i].size > size) size = spans[i].offset + spans[i].size;
+        if (spans[i].size <= UINT64_MAX - spans[i].offset && spans[i].offset + spans[i].size > size)
+            size = spans[i].offset + spans[i].size;
     html_put(html, "<div class=\"card\"><div>");
     html_string(html, shard.path);
     html_put(html, "</div>");
@@ -148,14 +149,14 @@ static recmap_status write_damage_rows(struct html *html, recmap_dataset *datase
 }
 
 static void write_unreadable(struct html *html, const struct record_sample *sample) {
-    if (!sample->unreadable_count) return;
+    unsigned long long unreadable = sample->unreadable_count;
+    if (!unreadable) return;
     html_format(html,
                 "<p class=\"bad\">%llu of %llu sampled records cannot be read; <code>recmap "
                 "verify</code> finds all damage.</p>\n<table>\n<tr><th>record</th>"
                 "<th>reason</th></tr>\n",
-                (unsigned long long)sample->unreadable_count,
-                (unsigned long long)(sample->unreadable_count + sample->read_count));
-    for (size_t i = 0; i < sample->unreadable_count && i < UNREADABLE_LISTED_MAX; i++) {
+                unreadable, unreadable + sample->read_count);
+    for (size_t i = 0; i < unreadable && i < UNREADABLE_LISTED_MAX; i++) {
         const struct unreadable_record *record = &sample->unreadable[i];
         html_format(html, "<tr><td>%llu</td><td>", (unsigned long long)record->number);
         html_string(html, record->message ? record->message : "");

@@ -5,7 +5,8 @@
 #include "interrupt.h"
 #include "message.h"
 
-enum { SAMPLE_MAX = 1 << 20, RUN_SIZE = 1024 };
+/* Of more records, runs are read, because the index stores the sizes of neighbours together. */
+enum { RUN_SIZE = 256, SAMPLE_MAX = 4096 * RUN_SIZE };
 
 uint64_t evenly_spaced(uint64_t index, uint64_t sample, uint64_t count) {
     return index * (count / sample) + index * (count % sample) / sample;
@@ -43,8 +44,10 @@ static recmap_status read_sizes(struct record_sizes *sizes, const struct view *v
         recmap_location locations[RUN_SIZE];
         uint64_t positions[RUN_SIZE];
         size_t count = sample - done < RUN_SIZE ? (size_t)(sample - done) : RUN_SIZE;
-        for (size_t i = 0; i < count; i++)
-            positions[i] = evenly_spaced(done + i, sample, view->count);
+        uint64_t first = done;
+        if (sample < view->count)
+            first = evenly_spaced(done / RUN_SIZE, sample / RUN_SIZE, view->count);
+        for (size_t i = 0; i < count; i++) positions[i] = first + i;
         if (interrupt_is_pending()) return interrupt_fail(error);
         RETURN_IF_FAILED(locate(locations, view, positions, count, error));
         for (size_t i = 0; i < count; i++)

@@ -1,4 +1,5 @@
-/* The sizes of records, from the index alone: of all records, or of evenly spaced ones. */
+/* The sizes of records, from the index alone: of all records, or of runs that are
+ * evenly spaced. */
 #ifndef RECMAP_REPORT_SIZES_H
 #define RECMAP_REPORT_SIZES_H
 

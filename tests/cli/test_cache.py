@@ -45,6 +45,7 @@ class Cache(CliTest):
         self.assertEqual(self.cached("cat", "a.rmx", "--format", "raw"), whole)
         self.cached("get", "a.rmx", "7")
         self.cached("schema", "a.rmx")
+        self.assertIn(b"digit-00000", self.cached("report", "a.rmx"))
         self.assertEqual(self.cached("find", "a.rmx", "digit-00007"), b"digit-00007\t7\n")
         self.assertEqual(self.server.requests, [])
 

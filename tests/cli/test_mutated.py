@@ -20,6 +20,7 @@ class Mutated(CliTest):
         yield "verify", index
         yield "find", index, "id-3"
         yield "schema", index
+        yield "report", "-o", "out.html", index
         yield "export", "--to", "idx", index
         yield "merge", "-o", "out.rmx", index
 
@@ -40,7 +41,7 @@ class Mutated(CliTest):
                         self.assertTrue(result.err.startswith(b"recmap: "), result)
         self.assertIn(0, statuses)
         self.assertGreater(len(statuses), 1)
-        self.assertLessEqual(set(self.files()), {"in", "out.rmx"})
+        self.assertLessEqual(set(self.files()), {"in", "out.html", "out.rmx"})
 
 
 if __name__ == "__main__":

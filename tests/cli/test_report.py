@@ -184,6 +184,13 @@ class Report(ReportTest):
         self.assertIn("Of 1000 of 5000 records, evenly spaced.", page.sections["features"])
         self.assertIn("int640 to 4995", page.sections["features"])
 
+    def test_sizes_of_many_records(self):
+        self.write("a.txt", b"".join(b"a" * (i % 10) + b"\n" for i in range(1_200_000)))
+        self.index("-o", "a.rmx", "--framing", "lines", "a.txt")
+        text = self.page("a.rmx", count=1_200_000).sections["sizes"]
+        self.assertIn("Of 1048576 of 1200000 records, in evenly spaced runs.", text)
+        self.assertRegex(text, r"0045?894\.5")
+
     def test_hostile_names_and_values(self):
         hostile = [
             "<script>alert(1)</script>",
