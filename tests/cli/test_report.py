@@ -344,6 +344,11 @@ class Report(ReportTest):
         text = self.page("a.rmx", count=6).sections["ids"]
         self.assertIn("3 records have the id of an earlier record.", text)
         self.assertIn("20\n41\n50\n", text)
+        ids = [f"x{i // 2}" for i in range(5000)]
+        self.write("a.tfrecord", tfrecord([example(id=name) for name in ids]))
+        self.index("-o", "a.rmx", "--id", "id", "a.tfrecord")
+        text = self.page("a.rmx", count=5000).sections["ids"]
+        self.assertIn("About 2500 records have the id of an earlier record", text)
         self.assertIn("The index has no ids.", self.report(b"x").sections["ids"])
 
     def test_damage_in_the_index(self):
@@ -375,8 +380,12 @@ class Report(ReportTest):
     def test_file_stays_small(self):
         noise = "".join(f"<{i}>" for i in range(3_000)).encode()
         features = {f"{'<' * 190}{i}": [noise, noise, noise] for i in range(100)}
-        features.update({f"picture{i}": png(900, 900) + noise for i in range(100)})
         self.report(*([example(**features)] * 3))
+        self.assertLess(len(self.read("a.html")), 5_000_000)
+        pictures = {f"picture{i}": png(900, 900) + noise for i in range(60)}
+        page = self.report(*([example(**pictures)] * 3))
+        self.assertIn("not shown: too large for the report", page.sections["records"])
+        self.assertLess(sum(len(data) for _, data in page.media), 2 << 20)
         self.assertLess(len(self.read("a.html")), 5_000_000)
         names = {f"{'<' * 250}{i}": i for i in range(400)}
         page = self.report(*([example(**names)] * 2))
