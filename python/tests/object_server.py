@@ -8,8 +8,10 @@ one that returns True has answered the request instead of the server, and is rem
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import hashlib
+import socket
 import threading
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -144,3 +146,34 @@ def on_object(fault, pattern="*"):
         return fault(handler) is not False
 
     return checked
+
+
+def reset(handler):
+    """A fault: closes the connection without a reply."""
+    with contextlib.suppress(OSError):  # the client may have closed it
+        handler.connection.shutdown(socket.SHUT_RDWR)
+    handler.close_connection = True
+
+
+def flip_bit(handler):
+    """A fault: changes one bit of the reply."""
+    data = bytearray(handler.read_object())
+    first = int(handler.headers["Range"].removeprefix("bytes=").split("-")[0])
+    data[first + 20] ^= 1
+    handler.send_object(data=bytes(data), etag=etag_of(handler.read_object()))
+
+
+def fail_with(status, code="SlowDown", **headers):
+    """A fault: answers a request for an object with this status."""
+    return on_object(lambda handler: handler.fail(status, code, **headers))
+
+
+# ---- What clients read.
+
+
+def records_of(ds):
+    return [bytes(record) for record in ds]
+
+
+def gathered(ds, numbers):
+    return [bytes(record) for record in ds.gather(numbers)]

@@ -1,0 +1,204 @@
+"""Faults of remote stores: those that pass are repeated, wrong replies are refused."""
+
+import gzip
+import socket
+import time
+
+import numpy as np
+import pytest
+import recmap
+from object_server import etag_of, fail_with, flip_bit, gathered, on_object, reset
+
+
+@pytest.fixture(autouse=True)
+def no_credentials(no_environment):
+    """See no_environment."""
+
+
+# ---- Faults. A request that failed in a way that passes is repeated.
+
+
+def cut_body(handler):
+    data = handler.read_object()
+    first, last = map(int, handler.headers["Range"].removeprefix("bytes=").split("-"))
+    body = data[first : last + 1]
+    handler.send_response(206)
+    handler.send_header("ETag", etag_of(data))
+    handler.send_header("Content-Range", f"bytes {first}-{last}/{len(data)}")
+    handler.send_header("Content-Length", str(len(body)))
+    handler.end_headers()
+    handler.wfile.write(body[: len(body) // 2])
+    handler.wfile.flush()
+    handler.connection.shutdown(socket.SHUT_RDWR)
+    handler.close_connection = True
+
+
+def cut_after_the_last_byte(handler):
+    """Sends all bytes in a chunk, but not the empty chunk that ends a reply."""
+    data = handler.read_object()
+    first, last = map(int, handler.headers["Range"].removeprefix("bytes=").split("-"))
+    handler.send_response(206)
+    handler.send_header("ETag", etag_of(data))
+    handler.send_header("Content-Range", f"bytes {first}-{last}/{len(data)}")
+    handler.send_header("Transfer-Encoding", "chunked")
+    handler.end_headers()
+    handler.wfile.write(b"%x\r\n%s\r\n" % (last - first + 1, data[first : last + 1]))
+    handler.wfile.flush()
+    handler.connection.shutdown(socket.SHUT_RDWR)
+    handler.close_connection = True
+
+
+PASSING = {
+    "500": fail_with(500, "InternalError"),
+    "503": fail_with(503),
+    "429": fail_with(429, "TooManyRequests", Retry_After="1"),
+    "408": fail_with(408, "RequestTimeout"),
+    "cut": on_object(cut_body),
+    "reset": on_object(reset),
+    "flipped": on_object(flip_bit),
+}
+
+
+@pytest.mark.parametrize("fault", PASSING)
+def test_a_passing_fault_changes_nothing(remote, server, local, fault):
+    numbers = np.random.default_rng(2).permutation(len(local))[:200]
+    expected = gathered(local, numbers)
+    server.faults = [PASSING[fault]]
+    assert gathered(remote, numbers) == expected
+    assert server.faults == []
+    server.faults = [PASSING[fault]]
+    assert bytes(remote[7]) == bytes(local[7])
+
+
+def test_many_faults_at_once_change_nothing(remote, server, local):
+    server.faults = [PASSING[name] for name in ("503", "cut", "reset", "500")] * 3
+    numbers = np.random.default_rng(4).permutation(len(local))
+    assert gathered(remote, numbers) == gathered(local, numbers)
+
+
+def test_only_the_missing_bytes_are_requested_again(remote, server):
+    server.faults = [on_object(cut_body)]
+    bytes(remote[0])
+    first, second = (r.removeprefix("bytes=").split("-") for r in server.ranges())
+    assert second[1] == first[1] and int(second[0]) == (int(first[1]) + 1) // 2
+
+
+def test_a_reply_that_is_cut_after_its_last_byte_is_good(remote, server, local):
+    server.faults = [on_object(cut_after_the_last_byte)]
+    assert bytes(remote[0]) == bytes(local[0])
+    assert len(server.requests) == 1
+
+
+# ---- Replies that must not be taken.
+
+
+def wrong_range(handler):
+    data = handler.read_object()
+    handler.headers.replace_header("Range", "bytes=0-9")
+    handler.send_object(data=data)
+
+
+def whole_object(handler):
+    data = handler.read_object()
+    handler.answer(200, data, ETag=etag_of(data))
+
+
+def other_etag(handler):
+    del handler.headers["If-Match"]
+    handler.send_object(etag='"another"')
+
+
+def other_size(handler):
+    del handler.headers["If-Match"]
+    data = handler.read_object()
+    handler.send_object(data=data + b"x", etag=etag_of(data))
+
+
+REFUSED = {
+    "wrong range": (wrong_range, recmap.StorageError, "another range than the requested one"),
+    "whole object": (whole_object, recmap.StorageError, "the server ignores ranges"),
+    "other ETag": (other_etag, recmap.StaleIndexError, "the object is another one"),
+    "other size": (other_size, recmap.StaleIndexError, "the object is another one"),
+    "403": (
+        lambda handler: handler.fail(403, "AccessDenied"),
+        PermissionError,
+        "access was denied .HTTP 403 AccessDenied.",
+    ),
+    "404": (
+        lambda handler: handler.fail(404, "NoSuchKey"),
+        FileNotFoundError,
+        "no such object .HTTP 404 NoSuchKey.",
+    ),
+    "redirect": (
+        lambda handler: handler.fail(301, "PermanentRedirect", x_amz_bucket_region="eu-west-1"),
+        recmap.StorageError,
+        "pass the storage option region=eu-west-1",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", REFUSED)
+def test_a_wrong_reply_is_refused_by_name(remote, server, fault):
+    answer, error, message = REFUSED[fault]
+    server.faults = [on_object(answer)] * 1000
+    with pytest.raises(error, match=message) as caught:
+        remote.gather([1500, 3])
+    assert "s3://train/digits-0000" in str(caught.value) and caught.value.record in (3, 1500)
+    with pytest.raises(error, match=message):
+        remote[3]
+
+
+def test_a_record_that_cannot_be_read_is_requested_once(remote, server):
+    """Asking again for the error would take twice the `timeout`."""
+    server.faults = [on_object(REFUSED["404"][0])] * 10
+    with pytest.raises(FileNotFoundError) as caught:
+        remote[3]
+    assert len(server.requests) == 1
+    assert caught.value.record == 3 and "s3://train/digits-0000" in caught.value.path
+
+
+def test_a_changed_object_is_stale(remote, server):
+    path = server.folder / "train" / "digits-00002-of-00004.tfrecord"
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    assert len(bytes(remote[0])) > 0
+    with pytest.raises(recmap.StaleIndexError, match="digits-00002-of-00004"):
+        remote[1000]
+    assert remote.verify()["damage"] != []
+
+
+def test_a_span_that_could_not_be_read_is_requested_again(server, tmp_path):
+    shard = server.folder / "train" / "digits-00000-of-00004.tfrecord"
+    shard.with_name("a.gz").write_bytes(gzip.compress(shard.read_bytes()))
+    options = server.options()
+    ds = recmap.open("s3://train/a.gz", index=tmp_path / "a.rmx", storage_options=options)
+    server.faults = [on_object(fail_with(404, "NoSuchKey"))] * 2
+    with pytest.raises(FileNotFoundError):
+        ds.gather([3])
+    assert len(bytes(ds[3])) > 0
+
+
+def test_a_server_that_never_recovers_is_an_error_in_time(server, tmp_path):
+    server.faults = [fail_with(503)] * 100000
+    start = time.monotonic()
+    with pytest.raises(recmap.StorageError, match=r"HTTP 503 SlowDown.*attempts"):
+        recmap.open(
+            f"{server.url}/train/digits-00000-of-00004.tfrecord",
+            index=tmp_path / "a.rmx",
+            storage_options={"timeout": 1},
+        )
+    assert time.monotonic() - start < 60
+    assert list(tmp_path.glob("a.rmx*")) == []
+
+
+def test_a_server_that_asks_for_a_long_pause_is_an_error_at_once(server, tmp_path):
+    """The pause would last longer than `timeout`, so the request is not repeated."""
+    server.faults = [fail_with(503, Retry_After="20")]
+    with pytest.raises(recmap.StorageError, match="HTTP 503 SlowDown"):
+        recmap.open(
+            f"{server.url}/train/digits-00000-of-00004.tfrecord",
+            index=tmp_path / "a.rmx",
+            storage_options={"timeout": 3},
+        )
+    assert len(server.requests) == 1
