@@ -22,7 +22,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_create(recmap_storage *
                                                                 recmap_error *error);
 RECMAP_API void recmap_storage_destroy(recmap_storage *storage);
 
-/* Keeps the storage for another owner, who destroys it too: it exists until all have done so. */
+/* Keeps the storage for another owner. It exists until every owner has destroyed it. */
 RECMAP_API void recmap_storage_retain(recmap_storage *storage);
 
 /* Sets an option, instead of the environment: endpoint, region, key, secret, token, anonymous,

@@ -262,7 +262,7 @@ LASTING = {
         UNUSABLE,
         "does not say which range it sends",
     ),
-    "a Content-Range that is no range": Row(
+    "a Content-Range that is not a range": Row(
         setting("Content-Range", "bytes 9-3/1"), UNUSABLE, "headers cannot be understood"
     ),
     "a Content-Range of 20 digits": Row(

@@ -253,6 +253,9 @@ static bool store_run(const struct cache_file *file, const uint8_t *data, struct
     return write_numbers(file, numbers, blocks);
 }
 
+/* Writes runs of consecutive blocks that the file lacks: their numbers are 0. If the numbers cannot
+ * be read, all blocks are written. The space for all blocks is reserved already; what the stored
+ * ones do not use is given back, also after an error. */
 void cache_file_store(struct cache_file *file, const uint8_t *data, struct block_range blocks) {
     uint32_t *numbers = calloc((size_t)count_range(blocks) + 1, sizeof *numbers);
     uint64_t used = 0;

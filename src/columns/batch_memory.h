@@ -1,10 +1,10 @@
 /* The memory of one batch of columns: its sinks, everything made of them, and the columns. It is
  * reference-counted, because exports may outlive the columns, and reused once nothing refers to it.
  *
- * There are two counts. `users` are those who read this batch: the columns and every export. When
- * the last one releases it, the owner of the records is released too, because views point into the
- * records. `holders` keep the memory itself: the pool of a recmap_columns, and all users together
- * as one. A pool that is the only holder may reuse the memory for its next batch. */
+ * There are two counts. `users` counts the readers of this batch: the columns and every export.
+ * When the last one releases it, the owner of the records is released too, because views point into
+ * the records. `holders` keep the memory itself: the pool of a recmap_columns, and all users
+ * together as one. A pool that is the only holder may reuse the memory for its next batch. */
 #ifndef RECMAP_COLUMNS_BATCH_MEMORY_H
 #define RECMAP_COLUMNS_BATCH_MEMORY_H
 

@@ -378,6 +378,9 @@ static recmap_status fail_first(recmap_batch *batch, recmap_dataset *dataset, si
     return failed;
 }
 
+/* The batch's interrupt becomes the thread's for the time of the call, so that waits for a network
+ * ask it, too. An error of a network is returned as it is. After any other, fail_first finds out
+ * which record is the first bad one. */
 static recmap_status gather_requests(recmap_batch *batch, recmap_dataset *dataset,
                                      struct verified *verified, struct gather_parts *parts,
                                      size_t count, recmap_error *error) {

@@ -1,5 +1,5 @@
-/* A user's framing behind the same function table as recmap's own. The user's functions are not
- * trusted: every frame they return is checked first. Pure if the user's functions are. */
+/* A user's framing, called through the same function table as recmap's own. The user's functions
+ * are not trusted: every frame they return is checked first. Pure if the user's functions are. */
 #ifndef RECMAP_FORMAT_CUSTOM_H
 #define RECMAP_FORMAT_CUSTOM_H
 

@@ -101,7 +101,7 @@ uint64_t inflater_unverified_from(const struct inflater *inflater);
 
 /* Returns the first offset, `from` or later, at which a GZIP member starts that inflates for at
  * least 64 KiB or to its valid end, or UINT64_MAX if there is none. Discards the current state.
- * Always UINT64_MAX for ZLIB, whose headers cannot be told from other bytes. */
+ * Always UINT64_MAX for ZLIB, whose headers look like other bytes. */
 uint64_t inflater_find_member(struct inflater *inflater, uint64_t from);
 
 #endif

@@ -374,6 +374,9 @@ static recmap_status check_host(const struct address *address, recmap_error *err
     return RECMAP_IO;
 }
 
+/* Starts the first attempt of a request, or another one for the bytes that are still missing. The
+ * slot is reset, except for its handle, which libcurl can reuse. The time of the first attempt
+ * stays, because the limit of time applies to all attempts together. */
 static recmap_status start_request(struct slot *slot, size_t index, recmap_error *error) {
     struct run *run = slot->run;
     struct address address;
@@ -442,7 +445,7 @@ static bool is_complete(const struct slot *slot) {
 /* The verdict on a request that ended. A reply that was judged as bad stays so, whatever happened
  * to the rest of its body. A range of which all bytes arrived is good, even if the connection was
  * cut before the reply's end: no bytes would be left to request again. A connection that ends in
- * the headers is no error for libcurl, but must not be judged by the headers that arrived. */
+ * the headers is not an error for libcurl, but must not be judged by the headers that arrived. */
 static void conclude(struct slot *slot, CURLcode code) {
     bool is_listing = slot->run->requests[slot->index].listing;
     if (code == CURLE_OK && !slot->is_judged && slot->has_head) judge(slot);

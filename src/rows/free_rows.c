@@ -52,6 +52,8 @@ static uint32_t add_node(struct free_rows *rows) {
     return node;
 }
 
+/* The digits of the space, the highest first, lead from the root to a leaf, which has a list of
+ * rows for each lowest digit. The row becomes the first of its list. */
 bool free_rows_put(struct free_rows *rows, uint32_t row, uint64_t space) {
     assert(space && !(space >> (DIGIT_BITS * rows->depth)));
     uint32_t node = 0;

@@ -66,6 +66,8 @@ static recmap_status hash_part(void *context, const recmap_example_part *part) {
     return RECMAP_OK;
 }
 
+/* Adds the hash of the record's bytes, or of the values of the feature. A record without the
+ * feature has no hash, so it is not a duplicate of any other. */
 static recmap_status hash_record(struct duplicate_search *search, const recmap_record *record,
                                  uint64_t item, recmap_error *error) {
     XXH128_hash_t hash;

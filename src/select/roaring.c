@@ -161,6 +161,9 @@ struct bitmap_header {
     const uint8_t *offsets; /* or NULL */
 };
 
+/* The header has two forms. With runs, the cookie holds the number of containers and a bit for each
+ * tells whether it is a list of runs; offsets are then left out for few containers. Without runs,
+ * the number follows the cookie and offsets are always stored. */
 static bool open_bitmap(struct bitmap_header *header, struct source *source) {
     *header = (struct bitmap_header){0};
     const uint8_t *cookie = take(source, 4);

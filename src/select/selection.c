@@ -295,6 +295,9 @@ static recmap_status check_header(recmap_selection *selection, size_t size, recm
     return RECMAP_OK;
 }
 
+/* The file names its index by an absolute path or by one relative to its own folder. The file is
+ * untrusted and must not make recmap open any file it likes: a relative path has to stay inside the
+ * folder, and an absolute one needs the caller's permission. */
 static recmap_status find_index(recmap_selection *selection, bool allow_absolute_path,
                                 recmap_error *error) {
     char *name = strndup((const char *)selection->file + HEADER_SIZE, load32(selection->file + 56));

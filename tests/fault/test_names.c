@@ -21,7 +21,7 @@
 
 enum { RENAMED = 1, FIRST = RENAMED * FIXTURE_SHARD_RECORDS };
 
-/* What opening and reading under the name must come to. */
+/* The required result of opening and reading under the name. */
 enum outcome { REFUSED, READ };
 
 struct hostile {

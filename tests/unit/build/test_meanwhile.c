@@ -228,7 +228,7 @@ static void test_index_is_removed(void **state) {
     assert_int_equal(folder_count(), files - 1);
 }
 
-/* The same file under its name again is no other. */
+/* The same file under its name again is not a different one. */
 static void test_index_stays(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
