@@ -1,20 +1,15 @@
 /* The sealed store: what is put comes back, equal puts give equal bytes, and what happens to the
- * file, to the disk and to the limits of the process ends in a stated error. */
+ * file ends in a stated error. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -23,51 +18,11 @@
 
 #include <cmocka.h>
 
+#include "fixture.h"
 #include "helpers/store_file.h"
-#include "os/map.h"
 #include "store/seal.h"
-#include "support/rounds.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-static const bool is_sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-static const bool is_sanitized = true;
-#else
-static const bool is_sanitized = false;
-#endif
-#else
-static const bool is_sanitized = false;
-#endif
 
 static const char *program;
-static char folder[64];
-static char path[96];
-
-static int enter(void **state) {
-    (void)state;
-    const char *base = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
-    snprintf(folder, sizeof folder, "%s/recmap-store-XXXXXX", base);
-    snprintf(path, sizeof path, "%s/index.rmx", mkdtemp(folder) ? folder : "");
-    return folder[0] ? 0 : -1;
-}
-
-static int leave(void **state) {
-    (void)state;
-    unlink(path);
-    return rmdir(folder); /* fails if files are left over */
-}
-
-static void expect_ok(recmap_status status, const recmap_error *error) {
-    if (status != RECMAP_OK) fail_msg("%s: %s", recmap_status_name(status), error->message);
-}
-
-static struct store *open_store(const struct store_options *options) {
-    recmap_error error = RECMAP_ERROR_INIT;
-    struct store *opened = NULL;
-    expect_ok(store_open(&opened, path, options, &error), &error);
-    return opened;
-}
 
 static recmap_error expect_refused(const struct store_options *options, recmap_status expected) {
     recmap_error error = RECMAP_ERROR_INIT;
@@ -76,25 +31,6 @@ static recmap_error expect_refused(const struct store_options *options, recmap_s
     assert_null(opened);
     assert_int_equal(error.status, expected);
     return error;
-}
-
-static void expect_sample(struct store *opened) {
-    static uint8_t expected[SAMPLE_VALUE_MAX];
-    recmap_error error = RECMAP_ERROR_INIT;
-    for (int table = 0; table < STORE_TABLE_COUNT; table++) {
-        size_t count;
-        const struct store_value *values = store_values(opened, (store_table)table, &count);
-        assert_int_equal(count, sample_count((store_table)table));
-        for (size_t i = 0; i < count; i++) {
-            struct store_key key = sample_key((store_table)table, i);
-            size_t size = sample_value(expected, (store_table)table, i);
-            assert_int_equal(values[i].key.chunk, key.chunk);
-            assert_int_equal(values[i].key.series, key.series);
-            assert_int_equal(values[i].size, size);
-            expect_ok(store_check(opened, (store_table)table, i, &error), &error);
-            assert_memory_equal(values[i].data, expected, size);
-        }
-    }
 }
 
 static void values_come_back(void **state) {
@@ -114,14 +50,6 @@ static void values_come_back(void **state) {
         store_close(opened);
     }
     store_close(NULL);
-}
-
-static void write_empty_store(void) {
-    recmap_error error = RECMAP_ERROR_INIT;
-    struct store_writer *writer;
-    expect_ok(store_writer_create(&writer, path, &error), &error);
-    expect_ok(store_writer_finish(writer, NULL, NULL, &error), &error);
-    store_writer_destroy(writer);
 }
 
 static void a_store_may_be_empty(void **state) {
@@ -197,31 +125,6 @@ static void nothing_is_left_of_an_unfinished_store(void **state) {
 }
 
 /* Values of many sizes over all tables: some transactions, trees of several levels. */
-static void put_many(struct store_writer *writer) {
-    enum { LARGEST = 3 << 20 };
-    uint8_t *bytes = malloc(LARGEST);
-    assert_non_null(bytes);
-    uint64_t random = 1;
-    for (uint64_t i = 0; i < 5000 * STORE_TABLE_COUNT; i++) {
-        store_table table = (store_table)(i % STORE_TABLE_COUNT);
-        struct store_key key = {i, (uint32_t)(i * 7)};
-        size_t size = i % 500 == 0 ? LARGEST : random_below(&random, i % 50 ? 60 : 9000);
-        memset(bytes, (int)i, size);
-        assert_int_equal(store_writer_put(writer, table, key, bytes, size, NULL), RECMAP_OK);
-    }
-    free(bytes);
-}
-
-/* What `program --build PATH` does. */
-static int build(const char *target) {
-    struct store_writer *writer;
-    if (store_writer_create(&writer, target, NULL) != RECMAP_OK) return 1;
-    put_many(writer);
-    recmap_status status = store_writer_finish(writer, NULL, NULL, NULL);
-    store_writer_destroy(writer);
-    return status != RECMAP_OK;
-}
-
 static void build_in_a_process(const char *target, const char *perturb) {
     pid_t child = fork();
     if (child == 0) {
@@ -404,267 +307,8 @@ static void a_huge_sparse_file_takes_no_time(void **state) {
     if (!is_sanitized) assert_true(usage.ru_maxrss < 700 << 10);
 }
 
-/* What is done to the file while a store is open. */
-static void replace_file(void) {
-    char other[128];
-    snprintf(other, sizeof other, "%s/new", folder);
-    file_save(other, "other", 5);
-    assert_int_equal(rename(other, path), 0);
-}
-
-static void overwrite_file(void) {
-    int fd = open(path, O_RDWR);
-    struct stat now;
-    assert_int_equal(fstat(fd, &now), 0);
-    static const uint8_t rubbish[4096] = {0x5a};
-    for (off_t at = 0; at < now.st_size; at += (off_t)sizeof rubbish)
-        assert_true(pwrite(fd, rubbish, sizeof rubbish, at) > 0);
-    close(fd);
-}
-
-static void cut_file(void) {
-    assert_int_equal(truncate(path, 8192), 0);
-}
-
-static void remove_file(void) {
-    unlink(path);
-}
-
-typedef void (*harm_fn)(void);
-
-/* Changes the file while it is open. A store that was read into memory does not notice; otherwise
- * every value is refused, and truncation is told apart from changed bytes. */
-static void harm_while_open(harm_fn harm, bool in_memory, bool expect_harm) {
-    recmap_error error = RECMAP_ERROR_INIT;
-    sample_write(path);
-    struct store_options options = {.in_memory = in_memory};
-    struct store *opened = open_store(&options);
-    harm();
-    if (!expect_harm) {
-        expect_sample(opened);
-        store_close(opened);
-        return;
-    }
-    size_t refused = 0, count;
-    store_values(opened, STORE_OFFSETS, &count);
-    for (size_t i = 0; i < count; i++)
-        refused += store_check(opened, STORE_OFFSETS, i, &error) != RECMAP_OK;
-    assert_int_equal(refused, count);
-    assert_int_equal(error.status, RECMAP_CORRUPT);
-    if (harm == cut_file) {
-        assert_false(store_intact(opened));
-        assert_string_equal(error.message, "the index was cut short while it was open");
-        assert_int_equal(store_check_all(opened, &error), RECMAP_IO);
-    } else {
-        assert_true(store_intact(opened));
-        assert_int_equal(store_check_all(opened, &error), RECMAP_CORRUPT);
-    }
-    store_close(opened);
-}
-
-static void harm_to_the_file_while_open(void **state) {
-    (void)state;
-    static const harm_fn harms[] = {replace_file, remove_file, cut_file, overwrite_file};
-    recmap_error error = RECMAP_ERROR_INIT;
-    for (size_t i = 0; i < 4; i++) {
-        harm_while_open(harms[i], true, false);
-        if (i < 2) harm_while_open(harms[i], false, false);
-    }
-    /* In a child, since the guard stays. */
-    pid_t child = fork();
-    if (child == 0) {
-        alarm(20);
-        expect_ok(guard_install(&error), &error);
-        for (size_t i = 0; i < 4; i++) harm_while_open(harms[i], false, i >= 2);
-        _exit(0);
-    }
-    int result;
-    waitpid(child, &result, 0);
-    assert_int_equal(result, 0);
-}
-
-static void *replace_again_and_again(void *stop) {
-    while (!atomic_load((atomic_bool *)stop)) {
-        sample_write(path);
-        write_empty_store();
-    }
-    return NULL;
-}
-
-/* Never must the checks be of one file and the values of another. */
-static void a_reader_beside_a_builder(void **state) {
-    (void)state;
-    atomic_bool stop = false;
-    pthread_t builder;
-    sample_write(path);
-    pthread_create(&builder, NULL, replace_again_and_again, &stop);
-    for (unsigned i = 0; i < some_rounds(500); i++) {
-        size_t count;
-        struct store *opened = open_store(NULL);
-        store_values(opened, STORE_MANIFEST, &count);
-        if (count) expect_sample(opened);
-        store_close(opened);
-    }
-    atomic_store(&stop, true);
-    pthread_join(builder, NULL);
-}
-
-static void *check_everything(void *opened) {
-    for (int table = 0; table < STORE_TABLE_COUNT; table++) {
-        size_t count;
-        store_values(opened, (store_table)table, &count);
-        for (size_t i = 0; i < count; i++)
-            if (store_check(opened, (store_table)table, i, NULL) != RECMAP_OK) return opened;
-    }
-    return NULL;
-}
-
-static void many_threads_check_at_once(void **state) {
-    (void)state;
-    sample_write(path);
-    struct store *opened = open_store(NULL);
-    pthread_t threads[4];
-    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, check_everything, opened);
-    for (int i = 0; i < 4; i++) {
-        void *failed;
-        pthread_join(threads[i], &failed);
-        assert_null(failed);
-    }
-    store_close(opened);
-}
-
-static void a_child_reads_on(void **state) {
-    (void)state;
-    sample_write(path);
-    struct store *opened = open_store(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        bool is_right = check_everything(opened) == NULL;
-        store_close(opened);
-        _exit(!is_right);
-    }
-    int result;
-    waitpid(child, &result, 0);
-    assert_int_equal(result, 0);
-    expect_sample(opened);
-    store_close(opened);
-}
-
-/* Builds until an error or the end; the error must say which limit was met. */
-static int build_to_error(int expected_errno) {
-    recmap_error error = RECMAP_ERROR_INIT;
-    struct store_writer *writer = NULL;
-    static uint8_t bytes[100000];
-    recmap_status status = store_writer_create(&writer, path, &error);
-    for (uint64_t i = 0; status == RECMAP_OK && i < 2000; i++) {
-        struct store_key key = {i, 0};
-        status = store_writer_put(writer, STORE_OFFSETS, key, bytes, sizeof bytes, &error);
-    }
-    if (status == RECMAP_OK) status = store_writer_finish(writer, NULL, NULL, &error);
-    store_writer_destroy(writer);
-    if (status == RECMAP_OK) return 10;
-    if (error.system_errno != expected_errno) {
-        fprintf(stderr, "%s: errno %d, expected %d\n", error.message, error.system_errno,
-                expected_errno);
-        return 11;
-    }
-    return strncmp(error.path, path, strlen(path)) || !error.advice[0] ? 12 : 0;
-}
-
-static int in_child(int (*run)(uint64_t), uint64_t argument) {
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        alarm(60);
-        _exit(run(argument));
-    }
-    int result;
-    waitpid(child, &result, 0);
-    assert_true(WIFEXITED(result));
-    return WEXITSTATUS(result);
-}
-
-static int limit_file_size(uint64_t size) {
-    struct rlimit limit = {size, size};
-    signal(SIGXFSZ, SIG_IGN);
-    setrlimit(RLIMIT_FSIZE, &limit);
-    return build_to_error(EFBIG);
-}
-
-static void a_limit_of_file_size_is_named(void **state) {
-    (void)state;
-    sample_write(path);
-    static const uint64_t sizes[] = {0,        100,      8191,     8192,    12288,
-                                     65536,    100001,   1000000,  5000000, 33 << 20,
-                                     40000001, 66 << 20, 150 << 20};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        assert_int_equal(in_child(limit_file_size, sizes[i]), 0);
-    struct store *opened = open_store(NULL);
-    expect_sample(opened);
-    store_close(opened);
-}
-
-/* A file system of its own for the child alone, where that is allowed. */
-static int fill_disk(uint64_t size) {
-    char options[64];
-    snprintf(options, sizeof options, "size=%llu", (unsigned long long)size);
-    if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-        mount("tmpfs", folder, "tmpfs", 0, options))
-        return 77;
-    int result = build_to_error(ENOSPC);
-    return rmdir(path) && errno == ENOENT ? result : 13;
-}
-
-static void a_full_disk_is_named(void **state) {
-    (void)state;
-    for (uint64_t i = 0; i < 32; i++) {
-        int result = in_child(fill_disk, 65536 + i * 6000000);
-        if (result == 77) skip();
-        assert_int_equal(result, 0);
-    }
-}
-
-/* Address space beyond what the process has now. */
-static bool limit_memory(uint64_t extra) {
-    FILE *stream = fopen("/proc/self/statm", "r");
-    unsigned long pages = 0;
-    if (!stream || fscanf(stream, "%lu", &pages) != 1) return false;
-    fclose(stream);
-    uint64_t size = pages * (uint64_t)sysconf(_SC_PAGESIZE) + extra;
-    struct rlimit limit = {size, size};
-    return setrlimit(RLIMIT_AS, &limit) == 0;
-}
-
-static int write_and_read(uint64_t size) {
-    struct store *opened = NULL;
-    if (!limit_memory(size)) return 77;
-    sample_write(path);
-    recmap_status status = store_open(&opened, path, NULL, NULL);
-    store_close(opened);
-    return status != RECMAP_OK;
-}
-
-static int read_too_much(uint64_t size) {
-    recmap_error error = RECMAP_ERROR_INIT;
-    struct store *opened = NULL;
-    struct store_options options = {.in_memory = true};
-    if (!limit_memory(size)) return 77;
-    if (store_open(&opened, path, NULL, &error) != RECMAP_NO_MEMORY || !error.advice[0]) return 1;
-    if (strcmp(error.message, "cannot map the file: Cannot allocate memory")) return 2;
-    if (store_open(&opened, path, &options, &error) != RECMAP_NO_MEMORY) return 3;
-    return strcmp(error.path, path) || !error.advice[0] ? 4 : 0;
-}
-
-static void limits_of_address_space(void **state) {
-    (void)state;
-    if (is_sanitized) skip();
-    assert_int_equal(in_child(write_and_read, 48 << 20), 0);
-    assert_int_equal(build(path), 0);
-    assert_int_equal(in_child(read_too_much, 32 << 20), 0);
-}
-
 int main(int count, char **arguments) {
-    if (count == 3 && !strcmp(arguments[1], "--build")) return build(arguments[2]);
+    if (count == 3 && !strcmp(arguments[1], "--build")) return write_large_store(arguments[2]);
     program = arguments[0];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(values_come_back, enter, leave),
@@ -677,13 +321,6 @@ int main(int count, char **arguments) {
         cmocka_unit_test_setup_teardown(a_value_belongs_to_its_table_and_key, enter, leave),
         cmocka_unit_test_setup_teardown(other_kinds_of_files_are_refused, enter, leave),
         cmocka_unit_test_setup_teardown(a_huge_sparse_file_takes_no_time, enter, leave),
-        cmocka_unit_test_setup_teardown(harm_to_the_file_while_open, enter, leave),
-        cmocka_unit_test_setup_teardown(a_reader_beside_a_builder, enter, leave),
-        cmocka_unit_test_setup_teardown(many_threads_check_at_once, enter, leave),
-        cmocka_unit_test_setup_teardown(a_child_reads_on, enter, leave),
-        cmocka_unit_test_setup_teardown(a_limit_of_file_size_is_named, enter, leave),
-        cmocka_unit_test_setup_teardown(a_full_disk_is_named, enter, leave),
-        cmocka_unit_test_setup_teardown(limits_of_address_space, enter, leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
