@@ -425,6 +425,41 @@ class Dataset(_recmap.Dataset):
         self._find_many(items, out, self._selection.position_table(self._record_count()))
         return out
 
+    def duplicates(self, by: str = "content", *, progress: Progress = "auto") -> Int64s:
+        """Which records equal an earlier one, as ``recmap duplicates`` prints: int64 array [n, 2].
+
+        A row has the position of a record and that of the first record that it equals. 128-bit
+        hashes are compared, in one pass over the records that takes 24 bytes of memory for each.
+
+        Args:
+            by: what is compared: "content", the whole records; "id", their ids, for which only
+                records whose ids may repeat are read; or the name of a feature. Records without the
+                feature equal none.
+            progress: see `recmap.open`.
+
+        Raises:
+            ValueError: the index has no ids.
+            FeatureError: no record has the feature.
+
+        >>> ds = recmap.concat([digits(), digits()[:2]])
+        >>> ds.duplicates()
+        array([[1797,    0],
+               [1798,    1]])
+        >>> kept = np.ones(len(ds), bool)
+        >>> kept[ds.duplicates()[:, 0]] = False
+        >>> len(ds.select(kept))
+        1797
+        """
+        if not isinstance(by, str):
+            raise TypeError(f"by must be a str, not {type(by).__name__}")
+        feature = None if by in ("content", "id") else by
+        numbers = np.ascontiguousarray(self._selection.records().view(np.uint64))
+        firsts = np.empty(len(self), np.int64)
+        with shown(progress, "comparing") as call:
+            self._find_duplicates(firsts, numbers, feature, by == "id", call)
+        positions = np.flatnonzero(firsts != np.arange(len(self)))
+        return np.stack([positions, firsts[positions]], axis=1)
+
     def index(self, value: object, start: int = 0, stop: int | None = None) -> int:
         """The position of the first record that equals `value`. Reads record by record."""
         return abc.Sequence.index(cast(Any, self), value, start, cast(int, stop))

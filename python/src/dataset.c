@@ -5,6 +5,7 @@
 #include "annotation.h"
 #include "batch.h"
 #include "counts.h"
+#include "duplicates.h"
 #include "errors.h"
 #include "module.h"
 #include "order.h"
@@ -585,6 +586,7 @@ static PyMethodDef methods[] = {
     {"_find_all", find_all, METH_VARARGS, NULL},
     {"_find_many", dataset_find_many, METH_VARARGS, NULL},
     {"_annotate", dataset_annotate, METH_VARARGS, NULL},
+    {"_find_duplicates", dataset_find_duplicates, METH_VARARGS, NULL},
     {"_match", dataset_match, METH_VARARGS, NULL},
     {"_save_selection", dataset_save_selection, METH_VARARGS, NULL},
     {"_read_selection", dataset_read_selection, METH_O, NULL},

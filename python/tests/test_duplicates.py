@@ -1,0 +1,75 @@
+"""Records that equal earlier ones."""
+
+import numpy as np
+import pytest
+import recmap
+
+RECORDS = [
+    {"id": "a", "text": "one"},
+    {"id": "b", "text": "two"},
+    {"id": "a", "text": "one"},
+    {"id": "b", "text": "one"},
+    {"id": "a", "text": "one"},
+    {"id": "c"},
+    {"id": "d"},
+]
+
+
+@pytest.fixture
+def repeated(tmp_path):
+    with recmap.Writer(tmp_path / "made.tfrecord") as writer:
+        for record in RECORDS:
+            writer.write(record)
+    with recmap.open(tmp_path / "made.tfrecord", id="id", progress=None) as ds:
+        yield ds
+
+
+def test_equal_records(repeated):
+    found = repeated.duplicates()
+    assert found.tolist() == [[2, 0], [4, 0]] and found.dtype == np.int64
+    assert repeated.duplicates("id").tolist() == [[2, 0], [3, 1], [4, 0]]
+    assert repeated.duplicates(by="text").tolist() == [[2, 0], [3, 0], [4, 0]]
+
+
+def test_duplicates_of_a_view_are_positions_in_it(repeated):
+    view = repeated[[6, 4, 5, 2, 0, 6]]
+    assert view.duplicates().tolist() == [[3, 1], [4, 1], [5, 0]]
+    assert repeated[:2].duplicates().shape == (0, 2)
+    assert repeated[:0].duplicates().shape == (0, 2)
+
+
+def test_a_data_set_without_its_duplicates(repeated):
+    kept = np.ones(len(repeated), bool)
+    kept[repeated.duplicates()[:, 0]] = False
+    unique = repeated.select(kept)
+    assert unique.numbers.tolist() == [0, 1, 3, 5, 6] and not len(unique.duplicates())
+
+
+def test_duplicates_of_a_concatenation(repeated):
+    both = recmap.concat([repeated[:2], repeated[1:3]])
+    assert both.duplicates().tolist() == [[2, 1], [3, 0]]
+
+
+def test_wrong_arguments(repeated, tmp_path):
+    with pytest.raises(recmap.FeatureError):
+        repeated.duplicates("absent")
+    with pytest.raises(TypeError, match="by must be a str, not int"):
+        repeated.duplicates(3)
+    with recmap.Writer(tmp_path / "plain.tfrecord") as writer:
+        writer.write(b"x")
+    with (
+        recmap.open(tmp_path / "plain.tfrecord", progress=None) as plain,
+        pytest.raises(ValueError, match="ids"),
+    ):
+        plain.duplicates("id")
+    repeated.close()
+    with pytest.raises(ValueError, match="closed"):
+        repeated.duplicates()
+
+
+def test_progress_can_stop_the_comparison(repeated):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        repeated.duplicates(progress=stop)
