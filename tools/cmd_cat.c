@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "interrupt.h"
 #include "order_iterator.h"
+#include "shard_set.h"
 #include "view_output.h"
 
 enum { OPTION_FORMAT = ARGS_LONG, OPTION_WHERE };
@@ -40,10 +41,22 @@ static int set_option(struct cat_job *job, int option) {
     }
 }
 
-static recmap_status write_records(struct view *view, struct order_iterator *order,
-                                   struct output *output, recmap_error *error) {
+static recmap_status write_file(const struct cat_job *job, struct view *view,
+                                struct number_source positions, recmap_error *error) {
+    struct output output;
+    recmap_status status = output_open(&output, job->path, job->format, error);
+    if (status == RECMAP_OK) status = view_output_write(&output, view, positions, error);
+    if (status == RECMAP_OK) status = output_finish(&output, error);
+    output_close(&output);
+    return status;
+}
+
+static recmap_status write_records(const struct cat_job *job, struct view *view,
+                                   struct order_iterator *order, recmap_error *error) {
     struct number_source positions = {order->left, order_iterator_next, order};
-    return view_output_write(output, view, positions, error);
+    struct shard_set set;
+    if (shard_set_parse(&set, job->path)) return shard_set_write(&set, view, positions, error);
+    return write_file(job, view, positions, error);
 }
 
 static int run_cat(const struct cat_job *job, struct view *view) {
@@ -57,13 +70,17 @@ static int run_cat(const struct cat_job *job, struct view *view) {
     int exit_status = order_iterator_init(&order, records, &job->order, &job->args);
     recmap_order_release(records);
     if (exit_status) return exit_status;
-    struct output output;
-    status = output_open(&output, job->path, job->format, &error);
-    if (status == RECMAP_OK) status = write_records(view, &order, &output, &error);
-    if (status == RECMAP_OK) status = output_finish(&output, &error);
-    output_close(&output);
+    status = write_records(job, view, &order, &error);
     order_iterator_deinit(&order);
     return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
+}
+
+static int check_format(const struct cat_job *job) {
+    struct shard_set set;
+    bool is_tfrecord = job->format == OUTPUT_DEFAULT || job->format == OUTPUT_TFRECORD;
+    if (is_tfrecord || !shard_set_parse(&set, job->path)) return 0;
+    return args_usage_error(&job->args,
+                            "-o NAME@N writes TFRecord files: use --format tfrecord, or none");
 }
 
 /* All options are parsed and checked before the index is opened, so that usage errors are reported
@@ -77,7 +94,8 @@ static int run(int argc, char **argv) {
         int exit_status = set_option(&job, option);
         if (exit_status) return exit_status;
     }
-    int exit_status = order_options_check(&job.order, false, &job.args);
+    int exit_status = check_format(&job);
+    if (!exit_status) exit_status = order_options_check(&job.order, false, &job.args);
     if (exit_status) return exit_status;
     if (job.args.operand_count > 1)
         return args_usage_error(&job.args, "only one index can be given");
@@ -111,6 +129,9 @@ static const char help[] =
     "                            number: record numbers; no data is read\n"
     "                            default: raw to a file or pipe, a preview to a terminal\n"
     "  -o, --output FILE         write to FILE, which appears when it is complete\n"
+    "  -o, --output NAME@N       write N TFRecord files, NAME-00000-of-0000N and so on, of\n"
+    "                            consecutive records, and their index NAME.rmx; with N.tfrecord,\n"
+    "                            names end in .tfrecord\n"
     "      --access A            how to read shards: map (default), read, direct or auto\n"
     "      --check C             what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so     load the custom framing of the shards\n"

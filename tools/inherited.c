@@ -31,14 +31,14 @@ static recmap_status inherit_columns(struct inherited *inherited, recmap_index_o
 }
 
 static recmap_status inherit_counts(struct inherited *inherited, recmap_index_options *options,
-                                    recmap_error *error) {
-    size_t count = recmap_dataset_get_info(inherited->dataset)->counted_feature_count;
+                                    const recmap_dataset *dataset, recmap_error *error) {
+    size_t count = recmap_dataset_get_info(dataset)->counted_feature_count;
     if (!count) return RECMAP_OK;
     inherited->counted_features = calloc(count, sizeof *inherited->counted_features);
     if (!inherited->counted_features) return fail_memory(error);
     for (size_t i = 0; i < count; i++) {
-        RETURN_IF_FAILED(recmap_dataset_get_counted_feature(&inherited->counted_features[i],
-                                                            inherited->dataset, i, error));
+        RETURN_IF_FAILED(
+            recmap_dataset_get_counted_feature(&inherited->counted_features[i], dataset, i, error));
     }
     options->counted_features = inherited->counted_features;
     options->counted_feature_count = count;
@@ -64,9 +64,14 @@ recmap_status inherited_open(struct inherited *inherited, recmap_index_options *
         RETURN_IF_FAILED(inherit_framing(inherited, options, error));
     if (options->id_feature || options->lift_count || options->counted_feature_count)
         return RECMAP_OK;
-    options->id_feature = recmap_dataset_get_info(inherited->dataset)->id_name;
     RETURN_IF_FAILED(inherit_columns(inherited, options, error));
-    return inherit_counts(inherited, options, error);
+    return inherited_borrow(inherited, options, inherited->dataset, error);
+}
+
+recmap_status inherited_borrow(struct inherited *inherited, recmap_index_options *options,
+                               const recmap_dataset *dataset, recmap_error *error) {
+    options->id_feature = recmap_dataset_get_info(dataset)->id_name;
+    return inherit_counts(inherited, options, dataset, error);
 }
 
 void inherited_close(struct inherited *inherited) {

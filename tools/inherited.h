@@ -7,7 +7,7 @@
 #include <recmap/index.h>
 
 struct inherited {
-    recmap_dataset *dataset; /* owns the strings that the options borrow */
+    recmap_dataset *dataset; /* owns the strings that the options borrow; NULL: the caller's does */
     recmap_lift *lifts;
     recmap_counted_feature *counted_features;
 };
@@ -18,6 +18,12 @@ struct inherited {
 recmap_status inherited_open(struct inherited *inherited, recmap_index_options *options,
                              const char *path, const recmap_dataset_options *dataset_options,
                              recmap_error *error);
+
+/* Sets id and counted features of `options` from an open data set, which must outlive the options.
+ * Not its lifted columns: their values may come from elsewhere than from the records. */
+recmap_status inherited_borrow(struct inherited *inherited, recmap_index_options *options,
+                               const recmap_dataset *dataset, recmap_error *error);
+
 void inherited_close(struct inherited *inherited);
 
 #endif

@@ -1,0 +1,137 @@
+"""recmap cat -o NAME@N: a copy of records in order, in several shards with an index."""
+
+import json
+import os
+import signal
+import subprocess
+import unittest
+
+from support import COMMAND, DIGITS, CliTest, parse_tfrecord, signals_as_usual, tfrecord
+
+
+def names_of(count, stem="out", end=""):
+    return [f"{stem}-{i:05}-of-{count:05}{end}" for i in range(count)]
+
+
+class ShardSets(CliTest):
+    def records_of(self, *names):
+        return [parse_tfrecord(self.read(name)) for name in names]
+
+    def digits(self, *options):
+        self.index("-o", "d.rmx", "--id", "id", "--lift", "label", "--count", "image:uint8", DIGITS)
+        return self.run_recmap("cat", "d.rmx", *options)
+
+    def test_a_shuffled_copy(self):
+        self.digits()
+        order = ["--shuffle", "--seed", "7"]
+        self.check(
+            "cat", "d.rmx", *order, "-o", "out@4", err="recmap: out.rmx: 1797 records in 4 shards\n"
+        )
+        shards = self.records_of(*names_of(4))
+        self.assertEqual([len(shard) for shard in shards], [450, 449, 449, 449])
+        joined = b"".join(record for shard in shards for record in shard)
+        self.check("cat", "d.rmx", *order, out=joined)
+        self.check("cat", "out.rmx", out=joined)  # the index has the same order
+
+    def test_the_index_has_the_ids_and_counts_of_the_source(self):
+        self.digits("--shuffle", "-o", "out@2.tfrecord")
+        indexes = "d.rmx", "out.rmx"
+        info = [json.loads(self.run_recmap("info", "--json", index).out) for index in indexes]
+        for key in "records", "counts", "ids":
+            self.assertEqual(info[1][key], info[0][key])
+        self.assertEqual(info[1]["shards"], 2)
+        self.assertEqual([column["name"] for column in info[1]["columns"]], ["@length"])
+        self.assertEqual(self.files(), ["d.rmx", *names_of(2, end=".tfrecord"), "out.rmx"])
+        self.assertEqual(self.run_recmap("verify", "out.rmx").status, 0)
+
+    def test_parts_of_an_epoch(self):
+        payloads = [b"%d" % i for i in range(10)]
+        self.write("a.tfrecord", tfrecord(payloads))
+        self.index("-o", "a.rmx", "a.tfrecord")
+        words = ["--from", "2", "--count", "5", "-o", "out@3", "--format", "tfrecord"]
+        self.check("cat", "a.rmx", *words, err="recmap: out.rmx: 5 records in 3 shards\n")
+        self.assertEqual(self.records_of(*names_of(3)), [[b"2", b"3"], [b"4", b"5"], [b"6"]])
+
+    def test_more_shards_than_records(self):
+        self.write("a.tfrecord", tfrecord([b"x", b"y"]))
+        self.index("-o", "a.rmx", "a.tfrecord")
+        self.check("cat", "a.rmx", "-o", "out@4", err="recmap: out.rmx: 2 records in 4 shards\n")
+        self.assertEqual(self.records_of(*names_of(4)), [[b"x"], [b"y"], [], []])
+        self.check("cat", "out.rmx", out=b"xy")
+        self.check(
+            "cat",
+            "a.rmx",
+            "--count=0",
+            "-o",
+            "none@2",
+            err="recmap: none.rmx: 0 records in 2 shards\n",
+        )
+
+    def test_nothing_is_replaced(self):
+        self.write("a.tfrecord", tfrecord([b"x", b"y"]))
+        self.index("-o", "a.rmx", "a.tfrecord")
+        for name in "out.rmx", "out-00001-of-00002":
+            self.write(name, b"old")
+            before = self.files()
+            self.check(
+                "cat",
+                "a.rmx",
+                "-o",
+                "out@2",
+                status=2,
+                err=f"recmap: {name}: exists already\n  remove it, or name another set with -o\n",
+            )
+            self.assertEqual(self.files(), before)
+            os.remove(self.path(name))
+
+    def test_only_tfrecord_files(self):
+        for form in "raw", "json", "number":
+            self.check_wrong(
+                "cat",
+                "a.rmx",
+                "-o",
+                "out@2",
+                "--format",
+                form,
+                what="-o NAME@N writes TFRecord files: use --format tfrecord, or none",
+            )
+
+    def test_errors_leave_no_files(self):
+        self.write("a.tfrecord", tfrecord([b"%d" % i for i in range(100)]))
+        self.index("-o", "a.rmx", "a.tfrecord")
+        with open(self.path("a.tfrecord"), "r+b") as file:
+            file.seek(-5, os.SEEK_END)
+            file.write(b"#")
+        before = self.files()
+        self.assertEqual(self.run_recmap("cat", "a.rmx", "-o", "out@5").status, 3)
+        self.assertEqual(self.files(), before)
+        self.assertNotEqual(self.run_recmap("cat", "a.rmx", "-o", "missing/out@5").status, 0)
+
+    def test_a_signal_leaves_no_files(self):
+        self.write("a.tfrecord", tfrecord([b"%d" % i for i in range(200_000)]))
+        self.index("-o", "a.rmx", "a.tfrecord")
+        process = subprocess.Popen(
+            [COMMAND, "cat", "a.rmx", "--shuffle", "-o", "out@1000"],
+            cwd=self.folder,
+            preexec_fn=signals_as_usual,
+            stderr=subprocess.PIPE,
+        )
+        while len(self.files()) < 10 and process.poll() is None:
+            pass
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+        if "out.rmx" not in self.files():  # else it was too fast
+            self.assertEqual(self.files(), ["a.rmx", "a.tfrecord"])
+            self.assertEqual(process.returncode, -signal.SIGINT)
+
+    def test_a_name_that_is_not_a_set(self):
+        self.write("a.tfrecord", tfrecord([b"x"]))
+        self.index("-o", "a.rmx", "a.tfrecord")
+        for name in "out@", "@2", "out@02", "out@x", "a@2/out":
+            os.makedirs(self.path("a@2"), exist_ok=True)
+            self.check("cat", "a.rmx", "-o", name)
+            self.assertEqual(self.read(name), b"x")
+
+
+if __name__ == "__main__":
+    unittest.main()
