@@ -456,7 +456,7 @@ class Loader(Generic[Batch]):
         return self._state_at(*self._loader.tell())
 
     def _state_at(self, epoch: int, position: int) -> dict[str, Any]:
-        text = _recmap.state_make(
+        text = _recmap.state_create(
             *self._identity, len(self.order), epoch, position, self._order.describe()
         )
         state: dict[str, Any] = json.loads(text)

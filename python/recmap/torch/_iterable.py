@@ -257,7 +257,7 @@ class IterableDataset(data.IterableDataset[Any]):
 
     def _state(self, epoch: int, position: int) -> dict[str, Any]:
         fingerprint, records = self._identity
-        text = _recmap.state_make(
+        text = _recmap.state_create(
             fingerprint, records, len(self.order), epoch, position, self._order.describe()
         )
         state: dict[str, Any] = json.loads(text)
