@@ -12,6 +12,11 @@ FEATURES = {"label": recmap.FixedLen((), "int64")}
 STEPS, EPOCHS = 3, 3
 
 
+@pytest.fixture(autouse=True)
+def lightning():
+    return pytest.importorskip("lightning")
+
+
 def plain_loader(ds):
     return recmap.Loader(
         ds, 4, shuffle=True, seed=7, features=FEATURES, transform=recmap.torch.tensors
@@ -23,8 +28,9 @@ def torch_loader(ds):
 
 
 def trained(loader, folder, checkpoint=None):
-    """(epoch, labels) of each step of a run, which saves a checkpoint at the end of each epoch."""
-    lightning = pytest.importorskip("lightning")
+    """(epoch, labels) of each step of a run, which saves a checkpoint every few steps."""
+    import lightning
+
     import torch
 
     class Model(lightning.LightningModule):
