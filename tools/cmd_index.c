@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <recmap/annotation.h>
 #include <recmap/index.h>
 #include <recmap/shards.h>
 
@@ -34,6 +35,7 @@ struct index_job {
     const char *path;            /* of the index */
     char path_buffer[PATH_SIZE]; /* holds the default path */
     bool appends;
+    bool only_lifts; /* no option but --lift was given */
     recmap_index_options options;
     recmap_lift *lifts;                       /* malloc'ed; borrows names and defaults from argv */
     recmap_counted_feature *counted_features; /* malloc'ed; borrows names from argv */
@@ -262,12 +264,54 @@ static int run_build(struct index_job *job) {
     return interrupt_finish(0);
 }
 
+/* Adds the lifted columns to an index. */
+static recmap_status lift(const struct index_job *job, recmap_dataset *dataset,
+                          struct progress_bar *progress, recmap_error *error) {
+    recmap_annotation *annotation = NULL;
+    recmap_status status =
+        recmap_annotation_create(&annotation, dataset, progress_bar_report, progress, error);
+    for (size_t i = 0; status == RECMAP_OK && i < job->options.lift_count; i++)
+        status = recmap_annotation_lift(annotation, job->lifts[i].name, job->lifts[i].default_value,
+                                        error);
+    if (status == RECMAP_OK) status = recmap_annotation_finish(annotation, error);
+    recmap_annotation_destroy(annotation);
+    return status;
+}
+
+static int run_lift(struct index_job *job) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = NULL;
+    if (!job->only_lifts)
+        return args_usage_error(&job->args, "an index takes only --lift FEATURE[=DEFAULT]");
+    int exit_status = args_open(&dataset, &job->args);
+    if (exit_status) return exit_status;
+    interrupt_watch();
+    struct progress_bar progress = progress_bar_start("lifting");
+    recmap_status status = lift(job, dataset, &progress, &error);
+    progress_bar_clear(&progress);
+    recmap_dataset_close(dataset);
+    if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
+    message("%s: columns: %zu added", job->args.operands[0], job->options.lift_count);
+    return interrupt_finish(0);
+}
+
+/* The only operand is an index, to which columns are added. */
+static bool names_index(const struct index_job *job) {
+    if (job->args.operand_count != 1 || job->appends || !job->options.lift_count) return false;
+    const char *path = job->args.operands[0];
+    size_t size = strlen(path);
+    return size > 4 && !strcmp(path + size - 4, ".rmx");
+}
+
 static int run_job(struct index_job *job) {
+    job->only_lifts = true;
     for (int option; (option = args_next(&job->args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job->args.exit_status;
         int exit_status = set_option(job, option);
         if (exit_status) return exit_status;
+        job->only_lifts &= option == OPTION_LIFT;
     }
+    if (names_index(job)) return run_lift(job);
     int exit_status = list_shards(job);
     if (!exit_status) exit_status = choose_path(job);
     if (!exit_status) exit_status = check_path(job);
@@ -288,12 +332,14 @@ static int run(int argc, char **argv) {
 
 static const char help[] =
     "usage: recmap index [OPTION]... SHARD|GLOB|FOLDER|NAME@N|@LISTFILE...\n"
+    "       recmap index --lift FEATURE[=DEFAULT]... NAME.rmx\n"
     "\n"
     "Scans TFRecord files (or other files, see --framing) once, verifies every byte, and writes\n"
     "one index. The files are not changed. Records are numbered in the order of the shards; files\n"
     "of a glob or folder are sorted naturally (part-2 before part-10). Subfolders are only\n"
     "searched for a pattern with **, such as 'data/**/*.tfrecord'. train@2.gz means\n"
-    "train-00000-of-00002.gz and train-00001-of-00002.gz.\n"
+    "train-00000-of-00002.gz and train-00001-of-00002.gz. The second form adds lifted columns to\n"
+    "an index, and reads its records once.\n"
     "\n"
     "  -o, --output NAME.rmx    the index; default: next to the first shard, named after the\n"
     "                           common prefix of the shards (train-00000-of-00004.tfrecord and\n"

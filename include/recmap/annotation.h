@@ -65,6 +65,15 @@ RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_annotation_add_file(recmap_annotation *annotation, const char *name, const char *path,
                            recmap_key key, const char *default_value, recmap_error *error);
 
+/* Adds a lifted column: the values of a feature, which are read from the records, as when an index
+ * is built with that lift. Ids, counts and other columns are kept. Errors: FEATURE, naming shard
+ * and record, for a record without the feature if there is no default, or with another type;
+ * INVALID; else as recmap_dataset_gather. Cost: reads all records once. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_lift(recmap_annotation *annotation,
+                                                                 const char *name,
+                                                                 const char *default_value,
+                                                                 recmap_error *error);
+
 /* Adds a column without values. recmap_annotation_add_rows adds values to the last such column. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_annotation_add_column(recmap_annotation *annotation, const char *name, recmap_type type,

@@ -255,6 +255,82 @@ class Columns(Annotated):
         self.assertIn(b'has no value of lifted feature "score"', result.err)
 
 
+class Lifts(Annotated):
+    """recmap index --lift with an index in place of shards."""
+
+    def test_ids_counts_and_columns_stay(self):
+        records = [
+            example(id=f"id-{i}", label=i % 5, score=i / 8, lang=LANGUAGES[i % 3])
+            for i in range(COUNT)
+        ]
+        self.write("b.tfrecord", tfrecord(records))
+        lifts = [word for name in ("label", "score", "lang") for word in ("--lift", name)]
+        self.index("--id", "id", "--count", "label", *lifts, "-o", "b.rmx", "b.tfrecord")
+        expected = self.read("b.rmx")
+        self.index("--id", "id", "--count", "label", "--lift", "label", "-o", "b.rmx", "b.tfrecord")
+        self.check("index", *lifts[2:], "b.rmx", err="recmap: b.rmx: columns: 2 added\n")
+        self.assertEqual(self.read("b.rmx"), expected)
+
+    def test_defaults(self):
+        extra = [example(id="x", label=1), example(id="y", label=2, score=5)]
+        self.write("a-2.tfrecord", tfrecord(extra))
+        self.index("--append", "-o", "a.rmx", "a-2.tfrecord")
+        self.check("index", "--lift", "score=-1", "a.rmx", err="recmap: a.rmx: columns: 1 added\n")
+        self.where("score == 5", [41])
+        self.where("score == -1", range(41))
+        self.fails(
+            "--drop",
+            "score",
+            "--column",
+            "score=s.txt",
+            err=(
+                "s.txt: the file's name does not end in .csv, .tsv, .jsonl, .ndjson or .npy\n"
+                "  the name tells the format: CSV, TSV, JSON lines, or an array of NumPy"
+            ),
+        )
+
+    def test_errors(self):
+        self.write("a-2.tfrecord", tfrecord([example(id="x", label=1, label2=3)]))
+        self.index("--append", "-o", "a.rmx", "a-2.tfrecord")
+        before = self.read("a.rmx")
+        result = self.run_recmap("index", "--lift", "label2", "a.rmx")
+        self.assertIn(
+            b'a-0.tfrecord: record 0 at byte 0: has no value of lifted feature "label2"\n',
+            result.err,
+        )
+        self.assertEqual(result.status, 3)
+        self.check(
+            "index",
+            "--lift",
+            "label",
+            "a.rmx",
+            status=2,
+            err=(
+                'recmap: a.rmx: the index already has a column "label"\n'
+                "  drop or rename that column in the same call, or choose another name\n"
+            ),
+        )
+        self.check_wrong(
+            "index",
+            "--lift",
+            "x",
+            "--id",
+            "id",
+            "a.rmx",
+            what="an index takes only --lift FEATURE[=DEFAULT]",
+        )
+        self.assertEqual(self.read("a.rmx"), before)
+
+    def test_another_type(self):
+        records = [example(x=1), example(x="1")]
+        self.write("b.tfrecord", tfrecord(records))
+        self.index("-o", "b.rmx", "b.tfrecord")
+        result = self.run_recmap("index", "--lift", "x", "b.rmx")
+        self.assertIn(
+            b'feature "x" is of type bytes here and of type int64 in earlier records', result.err
+        )
+
+
 class Errors(Annotated):
     def csv(self, text):
         self.write("s.csv", text)

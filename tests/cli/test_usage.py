@@ -232,7 +232,16 @@ class WrongUsage(CliTest):
     def test_of_operands(self):
         for command in (*READERS, "info", "select", "split", "duplicates", "annotate", "verify"):
             self.check_wrong(command, what="no index given")
-        for command in ("info", "report", "schema", "cat", "select", "annotate", "verify"):
+        for command in (
+            "info",
+            "report",
+            "schema",
+            "cat",
+            "select",
+            "duplicates",
+            "annotate",
+            "verify",
+        ):
             self.check_wrong(command, "a.rmx", "b", what="only one index can be given")
         self.check_wrong("get", "a.rmx", what="no record number given")
         self.check_wrong("get", "a.rmx", "--by", "id", what="no id given")
