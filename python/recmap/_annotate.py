@@ -98,8 +98,8 @@ def _keyed(name: str, values: Any, on: Key | None) -> tuple[Any, Any]:
     """Keys and values of a mapping, a tuple of two, a table, or a series of pandas."""
     if isinstance(values, Mapping):
         return list(values.keys()), list(values.values())
-    if isinstance(values, tuple) and len(values) == 2:
-        return values
+    if isinstance(values, tuple):
+        return (values[0], values[1]) if len(values) == 2 else (None, list(values))
     is_table = hasattr(values, "column_names") or hasattr(values, "columns")
     if is_table and on is not None:
         return values[on], values[name]

@@ -1,0 +1,144 @@
+/* Annotations: rows that a program adds, misuse, and other writers of the same index. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/build.h"
+#include "support/folder.h"
+#include "support/oracle.h"
+
+enum { COUNT = 3 };
+
+static recmap_dataset *open_three_records(void) {
+    struct buffer shard = BUFFER_INIT;
+    for (int i = 0; i < COUNT; i++) oracle_add_record(&shard, "record", 6);
+    index_bytes("set.rmx", NULL, "shard", &shard);
+    buffer_deinit(&shard);
+    return dataset_open("set.rmx", NULL);
+}
+
+static recmap_annotation *annotate(recmap_dataset *dataset) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_annotation *annotation = NULL;
+    ASSERT_OK(recmap_annotation_create(&annotation, dataset, NULL, NULL, &error), &error);
+    return annotation;
+}
+
+/* Adds the values 10, 20 and 30, the last record's first. */
+static void add_tens(recmap_annotation *annotation) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    for (int64_t i = COUNT - 1; i >= 0; i--) {
+        recmap_value key = int64_value(i), value = int64_value(10 * (i + 1));
+        ASSERT_OK(
+            recmap_annotation_add_rows(annotation, RECMAP_KEY_NUMBER, &key, &value, 1, &error),
+            &error);
+    }
+}
+
+static void add_column(recmap_annotation *annotation) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    ASSERT_OK(recmap_annotation_add_column(annotation, "x", RECMAP_TYPE_INT64, NULL, &error),
+              &error);
+}
+
+static size_t column_count(void) {
+    recmap_dataset *dataset = dataset_open("set.rmx", NULL);
+    size_t count = recmap_dataset_get_info(dataset)->lifted_column_count;
+    recmap_dataset_close(dataset);
+    return count;
+}
+
+static void test_rows(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = open_three_records();
+    recmap_annotation *annotation = annotate(dataset);
+    add_column(annotation);
+    add_tens(annotation);
+    ASSERT_OK(recmap_annotation_finish(annotation, &error), &error);
+    assert_int_equal(recmap_annotation_finish(annotation, &error), RECMAP_INVALID);
+    recmap_annotation_destroy(annotation);
+    recmap_dataset_close(dataset);
+    dataset = dataset_open("set.rmx", NULL);
+    size_t column;
+    int64_t values[COUNT];
+    ASSERT_OK(recmap_dataset_find_lifted_column(&column, dataset, "x", &error), &error);
+    ASSERT_OK(recmap_dataset_read_int64(values, dataset, column, 0, COUNT, &error), &error);
+    for (int i = 0; i < COUNT; i++) assert_int_equal(values[i], 10 * (i + 1));
+    recmap_dataset_close(dataset);
+}
+
+/* After an error nothing is published. */
+static void test_misuse(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = open_three_records();
+    recmap_annotation *annotation = annotate(dataset);
+    recmap_value key = int64_value(0), text = text_value("x");
+    assert_int_equal(
+        recmap_annotation_add_rows(annotation, RECMAP_KEY_NUMBER, &key, &key, 1, &error),
+        RECMAP_INVALID);
+    assert_string_equal(error.message, "rows were added before their column");
+    add_column(annotation);
+    add_tens(annotation);
+    assert_int_equal(
+        recmap_annotation_add_rows(annotation, RECMAP_KEY_NUMBER, &key, &text, 1, &error),
+        RECMAP_INVALID);
+    assert_string_equal(error.message,
+                        "the value is of type bytes, but column \"x\" of type int64");
+    assert_int_equal(recmap_annotation_finish(annotation, &error), RECMAP_INVALID);
+    recmap_annotation_destroy(annotation);
+    recmap_annotation_destroy(NULL);
+    recmap_dataset_close(dataset);
+    assert_int_equal(column_count(), 1);
+}
+
+static int cancel_wait(void *context, const recmap_progress *progress) {
+    *(int *)context += progress->is_waiting;
+    return progress->is_waiting;
+}
+
+static void test_annotations_exclude_each_other(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = open_three_records();
+    recmap_annotation *annotation = annotate(dataset), *other = NULL;
+    int wait_count = 0;
+    assert_int_equal(recmap_annotation_create(&other, dataset, cancel_wait, &wait_count, &error),
+                     RECMAP_CANCELLED);
+    assert_int_equal(wait_count, 1);
+    assert_null(other);
+    recmap_annotation_destroy(annotation);
+    recmap_annotation_destroy(annotate(dataset));
+    recmap_dataset_close(dataset);
+}
+
+/* A plain build takes no lock. */
+static void test_index_that_is_replaced_meanwhile(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = open_three_records();
+    recmap_annotation *annotation = annotate(dataset);
+    add_column(annotation);
+    add_tens(annotation);
+    recmap_dataset_close(open_three_records());
+    assert_int_equal(recmap_annotation_finish(annotation, &error), RECMAP_MISMATCH);
+    assert_string_equal(error.message, "another build replaced the index meanwhile");
+    recmap_annotation_destroy(annotation);
+    recmap_dataset_close(dataset);
+    assert_int_equal(column_count(), 1);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
+    const struct CMUnitTest tests[] = {
+        TEST(rows),
+        TEST(misuse),
+        TEST(annotations_exclude_each_other),
+        TEST(index_that_is_replaced_meanwhile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
