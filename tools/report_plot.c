@@ -80,17 +80,20 @@ void plot_sparkline(struct html *html, const double *numbers, size_t count) {
 
 void plot_strip(struct html *html, const struct plot_span *spans, size_t count, uint64_t size,
                 const char *label) {
-    enum { WIDTH = 1000 };
+    enum { WIDTH = 1000, WIDTH_MIN = 4 };
     begin(html, "strip", WIDTH, label);
     html_format(html, "<path class=\"good\" d=\"M0 0h%dv100h-%dz\"/><path class=\"bad\" d=\"",
                 WIDTH, WIDTH);
+    double drawn_end = 0, scale = size ? (double)WIDTH / (double)size : 0;
     for (size_t i = 0; i < count; i++) {
-        double scale = size ? (double)WIDTH / (double)size : 0;
-        double start = scale * (double)spans[i].offset, width = scale * (double)spans[i].size;
-        if (width < 4) width = 4;
+        double start = floor(scale * (double)spans[i].offset);
+        double width = ceil(scale * (double)spans[i].size);
+        if (width < WIDTH_MIN) width = WIDTH_MIN;
         if (width > WIDTH) width = WIDTH;
         if (start > WIDTH - width) start = WIDTH - width;
-        html_format(html, "M%.4g 0h%.4gv100h-%.4gz", start, width, width);
+        if (start + width <= drawn_end) continue; /* so a strip has at most WIDTH marks */
+        html_format(html, "M%.0f 0h%.0fv100h-%.0fz", start, width, width);
+        drawn_end = start + width;
     }
     html_put(html, "\"/></svg>");
 }

@@ -360,6 +360,16 @@ class Report(ReportTest):
         page = self.page("a.rmx", count=19)
         self.assertIn("damaged places1\n", page.sections["totals"])
         self.assertIn("a.tfrecord0", page.sections["damage"])
+        self.assertIn(b'<path class="bad" d="M0 0h', self.read("a.html"))
+        # Many damaged places: the marks stay few.
+        for i in range(20):
+            data[i * len(data) // 20 + 12] ^= 1
+        self.write("a.tfrecord", bytes(data) * 200)
+        self.run_recmap("index", "-o", "a.rmx", "--on-corrupt", "skip", "a.tfrecord")
+        source = self.run_recmap("report", "a.rmx").out
+        marks = re.search(rb'<path class="bad" d="([^"]*)"', source)[1]
+        self.assertLessEqual(marks.count(b"M"), 1000)
+        self.assertGreater(marks.count(b"M"), 100)
 
     def test_damage_since_the_index(self):
         self.write("a.tfrecord", tfrecord([example(n=i) for i in range(20)]))
@@ -386,6 +396,10 @@ class Report(ReportTest):
         page = self.report(*([example(**pictures)] * 3))
         self.assertIn("not shown: too large for the report", page.sections["records"])
         self.assertLess(sum(len(data) for _, data in page.media), 2 << 20)
+        self.assertLess(len(self.read("a.html")), 5_000_000)
+        texts = {f"text{i}": ["\u200b" * 700] * 3 for i in range(64)}
+        page = self.report(*([example(**texts)] * 7))
+        self.assertIn("Some records are left out", page.sections["records"])
         self.assertLess(len(self.read("a.html")), 5_000_000)
         names = {f"{'<' * 250}{i}": i for i in range(400)}
         page = self.report(*([example(**names)] * 2))
