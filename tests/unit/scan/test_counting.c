@@ -112,15 +112,15 @@ static void test_raw_numbers(void **state) {
     add_bytes_feature("raw", 24);
     add_bytes_feature("none", 0);
     end_feature("unset", 1);
-    const struct message *record = end_record();
-    expect_count(record, "raw", RECMAP_ELEMENT_NONE, 1);
-    expect_count(record, "raw", RECMAP_ELEMENT_UINT8, 24);
-    expect_count(record, "raw", RECMAP_ELEMENT_UINT16, 12);
-    expect_count(record, "raw", RECMAP_ELEMENT_BFLOAT16, 12);
-    expect_count(record, "raw", RECMAP_ELEMENT_FLOAT32, 6);
-    expect_count(record, "raw", RECMAP_ELEMENT_INT64, 3);
-    expect_count(record, "none", RECMAP_ELEMENT_INT64, 0);
-    expect_count(record, "unset", RECMAP_ELEMENT_INT64, 0);
+    const struct message *message = end_record();
+    expect_count(message, "raw", RECMAP_ELEMENT_NONE, 1);
+    expect_count(message, "raw", RECMAP_ELEMENT_UINT8, 24);
+    expect_count(message, "raw", RECMAP_ELEMENT_UINT16, 12);
+    expect_count(message, "raw", RECMAP_ELEMENT_BFLOAT16, 12);
+    expect_count(message, "raw", RECMAP_ELEMENT_FLOAT32, 6);
+    expect_count(message, "raw", RECMAP_ELEMENT_INT64, 3);
+    expect_count(message, "none", RECMAP_ELEMENT_INT64, 0);
+    expect_count(message, "unset", RECMAP_ELEMENT_INT64, 0);
 }
 
 static void test_raw_failures(void **state) {
