@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import recmap
+from fault_proxy import FaultProxy
 from object_server import DIGITS_URL, ObjectServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -163,3 +164,35 @@ def remote(server, tmp_path):
 def local(digits_index):
     with recmap.open(digits_index, shards=DIGITS) as ds:
         yield ds
+
+
+@pytest.fixture
+def proxy(server):
+    """Makes requests to the server fail."""
+    with FaultProxy(server.url) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def scratch(tmp_path, monkeypatch):
+    """The folder for temporary files. It must be empty after the test."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    yield folder
+    assert list(folder.iterdir()) == []
+
+
+@pytest.fixture
+def watchdog():
+    """Makes a hang an error. The time is far longer than any time limit in the tests."""
+    seconds = 240
+
+    def ring(number, frame):
+        raise TimeoutError(f"the test did not end within {seconds} s")
+
+    former = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, former)

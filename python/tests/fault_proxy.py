@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 FOREVER = 1 << 30
+CREDENTIALS = {"key": "KEY-HIDDEN", "secret": "SECRET-HIDDEN", "token": "TOKEN-HIDDEN"}
 
 
 @dataclass
@@ -142,6 +143,7 @@ class FaultProxy(socketserver.ThreadingTCPServer):
         self.context = context
         self.requests = []
         self.plans = []
+        self.connections = set()
         self.lock = threading.Lock()
         self.choose = self.next_planned
         self.url = f"{'https' if context else 'http'}://127.0.0.1:{self.server_address[1]}"
@@ -151,15 +153,21 @@ class FaultProxy(socketserver.ThreadingTCPServer):
         return self
 
     def __exit__(self, *error):
+        """Ends all connections, as the end of the server's process would."""
         self.shutdown()
         self.server_close()
+        with self.lock:
+            connections = list(self.connections)
+        for connection in connections:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request, client_address):
         pass  # the program under test may close its connections at any time
 
     def options(self, **more):
-        """Storage options to reach the server through the proxy as S3."""
-        return {"endpoint": self.url, "timeout": 20, **more}
+        """Storage options to reach the server through the proxy as S3, with credentials."""
+        return {"endpoint": self.url, "timeout": 20, **CREDENTIALS, **more}
 
     def plan(self, fault, times=1, where=Request.is_object):
         self.plans.append(Plan(fault, times, where))
@@ -207,10 +215,16 @@ class Handler(socketserver.BaseRequestHandler):
     """One connection: any number of requests."""
 
     def setup(self):
+        with self.server.lock:
+            self.server.connections.add(self.request)
         self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self.server.context:
             self.request.settimeout(60)
             self.request = self.server.context.wrap_socket(self.request, server_side=True)
+
+    def finish(self):
+        with self.server.lock:
+            self.server.connections.discard(self.request)
 
     def handle(self):
         client = Client(self.request)
@@ -227,6 +241,12 @@ class Handler(socketserver.BaseRequestHandler):
             if fault.change:
                 fault.change(request, reply)
             (fault.send or send_whole)(client, reply)
+
+
+def check_message(error):
+    """No message contains a credential or a signature."""
+    text = f"{error} {error!r}"
+    assert "HIDDEN" not in text and "Signature=" not in text and "Credential=" not in text
 
 
 # ---- Faults of the connection.

@@ -9,19 +9,24 @@ time limit of recmap.
 from __future__ import annotations
 
 import os
-import signal
+import shutil
+import ssl
+import subprocess
+import threading
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 import recmap
 from fault_proxy import (
+    CREDENTIALS,
     FOREVER,
     Client,
     Fault,
     FaultProxy,
     Request,
     adding,
+    check_message,
     chunked,
     dripping,
     ending,
@@ -35,60 +40,22 @@ from fault_proxy import (
     redirecting,
     resizing,
     setting,
+    stalling,
     unsized,
 )
 from object_server import DIGITS_URL
 
 IS_LONG = bool(os.environ.get("RECMAP_TEST_LONG"))
 SHARD = "digits-00000-of-00004.tfrecord"
-HANG_S = 240  # far more than any time limit of recmap in these tests
-CREDENTIALS = {"key": "KEY-HIDDEN", "secret": "SECRET-HIDDEN", "token": "TOKEN-HIDDEN"}
 
 
-@pytest.fixture(autouse=True)
-def watchdog():
-    """Makes a hang an error."""
-
-    def ring(number, frame):
-        raise TimeoutError(f"nothing happened for {HANG_S} s")
-
-    former = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(HANG_S)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, former)
-
-
-@pytest.fixture
-def proxy(server):
-    with FaultProxy(server.url) as proxy:
-        yield proxy
-
-
-@pytest.fixture
-def scratch(tmp_path, monkeypatch):
-    """The folder for temporary files. It is empty after each test."""
-    folder = tmp_path / "scratch"
-    folder.mkdir()
-    monkeypatch.setenv("TMPDIR", str(folder))
-    yield folder
-    assert list(folder.iterdir()) == []
+pytestmark = pytest.mark.usefixtures("watchdog")
 
 
 @pytest.fixture
 def index(remote):
     """Built without faults."""
     return remote.index_path
-
-
-def options_of(proxy, **more):
-    return proxy.options(**CREDENTIALS, **more)
-
-
-def check_message(error):
-    """No message contains a credential or a signature."""
-    text = f"{error} {error!r}"
-    assert "HIDDEN" not in text and "Signature=" not in text and "Credential=" not in text
 
 
 # ---- Faults that pass: the results are those of a run without them.
@@ -163,7 +130,7 @@ def test_a_fault_that_passes_changes_nothing(proxy, index, local, scratch, name)
         if "Retry-After" not in name or not proxy.plans:  # one pause is enough
             proxy.plan(PASSING[name], 2)
 
-    options = options_of(proxy)
+    options = proxy.options()
     with recmap.open(index, allow_urls=True, storage_options=options) as ds:
         assert read_both_ways(ds, plan) == read_both_ways(local, lambda: None)
     assert proxy.used() == 2 * len(proxy.plans)
@@ -176,7 +143,7 @@ def test_a_fault_that_passes_does_not_change_the_index(proxy, index, tmp_path, s
     proxy.plan(PASSING[name], where=follows_the_first)
     proxy.plan(PASSING[name], where=Request.is_listing)
     recmap.index(
-        DIGITS_URL, tmp_path / "b.rmx", id="id", storage_options=options_of(proxy), progress=None
+        DIGITS_URL, tmp_path / "b.rmx", id="id", storage_options=proxy.options(), progress=None
     )
     assert proxy.used() == 2
     with open(index, "rb") as one, open(tmp_path / "b.rmx", "rb") as other:
@@ -186,7 +153,7 @@ def test_a_fault_that_passes_does_not_change_the_index(proxy, index, tmp_path, s
 def test_a_bit_that_flips_during_indexing_is_damage(proxy, tmp_path, scratch):
     proxy.plan(flipping(-6), where=follows_the_first)
     with pytest.raises(recmap.CorruptRecordError, match="data CRC is"):
-        recmap.index(f"s3://train/{SHARD}", tmp_path / "b.rmx", storage_options=options_of(proxy))
+        recmap.index(f"s3://train/{SHARD}", tmp_path / "b.rmx", storage_options=proxy.options())
     assert list(tmp_path.glob("b.rmx*")) == []
 
 
@@ -344,7 +311,7 @@ def check_failure(caught, row, shard="s3://train/digits-0000"):
 @pytest.mark.parametrize("name", LASTING)
 def test_a_fault_that_lasts_is_an_error(proxy, index, local, scratch, name):
     row = LASTING[name]
-    options = options_of(proxy, timeout=row.timeout)
+    options = proxy.options(timeout=row.timeout)
     with recmap.open(index, allow_urls=True, storage_options=options) as ds:
         proxy.plan(row.fault, FOREVER)
         with pytest.raises(row.error, match=row.message) as caught:
@@ -366,11 +333,183 @@ def test_a_fault_that_lasts_leaves_no_index(proxy, server, tmp_path, scratch, na
         recmap.index(
             f"s3://train/{SHARD}",
             tmp_path / "b.rmx",
-            storage_options=options_of(proxy, timeout=row.timeout),
+            storage_options=proxy.options(timeout=row.timeout),
             progress=None,
         )
     check_failure(caught, row, SHARD)
     assert list(tmp_path.glob("b.rmx*")) == []
+
+
+def test_a_read_that_fails_is_not_repeated(proxy, index, local):
+    """The error is that of the first request, even if a second one would succeed."""
+    with recmap.open(index, allow_urls=True, storage_options=proxy.options()) as ds:
+        proxy.plan(failing(404, "NoSuchKey"))
+        with pytest.raises(FileNotFoundError, match="record 3 "):
+            ds[3]
+        assert len(proxy.requests) == 1
+        assert bytes(ds[3]) == bytes(local[3])
+
+
+# ---- Redirects of web servers, which need no signature.
+
+
+def web_record(proxy, folder, **more):
+    url = f"{proxy.url}/train/{SHARD}"
+    options = {**CREDENTIALS, "timeout": 1, **more}
+    with recmap.open(url, index=folder / "web.rmx", storage_options=options) as ds:
+        return bytes(ds[100])
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_web_redirects_are_followed_without_credentials(proxy, server, local, tmp_path, status):
+    proxy.plan(redirecting(f"{server.url}/train/{SHARD}", status), FOREVER)
+    server.requests.clear()
+    assert web_record(proxy, tmp_path, timeout=20) == bytes(local[100])
+    assert proxy.requests and server.requests
+    for headers in [request.headers for request in proxy.requests] + [
+        headers for _, headers in server.requests
+    ]:
+        text = str(headers)
+        assert "Authorization" not in text and "HIDDEN" not in text
+
+
+SECRET_QUERY = "?X-Amz-Signature=HIDDEN&Credential=HIDDEN"
+REDIRECTS = {
+    "in a loop": ("{proxy}/train/x" + SECRET_QUERY, recmap.StorageError, "redirects"),
+    "to another protocol": ("ftp://127.0.0.1/x" + SECRET_QUERY, recmap.StorageError, "."),
+    "to a file": ("file:///etc/passwd" + SECRET_QUERY, recmap.StorageError, "."),
+    "to a service for credentials": (
+        "http://169.254.169.254/latest" + SECRET_QUERY,
+        PermissionError,
+        "link-local",
+    ),
+    "to a closed port": ("http://me:HIDDEN@127.0.0.1:1/" + SECRET_QUERY, recmap.StorageError, "."),
+    "to a bad URL": ("http://[HIDDEN/" + SECRET_QUERY, recmap.StorageError, "."),
+    "to nothing": ("", recmap.StorageError, "."),
+}
+
+
+@pytest.mark.parametrize("name", REDIRECTS)
+def test_redirects_that_are_not_followed(proxy, tmp_path, name):
+    location, error, message = REDIRECTS[name]
+    proxy.plan(redirecting(location.format(proxy=proxy.url)), FOREVER)
+    with pytest.raises(error, match=message) as caught:
+        web_record(proxy, tmp_path)
+    check_message(caught.value)
+    assert caught.value.path == f"{proxy.url}/train/{SHARD}" and caught.value.advice
+    assert not (tmp_path / "web.rmx").exists()
+
+
+# ---- A server that ends, and certificates.
+
+
+def test_a_server_that_ends_and_comes_back(server, index, local):
+    with FaultProxy(server.url) as proxy:
+        ds = recmap.open(index, allow_urls=True, storage_options=proxy.options(timeout=100))
+        assert bytes(ds[3]) == bytes(local[3])
+    successor = []
+
+    def start():
+        successor.append(FaultProxy(server.url, port=proxy.server_address[1]).__enter__())
+
+    timer = threading.Timer(0.5, start)
+    timer.start()
+    try:
+        numbers = range(0, len(ds), 100)
+        expected = [bytes(record) for record in local.gather(numbers)]
+        assert [bytes(record) for record in ds.gather(numbers)] == expected
+    finally:
+        timer.join()
+        ds.close()
+        for proxy in successor:
+            proxy.__exit__()
+
+
+def run_openssl(*arguments):
+    subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
+
+
+def certificate_of(folder, name, days):
+    """A certificate that signs itself, and its key."""
+    key, request, path = folder / "key.pem", folder / "request.pem", folder / "certificate.pem"
+    names = folder / "names"
+    names.write_text(f"subjectAltName={name}")
+    run_openssl(
+        "req",
+        "-new",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-subj",
+        "/CN=x",
+        "-keyout",
+        key,
+        "-out",
+        request,
+    )
+    run_openssl(
+        "x509",
+        "-req",
+        "-in",
+        request,
+        "-signkey",
+        key,
+        "-days",
+        days,
+        "-extfile",
+        names,
+        "-out",
+        path,
+    )
+    return key, path
+
+
+CERTIFICATES = {
+    "expired": ("IP:127.0.0.1", -1, True),
+    "of another host": ("IP:127.0.0.2", 2, True),
+    "of an unknown authority": ("IP:127.0.0.1", 2, False),
+}
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_certificates_that_are_not_valid(server, index, tmp_path, monkeypatch, name):
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl here")
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    host, days, is_known = CERTIFICATES[name]
+    key, path = certificate_of(tmp_path, host, days)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path, key)
+    with FaultProxy(server.url, context=context) as proxy:
+        more = {"ca_bundle": path} if is_known else {}
+        options = proxy.options(timeout=1, **more)
+        ds = recmap.open(index, allow_urls=True, storage_options=options)
+        with ds, pytest.raises(recmap.StorageError, match=r"(?i)certificate|SSL") as caught:
+            ds[3]
+        assert proxy.requests == []
+        check_message(caught.value)
+
+
+# ---- Time limits of recmap: 10 s without bytes.
+
+STALLS = {
+    "before the reply": stalling(),
+    "in the head": ending_in_head(lambda client: client.wait_until_closed(100)),
+    "in the body": stalling(0.5),
+}
+
+
+@pytest.mark.skipif(not IS_LONG, reason="RECMAP_TEST_LONG is not set")
+@pytest.mark.parametrize("name", STALLS)
+def test_replies_that_stall(proxy, index, local, name):
+    options = proxy.options(timeout=15)
+    with recmap.open(index, allow_urls=True, storage_options=options) as ds:
+        proxy.plan(STALLS[name])
+        assert bytes(ds[3]) == bytes(local[3])
+        proxy.plan(STALLS[name], FOREVER)
+        with pytest.raises(recmap.StorageError, match=r"after .* attempts") as caught:
+            ds[3]
+        check_message(caught.value)
 
 
 # ---- Listings.
@@ -397,9 +536,7 @@ def test_a_listing_that_fails_is_an_error(proxy, tmp_path, scratch, name):
     fault, message = LISTINGS[name]
     proxy.plan(fault, FOREVER, Request.is_listing)
     with pytest.raises(recmap.StorageError, match=message) as caught:
-        recmap.open(
-            DIGITS_URL, index=tmp_path / "b.rmx", storage_options=options_of(proxy, timeout=1)
-        )
+        recmap.open(DIGITS_URL, index=tmp_path / "b.rmx", storage_options=proxy.options(timeout=1))
     check_message(caught.value)
     assert caught.value.path == DIGITS_URL
     assert list(tmp_path.glob("b.rmx*")) == []

@@ -33,8 +33,10 @@ static void check_address(const struct address *address, const struct storage_op
     struct authorization authorization;
     size_t size = strlen(address->url);
     check(address->path_offset <= size && address->query_offset <= size);
-    check(address->url[address->path_offset] == '/' || address->is_listing ||
-          !address->url[address->path_offset]);
+    /* A web URL may have no path, or a query in its place. */
+    bool is_web = !url_has_listing(address->scheme);
+    char first = address->url[address->path_offset];
+    check(first == '/' || !first || address->is_listing || (is_web && first == '?'));
     if (url_has_listing(address->scheme)) check(is_graphic(address->url + address->path_offset));
     check(!strpbrk(address->host, "\r\n"));
     if (address_authorize(&authorization, address, options, 1700000000, NULL) == RECMAP_OK)
