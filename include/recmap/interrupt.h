@@ -14,10 +14,11 @@ typedef int (*recmap_interrupt_fn)(void *context);
 
 /* Makes calls of this thread that wait for a remote store run `function` about twenty times a
  * second, and stop with CANCELLED when it returns nonzero: recmap_shards_add,
- * recmap_dataset_get, recmap_dataset_gather and so on. NULL, the default: they run nothing, and
- * requests are repeated until the storage's timeout. During a call with an interrupt or progress
- * function of its own (recmap_batch_set_interrupt, recmap_index_options.progress,
- * recmap_verify_options.progress), that function is run instead. */
+ * recmap_dataset_get, recmap_dataset_gather and so on. Calls that read a grouped order run it while
+ * they place the batches of an epoch, which takes seconds for tens of millions. NULL, the default:
+ * they run nothing, and requests are repeated until the storage's timeout. During a call with an
+ * interrupt or progress function of its own (recmap_batch_set_interrupt,
+ * recmap_index_options.progress, recmap_verify_options.progress), that function is run instead. */
 RECMAP_API void recmap_thread_set_interrupt(recmap_interrupt_fn function, void *context);
 
 #ifdef __cplusplus

@@ -191,8 +191,9 @@ RECMAP_API uint64_t recmap_order_number_limit(const recmap_order *order);
  * arrays may be the same one.
  *
  * Errors: INVALID for a position out of range, or an epoch too large for a mixture (2^63 positions
- * in total); NO_MEMORY from orders that make their own batches. `numbers` is then undefined, except
- * that it is unchanged if a position is out of range. */
+ * in total); NO_MEMORY from orders that make their own batches, and CANCELLED if the function of
+ * recmap_thread_set_interrupt stopped them. `numbers` is then undefined, except that it is
+ * unchanged if a position is out of range. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_at(uint64_t *numbers,
                                                           const recmap_order *order, uint64_t epoch,
                                                           const uint64_t *positions, size_t count,

@@ -7,6 +7,7 @@
 #include "errors.h"
 #include "module.h"
 #include "row_order.h"
+#include "signals.h"
 
 PyObject *order_wrap(recmap_status status, recmap_order *order, const recmap_error *error) {
     if (status != RECMAP_OK) return raise_error(error);
@@ -223,7 +224,8 @@ static PyObject *view_list(PyObject *object, PyObject *arguments) {
 
 /* ---- What an order gives. */
 
-/* Signals are looked at after each piece of so many positions: a millisecond or two. */
+/* Signals are looked at after each piece of so many positions: a millisecond or two. What an order
+ * computes about a whole epoch first asks the thread's interrupt. */
 enum { PIECE = 1 << 16 };
 
 static size_t min_size(size_t a, size_t b) {
@@ -254,11 +256,11 @@ static int at_pieces(uint64_t *numbers, const recmap_order *order, uint64_t epoc
                      const uint64_t *positions, size_t count) {
     for (size_t done = 0; done < count; done += PIECE) {
         recmap_error error = RECMAP_ERROR_INIT;
-        recmap_status status;
-        Py_BEGIN_ALLOW_THREADS
-        status = at_copies(numbers + done, order, epoch, positions + done,
-                           min_size(count - done, PIECE), &error);
-        Py_END_ALLOW_THREADS
+        struct signal_check check;
+        signals_start(&check);
+        recmap_status status = at_copies(numbers + done, order, epoch, positions + done,
+                                         min_size(count - done, PIECE), &error);
+        signals_stop(&check);
         if (end_piece(status, &error) < 0) return -1;
     }
     return 0;
@@ -270,11 +272,11 @@ static int run_pieces(uint64_t *numbers, const recmap_order *order, uint64_t epo
     size_t done = 0;
     do {
         recmap_error error = RECMAP_ERROR_INIT;
-        recmap_status status;
-        Py_BEGIN_ALLOW_THREADS
-        status = recmap_order_run(numbers + done, order, epoch, first + done,
-                                  min_size(count - done, PIECE), &error);
-        Py_END_ALLOW_THREADS
+        struct signal_check check;
+        signals_start(&check);
+        recmap_status status = recmap_order_run(numbers + done, order, epoch, first + done,
+                                                min_size(count - done, PIECE), &error);
+        signals_stop(&check);
         if (end_piece(status, &error) < 0) return -1;
         done += PIECE;
     } while (done < count);
@@ -287,10 +289,11 @@ static int position_of_pieces(uint64_t *positions, const recmap_order *order, ui
         size_t end = done + min_size(count - done, PIECE);
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_status status = RECMAP_OK;
-        Py_BEGIN_ALLOW_THREADS
+        struct signal_check check;
+        signals_start(&check);
         for (size_t i = done; i < end && status == RECMAP_OK; i++)
             status = recmap_order_position_of(positions + i, order, epoch, numbers[i], &error);
-        Py_END_ALLOW_THREADS
+        signals_stop(&check);
         if (end_piece(status, &error) < 0) return -1;
     }
     return 0;

@@ -269,6 +269,24 @@ def test_signals_are_answered_during_a_gather(digits_index, threads, access, fea
     assert ds.gather([3]).numbers.tolist() == [3]
 
 
+def test_signals_are_answered_while_batches_are_placed():
+    """The first call for an epoch of a grouped order places all its batches."""
+    rings = []
+    former = signal.signal(signal.SIGALRM, lambda number, frame: rings.append(number))
+    signal.setitimer(signal.ITIMER_REAL, 0.03, 0.03)
+    try:
+        count = 1_000_000
+        while len(rings) < 4:  # answered only after the call, they are one or two
+            assert count < 20_000_000
+            order = recmap.Grouped(np.arange(count), 1, seed=2)
+            rings.clear()
+            order._order.at(np.zeros(1, np.uint64), 0, np.zeros(1, np.uint64))
+            count *= 2
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
+
+
 def _interrupt(number, frame):
     raise Interrupt
 

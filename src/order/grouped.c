@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/search.h"
 #include "order/epoch_cache.h"
 #include "order/groups.h"
@@ -69,9 +70,11 @@ static struct batch_view batch_of_groups(const struct grouped_order *grouped, ui
     return (struct batch_view){0, count, group, first};
 }
 
-enum { PIECE = 256 };
+enum { PIECE = 256, BATCH_WORK = 64 /* for the interrupt, in bytes */ };
 
-static void place_batches(struct grouped_epoch *epoch, const struct grouped_order *grouped) {
+/* Asks the thread's interrupt after each piece: millions of batches take seconds. */
+static recmap_status place_batches(struct grouped_epoch *epoch, const struct grouped_order *grouped,
+                                   recmap_error *error) {
     const uint32_t count = (uint32_t)grouped->base.batch_count;
     uint32_t start = 0;
     for (uint32_t place = 0; place < count;) {
@@ -83,9 +86,11 @@ static void place_batches(struct grouped_epoch *epoch, const struct grouped_orde
             epoch->starts[place++] = start;
             start += batch_of_groups(grouped, (uint32_t)batches[i]).count;
         }
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), here * BATCH_WORK, error));
     }
     assert(start == grouped->base.count);
     epoch->starts[count] = start;
+    return RECMAP_OK;
 }
 
 /* Obtains the state of an epoch; end_epoch returns it to the cache. */
@@ -100,8 +105,9 @@ static recmap_status begin_epoch(struct grouped_epoch **state, const recmap_orde
     (*state)->state.epoch = epoch;
     permutation_init(&(*state)->batches, count, grouped->seed, epoch,
                      stream_of(STREAM_GROUPED_BATCHES, 0));
-    place_batches(*state, grouped);
-    return RECMAP_OK;
+    recmap_status status = place_batches(*state, grouped, error);
+    if (status != RECMAP_OK) free(*state);
+    return status;
 }
 
 static void end_epoch(const recmap_order *order, struct grouped_epoch *epoch) {

@@ -4,6 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* From this capacity on, the C library keeps a buffer in a mapping of its own, and realloc moves
+ * the mapping: some milliseconds for a GiB. A copy would take a second or two, during which the
+ * call that fills the buffer could not be interrupted. */
+enum { MOVED_SIZE_MIN = 64 << 20 };
+
+/* Grows a large buffer. Returns false if it has not grown: memory has run out, or, since nothing
+ * promises that realloc keeps the alignment, the buffer must be copied after all. */
+static bool move_pages(struct buffer *buffer, size_t capacity) {
+    uint8_t *moved = realloc(buffer->data, capacity + BUFFER_SLACK);
+    if (!moved) return false;
+    buffer->data = moved;
+    if ((uintptr_t)moved % BUFFER_ALIGNMENT) return false;
+    buffer->capacity = capacity;
+    return true;
+}
+
 bool buffer_reserve(struct buffer *buffer, size_t used, size_t size) {
     assert(used <= buffer->capacity);
     if (size <= buffer->capacity && buffer->data) return true;
@@ -11,6 +27,7 @@ bool buffer_reserve(struct buffer *buffer, size_t used, size_t size) {
     if (capacity < size) capacity = size;
     if (capacity > SIZE_MAX / 2) return false;
     capacity = (capacity + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT * BUFFER_ALIGNMENT;
+    if (used && buffer->capacity >= MOVED_SIZE_MIN && move_pages(buffer, capacity)) return true;
     void *moved = NULL;
     if (posix_memalign(&moved, BUFFER_ALIGNMENT, capacity + BUFFER_SLACK) != 0) return false;
     if (used) memcpy(moved, buffer->data, used);
