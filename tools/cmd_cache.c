@@ -67,9 +67,13 @@ static void print_string(const char *text) {
     putchar('"');
 }
 
+#define DOCUMENT_BEGIN "{\"objects\": ["
+
+/* The document begins with the first object: a folder that cannot be read prints nothing. */
 static int print_object(void *context, const recmap_cache_object *object) {
     struct totals *totals = context;
-    fputs(totals->count ? ", {\"url\": " : "{\"url\": ", stdout);
+    fputs(totals->count ? ", " : DOCUMENT_BEGIN, stdout);
+    fputs("{\"url\": ", stdout);
     print_string(object->url);
     fputs(", \"etag\": ", stdout);
     print_string(object->etag);
@@ -82,9 +86,9 @@ static int print_object(void *context, const recmap_cache_object *object) {
 
 static int print_json(const char *folder, recmap_error *error) {
     struct totals totals = {0};
-    fputs("{\"objects\": [", stdout);
     if (recmap_cache_visit(folder, print_object, &totals, error) != RECMAP_OK)
         return recmap_error_print(error, stderr);
+    if (!totals.count) fputs(DOCUMENT_BEGIN, stdout);
     printf("], \"bytes\": %llu}\n", (unsigned long long)totals.cached_size);
     return 0;
 }

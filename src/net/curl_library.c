@@ -11,6 +11,9 @@
 /* Version 4 of the interface has been stable since 2006. */
 #define CURL_SONAME "libcurl.so.4"
 
+/* The first version with all options that transfers set: 7.74.0. */
+enum { VERSION_MIN = 0x074a00 };
+
 /* Where a function's pointer is in the table, and its name. */
 static const struct curl_symbol {
     size_t offset;
@@ -18,25 +21,31 @@ static const struct curl_symbol {
 } symbols[] = {
 #define SYMBOL(name)                                                                               \
     { offsetof(struct curl_library, name), "curl_" #name }
-    SYMBOL(easy_cleanup),    SYMBOL(easy_getinfo),        SYMBOL(easy_init),
-    SYMBOL(easy_reset),      SYMBOL(easy_setopt),         SYMBOL(easy_strerror),
-    SYMBOL(global_init),     SYMBOL(multi_add_handle),    SYMBOL(multi_cleanup),
-    SYMBOL(multi_info_read), SYMBOL(multi_init),          SYMBOL(multi_perform),
-    SYMBOL(multi_poll),      SYMBOL(multi_remove_handle), SYMBOL(multi_setopt),
-    SYMBOL(slist_append),    SYMBOL(slist_free_all),      SYMBOL(version_info),
+    SYMBOL(easy_cleanup),  SYMBOL(easy_getinfo),    SYMBOL(easy_init),
+    SYMBOL(easy_reset),    SYMBOL(easy_setopt),     SYMBOL(easy_strerror),
+    SYMBOL(free),          SYMBOL(global_init),     SYMBOL(multi_add_handle),
+    SYMBOL(multi_cleanup), SYMBOL(multi_info_read), SYMBOL(multi_init),
+    SYMBOL(multi_perform), SYMBOL(multi_poll),      SYMBOL(multi_remove_handle),
+    SYMBOL(multi_setopt),  SYMBOL(slist_append),    SYMBOL(slist_free_all),
+    SYMBOL(url),           SYMBOL(url_cleanup),     SYMBOL(url_get),
+    SYMBOL(url_set),       SYMBOL(version_info),
 #undef SYMBOL
 };
 
 struct curl_library libcurl;
 
-static recmap_status fail_library(const char *path, const char *symbol, recmap_error *error) {
-    if (symbol) fail(error, RECMAP_UNSUPPORTED, "libcurl lacks %s", symbol);
-    else fail(error, RECMAP_UNSUPPORTED, "shards are read by URL with libcurl, which is missing");
-    fail_file(error, path);
+static recmap_status advise_install(recmap_error *error) {
     fail_advise(error,
                 "install libcurl 7.74 or later (Debian: libcurl4), mount the remote store as "
                 "a folder, or copy the shards to this machine");
     return RECMAP_UNSUPPORTED;
+}
+
+static recmap_status fail_library(const char *path, const char *symbol, recmap_error *error) {
+    if (symbol) fail(error, RECMAP_UNSUPPORTED, "libcurl lacks %s", symbol);
+    else fail(error, RECMAP_UNSUPPORTED, "shards are read by URL with libcurl, which is missing");
+    fail_file(error, path);
+    return advise_install(error);
 }
 
 recmap_status curl_library_fill(struct curl_library *curl, const char *path, recmap_error *error) {
@@ -56,11 +65,14 @@ recmap_status curl_library_fill(struct curl_library *curl, const char *path, rec
 static recmap_status find_functions(struct curl_library *curl, recmap_error *error) {
     (void)error;
     *curl = (struct curl_library){
-        curl_easy_cleanup,   curl_easy_getinfo,        curl_easy_init,    curl_easy_reset,
-        curl_easy_setopt,    curl_easy_strerror,       curl_global_init,  curl_multi_add_handle,
-        curl_multi_cleanup,  curl_multi_info_read,     curl_multi_init,   curl_multi_perform,
-        curl_multi_poll,     curl_multi_remove_handle, curl_multi_setopt, curl_slist_append,
-        curl_slist_free_all, curl_version_info,
+        curl_easy_cleanup,  curl_easy_getinfo,    curl_easy_init,
+        curl_easy_reset,    curl_easy_setopt,     curl_easy_strerror,
+        curl_free,          curl_global_init,     curl_multi_add_handle,
+        curl_multi_cleanup, curl_multi_info_read, curl_multi_init,
+        curl_multi_perform, curl_multi_poll,      curl_multi_remove_handle,
+        curl_multi_setopt,  curl_slist_append,    curl_slist_free_all,
+        curl_url,           curl_url_cleanup,     curl_url_get,
+        curl_url_set,       curl_version_info,
     };
     return RECMAP_OK;
 }
@@ -70,6 +82,21 @@ static recmap_status find_functions(struct curl_library *curl, recmap_error *err
 }
 #endif
 
+recmap_status curl_library_start(const struct curl_library *curl, recmap_error *error) {
+    const curl_version_info_data *info = curl->version_info(CURLVERSION_NOW);
+    if (info->version_num < VERSION_MIN) {
+        fail(error, RECMAP_UNSUPPORTED, "libcurl %s is too old to read shards by URL",
+             info->version);
+        return advise_install(error);
+    }
+    CURLcode code = curl->global_init(CURL_GLOBAL_DEFAULT);
+    if (code == CURLE_OK) return RECMAP_OK;
+    fail(error, RECMAP_UNSUPPORTED, "libcurl cannot be initialized: %s", curl->easy_strerror(code));
+    fail_advise(error, "check that libcurl and its TLS library fit each other, mount the remote "
+                       "store as a folder, or copy the shards to this machine");
+    return RECMAP_UNSUPPORTED;
+}
+
 recmap_status curl_library_load(recmap_error *error) {
     static bool is_ready;
     recmap_status status = RECMAP_OK;
@@ -77,7 +104,7 @@ recmap_status curl_library_load(recmap_error *error) {
     if (!is_ready) {
         status = find_functions(&libcurl, error);
         /* libcurl must be initialized once, by one thread. */
-        if (status == RECMAP_OK) libcurl.global_init(CURL_GLOBAL_DEFAULT);
+        if (status == RECMAP_OK) status = curl_library_start(&libcurl, error);
         is_ready = status == RECMAP_OK;
     }
     process_unlock();

@@ -17,6 +17,7 @@ struct curl_library {
     __typeof__(curl_easy_reset) *easy_reset;
     __typeof__(curl_easy_setopt) *easy_setopt;
     __typeof__(curl_easy_strerror) *easy_strerror;
+    __typeof__(curl_free) *free;
     __typeof__(curl_global_init) *global_init;
     __typeof__(curl_multi_add_handle) *multi_add_handle;
     __typeof__(curl_multi_cleanup) *multi_cleanup;
@@ -28,6 +29,10 @@ struct curl_library {
     __typeof__(curl_multi_setopt) *multi_setopt;
     __typeof__(curl_slist_append) *slist_append;
     __typeof__(curl_slist_free_all) *slist_free_all;
+    __typeof__(curl_url) *url;
+    __typeof__(curl_url_cleanup) *url_cleanup;
+    __typeof__(curl_url_get) *url_get;
+    __typeof__(curl_url_set) *url_set;
     __typeof__(curl_version_info) *version_info;
 };
 
@@ -35,10 +40,14 @@ struct curl_library {
 extern struct curl_library libcurl;
 
 /* Loads and initializes libcurl if that has not been done. Any thread may call it.
- * Errors: UNSUPPORTED, with what to install, if the library or one of its functions is missing. */
+ * Errors: UNSUPPORTED, with what to install, if the library or one of its functions is missing, or
+ * if it is too old. */
 recmap_status curl_library_load(recmap_error *error);
 
 /* Fills a table from the shared library `path`. Errors: as above. */
 recmap_status curl_library_fill(struct curl_library *curl, const char *path, recmap_error *error);
+
+/* Checks the version, and initializes the library. Errors: UNSUPPORTED. */
+recmap_status curl_library_start(const struct curl_library *curl, recmap_error *error);
 
 #endif

@@ -159,15 +159,38 @@ recmap_status storage_options_set(struct storage_options *options, const char *n
 
 /* ---- The environment. */
 
+/* An option, and the environment variable that sets it. */
+struct variable {
+    storage_option option;
+    const char *name;
+};
+
+static const struct variable azure_variables[] = {{OPTION_ACCOUNT, "AZURE_STORAGE_ACCOUNT"},
+                                                  {OPTION_SAS, "AZURE_STORAGE_SAS_TOKEN"}};
+enum { AZURE_COUNT = sizeof azure_variables / sizeof *azure_variables };
+
+static recmap_status check_variable(const struct variable *variable, const char *value,
+                                    recmap_error *error) {
+    const char *expected = check_value(find_option(variable->option)->kind, value);
+    if (!expected) return RECMAP_OK;
+    return fail(error, RECMAP_INVALID, "the environment variable %s must be %s", variable->name,
+                expected);
+}
+
+static recmap_status take_unchecked(struct storage_options *options,
+                                    const struct variable *variable, recmap_error *error) {
+    const char *value = getenv(variable->name);
+    if (!value || !value[0] || options->values[variable->option]) return RECMAP_OK;
+    return put(options, variable->option, value, strlen(value), error);
+}
+
 static recmap_status take_variable(struct storage_options *options, storage_option option,
-                                   const char *variable, recmap_error *error) {
-    const char *value = getenv(variable);
-    if (!value || !value[0] || options->values[option]) return RECMAP_OK;
-    const char *expected = check_value(find_option(option)->kind, value);
-    if (expected)
-        return fail(error, RECMAP_INVALID, "the environment variable %s must be %s", variable,
-                    expected);
-    return put(options, option, value, strlen(value), error);
+                                   const char *name, recmap_error *error) {
+    struct variable variable = {option, name};
+    const char *value = getenv(name);
+    if (!value || options->values[option]) return RECMAP_OK;
+    RETURN_IF_FAILED(check_variable(&variable, value, error));
+    return take_unchecked(options, &variable, error);
 }
 
 /* Keys belong together: a secret from elsewhere would not fit an explicit key. */
@@ -181,19 +204,25 @@ static recmap_status take_keys(struct storage_options *options, recmap_error *er
 }
 
 static recmap_status take_environment(struct storage_options *options, recmap_error *error) {
-    static const struct {
-        storage_option option;
-        const char *variable;
-    } variables[] = {
-        {OPTION_PROFILE, "AWS_PROFILE"},         {OPTION_REGION, "AWS_REGION"},
-        {OPTION_REGION, "AWS_DEFAULT_REGION"},   {OPTION_ENDPOINT, "AWS_ENDPOINT_URL_S3"},
-        {OPTION_ENDPOINT, "AWS_ENDPOINT_URL"},   {OPTION_CA_BUNDLE, "AWS_CA_BUNDLE"},
-        {OPTION_CA_BUNDLE, "SSL_CERT_FILE"},     {OPTION_ACCOUNT, "AZURE_STORAGE_ACCOUNT"},
-        {OPTION_SAS, "AZURE_STORAGE_SAS_TOKEN"},
+    static const struct variable variables[] = {
+        {OPTION_PROFILE, "AWS_PROFILE"},       {OPTION_REGION, "AWS_REGION"},
+        {OPTION_REGION, "AWS_DEFAULT_REGION"}, {OPTION_ENDPOINT, "AWS_ENDPOINT_URL_S3"},
+        {OPTION_ENDPOINT, "AWS_ENDPOINT_URL"}, {OPTION_CA_BUNDLE, "AWS_CA_BUNDLE"},
+        {OPTION_CA_BUNDLE, "SSL_CERT_FILE"},
     };
     RETURN_IF_FAILED(take_keys(options, error));
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        RETURN_IF_FAILED(take_variable(options, variables[i].option, variables[i].variable, error));
+        RETURN_IF_FAILED(take_variable(options, variables[i].option, variables[i].name, error));
+    for (size_t i = 0; i < AZURE_COUNT; i++)
+        RETURN_IF_FAILED(take_unchecked(options, &azure_variables[i], error));
+    return RECMAP_OK;
+}
+
+recmap_status storage_options_check_azure(const struct storage_options *options,
+                                          recmap_error *error) {
+    for (size_t i = 0; i < AZURE_COUNT; i++)
+        RETURN_IF_FAILED(check_variable(
+            &azure_variables[i], storage_options_get(options, azure_variables[i].option), error));
     return RECMAP_OK;
 }
 

@@ -38,6 +38,11 @@ recmap_status storage_options_set(struct storage_options *options, const char *n
  * profile that does not exist), NO_MEMORY. */
 recmap_status storage_options_complete(struct storage_options *options, recmap_error *error);
 
+/* Checks what only az:// uses of the environment: it must not prevent the use of other stores.
+ * Errors: INVALID. */
+recmap_status storage_options_check_azure(const struct storage_options *options,
+                                          recmap_error *error);
+
 /* Copies all options. On failure, `copy` has none. Errors: NO_MEMORY. */
 recmap_status storage_options_copy(struct storage_options *copy,
                                    const struct storage_options *options, recmap_error *error);

@@ -15,6 +15,7 @@
 #include "net/certificates.h"
 #include "net/curl_library.h"
 #include "net/list_reply.h"
+#include "net/redirect.h"
 #include "os/process.h"
 #include "os/thread.h"
 
@@ -69,7 +70,7 @@ struct slot {
     const char *reason;
     uint64_t body_size;
     uint64_t received; /* in this attempt */
-    bool is_refused;   /* the address is one that is not connected to */
+    bool is_refused;   /* the address is one that is not connected to; `reason` says why */
     char body[BODY_PREFIX];
     size_t body_used;
     char curl_text[CURL_ERROR_SIZE];
@@ -185,6 +186,12 @@ static void judge(struct slot *slot) {
     slot->verdict = reply_check(&slot->body_size, &slot->reason, &slot->reply, &slot->range);
 }
 
+static void refuse(struct slot *slot, const char *reason) {
+    slot->is_refused = true;
+    slot->reason = reason;
+}
+
+/* A proxy would follow a redirect to an address that on_socket never sees. */
 static size_t on_header(char *data, size_t unit, size_t count, void *context) {
     struct slot *slot = context;
     size_t size = unit * count;
@@ -192,7 +199,9 @@ static size_t on_header(char *data, size_t unit, size_t count, void *context) {
     slot->has_head = !is_status && (slot->has_head || (size && strchr("\r\n", data[0])));
     if (is_status) reply_reset(&slot->reply);
     else if (!slot->is_judged) reply_add_header(&slot->reply, data, size); /* not a trailer */
-    return size;
+    if (!redirect_is_blocked(slot->easy, data, size)) return size;
+    refuse(slot, "the server redirects to an address that is not read");
+    return 0;
 }
 
 static bool take_range(struct slot *slot, const char *data, size_t size) {
@@ -245,23 +254,15 @@ static size_t on_body(char *data, size_t unit, size_t count, void *context) {
 static curl_socket_t on_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     struct slot *slot = context;
     (void)purpose;
-    slot->is_refused = address_is_blocked(&address->addr);
-    if (slot->is_refused) return CURL_SOCKET_BAD;
+    if (address_is_blocked(&address->addr)) {
+        refuse(slot, "its host is a link-local address");
+        return CURL_SOCKET_BAD;
+    }
+    slot->is_refused = false; /* of several addresses of a host, this one may be connected to */
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 /* ---- Starting a request. */
-
-static void set_protocols(CURL *easy, bool is_https) {
-#if LIBCURL_VERSION_NUM >= 0x075500
-    libcurl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    libcurl.easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, is_https ? "https" : "http,https");
-#else
-    libcurl.easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-    libcurl.easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS,
-                        (long)(is_https ? CURLPROTO_HTTPS : CURLPROTO_HTTP | CURLPROTO_HTTPS));
-#endif
-}
 
 /* The file of certificate authorities to use; NULL: libcurl's own default. */
 static const char *bundle_of(const struct storage_options *options) {
@@ -304,7 +305,7 @@ static void set_target(CURL *easy, const struct address *address) {
     libcurl.easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     libcurl.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, is_web ? 1L : 0L);
     libcurl.easy_setopt(easy, CURLOPT_MAXREDIRS, (long)REDIRECTS_MAX);
-    set_protocols(easy, !strncmp(address->url, "https", 5));
+    redirect_limit_protocols(easy, !strncmp(address->url, "https", 5));
 }
 
 static bool add_header(struct slot *slot, const char *line) {
@@ -457,8 +458,9 @@ static void conclude(struct slot *slot, CURLcode code) {
         slot->verdict = REPLY_TRY_AGAIN;
         return;
     }
-    slot->reason = slot->curl_text[0] ? slot->curl_text : libcurl.easy_strerror(code);
     slot->verdict = is_passing(code) && !slot->is_refused ? REPLY_TRY_AGAIN : REPLY_UNUSABLE;
+    if (!slot->is_refused)
+        slot->reason = slot->curl_text[0] ? slot->curl_text : libcurl.easy_strerror(code);
 }
 
 static recmap_status status_of(reply_verdict verdict) {

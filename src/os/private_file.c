@@ -22,11 +22,15 @@ recmap_status private_make_folder(const char *path, recmap_error *error) {
     return fail_errno(error, errno, path, "create the folder");
 }
 
+/* Where others may create files, a hard link could be another name of a file of this user that has
+ * nothing to do with recmap. */
 static recmap_status check_owner(int fd, const char *path, recmap_error *error) {
     struct stat st;
     if (fstat(fd, &st)) return fail_errno(error, errno, path, "look at the file");
-    if (S_ISREG(st.st_mode) && st.st_uid == geteuid()) return RECMAP_OK;
-    fail(error, RECMAP_IO, "is not a regular file of this user");
+    bool is_own = S_ISREG(st.st_mode) && st.st_uid == geteuid();
+    if (is_own && st.st_nlink <= 1) return RECMAP_OK;
+    fail(error, RECMAP_IO,
+         is_own ? "has several names (hard links)" : "is not a regular file of this user");
     fail_file(error, path);
     fail_advise(error, "name a folder that only you can write to");
     return RECMAP_IO;

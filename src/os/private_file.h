@@ -11,8 +11,8 @@
 /* Creates the folder, for this user only, unless it exists. Its parent must exist. */
 recmap_status private_make_folder(const char *path, recmap_error *error);
 
-/* Opens a regular file of this user; with `creates`, creates it if it is missing. Symbolic links
- * are not followed. */
+/* Opens a regular file of this user that has no other name; with `creates`, creates it if it is
+ * missing. Symbolic links are not followed. */
 recmap_status private_open(int *fd, const char *path, bool creates, recmap_error *error);
 
 typedef enum private_lock_kind {

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,10 +60,29 @@ static void test_a_forked_child_does_not_keep_the_lock(void **state) {
     disk_cache_close(cache);
 }
 
+/* Someone else's link to a file of this user must not become a file of the cache. */
+static void test_hard_links_are_refused(void **state) {
+    (void)state;
+    struct disk_cache *cache = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    file_write("mine", "text", 4);
+    disk_cache_close(open_cache(1 << 20));
+    assert_int_equal(unlink("cache/usage"), 0);
+    assert_int_equal(link("mine", "cache/usage"), 0);
+    assert_int_equal(disk_cache_open(&cache, "cache", 1 << 20, &error), RECMAP_IO);
+    assert_string_equal(error.message, "has several names (hard links)");
+    assert_string_equal(error.path, "cache/usage");
+    assert_non_null(strstr(error.advice, "as the cache"));
+    struct buffer mine = file_read("mine");
+    assert_int_equal(mine.size, 4);
+    buffer_deinit(&mine);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_forked_child_does_not_keep_the_lock, folder_enter,
                                         folder_leave),
+        cmocka_unit_test_setup_teardown(test_hard_links_are_refused, folder_enter, folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,6 +101,28 @@ static void test_environment(void **state) {
     clear_environment();
 }
 
+/* As a token that was copied with its quotes. */
+static void test_the_environment_of_azure_concerns_azure_only(void **state) {
+    (void)state;
+    struct url url;
+    struct address address;
+    recmap_error error = RECMAP_ERROR_INIT;
+    clear_environment();
+    setenv("AZURE_STORAGE_ACCOUNT", "account", 1);
+    setenv("AZURE_STORAGE_SAS_TOKEN", "sv=1 hidden", 1);
+    struct storage_options options = options_of(NULL);
+    assert_int_equal(storage_options_complete(&options, &error), RECMAP_OK);
+    assert_null(url_parse(&url, "s3://bucket/a"));
+    assert_int_equal(address_of_object(&address, &options, &url, &error), RECMAP_OK);
+    assert_null(url_parse(&url, "az://container/a"));
+    assert_int_equal(address_of_object(&address, &options, &url, &error), RECMAP_INVALID);
+    assert_string_equal(error.message, "the environment variable AZURE_STORAGE_SAS_TOKEN must be "
+                                       "ASCII text without spaces");
+    storage_options_deinit(&options);
+    unsetenv("AZURE_STORAGE_ACCOUNT");
+    unsetenv("AZURE_STORAGE_SAS_TOKEN");
+}
+
 static void test_profiles(void **state) {
     (void)state;
     const char *text = "[default]\nkey = a\n# key = c\n[profile work]\r\n key=b c \r\n[x]\nkey=d";
@@ -222,10 +244,15 @@ static void test_window(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),   cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_profiles), cmocka_unit_test(test_objects),
-        cmocka_unit_test(test_listing),  cmocka_unit_test(test_authorization),
-        cmocka_unit_test(test_delays),   cmocka_unit_test(test_window),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_the_environment_of_azure_concerns_azure_only),
+        cmocka_unit_test(test_profiles),
+        cmocka_unit_test(test_objects),
+        cmocka_unit_test(test_listing),
+        cmocka_unit_test(test_authorization),
+        cmocka_unit_test(test_delays),
+        cmocka_unit_test(test_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
