@@ -130,9 +130,11 @@ class _Renewer:
 
     def run(self) -> None:
         """Renews until no storage is left, or credentials no longer expire."""
-        while self.is_needed():
+        while True:
             wait = _PAUSE if self.renew_at is None else self.renew_at - time.time()
             time.sleep(min(max(wait, 0.01), _PAUSE))
+            if not self.is_needed():
+                break
             with self.lock:
                 if self.is_due():
                     self.try_renew()

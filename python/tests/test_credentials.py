@@ -147,7 +147,7 @@ def test_refused_answers_are_not_kept(server, tmp_path):
         answer["expires"] = time.time() + 3600
 
     def provide():
-        return answers.pop(0)
+        return answers.pop(0) if len(answers) > 1 else answers[0]
 
     with pytest.raises(recmap.InvalidError, match="secret must be text"):
         opened(server, tmp_path, provide)
