@@ -281,12 +281,22 @@ class Outputs(Selected):
             self.check_refused("index.rmv", "the index itself", *words, "-o", "index.rmv")
 
     def test_the_name_of_a_selection_for_records(self):
-        for words in (["cat", "a.rmx"], ["get", "a.rmx", "0"],
-                      ["cat", "a.rmx", "--format", "number"]):
-            self.check(*words, "-o", "new.rmv", status=2, err=(
-                "recmap: new.rmv: is the name of a selection, but this command writes records\n"
-                "  end the name differently, or write a selection with `recmap select` or "
-                "`recmap sample`\n"))
+        for words in (
+            ["cat", "a.rmx"],
+            ["get", "a.rmx", "0"],
+            ["cat", "a.rmx", "--format", "number"],
+        ):
+            self.check(
+                *words,
+                "-o",
+                "new.rmv",
+                status=2,
+                err=(
+                    "recmap: new.rmv: is the name of a selection, but this command writes records\n"
+                    "  end the name differently, or write a selection with `recmap select` or "
+                    "`recmap sample`\n"
+                ),
+            )
             self.assertFalse(os.path.exists(self.path("new.rmv")))
 
     def test_a_list_of_numbers(self):
@@ -339,8 +349,16 @@ class Sample(Selected):
         self.check("sample", "a.rmx", "40", "--format", "tfrecord", "-o", "all.tfrecord")
         self.assertEqual(parse_tfrecord(self.read("all.tfrecord")), RECORDS)
         for format in "raw", "json", "number", "tfrecord":
-            self.check("sample", "a.rmx", "10", "--seed", "7", "--format", format,
-                       out=self.run_recmap("cat", "s.rmv", "--format", format).out)
+            self.check(
+                "sample",
+                "a.rmx",
+                "10",
+                "--seed",
+                "7",
+                "--format",
+                format,
+                out=self.run_recmap("cat", "s.rmv", "--format", format).out,
+            )
         self.check("sample", "a.rmx", "0")
         self.check(
             "sample",
@@ -417,12 +435,30 @@ class Split(Selected):
             result = self.run_recmap("split", "a.rmx", "a=1", "-o", folder)
             self.assertEqual(result.status, 0, result)
             self.assertEqual(os.listdir(self.path(folder)), ["a.rmv"])
-        self.check("split", "a.rmx", "a=1", "-o", "missing/below", status=4, err=(
-            "recmap: missing/below: cannot create the folder: No such file or directory\n"
-            "  check the path, its permissions and the state of the device\n"))
-        self.check("sample", "a.rmx", "3", "-o", "missing/a.rmv", status=4, err=(
-            "recmap: missing: cannot resolve the path: No such file or directory\n"
-            "  create the folder of the selection first\n"))
+        self.check(
+            "split",
+            "a.rmx",
+            "a=1",
+            "-o",
+            "missing/below",
+            status=4,
+            err=(
+                "recmap: missing/below: cannot create the folder: No such file or directory\n"
+                "  check the path, its permissions and the state of the device\n"
+            ),
+        )
+        self.check(
+            "sample",
+            "a.rmx",
+            "3",
+            "-o",
+            "missing/a.rmv",
+            status=4,
+            err=(
+                "recmap: missing: cannot resolve the path: No such file or directory\n"
+                "  create the folder of the selection first\n"
+            ),
+        )
         self.assertFalse(os.path.exists(self.path("missing")))
 
     def test_wrong_usage(self):
