@@ -104,8 +104,12 @@ class Cache(CliTest):
             err=("recmap: get: --cache-size needs --cache\n  try 'recmap get --help'\n"),
         )
         os.mkdir(self.path("mine"))
-        for arguments in (["missing"], ["missing", "--clear"], ["mine", "--clear"],
-                          ["missing", "--json"]):
+        for arguments in (
+            ["missing"],
+            ["missing", "--clear"],
+            ["mine", "--clear"],
+            ["missing", "--json"],
+        ):
             result = self.run_recmap("cache", *arguments)
             self.assertEqual((result.status, result.out), (4, b""))
         self.check("cache", "mine", "--json", out='{"objects": [], "bytes": 0}\n')
