@@ -5,9 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -528,13 +526,6 @@ static recmap_status fail_request(const struct slot *slot, recmap_error *error) 
     if (error) error->system_errno = errno_of(slot);
     advise(slot, code, error);
     return status_of(slot->verdict);
-}
-
-static uint64_t random_bits(void) {
-    uint64_t bits;
-    if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits)
-        bits = clock_ns() * 0x9e3779b97f4a7c15ull;
-    return bits;
 }
 
 /* Whether the request may still be repeated at this time. */

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -336,9 +335,7 @@ static void remove_dead_temporaries(const char *target) {
 }
 
 static char *temporary_path(const char *target) {
-    uint64_t random = 0;
-    if (getrandom(&random, sizeof random, 0) != sizeof random)
-        random = (uint64_t)getpid() << 32 ^ (uint64_t)(uintptr_t)&random;
+    uint64_t random = random_bits();
     size_t size = strlen(target) + INFIX_SIZE + RANDOM_DIGITS + 1;
     char *path = malloc(size);
     if (path)

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -111,7 +110,7 @@ recmap_status lock_file_try(struct lock_file *lock, bool *is_held, const char *t
 }
 
 void lock_file_pause(void) {
-    nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
+    sleep_ns(50 * 1000 * 1000);
 }
 
 /* The name is removed first: once the lock is released, it may belong to the next writer. */

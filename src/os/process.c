@@ -1,5 +1,6 @@
 #include "os/process.h"
 
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,6 +28,20 @@ struct timespec clock_until(uint64_t timeout_ns) {
         until.tv_sec++;
     }
     return until;
+}
+
+void sleep_ns(uint64_t duration_ns) {
+    enum { NS_A_SECOND = 1000000000 };
+    struct timespec pause = {(time_t)(duration_ns / NS_A_SECOND),
+                             (long)(duration_ns % NS_A_SECOND)};
+    nanosleep(&pause, NULL);
+}
+
+uint64_t random_bits(void) {
+    uint64_t bits;
+    if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits)
+        bits = (clock_ns() ^ (uint64_t)getpid() << 32) * 0x9e3779b97f4a7c15ull;
+    return bits;
 }
 
 size_t process_file_limit(void) {

@@ -1,4 +1,4 @@
-/* This process: its number, its clock, its limits. */
+/* This process: its number, its clock, its random numbers, its limits. */
 #ifndef RECMAP_OS_PROCESS_H
 #define RECMAP_OS_PROCESS_H
 
@@ -15,6 +15,12 @@ uint64_t clock_ns(void);
 /* The monotonic time `timeout_ns` from now (at most a century), for a timed wait on a condition
  * initialized by condition_init. */
 struct timespec clock_until(uint64_t timeout_ns);
+
+/* Sleeps for at least this time, or until a signal arrives. */
+void sleep_ns(uint64_t duration_ns);
+
+/* Random bits of the kernel; bits of the clock while it has none to give yet. */
+uint64_t random_bits(void);
 
 /* The number of files that the process may have open at once. */
 size_t process_file_limit(void);

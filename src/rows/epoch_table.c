@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "os/process.h"
@@ -22,8 +21,7 @@ struct epoch_read {
 };
 
 static void nap(void) {
-    struct timespec pause = {0, 100 * 1000};
-    nanosleep(&pause, NULL);
+    sleep_ns(100 * 1000);
 }
 
 /* Waits until the thread that makes the table has finished. A child process may inherit a slot
