@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* What says which record a value belongs to. */
+/* How a value names its record. */
 typedef enum recmap_key {
     RECMAP_KEY_AUTO = 0,   /* of a file: its field "id" if it has one, else "number" */
     RECMAP_KEY_ID = 1,     /* the id of the record */
@@ -20,19 +20,20 @@ typedef enum recmap_key {
  * then it stays unchanged. Changes apply in the order of the calls.
  *
  * A column has one type: int64, float (32 bits) or bytes of at most 255 bytes, of which at most
- * 1,048,576 may differ. A record without a value gets the column's default; without a default, it
- * is an error. Records that are appended to the index later get the value of the feature with the
- * column's name, if they have that feature, or else the default.
+ * 1,048,576 may differ. A record without a value gets the column's default; without a default,
+ * recmap_annotation_finish fails. Records that are appended to the index later get the value of the
+ * feature with the column's name, if they have that feature, or else the default.
  *
  * Ids are compared by the 48-bit hashes that the index stores. Records are read only if several
- * have the same hash. So no record is read if ids do not repeat, but an id that no record has can
- * be mistaken for another id, with a probability of one in 2^48 for each record.
+ * have the same hash. If no two have, none is read, and an id that no record has matches a given
+ * record with a probability of 2^-48.
  *
- * Memory does not grow with the number of rows: they are sorted in temporary files next to the
- * index. An annotation belongs to one thread at a time. */
+ * Memory is bounded: about 32 MiB for each added column, and its distinct byte values. Further
+ * rows are sorted in temporary files next to the index. An annotation belongs to one thread at a
+ * time. */
 typedef struct recmap_annotation recmap_annotation;
 
-/* Waits until no other annotation of the index and no append to it runs, and excludes them until
+/* Waits for other annotations of the index and for appends to it, and keeps new ones waiting until
  * the annotation is destroyed. The data set must outlive the annotation, and keeps reading the
  * index as it was opened. `progress` may be NULL. Errors: INVALID for a concatenation; STALE if the
  * index has other records since the data set was opened; CANCELLED by the progress callback; else
@@ -54,9 +55,10 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_rename(recmap_annota
 
 /* Adds a column whose values are read from the field `name` of a file. The file's name ends in
  * .csv, .tsv, .jsonl, .ndjson or .npy. CSV and TSV have a header line with the names of the fields,
- * and JSON lines an object in each line. A file in NumPy's format has one value for each record, in
- * their order. The type of the column is the first of int64, float and bytes that all values have.
- * Missing are an empty field (without quotes) and null. `default_value` may be NULL.
+ * and JSON lines an object in each line. A .npy file is a one-dimensional array with one value per
+ * record, in their order. The type of the column is the first of int64, float and bytes that all
+ * values have. An empty field without quotes and null are missing values. `default_value` may be
+ * NULL.
  *
  * Errors: INVALID, naming file and line, for a malformed file, a value of a wrong type, a key that
  * is missing or that no record has, and, from recmap_annotation_finish, a repeated key or a record

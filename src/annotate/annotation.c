@@ -217,7 +217,7 @@ recmap_status recmap_annotation_add_column(recmap_annotation *annotation, const 
         return fail(error, RECMAP_INVALID, "%d is not the type of a column", (int)type);
     recmap_status status = annotation_add_column(&column, annotation, name, default_value, error);
     if (status == RECMAP_OK) status = annotation_set_type(annotation, column, type, error);
-    annotation->has_failed |= status != RECMAP_OK;
+    annotation->is_closed |= status != RECMAP_OK;
     return status;
 }
 
@@ -366,6 +366,6 @@ recmap_status recmap_annotation_add_rows(recmap_annotation *annotation, recmap_k
         if (status == RECMAP_OK)
             status = add_row(annotation, column, key, &keys[i], &values[i], error);
     }
-    annotation->has_failed |= status != RECMAP_OK;
+    annotation->is_closed |= status != RECMAP_OK;
     return status;
 }

@@ -39,14 +39,15 @@ struct recmap_annotation {
     struct file_stat replaced;
     recmap_progress_fn progress; /* or NULL */
     void *progress_context;
-    bool has_failed; /* or is finished */
+    bool is_closed; /* finished, or failed */
 };
 
-/* Reports progress; CANCELLED if the callback says so. `path` may be NULL. */
+/* Reports progress; CANCELLED if the callback says so. */
 recmap_status annotation_report(const recmap_annotation *annotation, uint64_t done, uint64_t total,
                                 uint64_t row_count, recmap_error *error);
 
-/* Adds a column, which annotation_add_row then fills. Copies the strings; `path` may be NULL. */
+/* Adds a column, which annotation_add_value then fills. Copies the strings; `default_value`
+ * may be NULL. */
 recmap_status annotation_add_column(struct new_column **column, recmap_annotation *annotation,
                                     const char *name, const char *default_value,
                                     recmap_error *error);

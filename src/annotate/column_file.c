@@ -215,7 +215,7 @@ recmap_status recmap_annotation_add_file(recmap_annotation *annotation, const ch
                                          const char *path, recmap_key key,
                                          const char *default_value, recmap_error *error) {
     recmap_status status = add_file(annotation, name, path, key, default_value, error);
-    annotation->has_failed |= status != RECMAP_OK;
+    annotation->is_closed |= status != RECMAP_OK;
     return status;
 }
 

@@ -114,6 +114,6 @@ recmap_status recmap_annotation_lift(recmap_annotation *annotation, const char *
     recmap_batch_destroy(lift.batch);
     run_deinit(&lift.run);
     extractor_destroy(lift.extractor);
-    annotation->has_failed |= status != RECMAP_OK;
+    annotation->is_closed |= status != RECMAP_OK;
     return status;
 }

@@ -13,7 +13,8 @@
 
 enum { WINDOW_PAIRS = 1024 };
 
-/* Iterates over the rows of a new column, by ascending record number. */
+/* Iterates over the rows of a new column, by ascending record number. The sorter was made for ids:
+ * here, the `hash` of a pair is the number of a record, and its `number` the value. */
 struct row_cursor {
     struct new_column *column;
     struct column_stage *stage;
@@ -223,9 +224,9 @@ static recmap_status run(struct rewrite *rewrite, recmap_error *error) {
 }
 
 recmap_status recmap_annotation_finish(recmap_annotation *annotation, recmap_error *error) {
-    if (annotation->has_failed)
+    if (annotation->is_closed)
         return fail(error, RECMAP_INVALID, "the annotation was finished before, or failed");
-    annotation->has_failed = true;
+    annotation->is_closed = true;
     struct rewrite rewrite = {.annotation = annotation};
     recmap_status status = run(&rewrite, error);
     for (size_t i = 0; rewrite.cursors && i < annotation->column_count; i++)
