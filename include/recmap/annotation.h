@@ -82,8 +82,8 @@ recmap_annotation_add_column(recmap_annotation *annotation, const char *name, re
                              const char *default_value, recmap_error *error);
 
 /* Adds a value for each of `count` keys: ids, or numbers as INT64. A value is of the column's type,
- * or NONE if it is missing. Errors: INVALID, naming the row, for another type or a key that no
- * record has. */
+ * or NONE if it is missing. Errors: INVALID for another type, and, naming the key, for a key that
+ * no record has. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_annotation_add_rows(recmap_annotation *annotation, recmap_key key, const recmap_value *keys,
                            const recmap_value *values, size_t count, recmap_error *error);

@@ -108,7 +108,7 @@ def test_files(ds, tmp_path):
 
 def test_missing_values(ds):
     values = [None if i == 3 else i for i in range(COUNT)]
-    with pytest.raises(recmap.InvalidError, match='record 3 gets no value of column "score"'):
+    with pytest.raises(recmap.InvalidError, match='record 3 has no value for column "score"'):
         ds.annotate({"score": values})
     assert list(ds.columns) == ["@length", "label"]
     ds.annotate({"score": values}, default={"score": -5})
@@ -149,7 +149,7 @@ def test_a_replaced_index(ds, tmp_path):
     ("columns", "on", "message"),
     [
         ({"s": {"r0": 1, "x": 2}}, "id", 'no record has the id "x"'),
-        ({"s": (["r0", "r0"], [1, 2])}, "id", "two rows give record 0 a value"),
+        ({"s": (["r0", "r0"], [1, 2])}, "id", 'two rows have a value of column "s" for record 0'),
         ({"s": {-1: 1}}, "number", "no record has the number -1"),
         ({"s": {COUNT: 1}}, "number", f"no record has the number {COUNT}"),
         ({"s": SCORES}, "id", "has no ids"),

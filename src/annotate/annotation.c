@@ -23,8 +23,8 @@ recmap_status annotation_report(const recmap_annotation *annotation, uint64_t do
     return fail(error, RECMAP_CANCELLED, "cancelled");
 }
 
-/* The lock makes annotations and appends wait for each other: two that read the same index would
- * each publish one without the other's changes. */
+/* The lock makes annotations and appends wait for each other: two that start from the same index
+ * would each publish an index without the other's changes. */
 static recmap_status lock_index(recmap_annotation *annotation, recmap_error *error) {
     for (;;) {
         bool is_held = false;
@@ -100,7 +100,7 @@ static void column_deinit(struct new_column *column) {
     free(column->default_value);
     free(column->path);
     idsort_destroy(column->rows);
-    distinct_destroy(column->texts);
+    text_set_destroy(column->texts);
 }
 
 void recmap_annotation_destroy(recmap_annotation *annotation) {
@@ -204,7 +204,7 @@ recmap_status annotation_set_type(recmap_annotation *annotation, struct new_colu
                     type_name(type));
         return RECMAP_INVALID;
     }
-    if (type == RECMAP_TYPE_BYTES && !column->texts && !(column->texts = distinct_create()))
+    if (type == RECMAP_TYPE_BYTES && !column->texts && !(column->texts = text_set_create()))
         return fail_memory(error);
     return RECMAP_OK;
 }
@@ -214,7 +214,8 @@ recmap_status recmap_annotation_add_column(recmap_annotation *annotation, const 
                                            recmap_error *error) {
     struct new_column *column = NULL;
     if (type < RECMAP_TYPE_INT64 || type > RECMAP_TYPE_BYTES)
-        return fail(error, RECMAP_INVALID, "%d is not the type of a column", (int)type);
+        return fail(error, RECMAP_INVALID, "invalid column type %d: use INT64, FLOAT or BYTES",
+                    (int)type);
     recmap_status status = annotation_add_column(&column, annotation, name, default_value, error);
     if (status == RECMAP_OK) status = annotation_set_type(annotation, column, type, error);
     annotation->is_closed |= status != RECMAP_OK;
@@ -278,7 +279,7 @@ static recmap_status word_of(uint64_t *word, struct new_column *column, const re
         memcpy(&bits, &value->as.float32, sizeof bits);
         *word = bits;
         break;
-    case RECMAP_TYPE_BYTES: return distinct_add(word, column->texts, value, error);
+    case RECMAP_TYPE_BYTES: return text_set_add(word, column->texts, value, error);
     case RECMAP_TYPE_NONE: *word = 0; break;
     }
     return RECMAP_OK;
@@ -337,9 +338,11 @@ static recmap_status add_row(recmap_annotation *annotation, struct new_column *c
     size_t count;
     if (key_value->type != RECMAP_TYPE_INT64 &&
         (key == RECMAP_KEY_NUMBER || key_value->type != RECMAP_TYPE_BYTES))
-        return fail(error, RECMAP_INVALID, "the key has type %s", type_name(key_value->type));
+        return fail(error, RECMAP_INVALID,
+                    "the key has type %s: give an int64 number, or an int64 or bytes id",
+                    type_name(key_value->type));
     if (value->type != RECMAP_TYPE_NONE && value->type != column->type)
-        return fail(error, RECMAP_INVALID, "the value is of type %s, but column \"%s\" of type %s",
+        return fail(error, RECMAP_INVALID, "the value has type %s, but column \"%s\" has type %s",
                     type_name(value->type), column->name, type_name(column->type));
     RETURN_IF_FAILED(annotation_find(&count, annotation, key, key_value, error));
     if (!count) return annotation_fail_key(annotation, key, key_value, error);
@@ -353,9 +356,10 @@ recmap_status recmap_annotation_add_rows(recmap_annotation *annotation, recmap_k
     struct new_column *column =
         annotation->column_count ? &annotation->columns[annotation->column_count - 1] : NULL;
     if (!column || column->old_column != NOT_OLD || column->path)
-        return fail(error, RECMAP_INVALID, "rows were added before their column");
+        return fail(error, RECMAP_INVALID,
+                    "there is no column to add rows to: call recmap_annotation_add_column first");
     if (key != RECMAP_KEY_ID && key != RECMAP_KEY_NUMBER)
-        return fail(error, RECMAP_INVALID, "%d is not the key of rows", (int)key);
+        return fail(error, RECMAP_INVALID, "invalid key %d: use ID or NUMBER", (int)key);
     RETURN_IF_FAILED(annotation_check_key(annotation, key, error));
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; status == RECMAP_OK && i < count; i++) {

@@ -4,7 +4,7 @@
 
 #include <recmap/annotation.h>
 
-#include "annotate/distinct.h"
+#include "annotate/text_set.h"
 #include "build/idsort.h"
 #include "index/index.h"
 #include "os/file.h"
@@ -18,7 +18,7 @@ struct new_column {
     size_t old_column;   /* of the old index, or NOT_OLD */
     recmap_type type;    /* of a column that is not old */
     struct idsort *rows;
-    struct distinct *texts; /* of a column of bytes */
+    struct text_set *texts; /* of a column of bytes */
     char *path;             /* of the file that the values are read from, or NULL */
     recmap_key key;         /* of that file */
     uint64_t row_count;     /* rows added so far, with those that have no value */

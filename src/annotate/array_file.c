@@ -70,7 +70,7 @@ static recmap_status read_header(struct array_file *array, const char *header, s
     if (!read_shape(array, shape))
         return fail_array(array, error, "the array does not have one dimension");
     if (array->count > size / array->item_size || array->count * array->item_size != size)
-        return fail_array(array, error, "the file does not have the size of its array");
+        return fail_array(array, error, "the file size does not match the array");
     return RECMAP_OK;
 }
 

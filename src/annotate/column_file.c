@@ -72,6 +72,7 @@ static recmap_status find_type(struct column_file *file, recmap_error *error) {
         return annotation_set_type(file->annotation, file->column, type, error);
     fail(error, RECMAP_INVALID, "no row has a value of \"%s\"", file->column->name);
     fail_file(error, file->table.path);
+    fail_advise(error, "check the name of the field, or leave the column out");
     return RECMAP_INVALID;
 }
 
@@ -149,9 +150,10 @@ static recmap_status add_items(recmap_annotation *annotation, struct new_column 
     uint64_t record_count = index_manifest(annotation->index)->record_count;
     if (array->count != record_count) {
         fail(error, RECMAP_INVALID,
-             "the array has %" PRIu64 " items, but the data set %" PRIu64 " records", array->count,
-             record_count);
+             "the array has %" PRIu64 " items, but the data set has %" PRIu64 " records",
+             array->count, record_count);
         fail_file(error, array->path);
+        fail_advise(error, "save an array with one value for each record");
         return RECMAP_INVALID;
     }
     RETURN_IF_FAILED(annotation_set_type(annotation, column, array->type, error));
@@ -194,7 +196,8 @@ static recmap_status check_extension(const char *path, recmap_error *error) {
          "the file's name does not end in .csv, .tsv, .jsonl, .ndjson or "
          ".npy");
     fail_file(error, path);
-    fail_advise(error, "the name tells the format: CSV, TSV, JSON lines, or an array of NumPy");
+    fail_advise(error,
+                "the extension selects the format: CSV, TSV, JSON lines, or an array of NumPy");
     return RECMAP_INVALID;
 }
 
@@ -247,10 +250,10 @@ recmap_status column_file_fail_repeat(recmap_annotation *annotation,
     recmap_status status = table_open(&table, column->path, column->name, column->key, error);
     if (status == RECMAP_OK) status = find_lines(lines, annotation, &table, number, error);
     if (status == RECMAP_OK)
-        table_fail(&table, lines[1], error, "the %s is that of line %" PRIu64 ", too",
+        table_fail(&table, lines[1], error, "duplicate %s, first used in line %" PRIu64,
                    table_key_name(column->key), lines[0]);
     else if (status == RECMAP_INVALID)
-        fail(error, RECMAP_INVALID, "two rows give record %" PRIu64 " a value", number);
+        fail(error, RECMAP_INVALID, "two rows have a value for record %" PRIu64, number);
     table_close(&table);
     if (status != RECMAP_OK && status != RECMAP_INVALID) return status;
     fail_file(error, column->path);

@@ -53,7 +53,7 @@ static void destroy_cursor(struct row_cursor *cursor) {
 }
 
 static recmap_value value_of(const struct new_column *column, uint64_t word) {
-    if (column->type == RECMAP_TYPE_BYTES) return distinct_at(column->texts, word);
+    if (column->type == RECMAP_TYPE_BYTES) return text_set_at(column->texts, word);
     recmap_value value = {.type = column->type};
     uint32_t bits = (uint32_t)word;
     if (column->type == RECMAP_TYPE_INT64) value.as.int64 = (int64_t)word;
@@ -64,15 +64,15 @@ static recmap_value value_of(const struct new_column *column, uint64_t word) {
 static recmap_status fail_repeat(struct rewrite *rewrite, const struct new_column *column,
                                  uint64_t number, recmap_error *error) {
     if (column->path) return column_file_fail_repeat(rewrite->annotation, column, number, error);
-    fail(error, RECMAP_INVALID, "two rows give record %" PRIu64 " a value of column \"%s\"", number,
-         column->name);
+    fail(error, RECMAP_INVALID, "two rows have a value of column \"%s\" for record %" PRIu64,
+         column->name, number);
     fail_advise(error, "give each record one value");
     return RECMAP_INVALID;
 }
 
 static recmap_status fail_missing(const struct rewrite *rewrite, const struct new_column *column,
                                   uint64_t number, recmap_error *error) {
-    fail(error, RECMAP_INVALID, "record %" PRIu64 " gets no value of column \"%s\"", number,
+    fail(error, RECMAP_INVALID, "record %" PRIu64 " has no value for column \"%s\"", number,
          column->name);
     fail_file(error, column->path ? column->path : rewrite->annotation->path);
     fail_advise(error,
@@ -225,7 +225,8 @@ static recmap_status run(struct rewrite *rewrite, recmap_error *error) {
 
 recmap_status recmap_annotation_finish(recmap_annotation *annotation, recmap_error *error) {
     if (annotation->is_closed)
-        return fail(error, RECMAP_INVALID, "the annotation was finished before, or failed");
+        return fail(error, RECMAP_INVALID,
+                    "the annotation has already finished or failed: create another one");
     annotation->is_closed = true;
     struct rewrite rewrite = {.annotation = annotation};
     recmap_status status = run(&rewrite, error);

@@ -285,7 +285,7 @@ class Lifts(Annotated):
             "score=s.txt",
             err=(
                 "s.txt: the file's name does not end in .csv, .tsv, .jsonl, .ndjson or .npy\n"
-                "  the name tells the format: CSV, TSV, JSON lines, or an array of NumPy"
+                "  the extension selects the format: CSV, TSV, JSON lines, or an array of NumPy"
             ),
         )
 
@@ -347,12 +347,14 @@ class Errors(Annotated):
         )
         self.fails(
             *self.csv(f"id,s\n{rows}id-3,1\n"),
-            err=("s.csv: line 42: the id is that of line 5, too\n  give each record one value"),
+            err=(
+                "s.csv: line 42: duplicate id, first used in line 5\n  give each record one value"
+            ),
         )
         self.fails(
             *self.csv("id,s\nid-0,1\n"),
             err=(
-                's.csv: record 1 gets no value of column "s"\n  give records without a value a '
+                's.csv: record 1 has no value for column "s"\n  give records without a value a '
                 'default: `--default s=VALUE`, in Python default={"s": VALUE}'
             ),
         )
@@ -395,7 +397,11 @@ class Errors(Annotated):
             *self.csv(f"number,s\n0,{'x' * 256}\n"),
             err="s.csv: line 2: a text of 256 bytes is longer than the maximum of 255",
         )
-        self.fails(*self.csv("number,s\n0,\n"), err='s.csv: no row has a value of "s"')
+        self.fails(
+            *self.csv("number,s\n0,\n"),
+            err='s.csv: no row has a value of "s"\n'
+            "  check the name of the field, or leave the column out",
+        )
         self.fails(
             *self.csv("number,s\n0,1\n"),
             "--default",
@@ -437,7 +443,7 @@ class Errors(Annotated):
             "s=s.txt",
             err=(
                 "s.txt: the file's name does not end in .csv, .tsv, .jsonl, .ndjson or .npy\n"
-                "  the name tells the format: CSV, TSV, JSON lines, or an array of NumPy"
+                "  the extension selects the format: CSV, TSV, JSON lines, or an array of NumPy"
             ),
         )
         for text, what in (
@@ -455,7 +461,7 @@ class Errors(Annotated):
         numbers = list(range(COUNT))
         for data, what in (
             (b"\x93NUMPY", "is not an array in NumPy's format"),
-            (array("<i4", "i", numbers)[:-1], "the file does not have the size of its array"),
+            (array("<i4", "i", numbers)[:-1], "the file size does not match the array"),
             (array("<i4", "i", numbers, (40, 1)), "the array does not have one dimension"),
             (array("<U1", "i", numbers), "the type of the array's items is not supported"),
             (array(">i4", "i", numbers), "the type of the array's items is not supported"),
@@ -464,7 +470,10 @@ class Errors(Annotated):
             self.fails("--column", "s=s.npy", err=f"s.npy: {what}{advice}")
         self.write("s.npy", array("<i4", "i", numbers[1:]))
         self.fails(
-            "--column", "s=s.npy", err="s.npy: the array has 39 items, but the data set 40 records"
+            "--column",
+            "s=s.npy",
+            err="s.npy: the array has 39 items, but the data set has 40 records\n"
+            "  save an array with one value for each record",
         )
         self.write("s.npy", array("<u8", "Q", [2**63] * COUNT))
         self.fails("--column", "s=s.npy", err="s.npy: item 0 is beyond int64")

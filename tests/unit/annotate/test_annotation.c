@@ -81,14 +81,15 @@ static void test_misuse(void **state) {
     assert_int_equal(
         recmap_annotation_add_rows(annotation, RECMAP_KEY_NUMBER, &key, &key, 1, &error),
         RECMAP_INVALID);
-    assert_string_equal(error.message, "rows were added before their column");
+    assert_string_equal(
+        error.message,
+        "there is no column to add rows to: call recmap_annotation_add_column first");
     add_column(annotation);
     add_tens(annotation);
     assert_int_equal(
         recmap_annotation_add_rows(annotation, RECMAP_KEY_NUMBER, &key, &text, 1, &error),
         RECMAP_INVALID);
-    assert_string_equal(error.message,
-                        "the value is of type bytes, but column \"x\" of type int64");
+    assert_string_equal(error.message, "the value has type bytes, but column \"x\" has type int64");
     assert_int_equal(recmap_annotation_finish(annotation, &error), RECMAP_INVALID);
     recmap_annotation_destroy(annotation);
     recmap_annotation_destroy(NULL);

@@ -1,4 +1,4 @@
-#include "annotate/distinct.h"
+#include "annotate/text_set.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 /* Each text is a byte with its size, followed by its bytes. `slots` is a hash table with linear
  * probing, at most half full, whose entries are codes plus one. */
-struct distinct {
+struct text_set {
     uint8_t *bytes;
     size_t size, capacity;
     size_t *starts; /* of each text in `bytes` */
@@ -22,17 +22,17 @@ struct distinct {
 
 enum { FIRST_SLOTS = 64 };
 
-struct distinct *distinct_create(void) {
-    struct distinct *texts = calloc(1, sizeof *texts);
+struct text_set *text_set_create(void) {
+    struct text_set *texts = calloc(1, sizeof *texts);
     if (!texts) return NULL;
     texts->slot_count = FIRST_SLOTS;
     texts->slots = calloc(FIRST_SLOTS, sizeof *texts->slots);
     if (texts->slots) return texts;
-    distinct_destroy(texts);
+    text_set_destroy(texts);
     return NULL;
 }
 
-void distinct_destroy(struct distinct *texts) {
+void text_set_destroy(struct text_set *texts) {
     if (!texts) return;
     free(texts->bytes);
     free(texts->starts);
@@ -40,7 +40,7 @@ void distinct_destroy(struct distinct *texts) {
     free(texts);
 }
 
-recmap_value distinct_at(const struct distinct *texts, uint64_t code) {
+recmap_value text_set_at(const struct text_set *texts, uint64_t code) {
     assert(code < texts->count);
     const uint8_t *text = texts->bytes + texts->starts[code];
     recmap_value value = {.type = RECMAP_TYPE_BYTES};
@@ -55,31 +55,31 @@ static bool is_equal(const recmap_value *a, const recmap_value *b) {
 }
 
 /* The slot of a text, or the free slot in which it belongs. */
-static size_t find_slot(const struct distinct *texts, const recmap_value *text) {
+static size_t find_slot(const struct text_set *texts, const recmap_value *text) {
     size_t mask = texts->slot_count - 1;
     size_t slot = (size_t)id_hash(text) & mask;
     while (texts->slots[slot]) {
-        recmap_value other = distinct_at(texts, texts->slots[slot] - 1);
+        recmap_value other = text_set_at(texts, texts->slots[slot] - 1);
         if (is_equal(&other, text)) break;
         slot = (slot + 1) & mask;
     }
     return slot;
 }
 
-static bool grow_slots(struct distinct *texts) {
+static bool grow_slots(struct text_set *texts) {
     uint32_t *slots = calloc(2 * texts->slot_count, sizeof *slots);
     if (!slots) return false;
     free(texts->slots);
     texts->slots = slots;
     texts->slot_count *= 2;
     for (size_t code = 0; code < texts->count; code++) {
-        recmap_value text = distinct_at(texts, code);
+        recmap_value text = text_set_at(texts, code);
         slots[find_slot(texts, &text)] = (uint32_t)code + 1;
     }
     return true;
 }
 
-static bool append(struct distinct *texts, const recmap_value *text) {
+static bool append(struct text_set *texts, const recmap_value *text) {
     size_t size = text->as.bytes.size;
     if (!array_reserve(&texts->starts, &texts->start_capacity, texts->count + 1,
                        sizeof *texts->starts) ||
@@ -92,7 +92,7 @@ static bool append(struct distinct *texts, const recmap_value *text) {
     return true;
 }
 
-recmap_status distinct_add(uint64_t *code, struct distinct *texts, const recmap_value *text,
+recmap_status text_set_add(uint64_t *code, struct text_set *texts, const recmap_value *text,
                            recmap_error *error) {
     assert(text->as.bytes.size <= COLUMN_BYTES_MAX);
     size_t slot = find_slot(texts, text);
@@ -100,9 +100,9 @@ recmap_status distinct_add(uint64_t *code, struct distinct *texts, const recmap_
         *code = texts->slots[slot] - 1;
         return RECMAP_OK;
     }
-    if (texts->count == DISTINCT_MAX)
+    if (texts->count == TEXT_SET_MAX)
         return fail(error, RECMAP_INVALID, "the column has more than %d different texts",
-                    (int)DISTINCT_MAX);
+                    (int)TEXT_SET_MAX);
     if (!append(texts, text)) return fail_memory(error);
     *code = texts->count - 1;
     texts->slots[slot] = (uint32_t)texts->count;
