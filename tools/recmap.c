@@ -4,10 +4,10 @@
 
 #include <recmap/status.h>
 
-#include "commands.h"
-#include "message.h"
-#include "output.h"
-#include "suggest.h"
+#include "commands/commands.h"
+#include "output/output.h"
+#include "terminal/message.h"
+#include "terminal/suggest.h"
 
 static const struct command *const commands[] = {
     &cmd_index,    &cmd_info,   &cmd_report, &cmd_schema, &cmd_get,    &cmd_find,

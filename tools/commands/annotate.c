@@ -1,0 +1,187 @@
+/* recmap annotate: adds columns from files to an index, removes and renames columns. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <recmap/annotation.h>
+
+#include "commands/commands.h"
+#include "terminal/interrupt.h"
+#include "terminal/message.h"
+#include "terminal/progress_bar.h"
+
+enum { OPTION_COLUMN = ARGS_LONG, OPTION_DEFAULT, OPTION_ON, OPTION_DROP, OPTION_RENAME };
+
+static const struct option options[] = {{"column", required_argument, NULL, OPTION_COLUMN},
+                                        {"default", required_argument, NULL, OPTION_DEFAULT},
+                                        {"on", required_argument, NULL, OPTION_ON},
+                                        {"drop", required_argument, NULL, OPTION_DROP},
+                                        {"rename", required_argument, NULL, OPTION_RENAME},
+                                        {"framing", required_argument, NULL, ARGS_FRAMING},
+                                        {"shards", required_argument, NULL, ARGS_SHARDS},
+                                        {"storage", required_argument, NULL, ARGS_STORAGE},
+                                        {NULL, 0, NULL, 0}};
+
+/* An option and its argument NAME=VALUE, which borrows from argv. */
+struct change {
+    int option;
+    const char *name, *value; /* `value` is NULL for --drop */
+};
+
+struct annotate_job {
+    struct args args;
+    struct change *changes; /* malloc'ed */
+    size_t change_count;
+    recmap_key key;
+    struct progress_bar progress;
+};
+
+/* Parses NAME=VALUE in place: the first `=` becomes a NUL. */
+static int add_change(struct annotate_job *job, int option, char *argument) {
+    static const char *const forms[] = {
+        [OPTION_COLUMN - ARGS_LONG] = "--column needs NAME=FILE",
+        [OPTION_DEFAULT - ARGS_LONG] = "--default needs NAME=VALUE",
+        [OPTION_DROP - ARGS_LONG] = "--drop needs the name of a column",
+        [OPTION_RENAME - ARGS_LONG] = "--rename needs OLD=NEW",
+    };
+    char *equals = option == OPTION_DROP ? NULL : strchr(argument, '=');
+    bool needs_value = option == OPTION_COLUMN || option == OPTION_RENAME;
+    if (!*argument || equals == argument || (option != OPTION_DROP && !equals) ||
+        (needs_value && !equals[1]))
+        return args_usage_error(&job->args, "%s, not '%s'", forms[option - ARGS_LONG], argument);
+    if (equals) *equals = 0;
+    struct change *changes = realloc(job->changes, (job->change_count + 1) * sizeof *changes);
+    if (!changes) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    job->changes = changes;
+    changes[job->change_count++] = (struct change){option, argument, equals ? equals + 1 : NULL};
+    return 0;
+}
+
+static int set_key(struct annotate_job *job, const char *text) {
+    if (!strcmp(text, "id")) job->key = RECMAP_KEY_ID;
+    else if (!strcmp(text, "number")) job->key = RECMAP_KEY_NUMBER;
+    else return args_usage_error(&job->args, "invalid --on '%s': use id or number", text);
+    return 0;
+}
+
+static size_t count_changes(const struct annotate_job *job, int option) {
+    size_t count = 0;
+    for (size_t i = 0; i < job->change_count; i++) count += job->changes[i].option == option;
+    return count;
+}
+
+/* The argument of the only --default of a column, or NULL. */
+static const char *default_of(const struct annotate_job *job, const char *name) {
+    for (size_t i = 0; i < job->change_count; i++)
+        if (job->changes[i].option == OPTION_DEFAULT && !strcmp(job->changes[i].name, name))
+            return job->changes[i].value;
+    return NULL;
+}
+
+/* Each --default belongs to one --column, and no column has two. */
+static int check_defaults(const struct annotate_job *job) {
+    for (size_t i = 0; i < job->change_count; i++) {
+        const struct change *change = &job->changes[i];
+        bool is_used = false;
+        if (change->option != OPTION_DEFAULT) continue;
+        for (size_t j = 0; j < job->change_count; j++)
+            is_used |= job->changes[j].option == OPTION_COLUMN &&
+                       !strcmp(job->changes[j].name, change->name);
+        if (!is_used)
+            return args_usage_error(&job->args, "--default %s: there is no --column %s",
+                                    change->name, change->name);
+        if (default_of(job, change->name) != change->value)
+            return args_usage_error(&job->args, "--default %s is given twice", change->name);
+    }
+    return 0;
+}
+
+static recmap_status apply(recmap_annotation *annotation, const struct annotate_job *job,
+                           const struct change *change, recmap_error *error) {
+    if (change->option == OPTION_DROP)
+        return recmap_annotation_drop(annotation, change->name, error);
+    if (change->option == OPTION_RENAME)
+        return recmap_annotation_rename(annotation, change->name, change->value, error);
+    return recmap_annotation_add_file(annotation, change->name, change->value, job->key,
+                                      default_of(job, change->name), error);
+}
+
+/* Columns are dropped first, then renamed, then added, so that one call can replace a column. */
+static recmap_status apply_all(recmap_annotation *annotation, const struct annotate_job *job,
+                               recmap_error *error) {
+    static const int order[] = {OPTION_DROP, OPTION_RENAME, OPTION_COLUMN};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        for (size_t j = 0; j < job->change_count; j++)
+            if (job->changes[j].option == order[i])
+                RETURN_IF_FAILED(apply(annotation, job, &job->changes[j], error));
+    return recmap_annotation_finish(annotation, error);
+}
+
+static int run_annotate(struct annotate_job *job, recmap_dataset *dataset) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_annotation *annotation = NULL;
+    interrupt_watch();
+    job->progress = progress_bar_start("annotating");
+    recmap_status status =
+        recmap_annotation_create(&annotation, dataset, progress_bar_report, &job->progress, &error);
+    if (status == RECMAP_OK) status = apply_all(annotation, job, &error);
+    recmap_annotation_destroy(annotation);
+    progress_bar_clear(&job->progress);
+    if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
+    message("%s: columns: %zu added, %zu dropped, %zu renamed", job->args.operands[0],
+            count_changes(job, OPTION_COLUMN), count_changes(job, OPTION_DROP),
+            count_changes(job, OPTION_RENAME));
+    return interrupt_finish(0);
+}
+
+static int run_job(struct annotate_job *job) {
+    for (int option; (option = args_next(&job->args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return job->args.exit_status;
+        int exit_status = option == OPTION_ON ? set_key(job, optarg)
+                                              : add_change(job, option, optarg);
+        if (exit_status) return exit_status;
+    }
+    if (job->args.operand_count > 1)
+        return args_usage_error(&job->args, "only one index can be given");
+    if (job->args.operand_count && !job->change_count)
+        return args_usage_error(&job->args, "no --column, --drop or --rename given");
+    int exit_status = check_defaults(job);
+    if (exit_status) return exit_status;
+    recmap_dataset *dataset = NULL;
+    exit_status = args_open(&dataset, &job->args);
+    if (!exit_status) exit_status = run_annotate(job, dataset);
+    recmap_dataset_close(dataset);
+    return exit_status;
+}
+
+static int run(int argc, char **argv) {
+    struct annotate_job job = {.key = RECMAP_KEY_AUTO};
+    args_init(&job.args, &cmd_annotate, options, argc, argv);
+    int exit_status = run_job(&job);
+    free(job.changes);
+    return exit_status;
+}
+
+static const char help[] =
+    "usage: recmap annotate [OPTION]... NAME.rmx\n"
+    "\n"
+    "Adds columns to an index, for example scores and labels that were computed later. No shard\n"
+    "is changed. Expressions of --where and lifted columns in Python read them.\n"
+    "\n"
+    "      --column NAME=FILE   add column NAME with the values of field NAME of a CSV, TSV or\n"
+    "                           JSON lines file (.csv, .tsv, .jsonl), whose field id or number\n"
+    "                           names the record; or with the values of an array (.npy), one for\n"
+    "                           each record; repeatable\n"
+    "      --default NAME=VALUE\n"
+    "                           the value of column NAME for records without a value; without\n"
+    "                           it, such a record is an error\n"
+    "      --on id|number       the field of FILE that names the record; default: id, if FILE\n"
+    "                           has it, else number\n"
+    "      --drop NAME          remove a column; repeatable\n"
+    "      --rename OLD=NEW     rename a column; repeatable\n"
+    "      --framing ./MY.so    load the custom framing of the shards\n"
+    "      --shards FOLDER      read the shards from FOLDER or URL, if the index was moved\n"
+    "      --storage K=V        an option for remote stores: endpoint, key, ...; repeatable\n"
+    "      --help               print this help\n";
+
+const struct command cmd_annotate = {"annotate", "add columns to an index, drop or rename them",
+                                     help, false, run};

@@ -1,0 +1,144 @@
+/* recmap cat: writes records in order. */
+#include <recmap/dataset.h>
+
+#include "commands/commands.h"
+#include "indexing/shard_set.h"
+#include "orders/order_iterator.h"
+#include "records/view_output.h"
+#include "terminal/interrupt.h"
+
+enum { OPTION_FORMAT = ARGS_LONG, OPTION_WHERE };
+
+static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                        {"format", required_argument, NULL, OPTION_FORMAT},
+                                        {"where", required_argument, NULL, OPTION_WHERE},
+                                        {"framing", required_argument, NULL, ARGS_FRAMING},
+                                        {"shards", required_argument, NULL, ARGS_SHARDS},
+                                        {"storage", required_argument, NULL, ARGS_STORAGE},
+                                        {"cache", required_argument, NULL, ARGS_CACHE},
+                                        {"cache-size", required_argument, NULL, ARGS_CACHE_SIZE},
+                                        {NULL, 0, NULL, 0}};
+
+struct cat_job {
+    struct args args;
+    const char *path; /* of the output; NULL: standard output */
+    enum output_format format;
+    const char *expression; /* selects records; or NULL */
+    struct order_options order;
+};
+
+static int set_option(struct cat_job *job, int option) {
+    switch (option) {
+    case 'o':
+        job->path = optarg;
+        return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
+    case OPTION_FORMAT:
+        if (output_format_parse(&job->format, optarg)) return 0;
+        return args_usage_error(&job->args,
+                                "invalid --format '%s': use raw, tfrecord, json or number", optarg);
+    case OPTION_WHERE: job->expression = optarg; return 0;
+    default: return order_options_set(&job->order, &job->args, option);
+    }
+}
+
+static recmap_status write_file(const struct cat_job *job, struct view *view,
+                                struct number_source positions, recmap_error *error) {
+    struct output output;
+    recmap_status status = output_open(&output, job->path, job->format, error);
+    if (status == RECMAP_OK) status = view_output_write(&output, view, positions, error);
+    if (status == RECMAP_OK) status = output_finish(&output, error);
+    output_close(&output);
+    return status;
+}
+
+static recmap_status write_records(const struct cat_job *job, struct view *view,
+                                   struct order_iterator *order, recmap_error *error) {
+    struct number_source positions = {order->left, order_iterator_next, order};
+    struct shard_set set;
+    if (shard_set_parse(&set, job->path)) return shard_set_write(&set, view, positions, error);
+    return write_file(job, view, positions, error);
+}
+
+static int run_cat(const struct cat_job *job, struct view *view) {
+    recmap_order *records = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = job->expression ? view_filter(view, job->expression, &error) : RECMAP_OK;
+    if (status == RECMAP_OK)
+        status = order_options_create_order(&records, &job->order, view->count, &error);
+    if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
+    struct order_iterator order;
+    int exit_status = order_iterator_init(&order, records, &job->order, &job->args);
+    recmap_order_release(records);
+    if (exit_status) return exit_status;
+    status = write_records(job, view, &order, &error);
+    order_iterator_deinit(&order);
+    return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
+}
+
+static int check_format(const struct cat_job *job) {
+    struct shard_set set;
+    bool is_tfrecord = job->format == OUTPUT_DEFAULT || job->format == OUTPUT_TFRECORD;
+    if (is_tfrecord || !shard_set_parse(&set, job->path)) return 0;
+    return args_usage_error(&job->args,
+                            "-o NAME@N writes TFRecord files: use --format tfrecord, or none");
+}
+
+/* All options are parsed and checked before the index is opened, so that usage errors are reported
+ * first. The output must not be a file of the data set. */
+static int run(int argc, char **argv) {
+    struct cat_job job = {.format = OUTPUT_DEFAULT};
+    args_init(&job.args, &cmd_cat, options, argc, argv);
+    order_options_init(&job.order, &job.args);
+    for (int option; (option = args_next(&job.args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return job.args.exit_status;
+        int exit_status = set_option(&job, option);
+        if (exit_status) return exit_status;
+    }
+    int exit_status = check_format(&job);
+    if (!exit_status) exit_status = order_options_check(&job.order, false, &job.args);
+    if (exit_status) return exit_status;
+    if (job.args.operand_count > 1)
+        return args_usage_error(&job.args, "only one index can be given");
+    struct view view;
+    exit_status = view_open(&view, &job.args);
+    if (!exit_status) exit_status = view_output_check_records(&view, job.path);
+    if (!exit_status) exit_status = run_cat(&job, &view);
+    view_close(&view);
+    return exit_status;
+}
+
+static const char help[] =
+    "usage: recmap cat [OPTION]... NAME.rmx|NAME.rmv\n"
+    "\n"
+    "Writes the records of a data set or selection, in their order or shuffled.\n"
+    "\n"
+    "      --where EXPRESSION    only records for which this is true; see 'recmap select --help'\n"
+    "      --shuffle             shuffle; the order depends only on the seed and the epoch\n"
+    "      --seed S              seed of the shuffle (default 0)\n"
+    "      --epoch E             epoch of the shuffle (default 0)\n"
+    "      --from POSITION       start at this position of the epoch (default 0)\n"
+    "      --count N             write at most N records\n"
+    "      --rank R              write only the share of this rank; needs --world and --batch\n"
+    "      --world W             number of ranks\n"
+    "      --batch B             records per rank and step\n"
+    "      --last keep|drop|pad  what to do with a last step that is not full: share it evenly\n"
+    "                            (keep, the default), drop it, or fill it from the epoch's start\n"
+    "      --format F            raw: payloads, concatenated\n"
+    "                            tfrecord: a TFRecord file\n"
+    "                            json: one record per line, in protobuf's JSON mapping\n"
+    "                            number: record numbers; no data is read\n"
+    "                            default: raw to a file or pipe, a preview to a terminal\n"
+    "  -o, --output FILE         write to FILE, which appears when it is complete\n"
+    "  -o, --output NAME@N       write N TFRecord files, NAME-00000-of-0000N and so on, of\n"
+    "                            consecutive records, and their index NAME.rmx; with N.tfrecord,\n"
+    "                            names end in .tfrecord\n"
+    "      --access A            how to read shards: map (default), read, direct or auto\n"
+    "      --check C             what to verify in a record: data (default) or header\n"
+    "      --framing ./MY.so     load the custom framing of the shards\n"
+    "      --shards FOLDER       read the shards from FOLDER or URL, if the index was moved\n"
+    "      --storage KEY=VALUE   an option for remote stores: endpoint, key, ...; repeatable\n"
+    "      --cache FOLDER        keep what is read from remote stores on the local disk\n"
+    "      --cache-size SIZE     its maximum size, such as 200GB; default: a tenth stays free\n"
+    "      --help                print this help\n";
+
+const struct command cmd_cat = {"cat", "write records in order", help, true, run};

@@ -1,0 +1,109 @@
+/* recmap duplicates: lists records that equal earlier ones, or selects the others. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <recmap/duplicates.h>
+
+#include "commands/commands.h"
+#include "records/view_output.h"
+#include "terminal/interrupt.h"
+#include "terminal/message.h"
+#include "terminal/progress_bar.h"
+
+enum { OPTION_BY = ARGS_LONG };
+
+static const struct option options[] = {{"by", required_argument, NULL, OPTION_BY},
+                                        {"output", required_argument, NULL, 'o'},
+                                        {"framing", required_argument, NULL, ARGS_FRAMING},
+                                        {"shards", required_argument, NULL, ARGS_SHARDS},
+                                        {"storage", required_argument, NULL, ARGS_STORAGE},
+                                        {"cache", required_argument, NULL, ARGS_CACHE},
+                                        {"cache-size", required_argument, NULL, ARGS_CACHE_SIZE},
+                                        {NULL, 0, NULL, 0}};
+
+/* Prints POSITION <tab> POSITION of the first equal record, for each duplicate. */
+static void print_duplicates(const uint64_t *firsts, uint64_t count) {
+    for (uint64_t i = 0; i < count; i++)
+        if (firsts[i] != i)
+            printf("%llu\t%llu\n", (unsigned long long)i, (unsigned long long)firsts[i]);
+}
+
+/* Keeps the items that are not duplicates. Uses the memory of `firsts`. */
+static void choose_firsts(struct view *view, uint64_t *firsts) {
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < view->count; i++)
+        if (firsts[i] == i) firsts[kept++] = view_number(view, i);
+    view_choose(view, firsts, kept);
+}
+
+static recmap_status find(uint64_t *firsts, const struct view *view, const char *subject,
+                          recmap_error *error) {
+    bool by_id = !strcmp(subject, "id");
+    const char *feature = by_id || !strcmp(subject, "content") ? NULL : subject;
+    struct progress_bar progress = progress_bar_start("comparing");
+    interrupt_watch();
+    recmap_status status = recmap_dataset_find_duplicates(firsts, view->dataset, view->numbers,
+                                                          (size_t)view->count, feature, by_id,
+                                                          progress_bar_report, &progress, error);
+    progress_bar_clear(&progress);
+    return status;
+}
+
+static int run_duplicates(struct view *view, const char *subject, const char *path) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    uint64_t *firsts = malloc((size_t)(view->count + 1) * sizeof *firsts), total = view->count;
+    if (!firsts) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    recmap_status status = find(firsts, view, subject, &error);
+    if (status == RECMAP_OK && path) {
+        choose_firsts(view, firsts);
+        status = view_output_save(view, path, total, &error);
+    } else {
+        if (status == RECMAP_OK) print_duplicates(firsts, total);
+        free(firsts);
+    }
+    return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
+}
+
+static int run(int argc, char **argv) {
+    struct args args;
+    const char *subject = "content", *path = NULL;
+    args_init(&args, &cmd_duplicates, options, argc, argv);
+    for (int option; (option = args_next(&args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return args.exit_status;
+        if (option == OPTION_BY) subject = optarg;
+        else path = optarg;
+    }
+    if (!*subject) return args_usage_error(&args, "--by needs id, content or a feature");
+    if (path && !*path) return args_usage_error(&args, "-o needs a file name");
+    if (path && !view_output_is_selection(path))
+        return args_usage_error(&args, "-o needs a name that ends in .rmv, not '%s'", path);
+    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
+    struct view view;
+    int exit_status = view_open(&view, &args);
+    if (!exit_status) exit_status = view_output_check(&view, path);
+    if (!exit_status) exit_status = run_duplicates(&view, subject, path);
+    view_close(&view);
+    return exit_status;
+}
+
+static const char help[] =
+    "usage: recmap duplicates [OPTION]... [-o NAME.rmv] NAME.rmx|NAME.rmv\n"
+    "\n"
+    "Prints NUMBER <tab> FIRST for each record that equals an earlier one: its number, and that\n"
+    "of the first equal record. In a selection (NAME.rmv), numbers are positions. With -o, writes\n"
+    "a selection without the duplicates instead.\n"
+    "\n"
+    "      --by content       compare payloads (default); 128-bit hashes are compared\n"
+    "      --by id            compare ids; reads only records whose ids may repeat\n"
+    "      --by FEATURE       compare the values of a feature; records without it equal none\n"
+    "  -o, --output NAME.rmv  write to this file, which appears when it is complete\n"
+    "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
+    "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
+    "      --cache FOLDER     keep what is read from remote stores on the local disk\n"
+    "      --cache-size SIZE  its maximum size, such as 200GB; default: a tenth stays free\n"
+    "      --help             print this help\n";
+
+const struct command cmd_duplicates = {"duplicates", "find records that equal earlier ones", help,
+                                       false, run};

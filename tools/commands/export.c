@@ -1,0 +1,207 @@
+/* recmap export: writes the offsets of an index as text indexes, one per shard. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <recmap/dataset.h>
+
+#include "commands/commands.h"
+#include "output/output.h"
+#include "terminal/interrupt.h"
+#include "terminal/message.h"
+
+enum { OPTION_TO = ARGS_LONG };
+
+/* Bytes of a TFRecord frame in addition to its payload. */
+enum { FRAME_OVERHEAD = 16 };
+
+static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                        {"to", required_argument, NULL, OPTION_TO},
+                                        {NULL, 0, NULL, 0}};
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Returns the path of a shard's text index, in `folder` or beside the shard; NULL if out of memory.
+ */
+static char *idx_path(const char *shard_path, const char *folder, const char *index_path) {
+    size_t size = strlen(shard_path) + strlen(index_path) + (folder ? strlen(folder) : 0) + 8;
+    char *path = malloc(size);
+    if (!path) return NULL;
+    if (folder) snprintf(path, size, "%s/%s.idx", folder, base_name(shard_path));
+    else if (shard_path[0] == '/') snprintf(path, size, "%s.idx", shard_path);
+    else
+        snprintf(path, size, "%.*s%s.idx", (int)(base_name(index_path) - index_path), index_path,
+                 shard_path);
+    return path;
+}
+
+/* Returns the malloc'ed real path of the folder of `path`, or NULL with errno. */
+static char *resolve_folder(const char *path) {
+    size_t size = (size_t)(base_name(path) - path);
+    char *folder = size ? strndup(path, size) : strdup(".");
+    char *resolved = folder ? realpath(folder, NULL) : NULL;
+    free(folder);
+    return resolved;
+}
+
+/* Returns true if `path` is below the folder of the index and not a symbolic link. A folder that
+ * does not exist is harmless: creating the file will fail. */
+static bool is_inside(const char *path, const char *index_path) {
+    char *root = resolve_folder(index_path), *folder = resolve_folder(path);
+    bool is_missing = !folder && errno == ENOENT;
+    size_t size = root ? strlen(root) : 0;
+    if (size == 1) size = 0; /* "/" already ends in the separator */
+    bool is_below = root && folder && !strncmp(folder, root, size) &&
+                    (folder[size] == '/' || !folder[size]);
+    struct stat file;
+    bool is_link = !lstat(path, &file) && S_ISLNK(file.st_mode);
+    free(root);
+    free(folder);
+    return is_missing || (is_below && !is_link);
+}
+
+/* Shard names come from the index, whose author must not decide which files are written. */
+static int check_inside(const char *shard_path, const char *index_path) {
+    char *path = idx_path(shard_path, NULL, index_path);
+    if (!path) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    int exit_status = 0;
+    if (!is_inside(path, index_path))
+        exit_status = message_error(RECMAP_INVALID, path, "name a folder with -o",
+                                    "the text index would be written outside the folder of %s",
+                                    index_path);
+    free(path);
+    return exit_status;
+}
+
+static int compare_base_names(const void *a, const void *b) {
+    return strcmp(base_name(*(const char *const *)a), base_name(*(const char *const *)b));
+}
+
+/* In one folder, shards of the same file name would have the same text index. */
+static int check_names(recmap_dataset *dataset) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
+    const char **paths = calloc(count ? count : 1, sizeof *paths);
+    if (!paths) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    int exit_status = 0;
+    for (uint64_t i = 0; !exit_status && i < count; i++) {
+        recmap_shard_info shard;
+        if (recmap_dataset_get_shard(&shard, dataset, i, &error) == RECMAP_OK)
+            paths[i] = shard.path;
+        else exit_status = recmap_error_print(&error, stderr);
+    }
+    if (!exit_status) qsort(paths, count, sizeof *paths, compare_base_names);
+    for (uint64_t i = 1; !exit_status && i < count; i++)
+        if (!compare_base_names(&paths[i - 1], &paths[i]))
+            exit_status = message_error(RECMAP_INVALID, paths[i],
+                                        "omit -o: each text index is then written beside its shard",
+                                        "two shards in different folders have this file name");
+    free(paths);
+    return exit_status;
+}
+
+static int check_shards(recmap_dataset *dataset, const char *folder, const char *index_path) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
+    recmap_shard_info shard;
+    for (uint64_t i = 0; i < count; i++) {
+        if (recmap_dataset_get_shard(&shard, dataset, i, &error) != RECMAP_OK)
+            return recmap_error_print(&error, stderr);
+        if (strcmp(shard.framing, "tfrecord") || strcmp(shard.compression, "none"))
+            return message_error(RECMAP_UNSUPPORTED, shard.path,
+                                 "convert the records with 'recmap cat --format tfrecord'",
+                                 "text indexes require uncompressed TFRecord files");
+        int exit_status = folder ? 0 : check_inside(shard.path, index_path);
+        if (exit_status) return exit_status;
+    }
+    return folder ? check_names(dataset) : 0;
+}
+
+static recmap_status write_lines(struct output *output, recmap_dataset *dataset,
+                                 const recmap_shard_info *shard, recmap_error *error) {
+    enum { BATCH_MAX = 1024 };
+    recmap_location locations[BATCH_MAX];
+    for (uint64_t done = 0; done < shard->record_count;) {
+        uint64_t left = shard->record_count - done;
+        size_t count = left < BATCH_MAX ? (size_t)left : BATCH_MAX;
+        RETURN_IF_FAILED(
+            recmap_dataset_locate(locations, dataset, shard->first_record + done, count, error));
+        for (size_t i = 0; i < count; i++)
+            fprintf(output->stream, "%llu %llu\n", (unsigned long long)locations[i].offset,
+                    (unsigned long long)locations[i].size + FRAME_OVERHEAD);
+        if (interrupt_is_pending()) return interrupt_fail(error);
+        done += count;
+    }
+    return RECMAP_OK;
+}
+
+/* Writes the text index of one shard. The output is checked not to overwrite the data set, and the
+ * file is published only after all its lines are written. */
+static int export_shard(recmap_dataset *dataset, uint64_t shard_index, const char *folder,
+                        const char *index_path) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_shard_info shard;
+    if (recmap_dataset_get_shard(&shard, dataset, shard_index, &error) != RECMAP_OK)
+        return recmap_error_print(&error, stderr);
+    char *path = idx_path(shard.path, folder, index_path);
+    if (!path) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    int exit_status = output_check(path, index_path, dataset);
+    if (!exit_status) {
+        struct output output;
+        recmap_status status = output_open(&output, path, OUTPUT_RAW, &error);
+        if (status == RECMAP_OK) status = write_lines(&output, dataset, &shard, &error);
+        if (status == RECMAP_OK) status = output_finish(&output, &error);
+        output_close(&output);
+        if (status != RECMAP_OK) exit_status = recmap_error_print(&error, stderr);
+    }
+    free(path);
+    return exit_status;
+}
+
+/* All shards are checked before the first text index is written, so that a shard that cannot have
+ * one leaves no partial result. */
+static int run(int argc, char **argv) {
+    struct args args;
+    const char *folder = NULL, *form = NULL;
+    args_init(&args, &cmd_export, options, argc, argv);
+    for (int option; (option = args_next(&args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return args.exit_status;
+        if (option == 'o') folder = optarg;
+        else form = optarg;
+    }
+    if (folder && !*folder) return args_usage_error(&args, "-o needs a folder name");
+    if (!form || strcmp(form, "idx")) return args_usage_error(&args, "--to idx is required");
+    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
+    recmap_dataset *dataset = NULL;
+    int exit_status = args_open(&dataset, &args);
+    if (exit_status) return exit_status;
+    uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
+    exit_status = check_shards(dataset, folder, args.operands[0]);
+    if (!exit_status && folder) exit_status = output_create_folder(folder);
+    for (uint64_t i = 0; !exit_status && i < count; i++)
+        exit_status = export_shard(dataset, i, folder, args.operands[0]);
+    if (!exit_status)
+        message("%llu text ind%s written %s%s", (unsigned long long)count,
+                count == 1 ? "ex" : "exes", folder ? "to " : "beside the shards",
+                folder ? folder : "");
+    recmap_dataset_close(dataset);
+    return interrupt_finish(exit_status);
+}
+
+static const char help[] =
+    "usage: recmap export --to idx [-o FOLDER] NAME.rmx\n"
+    "\n"
+    "Writes a text index for each shard, in the format of DALI's tfrecord2idx: a file SHARD.idx\n"
+    "with one line, OFFSET SIZE, per record. Shards must be uncompressed TFRecord files.\n"
+    "\n"
+    "      --to idx           output format (required)\n"
+    "  -o, --output FOLDER    write to FOLDER, created if needed; default: beside the shards,\n"
+    "                         if they are below the folder of NAME.rmx\n"
+    "      --help             print this help\n";
+
+const struct command cmd_export = {"export", "write text indexes of the shards", help, false, run};

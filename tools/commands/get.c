@@ -1,0 +1,187 @@
+/* recmap get: writes records by number. */
+#include <stdio.h>
+#include <string.h>
+
+#include <recmap/dataset.h>
+
+#include "commands/commands.h"
+#include "output/feature_output.h"
+#include "records/record_list.h"
+#include "records/view_output.h"
+#include "terminal/interrupt.h"
+#include "terminal/message.h"
+
+enum { OPTION_FORMAT = ARGS_LONG, OPTION_FEATURE, OPTION_FROM, OPTION_BY };
+
+static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                        {"format", required_argument, NULL, OPTION_FORMAT},
+                                        {"feature", required_argument, NULL, OPTION_FEATURE},
+                                        {"from", required_argument, NULL, OPTION_FROM},
+                                        {"by", required_argument, NULL, OPTION_BY},
+                                        {"framing", required_argument, NULL, ARGS_FRAMING},
+                                        {"shards", required_argument, NULL, ARGS_SHARDS},
+                                        {"storage", required_argument, NULL, ARGS_STORAGE},
+                                        {"cache", required_argument, NULL, ARGS_CACHE},
+                                        {"cache-size", required_argument, NULL, ARGS_CACHE_SIZE},
+                                        {NULL, 0, NULL, 0}};
+
+struct get_job {
+    struct args args;
+    const char *path; /* of the output; NULL: standard output */
+    enum output_format format;
+    const char *feature;   /* to write instead of records, or NULL */
+    const char *list_path; /* a file with more records, or NULL */
+    bool by_id;
+    struct record_list list;
+};
+
+/* Checks all numbers before the first record is written, so that an error leaves no output. */
+static recmap_status check_ranges(const struct view *view, const struct record_list *list,
+                                  recmap_error *error) {
+    for (size_t i = 0; i < list->count; i++) {
+        struct number_range range = list->ranges[i];
+        if (!range.count) continue;
+        RETURN_IF_FAILED(view_check(view, range.first, error));
+        RETURN_IF_FAILED(view_check(view, range.first + (range.count - 1), error));
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status write_one(const struct get_job *job, const struct view *view,
+                               uint64_t position, struct output *output, recmap_error *error) {
+    uint64_t number = view_number(view, position);
+    recmap_record record = {.number = number};
+    if (output->format == OUTPUT_NUMBER) return output_write(output, &record, error);
+    RETURN_IF_FAILED(recmap_dataset_get(&record, view->dataset, number, error));
+    recmap_status status = job->feature ? feature_output_write(output, job->feature, &record, error)
+                                        : output_write(output, &record, error);
+    recmap_record_release(&record);
+    if (status != RECMAP_OK && status != RECMAP_CANCELLED && !*error->path)
+        snprintf(error->path, sizeof error->path, "%s", job->args.operands[0]);
+    return status;
+}
+
+static recmap_status write_range(const struct get_job *job, const struct view *view,
+                                 struct number_range range, struct output *output,
+                                 recmap_error *error) {
+    for (uint64_t i = 0; i < range.count; i++)
+        RETURN_IF_FAILED(write_one(job, view, range.first + i, output, error));
+    return RECMAP_OK;
+}
+
+static recmap_status write_records(const struct get_job *job, const struct view *view,
+                                   struct output *output, recmap_error *error) {
+    for (size_t i = 0; i < job->list.count; i++)
+        RETURN_IF_FAILED(write_range(job, view, job->list.ranges[i], output, error));
+    return output_finish(output, error);
+}
+
+/* Adds the records that only the open data set can find, and those of the file. */
+static recmap_status complete_list(struct get_job *job, struct view *view, recmap_error *error) {
+    recmap_status status = RECMAP_OK;
+    for (int i = 1; job->by_id && status == RECMAP_OK && i < job->args.operand_count; i++)
+        status = record_list_add_id(&job->list, view, job->args.operands[i], error);
+    if (status == RECMAP_OK && job->list_path)
+        status = record_list_add_file(&job->list, view, job->list_path, job->by_id, error);
+    return status;
+}
+
+/* A file of numbers or ids is an input, too. */
+static int check_output(const struct get_job *job, const struct view *view) {
+    int exit_status = view_output_check_records(view, job->path);
+    if (exit_status || !job->list_path || !strcmp(job->list_path, "-")) return exit_status;
+    return output_check_input(job->path, job->list_path, "the file of --from");
+}
+
+static int run_get(struct get_job *job) {
+    struct view view;
+    int exit_status = view_open(&view, &job->args);
+    if (!exit_status) exit_status = check_output(job, &view);
+    if (exit_status) {
+        view_close(&view);
+        return exit_status;
+    }
+    struct output output = {.stream = NULL};
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = complete_list(job, &view, &error);
+    if (status == RECMAP_OK) status = check_ranges(&view, &job->list, &error);
+    if (status == RECMAP_OK) status = output_open(&output, job->path, job->format, &error);
+    if (status == RECMAP_OK) status = write_records(job, &view, &output, &error);
+    output_close(&output);
+    view_close(&view);
+    return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
+}
+
+static int set_option(struct get_job *job, int option) {
+    switch (option) {
+    case 'o': job->path = optarg; break;
+    case OPTION_FEATURE: job->feature = optarg; break;
+    case OPTION_FROM: job->list_path = optarg; break;
+    case OPTION_BY:
+        job->by_id = !strcmp(optarg, "id");
+        if (job->by_id || !strcmp(optarg, "number")) break;
+        return args_usage_error(&job->args, "invalid --by '%s': use number or id", optarg);
+    default:
+        if (output_format_parse(&job->format, optarg)) break;
+        return args_usage_error(&job->args,
+                                "invalid --format '%s': use raw, tfrecord, json or number", optarg);
+    }
+    return 0;
+}
+
+/* Checks the options, and reads the numbers among the operands, before the index is opened. */
+static int check_options(struct get_job *job) {
+    const struct args *args = &job->args;
+    if (job->path && !*job->path) return args_usage_error(args, "-o needs a file name");
+    if (job->feature && !*job->feature) return args_usage_error(args, "--feature needs a name");
+    if (job->feature && job->format != OUTPUT_DEFAULT && job->format != OUTPUT_RAW)
+        return args_usage_error(args, "--feature writes values: it can only have --format raw");
+    if (!args->operand_count) return args_usage_error(args, "no index given");
+    if (args->operand_count == 1 && !job->list_path)
+        return args_usage_error(args, job->by_id ? "no id given" : "no record number given");
+    return job->by_id ? 0 : record_list_add_operands(&job->list, args);
+}
+
+static int run(int argc, char **argv) {
+    struct get_job job = {.format = OUTPUT_DEFAULT};
+    args_init(&job.args, &cmd_get, options, argc, argv);
+    for (int option; (option = args_next(&job.args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return job.args.exit_status;
+        int exit_status = set_option(&job, option);
+        if (exit_status) return exit_status;
+    }
+    int exit_status = check_options(&job);
+    if (!exit_status) exit_status = run_get(&job);
+    record_list_deinit(&job.list);
+    return exit_status;
+}
+
+static const char help[] =
+    "usage: recmap get [OPTION]... NAME.rmx|NAME.rmv NUMBER|FIRST:END...\n"
+    "       recmap get [OPTION]... --by id NAME.rmx|NAME.rmv ID...\n"
+    "\n"
+    "Writes the records with these numbers, in this order. The first record has number 0.\n"
+    "5:20 means records 5 to 19, as in Python. In a selection (NAME.rmv), numbers are positions.\n"
+    "\n"
+    "      --by number|id     what operands and lines of a file are (default number)\n"
+    "      --from FILE        also the records that FILE names, one to a line; - is standard "
+    "input\n"
+    "      --feature NAME     write only the values of this feature: bytes as they are, numbers "
+    "as\n"
+    "                         text, one line per record\n"
+    "      --format F         raw: payloads, concatenated\n"
+    "                         tfrecord: a TFRecord file\n"
+    "                         json: one record per line, in protobuf's JSON mapping\n"
+    "                         number: record numbers\n"
+    "                         default: raw to a file or pipe, a preview to a terminal\n"
+    "  -o, --output FILE      write to FILE, which appears when it is complete\n"
+    "      --access A         how to read shards: map (default), read, direct or auto\n"
+    "      --check C          what to verify in a record: data (default) or header\n"
+    "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
+    "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
+    "      --cache FOLDER     keep what is read from remote stores on the local disk\n"
+    "      --cache-size SIZE  its maximum size, such as 200GB; default: a tenth stays free\n"
+    "      --help             print this help\n";
+
+const struct command cmd_get = {"get", "write records by number", help, true, run};

@@ -1,0 +1,215 @@
+/* recmap import: writes a TFRecord file of records given as JSON, one per line. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <recmap/example_builder.h>
+
+#include "commands/commands.h"
+#include "output/output.h"
+#include "output/same_file.h"
+#include "terminal/interrupt.h"
+#include "terminal/message.h"
+#include "terminal/progress_bar.h"
+
+enum { OPTION_FORMAT = ARGS_LONG };
+
+static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                        {"format", required_argument, NULL, OPTION_FORMAT},
+                                        {NULL, 0, NULL, 0}};
+
+static const char stdin_name[] = "standard input";
+
+struct import_job {
+    struct args args;
+    const char *path; /* or NULL: stdout */
+    recmap_example_builder *builder;
+    struct output output;
+    struct progress_bar progress;
+    recmap_progress done; /* bytes_total is 0 if the size of an input is unknown */
+};
+
+/* Reads one input line by line. */
+struct line_reader {
+    FILE *stream;
+    const char *path;
+    char *text; /* the current line, allocated by getline */
+    size_t capacity;
+    size_t size;
+    uint64_t number; /* of the current line, from 1 */
+    uint64_t offset; /* of the current line's first byte */
+};
+
+static bool is_stdin(const char *path) {
+    return !strcmp(path, "-");
+}
+
+static recmap_status lines_open(struct line_reader *lines, const char *path, recmap_error *error) {
+    *lines = (struct line_reader){.stream = stdin, .path = stdin_name};
+    if (is_stdin(path)) return RECMAP_OK;
+    lines->path = path;
+    lines->stream = fopen(path, "r");
+    return lines->stream ? RECMAP_OK : message_fail_errno(error, path, "open the file");
+}
+
+static void lines_close(struct line_reader *lines) {
+    if (lines->stream && lines->stream != stdin) fclose(lines->stream);
+    free(lines->text);
+}
+
+/* Reads the next line, including its newline. Sets *is_end after the last line. */
+static recmap_status lines_next(struct line_reader *lines, bool *is_end, recmap_error *error) {
+    lines->offset += lines->size;
+    lines->number++;
+    errno = 0;
+    ssize_t size = getline(&lines->text, &lines->capacity, lines->stream);
+    *is_end = size < 0 && feof(lines->stream) && !ferror(lines->stream);
+    lines->size = size < 0 ? 0 : (size_t)size;
+    if (size >= 0 || *is_end) return RECMAP_OK;
+    if (interrupt_is_pending()) return interrupt_fail(error);
+    return message_fail_errno(error, lines->path, "read");
+}
+
+static bool is_blank(const struct line_reader *lines) {
+    for (size_t i = 0; i < lines->size; i++)
+        if (!memchr(" \t\r\n", lines->text[i], 4)) return false;
+    return true;
+}
+
+/* The JSON parser sees one line and reports INVALID with an offset in it. Adds the file and the
+ * line to the message, makes the offset one of the file, and reports CORRUPT: the input is at
+ * fault, not the usage. */
+static void place_error(const struct line_reader *lines, recmap_error *error) {
+    char message[sizeof error->message];
+    if (error->status != RECMAP_INVALID) return;
+    int size = snprintf(message, sizeof message, "line %llu: ", (unsigned long long)lines->number);
+    snprintf(message + size, sizeof message - (size_t)size, "%.*s",
+             (int)(sizeof message - (size_t)size) - 1, error->message);
+    memcpy(error->message, message, sizeof message);
+    snprintf(error->path, sizeof error->path, "%s", lines->path);
+    if (error->offset != RECMAP_NO_OFFSET) error->offset += lines->offset;
+    error->status = RECMAP_CORRUPT;
+}
+
+static recmap_status import_line(struct import_job *job, const struct line_reader *lines,
+                                 recmap_error *error) {
+    recmap_record record = {.number = job->done.record_count};
+    size_t text_size = lines->size - (lines->text[lines->size - 1] == '\n');
+    recmap_status status = recmap_example_builder_read_json(
+        &record.data, &record.size, job->builder, lines->text, text_size, error);
+    if (status != RECMAP_OK) {
+        place_error(lines, error);
+        return error->status;
+    }
+    RETURN_IF_FAILED(output_write(&job->output, &record, error));
+    job->done.record_count++;
+    job->done.bytes_done += lines->size;
+    bool is_shown = job->done.bytes_total && job->done.record_count % 256 == 0;
+    if (is_shown && progress_bar_report(&job->progress, &job->done)) return interrupt_fail(error);
+    return RECMAP_OK;
+}
+
+static recmap_status import_input(struct import_job *job, const char *path, recmap_error *error) {
+    struct line_reader lines;
+    bool is_end = false;
+    recmap_status status = lines_open(&lines, path, error);
+    while (status == RECMAP_OK) {
+        status = lines_next(&lines, &is_end, error);
+        if (status != RECMAP_OK || is_end) break;
+        if (!is_blank(&lines)) status = import_line(job, &lines, error);
+    }
+    lines_close(&lines);
+    return status;
+}
+
+static recmap_status import_all(struct import_job *job, recmap_error *error) {
+    recmap_status status = RECMAP_OK;
+    if (!job->args.operand_count) status = import_input(job, "-", error);
+    for (int i = 0; status == RECMAP_OK && i < job->args.operand_count; i++)
+        status = import_input(job, job->args.operands[i], error);
+    return status;
+}
+
+/* Returns the size of all inputs, or 0 if one of them is not a regular file. */
+static uint64_t total_size(const struct import_job *job) {
+    uint64_t total = 0;
+    if (!job->path) return 0; /* no progress bar while records go to standard output */
+    for (int i = 0; i < job->args.operand_count; i++) {
+        struct stat input;
+        if (is_stdin(job->args.operands[i]) || stat(job->args.operands[i], &input) ||
+            !S_ISREG(input.st_mode))
+            return 0;
+        total += (uint64_t)input.st_size;
+    }
+    return total;
+}
+
+static int run_import(struct import_job *job) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    job->progress = progress_bar_start("writing");
+    job->done.bytes_total = total_size(job);
+    recmap_status status = recmap_example_builder_create(&job->builder, &error);
+    if (status == RECMAP_OK) status = output_open(&job->output, job->path, OUTPUT_TFRECORD, &error);
+    if (status == RECMAP_OK) status = import_all(job, &error);
+    if (status == RECMAP_OK) status = output_finish(&job->output, &error);
+    output_close(&job->output);
+    progress_bar_clear(&job->progress);
+    recmap_example_builder_destroy(job->builder);
+    if (status == RECMAP_OK && job->path)
+        message("%s: %llu record%s", job->path, (unsigned long long)job->done.record_count,
+                plural(job->done.record_count));
+    return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
+}
+
+/* Rejects a terminal as output, and an output that is one of the inputs. Returns 0, or the exit
+ * status after printing the error. */
+static int check_output(const struct import_job *job) {
+    struct stat output;
+    if (!job->path && isatty(STDOUT_FILENO) == 1)
+        return args_usage_error(&job->args,
+                                "refusing to write a TFRecord file to a terminal: use -o FILE");
+    if (!job->path || stat(job->path, &output) || !S_ISREG(output.st_mode)) return 0;
+    for (int i = 0; i < job->args.operand_count; i++)
+        if (!is_stdin(job->args.operands[i]) && same_file(job->args.operands[i], &output))
+            return message_error(RECMAP_INVALID, job->path, "name another file with -o",
+                                 "is one of the inputs and would be overwritten");
+    return 0;
+}
+
+static int set_option(struct import_job *job, int option) {
+    if (option == OPTION_FORMAT)
+        return strcmp(optarg, "json")
+                   ? args_usage_error(&job->args, "invalid --format '%s': use json", optarg)
+                   : 0;
+    job->path = optarg;
+    return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
+}
+
+static int run(int argc, char **argv) {
+    struct import_job job = {.path = NULL};
+    args_init(&job.args, &cmd_import, options, argc, argv);
+    for (int option; (option = args_next(&job.args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return job.args.exit_status;
+        int exit_status = set_option(&job, option);
+        if (exit_status) return exit_status;
+    }
+    int exit_status = check_output(&job);
+    return exit_status ? exit_status : run_import(&job);
+}
+
+static const char help[] =
+    "usage: recmap import [OPTION]... [FILE]...\n"
+    "\n"
+    "Reads records as JSON, one per line, as 'recmap cat --format json' writes them, and writes\n"
+    "a TFRecord file. Without FILE, or if FILE is -, reads standard input.\n"
+    "\n"
+    "      --format json      input format (the only one): protobuf's JSON mapping of tf.Example\n"
+    "                         or tf.SequenceExample, or {\"base64\": \"...\"} for any bytes\n"
+    "  -o, --output FILE      write to FILE, which appears when it is complete;\n"
+    "                         default: standard output\n"
+    "      --help             print this help\n";
+
+const struct command cmd_import = {"import", "write a TFRecord file of JSON records", help, false,
+                                   run};

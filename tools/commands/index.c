@@ -1,0 +1,379 @@
+/* recmap index: builds an index of shards, or appends shards to one. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <recmap/annotation.h>
+#include <recmap/index.h>
+#include <recmap/shards.h>
+
+#include "commands/commands.h"
+#include "indexing/build_report.h"
+#include "indexing/inherited.h"
+#include "output/same_file.h"
+#include "terminal/interrupt.h"
+#include "terminal/message.h"
+#include "terminal/progress_bar.h"
+
+enum {
+    OPTION_ID = ARGS_LONG,
+    OPTION_LIFT,
+    OPTION_COUNT,
+    OPTION_THREADS,
+    OPTION_ON_CORRUPT,
+    OPTION_APPEND,
+    OPTION_FRAMING,
+    OPTION_COMPRESSION,
+    OPTION_FROM_IDX,
+    OPTION_MEMORY_LIMIT
+};
+
+enum { PATH_SIZE = 4096, THREADS_MAX = 4096 };
+
+struct index_job {
+    struct args args;
+    const char *path;            /* of the index */
+    char path_buffer[PATH_SIZE]; /* holds the default path */
+    bool appends;
+    bool only_lifts; /* no option but --lift was given */
+    recmap_index_options options;
+    recmap_lift *lifts;                       /* malloc'ed; borrows names and defaults from argv */
+    recmap_counted_feature *counted_features; /* malloc'ed; borrows names from argv */
+    recmap_shards *shards;
+    struct inherited appended; /* the index that --append adds to */
+    struct progress_bar progress;
+};
+
+static const struct option options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"id", required_argument, NULL, OPTION_ID},
+    {"lift", required_argument, NULL, OPTION_LIFT},
+    {"count", required_argument, NULL, OPTION_COUNT},
+    {"threads", required_argument, NULL, OPTION_THREADS},
+    {"on-corrupt", required_argument, NULL, OPTION_ON_CORRUPT},
+    {"from-idx", required_argument, NULL, OPTION_FROM_IDX},
+    {"append", no_argument, NULL, OPTION_APPEND},
+    {"framing", required_argument, NULL, OPTION_FRAMING},
+    {"compression", required_argument, NULL, OPTION_COMPRESSION},
+    {"memory-limit", required_argument, NULL, OPTION_MEMORY_LIMIT},
+    {"storage", required_argument, NULL, ARGS_STORAGE},
+    {NULL, 0, NULL, 0}};
+
+static int set_id(struct index_job *job, const char *name) {
+    if (!*name) return args_usage_error(&job->args, "--id needs a feature name");
+    job->options.id_feature = name;
+    return 0;
+}
+
+/* Parses FEATURE or FEATURE=DEFAULT in place: the first `=` becomes a NUL. */
+static int add_lift(struct index_job *job, char *argument) {
+    char *equals = strchr(argument, '=');
+    if (equals) *equals = 0;
+    if (!*argument) return args_usage_error(&job->args, "--lift needs a feature name");
+    recmap_lift *lifts = realloc(job->lifts, (job->options.lift_count + 1) * sizeof *lifts);
+    if (!lifts) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    lifts[job->options.lift_count++] = (recmap_lift){argument, equals ? equals + 1 : NULL};
+    job->lifts = lifts;
+    job->options.lifts = lifts;
+    return 0;
+}
+
+/* Parses FEATURE, FEATURE:DTYPE or FEATURE: in place: the last `:` becomes a NUL. The last form is
+ * for names that contain `:` themselves. */
+static int add_counted(struct index_job *job, char *argument) {
+    recmap_counted_feature feature = {argument, RECMAP_ELEMENT_NONE};
+    char *colon = strrchr(argument, ':');
+    if (colon && colon[1]) {
+        feature.element = recmap_element_of_name(colon + 1);
+        if (!feature.element || feature.element == RECMAP_ELEMENT_BYTES)
+            return args_usage_error(&job->args,
+                                    "--count %s: '%s' is not a type of numbers, such as uint16; "
+                                    "if it is part of the name, add a ':' at the end",
+                                    argument, colon + 1);
+    }
+    if (colon) *colon = 0;
+    if (!*argument) return args_usage_error(&job->args, "--count needs a feature name");
+    size_t count = job->options.counted_feature_count;
+    recmap_counted_feature *features =
+        realloc(job->counted_features, (count + 1) * sizeof *features);
+    if (!features) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    features[count] = feature;
+    job->options.counted_feature_count++;
+    job->options.counted_features = job->counted_features = features;
+    return 0;
+}
+
+static int set_threads(struct index_job *job, const char *text) {
+    uint64_t count;
+    if (!args_number(&job->args, "--threads", text, THREADS_MAX, &count)) return 2;
+    job->options.thread_count = (unsigned)count;
+    return 0;
+}
+
+static int set_memory_limit(struct index_job *job, const char *text) {
+    return args_size(&job->args, "--memory-limit", text, &job->options.memory_limit) ? 0 : 2;
+}
+
+static int set_on_corrupt(struct index_job *job, const char *text) {
+    if (!strcmp(text, "raise")) job->options.on_corrupt = RECMAP_ON_CORRUPT_RAISE;
+    else if (!strcmp(text, "skip")) job->options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    else return args_usage_error(&job->args, "invalid --on-corrupt '%s': use raise or skip", text);
+    return 0;
+}
+
+/* A text with a slash is the path of a shared object; any other is the name of a framing. */
+static int set_framing(struct index_job *job, const char *text) {
+    if (strchr(text, '/')) return args_load_framing(&job->options.framing, text);
+    job->options.framing = text;
+    return 0;
+}
+
+static int set_compression(struct index_job *job, const char *text) {
+    static const char *const names[] = {"auto", "none", "gzip", "zlib"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(text, names[i])) continue;
+        job->options.compression = (recmap_compression)i;
+        return 0;
+    }
+    return args_usage_error(&job->args, "invalid --compression '%s': use auto, none, gzip or zlib",
+                            text);
+}
+
+static int set_option(struct index_job *job, int option) {
+    switch (option) {
+    case 'o':
+        job->path = optarg;
+        return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
+    case OPTION_ID: return set_id(job, optarg);
+    case OPTION_LIFT: return add_lift(job, optarg);
+    case OPTION_COUNT: return add_counted(job, optarg);
+    case OPTION_THREADS: return set_threads(job, optarg);
+    case OPTION_ON_CORRUPT: return set_on_corrupt(job, optarg);
+    case OPTION_MEMORY_LIMIT: return set_memory_limit(job, optarg);
+    case OPTION_FRAMING: return set_framing(job, optarg);
+    case OPTION_FROM_IDX: job->options.idx_folder = optarg; return 0;
+    case OPTION_COMPRESSION: return set_compression(job, optarg);
+    default: job->appends = true; return 0;
+    }
+}
+
+static int list_shards(struct index_job *job) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (!job->args.operand_count) return args_usage_error(&job->args, "no shards given");
+    recmap_status status = recmap_shards_create(&job->shards, &error);
+    job->options.storage = job->args.dataset_options.storage;
+    if (status == RECMAP_OK)
+        status = recmap_shards_set_storage(job->shards, job->options.storage, &error);
+    for (int i = 0; status == RECMAP_OK && i < job->args.operand_count; i++)
+        status = recmap_shards_add(job->shards, job->args.operands[i], &error);
+    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+}
+
+static int choose_path(struct index_job *job) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (job->path) return 0;
+    if (recmap_shards_index_path(job->path_buffer, PATH_SIZE, job->shards, &error) != RECMAP_OK)
+        return recmap_error_print(&error, stderr);
+    job->path = job->path_buffer;
+    return 0;
+}
+
+/* The index replaces the file at its path, so that file must not be one of the shards. */
+static int check_path(const struct index_job *job) {
+    struct stat target;
+    const char *advice = "name the index with -o";
+    if (stat(job->path, &target)) {
+        if (!job->appends) return 0;
+        return message_error(RECMAP_INVALID, job->path, advice, "no such index to append to");
+    }
+    if (S_ISDIR(target.st_mode))
+        return message_error(RECMAP_INVALID, job->path, advice, "is a folder");
+    for (size_t i = 0; i < recmap_shards_count(job->shards); i++)
+        if (same_file(recmap_shards_path(job->shards, i), &target))
+            return message_error(RECMAP_INVALID, job->path, advice,
+                                 "is one of the shards and would be overwritten");
+    return 0;
+}
+
+/* Appended shards get the ids, columns and counts of the index, unless options name them again. */
+static int inherit_options(struct index_job *job) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = inherited_open(&job->appended, &job->options, job->path,
+                                          &job->args.dataset_options, &error);
+    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+}
+
+static recmap_status build_from(recmap_index_builder *builder, struct index_job *job,
+                                recmap_index_summary *summary, recmap_error *error) {
+    if (job->appends) RETURN_IF_FAILED(recmap_index_builder_add_index(builder, job->path, error));
+    for (size_t i = 0; i < recmap_shards_count(job->shards); i++)
+        RETURN_IF_FAILED(
+            recmap_index_builder_add_shard(builder, recmap_shards_path(job->shards, i), error));
+    return recmap_index_builder_finish(summary, builder, error);
+}
+
+static recmap_status build(struct index_job *job, recmap_index_summary *summary,
+                           recmap_error *error) {
+    recmap_index_builder *builder = NULL;
+    recmap_status status = recmap_index_builder_create(&builder, job->path, &job->options, error);
+    if (status == RECMAP_OK) status = build_from(builder, job, summary, error);
+    recmap_index_builder_destroy(builder);
+    return status;
+}
+
+/* Lists files in the given folders that were not indexed because of their names. */
+static void print_skipped_files(const struct index_job *job) {
+    enum { SHOWN_MAX = 3 };
+    size_t count = recmap_shards_left_out_count(job->shards);
+    if (!count) return;
+    fprintf(stderr, "recmap: skipped %zu file%s that %s not shards:", count, plural(count),
+            count == 1 ? "is" : "are");
+    for (size_t i = 0; i < count && i < SHOWN_MAX; i++) {
+        fputs(i ? ", " : " ", stderr);
+        print_safe(stderr, recmap_shards_left_out_path(job->shards, i));
+    }
+    fputs(count > SHOWN_MAX ? ", ...\n" : "\n", stderr);
+}
+
+static void print_summary(const struct index_job *job, const recmap_index_summary *summary) {
+    struct build_reused reused = {0};
+    if (job->appended.dataset) {
+        const recmap_dataset_info *old = recmap_dataset_get_info(job->appended.dataset);
+        reused = (struct build_reused){old->record_count, old->byte_count};
+    }
+    build_report(job->path, summary, reused, job->options.id_feature != NULL, &job->progress);
+    for (size_t i = 0; summary->record_count && i < job->options.counted_feature_count; i++)
+        if (summary->empty_counts >> i & 1)
+            message("no record has elements of the counted feature '%s'",
+                    job->options.counted_features[i].name);
+    print_skipped_files(job);
+}
+
+static int run_build(struct index_job *job) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_summary summary;
+    interrupt_watch();
+    job->progress = progress_bar_start("indexing");
+    job->options.progress = progress_bar_report;
+    job->options.progress_context = &job->progress;
+    job->options.guard = 1;
+    recmap_status status = build(job, &summary, &error);
+    progress_bar_clear(&job->progress);
+    if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
+    print_summary(job, &summary);
+    return interrupt_finish(0);
+}
+
+/* Adds the lifted columns to an index. */
+static recmap_status lift(const struct index_job *job, recmap_dataset *dataset,
+                          struct progress_bar *progress, recmap_error *error) {
+    recmap_annotation *annotation = NULL;
+    recmap_status status =
+        recmap_annotation_create(&annotation, dataset, progress_bar_report, progress, error);
+    for (size_t i = 0; status == RECMAP_OK && i < job->options.lift_count; i++)
+        status = recmap_annotation_lift(annotation, job->lifts[i].name, job->lifts[i].default_value,
+                                        error);
+    if (status == RECMAP_OK) status = recmap_annotation_finish(annotation, error);
+    recmap_annotation_destroy(annotation);
+    return status;
+}
+
+static int run_lift(struct index_job *job) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = NULL;
+    if (!job->only_lifts)
+        return args_usage_error(&job->args, "an index takes only --lift FEATURE[=DEFAULT]");
+    int exit_status = args_open(&dataset, &job->args);
+    if (exit_status) return exit_status;
+    interrupt_watch();
+    struct progress_bar progress = progress_bar_start("lifting");
+    recmap_status status = lift(job, dataset, &progress, &error);
+    progress_bar_clear(&progress);
+    recmap_dataset_close(dataset);
+    if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
+    message("%s: columns: %zu added", job->args.operands[0], job->options.lift_count);
+    return interrupt_finish(0);
+}
+
+/* The only operand is an index, to which columns are added. */
+static bool names_index(const struct index_job *job) {
+    if (job->args.operand_count != 1 || job->appends || !job->options.lift_count) return false;
+    const char *path = job->args.operands[0];
+    size_t size = strlen(path);
+    return size > 4 && !strcmp(path + size - 4, ".rmx");
+}
+
+static int run_job(struct index_job *job) {
+    job->only_lifts = true;
+    for (int option; (option = args_next(&job->args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return job->args.exit_status;
+        int exit_status = set_option(job, option);
+        if (exit_status) return exit_status;
+        job->only_lifts &= option == OPTION_LIFT;
+    }
+    if (names_index(job)) return run_lift(job);
+    int exit_status = list_shards(job);
+    if (!exit_status) exit_status = choose_path(job);
+    if (!exit_status) exit_status = check_path(job);
+    if (!exit_status && job->appends) exit_status = inherit_options(job);
+    return exit_status ? exit_status : run_build(job);
+}
+
+static int run(int argc, char **argv) {
+    struct index_job job = {.options = RECMAP_INDEX_OPTIONS_INIT};
+    args_init(&job.args, &cmd_index, options, argc, argv);
+    int exit_status = run_job(&job);
+    inherited_close(&job.appended);
+    recmap_shards_destroy(job.shards);
+    free(job.lifts);
+    free(job.counted_features);
+    return exit_status;
+}
+
+static const char help[] =
+    "usage: recmap index [OPTION]... SHARD|GLOB|FOLDER|NAME@N|@LISTFILE...\n"
+    "       recmap index --lift FEATURE[=DEFAULT]... NAME.rmx\n"
+    "\n"
+    "Scans TFRecord files (or other files, see --framing) once, verifies every byte, and writes\n"
+    "one index. The files are not changed. Records are numbered in the order of the shards; files\n"
+    "of a glob or folder are sorted naturally (part-2 before part-10). Subfolders are only\n"
+    "searched for a pattern with **, such as 'data/**/*.tfrecord'. train@2.gz means\n"
+    "train-00000-of-00002.gz and train-00001-of-00002.gz. The second form adds lifted columns to\n"
+    "an index, and reads its records once.\n"
+    "\n"
+    "  -o, --output NAME.rmx    the index; default: next to the first shard, named after the\n"
+    "                           common prefix of the shards (train-00000-of-00004.tfrecord and\n"
+    "                           so on: train.rmx)\n"
+    "      --id FEATURE         make records findable by this bytes or int64 feature\n"
+    "      --lift FEATURE[=DEFAULT]\n"
+    "                           copy this feature (one value per record) into a column of the\n"
+    "                           index; a record without it gets DEFAULT, or is an error\n"
+    "      --count FEATURE[:DTYPE]\n"
+    "                           count the elements of this feature in each record, for rows of\n"
+    "                           tokens or steps: the values of a feature, or the steps of a\n"
+    "                           feature list; with DTYPE (uint16, ...), the numbers of that\n"
+    "                           type in its value of bytes; a record without it counts 0\n"
+    "      --threads N          number of threads; 0 (default): one per core\n"
+    "      --on-corrupt raise|skip\n"
+    "                           raise (default): stop at the first damaged record\n"
+    "                           skip: index the good records and list the damage in the index\n"
+    "      --framing F          how records are stored in the files:\n"
+    "                           auto, tfrecord: TFRecord (default)\n"
+    "                           ofrecord: OFRecord of OneFlow\n"
+    "                           lines: one record per line, ended by LF or CR LF\n"
+    "                           tar: archives of WebDataset, one record per sample\n"
+    "                           fixed:HEADER,RECORD,FOOTER: records of RECORD bytes, after\n"
+    "                           HEADER and before FOOTER bytes per file\n"
+    "                           ./PLUGIN.so: a custom framing (see recmap/framing.h)\n"
+    "      --compression C      auto (default: detect by content), none, gzip or zlib\n"
+    "      --from-idx FOLDER    read record offsets from text indexes in FOLDER (NAME.idx, as\n"
+    "                           DALI's tfrecord2idx writes them); verifies headers but not data\n"
+    "      --memory-limit SIZE  upper bound on the memory for one compressed shard (64MiB, 1GB);\n"
+    "                           default: a limit that follows the size of the file\n"
+    "      --storage KEY=VALUE  an option for remote stores: endpoint, region, key, secret,\n"
+    "                           anonymous, ...; repeatable\n"
+    "      --append             add shards to an existing index, with its ids, columns and\n"
+    "                           counts; existing records keep their numbers\n"
+    "      --help               print this help\n";
+
+const struct command cmd_index = {"index", "build an index of TFRecord files", help, false, run};

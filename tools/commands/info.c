@@ -1,0 +1,248 @@
+/* recmap info: describes an index. */
+#include <stdio.h>
+#include <string.h>
+
+#include <recmap/dataset.h>
+
+#include "commands/commands.h"
+#include "records/view.h"
+#include "terminal/message.h"
+
+enum { OPTION_SHARDS = ARGS_LONG, OPTION_JSON };
+
+/* Keeps the text output short; --json lists all damage. */
+enum { DAMAGE_SHOWN_MAX = 20 };
+
+static const struct option options[] = {{"shards", no_argument, NULL, OPTION_SHARDS},
+                                        {"json", no_argument, NULL, OPTION_JSON},
+                                        {"framing", required_argument, NULL, ARGS_FRAMING},
+                                        {NULL, 0, NULL, 0}};
+
+static const char *type_name(recmap_type type) {
+    switch (type) {
+    case RECMAP_TYPE_INT64: return "int64";
+    case RECMAP_TYPE_FLOAT: return "float";
+    case RECMAP_TYPE_BYTES: return "bytes";
+    case RECMAP_TYPE_NONE: break;
+    }
+    return "none";
+}
+
+/* Prints the fixed lines. The labels are padded by hand to a column of 13 characters. */
+static void print_totals(const char *path, const recmap_dataset_info *info) {
+    char text[HUMAN_SIZE];
+    fputs("index        ", stdout);
+    print_safe(stdout, path);
+    printf("\nrecords      %llu\n", (unsigned long long)info->record_count);
+    printf("shards       %llu\n", (unsigned long long)info->shard_count);
+    printf("bytes        %llu (%s)\n", (unsigned long long)info->byte_count,
+           human_bytes(text, (double)info->byte_count));
+    printf("index bytes  %llu (%s", (unsigned long long)info->index_size,
+           human_bytes(text, (double)info->index_size));
+    if (info->record_count)
+        printf(", %.2f per record", (double)info->index_size / (double)info->record_count);
+    fputs(")\nfingerprint  ", stdout);
+    for (size_t i = 0; i < sizeof info->fingerprint.bytes; i++)
+        printf("%02x", info->fingerprint.bytes[i]);
+    fputs("\nids          ", stdout);
+    print_safe(stdout, info->id_name ? info->id_name : "none");
+    if (info->id_name)
+        printf(", %llu record%s", (unsigned long long)info->id_count, plural(info->id_count));
+    putchar('\n');
+}
+
+static recmap_status print_columns(recmap_dataset *dataset, const recmap_dataset_info *info,
+                                   recmap_error *error) {
+    for (size_t i = 0; i < info->lifted_column_count; i++) {
+        recmap_lifted_column column;
+        RETURN_IF_FAILED(recmap_dataset_get_lifted_column(&column, dataset, i, error));
+        fputs(i ? "             " : "columns      ", stdout);
+        print_safe(stdout, column.name);
+        printf(", %s", type_name(column.type));
+        if (column.default_value) {
+            fputs(", default ", stdout);
+            print_safe(stdout, column.default_value);
+        }
+        putchar('\n');
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status print_counts(recmap_dataset *dataset, const recmap_dataset_info *info,
+                                  recmap_error *error) {
+    for (size_t i = 0; i < info->counted_feature_count; i++) {
+        recmap_counted_feature feature;
+        recmap_counts *counts = NULL;
+        RETURN_IF_FAILED(recmap_dataset_get_counted_feature(&feature, dataset, i, error));
+        RETURN_IF_FAILED(recmap_dataset_read_counts(&counts, dataset, feature.name, error));
+        fputs(i ? "             " : "counts       ", stdout);
+        print_safe(stdout, feature.name);
+        if (feature.element) printf(", %s", recmap_element_name(feature.element));
+        printf(", %llu elements, %llu at most\n", (unsigned long long)recmap_counts_total(counts),
+               (unsigned long long)recmap_counts_longest(counts));
+        recmap_counts_release(counts);
+    }
+    return RECMAP_OK;
+}
+
+/* Prints one line per damaged range, as verify does. In a compressed shard the offset counts
+ * inflated bytes, and the line says so: seeking there in the file would find something else. */
+static recmap_status print_damage(recmap_dataset *dataset, const recmap_dataset_info *info,
+                                  recmap_error *error) {
+    if (!info->damage_count) {
+        puts("damage       none");
+        return RECMAP_OK;
+    }
+    printf("damage       %llu place%s, %llu byte%s\n", (unsigned long long)info->damage_count,
+           plural(info->damage_count), (unsigned long long)info->damaged_byte_count,
+           plural(info->damaged_byte_count));
+    for (uint64_t i = 0; i < info->damage_count && i < DAMAGE_SHOWN_MAX; i++) {
+        recmap_damage damage;
+        RETURN_IF_FAILED(recmap_dataset_get_damage(&damage, dataset, i, error));
+        recmap_shard_info shard;
+        RETURN_IF_FAILED(recmap_dataset_get_shard(&shard, dataset, damage.shard_index, error));
+        bool is_plain = !strcmp(shard.compression, "none");
+        fputs("  ", stdout);
+        print_safe(stdout, damage.path);
+        printf(": %llu byte%s at byte %llu%s: ", (unsigned long long)damage.length,
+               plural(damage.length), (unsigned long long)damage.offset,
+               is_plain ? "" : " of the inflated data");
+        print_safe(stdout, damage.reason);
+        putchar('\n');
+    }
+    if (info->damage_count > DAMAGE_SHOWN_MAX) puts("  ... (--json lists all)");
+    return RECMAP_OK;
+}
+
+/* A span of this size or more is read in pieces: reading one record of it can take long. */
+#define LARGE_SPAN ((uint64_t)64 << 20)
+
+/* Returns how many records `count` spans hold on average, at least 1. */
+static uint64_t records_in_spans(const recmap_dataset *dataset, const recmap_span_info *spans,
+                                 uint64_t count) {
+    return recmap_dataset_count(dataset) * count / spans->span_count + 1;
+}
+
+/* Prints how compressed shards are read, then warns of the two cases in which reading is slow: more
+ * inflated bytes than are kept, and a span that is too large. Both have the same remedies. */
+static recmap_status print_compressed(recmap_dataset *dataset, recmap_error *error) {
+    recmap_span_info spans;
+    char text[HUMAN_SIZE];
+    recmap_status status = recmap_dataset_get_span_info(&spans, dataset, error);
+    if (status != RECMAP_OK || !spans.shard_count) return status;
+    printf("compressed   %llu shard%s, inflated %s in %llu span%s",
+           (unsigned long long)spans.shard_count, plural(spans.shard_count),
+           human_bytes(text, (double)spans.inflated_size), (unsigned long long)spans.span_count,
+           plural(spans.span_count));
+    printf(" of %s on average",
+           human_bytes(text, (double)spans.inflated_size / (double)spans.span_count));
+    printf(", %s at most\n", human_bytes(text, (double)spans.largest_size));
+    bool is_slow = spans.inflated_size > spans.keep_size;
+    bool is_large = spans.largest_size > LARGE_SPAN;
+    if (is_large)
+        puts(
+            "             the largest span is one deflate block: reading a record in it the first\n"
+            "             time inflates everything before the record");
+    if (is_slow)
+        printf(
+            "             a true shuffle is slow: %s are kept inflated, so %.0f %% of the records\n"
+            "             need a span inflated again\n",
+            human_bytes(text, (double)spans.keep_size),
+            100 - 100 * (double)spans.keep_size / (double)spans.inflated_size);
+    if (is_slow || is_large)
+        printf(
+            "             remedies: write the records uncompressed (recmap cat --format "
+            "tfrecord),\n"
+            "             or use a windowed order (in Python or C) with blocks of %llu records\n",
+            (unsigned long long)records_in_spans(dataset, &spans, 4));
+    return RECMAP_OK;
+}
+
+static recmap_status print_shards(recmap_dataset *dataset, uint64_t count, recmap_error *error) {
+    puts("\n   shard  first record       records           bytes  path");
+    for (uint64_t i = 0; i < count; i++) {
+        recmap_shard_info shard;
+        RETURN_IF_FAILED(recmap_dataset_get_shard(&shard, dataset, i, error));
+        printf("%8llu  %12llu  %12llu  %14llu  ", (unsigned long long)i,
+               (unsigned long long)shard.first_record, (unsigned long long)shard.record_count,
+               (unsigned long long)shard.size);
+        print_safe(stdout, shard.path);
+        putchar('\n');
+    }
+    return RECMAP_OK;
+}
+
+/* Describes the selection, before the lines that describe its index. */
+static void print_selection(const struct view *view, const char *path) {
+    fputs("selection    ", stdout);
+    print_safe(stdout, path);
+    printf(", %s of %llu record%s\n",
+           recmap_selection_is_set(view->selection) ? "a set" : "an ordered list",
+           (unsigned long long)view->count, plural(view->count));
+}
+
+static recmap_status print_human(const struct view *view, const char *path, bool with_shards,
+                                 recmap_error *error) {
+    recmap_dataset *dataset = view->dataset;
+    const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
+    if (view->selection) print_selection(view, path);
+    print_totals(view->index_path, info);
+    RETURN_IF_FAILED(print_columns(dataset, info, error));
+    RETURN_IF_FAILED(print_counts(dataset, info, error));
+    RETURN_IF_FAILED(print_compressed(dataset, error));
+    RETURN_IF_FAILED(print_damage(dataset, info, error));
+    if (with_shards) RETURN_IF_FAILED(print_shards(dataset, info->shard_count, error));
+    return RECMAP_OK;
+}
+
+/* The document of the index. That of a selection begins with its own number of records, and that of
+ * the index becomes "total_records". */
+static recmap_status print_json(const struct view *view, bool with_shards, recmap_error *error) {
+    static const char records[] = "{\"records\":";
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_status status = recmap_dataset_info_to_json(&text, view->dataset, with_shards, error);
+    if (status == RECMAP_OK && view->selection && !strncmp(text.data, records, strlen(records)))
+        printf("%s%llu,\"ordered\":%s,\"total_records\":%s\n", records,
+               (unsigned long long)view->count,
+               recmap_selection_is_set(view->selection) ? "false" : "true",
+               text.data + strlen(records));
+    else if (status == RECMAP_OK) puts(text.data);
+    recmap_text_deinit(&text);
+    return status;
+}
+
+static int run(int argc, char **argv) {
+    struct args args;
+    bool with_shards = false, as_json = false;
+    args_init(&args, &cmd_info, options, argc, argv);
+    for (int option; (option = args_next(&args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return args.exit_status;
+        if (option == OPTION_SHARDS) with_shards = true;
+        else as_json = true;
+    }
+    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
+    struct view view;
+    int exit_status = view_open(&view, &args);
+    if (exit_status) {
+        view_close(&view);
+        return exit_status;
+    }
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = as_json ? print_json(&view, with_shards, &error)
+                                   : print_human(&view, args.operands[0], with_shards, &error);
+    view_close(&view);
+    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+}
+
+static const char help[] =
+    "usage: recmap info [OPTION]... NAME.rmx|NAME.rmv\n"
+    "\n"
+    "Describes an index: records, shards, bytes, ids, columns, counts, damage. No shard is read.\n"
+    "For a selection, also how many records it has.\n"
+    "\n"
+    "      --shards           also list the shards: first record, records, bytes, path\n"
+    "      --json             print one JSON document\n"
+    "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --help             print this help\n";
+
+const struct command cmd_info = {"info", "describe an index", help, false, run};

@@ -1,0 +1,98 @@
+/* recmap merge: merges indexes of parts of a data set into the index of all its shards. */
+#include <sys/stat.h>
+
+#include <recmap/index.h>
+
+#include "commands/commands.h"
+#include "indexing/inherited.h"
+#include "output/same_file.h"
+#include "terminal/interrupt.h"
+#include "terminal/message.h"
+#include "terminal/progress_bar.h"
+
+struct merge_job {
+    struct args args;
+    const char *path; /* of the merged index */
+    recmap_index_options options;
+    struct inherited first; /* the part that gives ids, columns and counts; all others must have the
+                               same */
+    struct progress_bar progress;
+};
+
+static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                        {"framing", required_argument, NULL, ARGS_FRAMING},
+                                        {NULL, 0, NULL, 0}};
+
+/* The merged index replaces the file at its path, so that file must not be one of the parts. */
+static int check_path(const struct merge_job *job) {
+    struct stat target;
+    const char *advice = "name another file with -o";
+    if (stat(job->path, &target)) return 0;
+    if (S_ISDIR(target.st_mode))
+        return message_error(RECMAP_INVALID, job->path, advice, "is a folder");
+    for (int i = 0; i < job->args.operand_count; i++)
+        if (same_file(job->args.operands[i], &target))
+            return message_error(RECMAP_INVALID, job->path, advice,
+                                 "is one of the parts and would be overwritten");
+    return 0;
+}
+
+static recmap_status merge(struct merge_job *job, recmap_index_summary *summary,
+                           recmap_error *error) {
+    recmap_index_builder *builder = NULL;
+    recmap_status status = recmap_index_builder_create(&builder, job->path, &job->options, error);
+    for (int i = 0; status == RECMAP_OK && i < job->args.operand_count; i++)
+        status = recmap_index_builder_add_index(builder, job->args.operands[i], error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(summary, builder, error);
+    recmap_index_builder_destroy(builder);
+    return status;
+}
+
+static int run_merge(struct merge_job *job) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_summary summary;
+    interrupt_watch();
+    job->progress = progress_bar_start("merging");
+    job->options.progress = progress_bar_report;
+    job->options.progress_context = &job->progress;
+    recmap_status status = inherited_open(&job->first, &job->options, job->args.operands[0],
+                                          &job->args.dataset_options, &error);
+    if (status == RECMAP_OK) status = merge(job, &summary, &error);
+    progress_bar_clear(&job->progress);
+    if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
+    /* No shard was read, so rates would mean nothing. */
+    message("%s: %llu record%s in %llu shard%s", job->path,
+            (unsigned long long)summary.record_count, plural(summary.record_count),
+            (unsigned long long)summary.shard_count, plural(summary.shard_count));
+    return interrupt_finish(0);
+}
+
+static int run(int argc, char **argv) {
+    struct merge_job job = {.options = RECMAP_INDEX_OPTIONS_INIT};
+    args_init(&job.args, &cmd_merge, options, argc, argv);
+    for (int option; (option = args_next(&job.args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return job.args.exit_status;
+        if (!*optarg) return args_usage_error(&job.args, "-o needs a file name");
+        job.path = optarg;
+    }
+    if (!job.path) return args_usage_error(&job.args, "no output given (-o NAME.rmx)");
+    if (!job.args.operand_count) return args_usage_error(&job.args, "no parts given");
+    int exit_status = check_path(&job);
+    if (!exit_status) exit_status = run_merge(&job);
+    inherited_close(&job.first);
+    return exit_status;
+}
+
+static const char help[] =
+    "usage: recmap merge -o NAME.rmx PART.rmx...\n"
+    "\n"
+    "Merges the indexes of parts of a data set, in this order. The result is byte for byte the\n"
+    "index that 'recmap index' builds from all their shards. No shard is read, so each machine\n"
+    "can index its own shards. Parts must have the same ids and columns, and no common shard.\n"
+    "\n"
+    "  -o, --output NAME.rmx    the merged index (required); must not be one of the parts\n"
+    "      --framing ./MY.so    load the custom framing of the shards\n"
+    "      --help               print this help\n";
+
+const struct command cmd_merge = {"merge", "merge indexes of parts of a data set", help, false,
+                                  run};

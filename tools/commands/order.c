@@ -1,0 +1,201 @@
+/* recmap order: the record numbers of an epoch, and the position of a record in it. */
+#include <stdio.h>
+
+#include <recmap/dataset.h>
+
+#include "commands/commands.h"
+#include "orders/order_iterator.h"
+#include "orders/row_options.h"
+#include "orders/row_printer.h"
+#include "records/view.h"
+#include "terminal/message.h"
+
+enum { OPTION_POSITION_OF = ARGS_LONG, OPTION_JSON, OPTION_DESCRIBE };
+
+static const struct option options[] = {
+    {"position-of", required_argument, NULL, OPTION_POSITION_OF},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"describe", no_argument, NULL, OPTION_DESCRIBE},
+    {"framing", required_argument, NULL, ARGS_FRAMING},
+    {NULL, 0, NULL, 0}};
+
+struct order_job {
+    struct args args;
+    struct order_options order;
+    struct row_options rows;
+    bool is_json;
+    bool is_description;
+    bool asks_position;
+    uint64_t number; /* of the record whose position is asked */
+};
+
+static int set_option(struct order_job *job, int option) {
+    if (option == OPTION_JSON) job->is_json = true;
+    else if (option == OPTION_DESCRIBE) job->is_description = true;
+    else if (option >= ROW_OPTIONS_FIRST && option < ROW_OPTIONS_END)
+        return row_options_set(&job->rows, &job->args, option);
+    else if (option != OPTION_POSITION_OF)
+        return order_options_set(&job->order, &job->args, option);
+    else job->asks_position = true;
+    if (option != OPTION_POSITION_OF) return 0;
+    return args_number(&job->args, "--position-of", optarg, UINT64_MAX, &job->number) ? 0 : 2;
+}
+
+/* Options that ask for something else than the numbers or rows of a part of the epoch. */
+static int check_request(const struct order_job *job) {
+    bool has_rows = row_options_has_rows(&job->rows);
+    if (job->asks_position && (order_options_has_part(&job->order) || has_rows))
+        return args_usage_error(
+            &job->args, "--position-of can only be combined with --shuffle, --seed and --epoch");
+    if (job->asks_position && job->is_description)
+        return args_usage_error(&job->args, "--describe and --position-of cannot be combined");
+    if (job->is_json && !has_rows)
+        return args_usage_error(&job->args, "--json requires --chunked, --packed or --windows");
+    return 0;
+}
+
+static int check_options(const struct order_job *job) {
+    bool has_rows = row_options_has_rows(&job->rows);
+    int exit_status = row_options_check(&job->rows, &job->args);
+    if (!exit_status) exit_status = order_options_check(&job->order, has_rows, &job->args);
+    if (!exit_status) exit_status = check_request(job);
+    if (exit_status) return exit_status;
+    if (job->args.operand_count > 1)
+        return args_usage_error(&job->args, "only one index can be given");
+    return 0;
+}
+
+static int out_of_range(const struct order_job *job, uint64_t record_count) {
+    char range[64] = "no records";
+    if (record_count == 1) snprintf(range, sizeof range, "only record 0");
+    if (record_count > 1)
+        snprintf(range, sizeof range, "records 0 to %llu", (unsigned long long)record_count - 1);
+    return message_error(RECMAP_NOT_FOUND, job->args.operands[0],
+                         "records are numbered from 0, in the order of the shards",
+                         "record %llu is out of range: the data set has %s",
+                         (unsigned long long)job->number, range);
+}
+
+static int print_position(const struct order_job *job, const recmap_order *order) {
+    uint64_t record_count = recmap_order_count(order), position;
+    if (job->number >= record_count) return out_of_range(job, record_count);
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status =
+        recmap_order_position_of(&position, order, job->order.epoch, job->number, &error);
+    if (status != RECMAP_OK) return recmap_error_print(&error, stderr);
+    printf("%llu\n", (unsigned long long)position);
+    return 0;
+}
+
+static int print_description(const recmap_order *order) {
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_order_describe(&text, order, &error);
+    if (status == RECMAP_OK) puts(text.data);
+    recmap_text_deinit(&text);
+    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+}
+
+static recmap_status print_numbers(struct order_iterator *iterator, recmap_error *error) {
+    struct output output;
+    recmap_status status = output_open(&output, NULL, OUTPUT_NUMBER, error);
+    if (status == RECMAP_OK) status = order_iterator_print(iterator, &output, error);
+    if (status == RECMAP_OK) status = output_finish(&output, error);
+    output_close(&output);
+    return status;
+}
+
+static int print_epoch(const struct order_job *job, recmap_order *order) {
+    struct order_iterator iterator;
+    int exit_status = order_iterator_init(&iterator, order, &job->order, &job->args);
+    if (exit_status) return exit_status;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status =
+        recmap_order_row_width(order)
+            ? row_printer_print(&iterator, job->is_json ? ROW_JSON : ROW_TEXT, &error)
+            : print_numbers(&iterator, &error);
+    order_iterator_deinit(&iterator);
+    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+}
+
+static int create_order(recmap_order **order, const struct order_job *job,
+                        const struct view *view) {
+    if (row_options_has_rows(&job->rows) && view->selection)
+        return args_usage_error(&job->args, "rows need a whole index, not a selection");
+    if (row_options_has_rows(&job->rows))
+        return row_options_create_order(order, &job->rows, job->order.seed, view->dataset,
+                                        &job->args);
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = order_options_create_order(order, &job->order, view->count, &error);
+    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+}
+
+static int run_order(const struct order_job *job) {
+    struct view view;
+    recmap_order *order = NULL;
+    int exit_status = view_open(&view, &job->args);
+    if (!exit_status) exit_status = create_order(&order, job, &view);
+    view_close(&view);
+    if (exit_status) return exit_status;
+    if (job->asks_position) exit_status = print_position(job, order);
+    else exit_status = job->is_description ? print_description(order) : print_epoch(job, order);
+    recmap_order_release(order);
+    return exit_status;
+}
+
+static int run(int argc, char **argv) {
+    struct order_job job = {.asks_position = false};
+    args_init(&job.args, &cmd_order, options, argc, argv);
+    order_options_init(&job.order, &job.args);
+    row_options_init(&job.rows, &job.args);
+    for (int option; (option = args_next(&job.args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return job.args.exit_status;
+        int exit_status = set_option(&job, option);
+        if (exit_status) return exit_status;
+    }
+    int exit_status = check_options(&job);
+    return exit_status ? exit_status : run_order(&job);
+}
+
+static const char help[] =
+    "usage: recmap order [OPTION]... NAME.rmx|NAME.rmv\n"
+    "       recmap order --chunked|--packed|--windows SIZE [OPTION]... NAME.rmx\n"
+    "       recmap order --position-of NUMBER [--shuffle [--seed S] [--epoch E]] NAME.rmx\n"
+    "\n"
+    "Prints the record numbers of an epoch in order, one per line; or its rows of tokens or "
+    "windows\n"
+    "of episodes, each as the pieces RECORD:FIRST:COUNT of which it consists. No shard is read.\n"
+    "In a selection, numbers are positions in it, as for get.\n"
+    "\n"
+    "      --shuffle             shuffle; the order depends only on the seed and the epoch\n"
+    "      --seed S              seed of the shuffle (default 0)\n"
+    "      --epoch E             epoch of the shuffle (default 0)\n"
+    "      --from POSITION       start at this position of the epoch (default 0)\n"
+    "      --count N             print at most N numbers or rows\n"
+    "      --rank R              print only the share of this rank; needs --world and --batch\n"
+    "      --world W             number of ranks\n"
+    "      --batch B             records or rows per rank and step\n"
+    "      --last keep|drop|pad  what to do with a last step that is not full: share it evenly\n"
+    "                            (keep, the default), drop it, or fill it from the epoch's start\n"
+    "      --position-of NUMBER  print the position of this record; exit status 1 if it has none\n"
+    "      --describe            print the description of the order, which states contain\n"
+    "      --framing ./MY.so     load the custom framing of the shards\n"
+    "      --help                print this help\n"
+    "\n"
+    "Rows, from the element counts of an index made with --count; always shuffled:\n"
+    "      --chunked SIZE        join the documents and cut them into rows of SIZE elements\n"
+    "      --packed SIZE         pack whole documents into rows of at most SIZE elements\n"
+    "      --windows SIZE        every stretch of SIZE elements of a record\n"
+    "      --feature NAME        the counted feature (default: the only one)\n"
+    "      --json                print JSON lines: position, number and pieces of each row\n"
+    "      --add N               elements added to each document (chunked, packed)\n"
+    "      --overlap N           elements of the next row that a row also has (chunked)\n"
+    "      --documents shuffled|stored   order in which documents are joined (chunked)\n"
+    "      --tail drop|pad       what to do with elements that do not fill a row (chunked)\n"
+    "      --long split|truncate|drop    what to do with documents longer than a row (packed)\n"
+    "      --group N             documents packed together (packed; default 4096)\n"
+    "      --stride N            from the start of a window to the next (windows; default 1)\n"
+    "      --pad BEFORE,AFTER    how far windows reach past the ends (windows; default 0,0)\n";
+
+const struct command cmd_order = {"order", "print record numbers in order, or the pieces of rows",
+                                  help, false, run};

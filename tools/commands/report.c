@@ -1,0 +1,159 @@
+/* recmap report: shows in one HTML file what a data set contains. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands/commands.h"
+#include "records/view_output.h"
+#include "report/page.h"
+#include "terminal/interrupt.h"
+#include "terminal/message.h"
+
+enum { OPTION_SAMPLE = ARGS_LONG };
+
+/* Without --sample: so many records, but of so many bytes, and no fewer than the minimum. */
+enum { SAMPLE_DEFAULT = 1000, SAMPLE_MIN = 10 };
+#define SAMPLE_BYTES_MAX ((double)(256 << 20))
+
+static const struct option options[] = {{"sample", required_argument, NULL, OPTION_SAMPLE},
+                                        {"output", required_argument, NULL, 'o'},
+                                        {"framing", required_argument, NULL, ARGS_FRAMING},
+                                        {"shards", required_argument, NULL, ARGS_SHARDS},
+                                        {"storage", required_argument, NULL, ARGS_STORAGE},
+                                        {"cache", required_argument, NULL, ARGS_CACHE},
+                                        {"cache-size", required_argument, NULL, ARGS_CACHE_SIZE},
+                                        {NULL, 0, NULL, 0}};
+
+struct report_job {
+    struct args args;
+    uint64_t sample;
+    bool has_sample;  /* --sample was given */
+    const char *path; /* of the output; NULL: standard output */
+};
+
+/* How many records to read: as asked, or fewer than the default if they are large. */
+static uint64_t sample_size(const struct report *report, const struct report_job *job) {
+    const struct record_sizes *sizes = &report->sizes;
+    uint64_t size = job->has_sample ? job->sample : SAMPLE_DEFAULT;
+    if (!job->has_sample && sizes->count) {
+        double mean = sizes->sum / (double)sizes->count;
+        if (mean * SAMPLE_DEFAULT > SAMPLE_BYTES_MAX) size = (uint64_t)(SAMPLE_BYTES_MAX / mean);
+        if (size < SAMPLE_MIN) size = SAMPLE_MIN;
+    }
+    return !size || size > report->view.count ? report->view.count : size;
+}
+
+static recmap_status collect(struct report *report, const struct report_job *job,
+                             recmap_error *error) {
+    RETURN_IF_FAILED(record_sizes_init(&report->sizes, &report->view, error));
+    RETURN_IF_FAILED(repeated_ids_find(&report->ids, &report->view, error));
+    report->sample.size = sample_size(report, job);
+    return record_sample_read(&report->sample, &report->view, error);
+}
+
+static recmap_status write_sections(struct html *html, struct report *report, recmap_error *error) {
+    page_begin(html, report);
+    RETURN_IF_FAILED(page_write_totals(html, report, error));
+    page_write_sizes(html, report);
+    RETURN_IF_FAILED(page_write_shards(html, report, error));
+    RETURN_IF_FAILED(page_write_damage(html, report, error));
+    page_write_ids(html, report);
+    page_write_features(html, report);
+    RETURN_IF_FAILED(page_write_records(html, report, error));
+    page_end(html);
+    return RECMAP_OK;
+}
+
+static recmap_status write_file(struct output *output, struct report *report, recmap_error *error) {
+    struct html html = {.stream = output->stream};
+    RETURN_IF_FAILED(write_sections(&html, report, error));
+    if (interrupt_is_pending()) return interrupt_fail(error);
+    errno = html.system_errno;
+    if (errno)
+        return message_fail_errno(error, output->path ? output->path : "standard output", "write");
+    return output_finish(output, error);
+}
+
+static recmap_status write_report(struct report *report, const char *path, recmap_error *error) {
+    struct output output = {.stream = NULL};
+    recmap_status status = output_open(&output, path, OUTPUT_RAW, error);
+    if (status == RECMAP_OK) status = write_file(&output, report, error);
+    output_close(&output);
+    return status;
+}
+
+static void print_messages(const struct report *report, const char *path) {
+    const struct record_sample *sample = &report->sample;
+    unsigned long long unreadable = sample->unreadable_count;
+    if (unreadable)
+        message("%llu of %llu sampled records cannot be read; 'recmap verify' finds all damage",
+                unreadable, unreadable + sample->read_count);
+    if (path)
+        message("%s: report of %llu record%s", path, (unsigned long long)report->view.count,
+                plural(report->view.count));
+}
+
+static int run_report(struct report *report, const struct report_job *job) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    interrupt_watch();
+    recmap_status status = collect(report, job, &error);
+    if (status == RECMAP_OK) status = write_report(report, job->path, &error);
+    if (status == RECMAP_OK) print_messages(report, job->path);
+    record_sizes_deinit(&report->sizes);
+    record_sample_deinit(&report->sample);
+    return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
+}
+
+static int set_option(struct report_job *job, int option) {
+    if (option == OPTION_SAMPLE) {
+        job->has_sample = true;
+        return args_number(&job->args, "--sample", optarg, UINT32_MAX, &job->sample) ? 0 : 2;
+    }
+    job->path = optarg;
+    return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
+}
+
+static int run(int argc, char **argv) {
+    struct report_job job = {.path = NULL};
+    args_init(&job.args, &cmd_report, options, argc, argv);
+    for (int option; (option = args_next(&job.args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return job.args.exit_status;
+        int exit_status = set_option(&job, option);
+        if (exit_status) return exit_status;
+    }
+    if (job.args.operand_count > 1)
+        return args_usage_error(&job.args, "only one index can be given");
+    if (!job.path && isatty(STDOUT_FILENO) == 1)
+        return args_usage_error(&job.args, "no output file given: -o FILE.html");
+    if (job.path && view_output_is_selection(job.path))
+        return args_usage_error(&job.args, "-o needs the name of an HTML file, not '%s'", job.path);
+    struct report report = {.sizes = {.count = 0}};
+    int exit_status = view_open(&report.view, &job.args);
+    if (!exit_status) exit_status = view_output_check(&report.view, job.path);
+    if (!exit_status) exit_status = run_report(&report, &job);
+    view_close(&report.view);
+    return exit_status;
+}
+
+static const char help[] =
+    "usage: recmap report [OPTION]... [-o FILE.html] NAME.rmx|NAME.rmv\n"
+    "\n"
+    "Writes one HTML file that shows what the records contain: their sizes, the shards and their\n"
+    "damage, duplicate ids, each feature with its range and values, and sample records with their\n"
+    "pictures, sounds, text and numbers. The file needs no network and contains no script.\n"
+    "\n"
+    "      --sample N         number of records from which features are shown, evenly spaced\n"
+    "                         (default 1000, or fewer if they are large; 0: all)\n"
+    "  -o, --output FILE      write to FILE, which appears when it is complete; default: standard\n"
+    "                         output, unless it is a terminal\n"
+    "      --access A         how to read shards: map (default), read, direct or auto\n"
+    "      --check C          what to verify in a record: data (default) or header\n"
+    "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
+    "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
+    "      --cache FOLDER     keep what is read from remote stores on the local disk\n"
+    "      --cache-size SIZE  its maximum size, such as 200GB; default: a tenth stays free\n"
+    "      --help             print this help\n";
+
+const struct command cmd_report = {"report", "show in an HTML file what a data set contains", help,
+                                   true, run};

@@ -1,0 +1,186 @@
+/* recmap schema: lists the features of records. */
+#include <stdio.h>
+#include <string.h>
+
+#include <recmap/dataset.h>
+#include <recmap/example.h>
+
+#include "commands/commands.h"
+#include "records/view.h"
+#include "schemas/schema_features.h"
+#include "schemas/schema_table.h"
+#include "terminal/interrupt.h"
+#include "terminal/message.h"
+#include "terminal/progress_bar.h"
+
+enum { OPTION_SAMPLE = ARGS_LONG, OPTION_JSON, OPTION_FEATURES };
+
+enum { DEFAULT_SAMPLE = 1000 };
+
+static const struct option options[] = {{"sample", required_argument, NULL, OPTION_SAMPLE},
+                                        {"json", no_argument, NULL, OPTION_JSON},
+                                        {"features", required_argument, NULL, OPTION_FEATURES},
+                                        {"framing", required_argument, NULL, ARGS_FRAMING},
+                                        {"shards", required_argument, NULL, ARGS_SHARDS},
+                                        {"storage", required_argument, NULL, ARGS_STORAGE},
+                                        {"cache", required_argument, NULL, ARGS_CACHE},
+                                        {"cache-size", required_argument, NULL, ARGS_CACHE_SIZE},
+                                        {NULL, 0, NULL, 0}};
+
+enum schema_form { FORM_TABLE, FORM_JSON, FORM_C, FORM_PYTHON, FORM_TF };
+
+/* Generates floor(i * count / sample) for i = 0, 1, ... The product may overflow, so the quotient
+ * is added for each i, and the remainder is accumulated as in Bresenham's line algorithm. */
+struct spread {
+    uint64_t number;
+    uint64_t sample;   /* how many numbers */
+    uint64_t quotient; /* of count / sample */
+    uint64_t remainder;
+    uint64_t carry; /* accumulated remainders, less than sample */
+};
+
+static struct spread spread_over(uint64_t count, uint64_t sample) {
+    if (!sample) return (struct spread){.sample = 0};
+    return (struct spread){
+        .sample = sample, .quotient = count / sample, .remainder = count % sample};
+}
+
+static recmap_status spread_next(void *context, uint64_t *numbers, size_t count,
+                                 recmap_error *error) {
+    (void)error;
+    struct spread *spread = context;
+    for (size_t i = 0; i < count; i++) {
+        numbers[i] = spread->number;
+        spread->number += spread->quotient;
+        spread->carry += spread->remainder;
+        if (spread->carry < spread->sample) continue;
+        spread->carry -= spread->sample;
+        spread->number++;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status add_record(void *context, const recmap_record *record, recmap_error *error) {
+    return recmap_schema_add(context, record->data, record->size, error);
+}
+
+static recmap_status print_json(const recmap_schema *schema, recmap_error *error) {
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_status status = recmap_schema_to_json(&text, schema, error);
+    if (status == RECMAP_OK) puts(text.data);
+    recmap_text_deinit(&text);
+    return status;
+}
+
+static void print_messages(const recmap_schema *schema, uint64_t record_count) {
+    uint64_t seen = recmap_schema_record_count(schema);
+    uint64_t others = recmap_schema_other_count(schema);
+    if (seen < record_count)
+        message("sampled %llu of %llu records, evenly spaced; --sample 0 reads all",
+                (unsigned long long)seen, (unsigned long long)record_count);
+    if (others)
+        message("%llu of %llu records are not a single tf.Example or tf.SequenceExample",
+                (unsigned long long)others, (unsigned long long)seen);
+}
+
+static recmap_status collect(recmap_schema *schema, const struct view *view, uint64_t sample,
+                             recmap_error *error) {
+    uint64_t count = view->count;
+    if (!sample || sample > count) sample = count;
+    struct spread spread = spread_over(count, sample);
+    struct view_source mapping = {view, {sample, spread_next, &spread}};
+    struct progress_bar progress = progress_bar_start("reading");
+    interrupt_watch();
+    recmap_status status = iterate_records(view->dataset, view_source_numbers(&mapping), add_record,
+                                           schema, progress_bar_report, &progress, error);
+    progress_bar_clear(&progress);
+    return status;
+}
+
+static recmap_status print_schema(const recmap_schema *schema, enum schema_form form,
+                                  recmap_error *error) {
+    switch (form) {
+    case FORM_JSON: return print_json(schema, error);
+    case FORM_C: schema_features_print_c(stdout, schema); break;
+    case FORM_PYTHON: schema_features_print_python(stdout, schema); break;
+    case FORM_TF: schema_features_print_tf(stdout, schema); break;
+    case FORM_TABLE: schema_table_print(stdout, schema); break;
+    }
+    return RECMAP_OK;
+}
+
+static int run_schema(const struct view *view, uint64_t sample, enum schema_form form) {
+    recmap_schema *schema = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_schema_create(&schema, &error);
+    if (status == RECMAP_OK) status = collect(schema, view, sample, &error);
+    if (status == RECMAP_OK) {
+        print_messages(schema, view->count);
+        status = print_schema(schema, form, &error);
+    }
+    recmap_schema_destroy(schema);
+    return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
+}
+
+/* The form of --features LANGUAGE; FORM_TABLE if the language is unknown. */
+static enum schema_form form_of_language(const char *language) {
+    if (!strcmp(language, "c")) return FORM_C;
+    if (!strcmp(language, "python")) return FORM_PYTHON;
+    return strcmp(language, "tf") != 0 ? FORM_TABLE : FORM_TF;
+}
+
+/* Returns 0, or the exit status after printing the error. */
+static int set_option(const struct args *args, int option, uint64_t *sample,
+                      enum schema_form *form) {
+    if (option == OPTION_SAMPLE)
+        return args_number(args, "--sample", optarg, UINT64_MAX, sample) ? 0 : 2;
+    enum schema_form wanted = option == OPTION_JSON ? FORM_JSON : form_of_language(optarg);
+    if (wanted == FORM_TABLE)
+        return args_usage_error(args, "invalid --features '%s': use python, c or tf", optarg);
+    if (*form != FORM_TABLE && (*form == FORM_JSON) != (wanted == FORM_JSON))
+        return args_usage_error(args, "--json and --features cannot be combined");
+    *form = wanted;
+    return 0;
+}
+
+static int run(int argc, char **argv) {
+    struct args args;
+    uint64_t sample = DEFAULT_SAMPLE;
+    enum schema_form form = FORM_TABLE;
+    args_init(&args, &cmd_schema, options, argc, argv);
+    for (int option; (option = args_next(&args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return args.exit_status;
+        int exit_status = set_option(&args, option, &sample, &form);
+        if (exit_status) return exit_status;
+    }
+    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
+    struct view view;
+    int exit_status = view_open(&view, &args);
+    if (!exit_status) exit_status = run_schema(&view, sample, form);
+    view_close(&view);
+    return exit_status;
+}
+
+static const char help[] =
+    "usage: recmap schema [OPTION]... NAME.rmx|NAME.rmv\n"
+    "\n"
+    "Lists the features of tf.Example and tf.SequenceExample records: kind of values, share of\n"
+    "records that have the feature, minimum and maximum number of values per record, and range of\n"
+    "the values (for bytes: of their sizes). Feature lists follow in a second table, with the\n"
+    "minimum and maximum number of steps per record and of values per step.\n"
+    "\n"
+    "      --sample N         read N records, evenly spaced (default 1000); 0: all\n"
+    "      --json             print JSON: {NAME: {\"kind\", \"share\", \"min_length\", ...}}\n"
+    "      --features L       print source text: the features for a parser, in L: python, c, or\n"
+    "                         tf (for tf.io.parse_example)\n"
+    "      --access A         how to read shards: map (default), read, direct or auto\n"
+    "      --check C          what to verify in a record: data (default) or header\n"
+    "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
+    "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
+    "      --cache FOLDER     keep what is read from remote stores on the local disk\n"
+    "      --cache-size SIZE  its maximum size, such as 200GB; default: a tenth stays free\n"
+    "      --help             print this help\n";
+
+const struct command cmd_schema = {"schema", "list the features of tf.Example records", help, true,
+                                   run};

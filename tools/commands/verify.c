@@ -1,0 +1,146 @@
+/* recmap verify: verifies every byte of an index and its shards. */
+#include <stdio.h>
+
+#include <recmap/dataset.h>
+
+#include "commands/commands.h"
+#include "records/verify_view.h"
+#include "terminal/interrupt.h"
+#include "terminal/message.h"
+#include "terminal/progress_bar.h"
+
+enum { OPTION_INDEX_ONLY = ARGS_LONG, OPTION_JSON, OPTION_THREADS };
+
+enum { THREADS_MAX = 4096 };
+
+static const struct option options[] = {{"index-only", no_argument, NULL, OPTION_INDEX_ONLY},
+                                        {"json", no_argument, NULL, OPTION_JSON},
+                                        {"threads", required_argument, NULL, OPTION_THREADS},
+                                        {"framing", required_argument, NULL, ARGS_FRAMING},
+                                        {"shards", required_argument, NULL, ARGS_SHARDS},
+                                        {"storage", required_argument, NULL, ARGS_STORAGE},
+                                        {NULL, 0, NULL, 0}};
+
+/* Prints PATH: record N at byte B: REASON. A length of 0 means the whole shard: no byte is printed.
+ */
+static void print_damage(const recmap_damage *damage) {
+    print_safe(stdout, damage->path);
+    fputs(": ", stdout);
+    if (damage->record != RECMAP_NO_RECORD)
+        printf("record %llu at ", (unsigned long long)damage->record);
+    if (damage->record != RECMAP_NO_RECORD || damage->length)
+        printf("byte %llu: ", (unsigned long long)damage->offset);
+    print_safe(stdout, damage->reason);
+    putchar('\n');
+}
+
+/* Prints the damage first and the summary last, where a terminal shows it. */
+static void print_human(const recmap_report *report, const recmap_dataset_info *info,
+                        const char *path, bool index_only) {
+    size_t count = recmap_report_damage_count(report);
+    for (size_t i = 0; i < count; i++) {
+        recmap_damage damage = recmap_report_get_damage(report, i);
+        print_damage(&damage);
+    }
+    print_safe(stdout, path);
+    if (index_only) {
+        puts(": the index is good; no shard was read");
+        return;
+    }
+    printf(": %llu of %llu record%s good", (unsigned long long)recmap_report_record_count(report),
+           (unsigned long long)info->record_count, info->record_count == 1 ? " is" : "s are");
+    if (count) printf("; %zu damaged place%s not in the index", count, plural(count));
+    if (info->damage_count)
+        printf("; %llu damaged place%s in the index", (unsigned long long)info->damage_count,
+               plural(info->damage_count));
+    putchar('\n');
+}
+
+static recmap_status print_json(const recmap_report *report, recmap_error *error) {
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_status status = recmap_report_to_json(&text, report, error);
+    if (status == RECMAP_OK) puts(text.data);
+    recmap_text_deinit(&text);
+    return status;
+}
+
+/* Damage is a result, not an error: the exit status 1 comes from the report, and an error status
+ * only from a verification that could not finish. */
+static int run_verify(recmap_dataset *dataset, recmap_verify_options *verify, const char *path,
+                      bool as_json) {
+    recmap_report *report = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    struct progress_bar progress = progress_bar_start("verifying");
+    verify->progress = progress_bar_report;
+    verify->progress_context = &progress;
+    interrupt_watch();
+    recmap_status status = recmap_dataset_verify(&report, dataset, verify, &error);
+    progress_bar_clear(&progress);
+    int exit_status = 0;
+    if (status == RECMAP_OK) {
+        exit_status = recmap_report_damage_count(report) ? 1 : 0;
+        if (as_json) status = print_json(report, &error);
+        else print_human(report, recmap_dataset_get_info(dataset), path, verify->index_only != 0);
+    }
+    recmap_report_destroy(report);
+    if (status == RECMAP_CANCELLED)
+        exit_status =
+            message_error(status, path, NULL, "interrupted before everything was checked");
+    else if (status != RECMAP_OK) exit_status = recmap_error_print(&error, stderr);
+    return interrupt_finish(exit_status);
+}
+
+/* Verifies the index alone, without a report. */
+static int check_index(recmap_dataset *dataset, const recmap_verify_options *verify) {
+    recmap_report *report = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_dataset_verify(&report, dataset, verify, &error);
+    recmap_report_destroy(report);
+    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+}
+
+/* Parses the options, then opens and verifies one index. Damage that verify finds sets the exit
+ * status but is not an error of the run itself. */
+static int run(int argc, char **argv) {
+    struct args args;
+    recmap_verify_options verify = RECMAP_VERIFY_OPTIONS_INIT;
+    bool as_json = false;
+    uint64_t threads = 0;
+    args_init(&args, &cmd_verify, options, argc, argv);
+    for (int option; (option = args_next(&args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return args.exit_status;
+        if (option == OPTION_INDEX_ONLY) verify.index_only = 1;
+        else if (option == OPTION_JSON) as_json = true;
+        else if (!args_number(&args, "--threads", optarg, THREADS_MAX, &threads)) return 2;
+    }
+    verify.thread_count = (unsigned)threads;
+    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
+    struct view view;
+    int exit_status = view_open(&view, &args);
+    bool reads_records = view.selection && !verify.index_only;
+    if (reads_records) verify.index_only = 1;
+    if (!exit_status && !reads_records)
+        exit_status = run_verify(view.dataset, &verify, args.operands[0], as_json);
+    if (!exit_status && reads_records) exit_status = check_index(view.dataset, &verify);
+    if (!exit_status && reads_records) exit_status = verify_view(&view, args.operands[0], as_json);
+    view_close(&view);
+    return exit_status;
+}
+
+static const char help[] =
+    "usage: recmap verify [OPTION]... NAME.rmx|NAME.rmv\n"
+    "\n"
+    "Verifies every byte of the index and of its shards, and prints all damage that the index\n"
+    "does not list. The exit status is 0 if there is none, 1 if there is some, 3 if the index\n"
+    "itself is damaged. Of a selection, verifies the index and the selected records.\n"
+    "\n"
+    "      --index-only       verify only the index\n"
+    "      --json             print one JSON document\n"
+    "      --threads N        number of threads; 0 (default): one per core\n"
+    "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
+    "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
+    "      --help             print this help\n";
+
+const struct command cmd_verify = {"verify", "verify every byte of an index and its shards", help,
+                                   false, run};

@@ -1,0 +1,195 @@
+#include "indexing/shard_set.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <recmap/index.h>
+#include <recmap/writer.h>
+
+#include "indexing/inherited.h"
+#include "terminal/interrupt.h"
+#include "terminal/message.h"
+#include "terminal/progress_bar.h"
+
+enum { SHARD_COUNT_MAX = 1000000 };
+
+/* A set that is being written, one shard after the other. */
+struct set_writer {
+    const struct shard_set *set;
+    uint64_t record_count; /* of all shards */
+    uint64_t written;      /* records */
+    unsigned finished;     /* shards that are complete */
+    recmap_writer *shard;  /* the one after them; NULL: not created yet */
+};
+
+bool shard_set_parse(struct shard_set *set, const char *path) {
+    const char *sign = path ? strrchr(path, '@') : NULL;
+    if (!sign || sign == path || sign[-1] == '/' || strchr(sign, '/')) return false;
+    unsigned count = 0;
+    const char *digit = sign + 1;
+    if (*digit == '0') return false;
+    for (; *digit >= '0' && *digit <= '9' && count <= SHARD_COUNT_MAX; digit++)
+        count = count * 10 + (unsigned)(*digit - '0');
+    *set = (struct shard_set){path, (size_t)(sign - path), count, digit};
+    return count && count <= SHARD_COUNT_MAX;
+}
+
+static recmap_status fail_memory(recmap_error *error) {
+    return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+}
+
+/* The path of a shard; NULL without memory. */
+static char *shard_path(const struct shard_set *set, unsigned i) {
+    char *path = NULL;
+    int size = asprintf(&path, "%.*s-%05u-of-%05u%s", (int)set->stem_size, set->path, i, set->count,
+                        set->end);
+    return size < 0 ? NULL : path;
+}
+
+static char *index_path(const struct shard_set *set) {
+    char *path = NULL;
+    int size = asprintf(&path, "%.*s.rmx", (int)set->stem_size, set->path);
+    return size < 0 ? NULL : path;
+}
+
+/* Takes ownership of `path`. */
+static recmap_status check_is_new(char *path, recmap_error *error) {
+    struct stat file;
+    if (!path) return fail_memory(error);
+    recmap_status status = RECMAP_OK;
+    if (!lstat(path, &file))
+        status = message_fail(error, RECMAP_INVALID, path, "remove it, or name another set with -o",
+                              "exists already");
+    free(path);
+    return status;
+}
+
+static recmap_status check_all_are_new(const struct shard_set *set, recmap_error *error) {
+    RETURN_IF_FAILED(check_is_new(index_path(set), error));
+    for (unsigned i = 0; i < set->count; i++)
+        RETURN_IF_FAILED(check_is_new(shard_path(set, i), error));
+    return RECMAP_OK;
+}
+
+/* The number of records in the shards up to and including shard i. */
+static uint64_t shard_end(const struct set_writer *writer, unsigned i) {
+    uint64_t each = writer->record_count / writer->set->count;
+    uint64_t rest = writer->record_count % writer->set->count;
+    uint64_t shards = (uint64_t)i + 1;
+    return each * shards + (shards < rest ? shards : rest);
+}
+
+static recmap_status begin_shard(struct set_writer *writer, recmap_error *error) {
+    if (writer->shard) return RECMAP_OK;
+    char *path = shard_path(writer->set, writer->finished);
+    if (!path) return fail_memory(error);
+    recmap_status status = recmap_writer_create(&writer->shard, path, NULL, error);
+    free(path);
+    return status;
+}
+
+static recmap_status finish_shard(struct set_writer *writer, recmap_error *error) {
+    RETURN_IF_FAILED(recmap_writer_finish(writer->shard, error));
+    recmap_writer_destroy(writer->shard);
+    writer->shard = NULL;
+    writer->finished++;
+    return RECMAP_OK;
+}
+
+/* A record_visit_fn. With more shards than records, some remain empty. */
+static recmap_status write_record(void *context, const recmap_record *record, recmap_error *error) {
+    struct set_writer *writer = context;
+    if (interrupt_is_pending()) return interrupt_fail(error);
+    RETURN_IF_FAILED(begin_shard(writer, error));
+    while (writer->written == shard_end(writer, writer->finished)) {
+        RETURN_IF_FAILED(finish_shard(writer, error));
+        RETURN_IF_FAILED(begin_shard(writer, error));
+    }
+    writer->written++;
+    return recmap_writer_write(writer->shard, record->data, record->size, error);
+}
+
+static recmap_status write_shards(struct set_writer *writer, const struct view *view,
+                                  struct number_source positions, recmap_error *error) {
+    struct view_source mapping = {view, positions};
+    struct progress_bar progress = progress_bar_start("writing");
+    recmap_status status = iterate_records(view->dataset, view_source_numbers(&mapping),
+                                           write_record, writer, progress_bar_report, &progress,
+                                           error);
+    progress_bar_clear(&progress);
+    while (status == RECMAP_OK && writer->finished < writer->set->count) {
+        status = interrupt_is_pending() ? interrupt_fail(error) : begin_shard(writer, error);
+        if (status == RECMAP_OK) status = finish_shard(writer, error);
+    }
+    return status;
+}
+
+static recmap_status add_shards(recmap_index_builder *builder, const struct shard_set *set,
+                                recmap_error *error) {
+    for (unsigned i = 0; i < set->count; i++) {
+        char *path = shard_path(set, i);
+        if (!path) return fail_memory(error);
+        recmap_status status = recmap_index_builder_add_shard(builder, path, error);
+        free(path);
+        if (status != RECMAP_OK) return status;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status build(recmap_index_summary *summary, const char *path,
+                           const struct shard_set *set, const recmap_index_options *options,
+                           recmap_error *error) {
+    recmap_index_builder *builder = NULL;
+    recmap_status status = recmap_index_builder_create(&builder, path, options, error);
+    if (status == RECMAP_OK) status = add_shards(builder, set, error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(summary, builder, error);
+    recmap_index_builder_destroy(builder);
+    return status;
+}
+
+/* The shards were just written, so reading them again for the index is cheap. */
+static recmap_status build_index(const struct shard_set *set, recmap_dataset *source,
+                                 recmap_error *error) {
+    struct progress_bar progress = progress_bar_start("indexing");
+    recmap_index_summary summary;
+    struct inherited inherited = {0};
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.progress = progress_bar_report;
+    options.progress_context = &progress;
+    options.guard = 1;
+    char *path = index_path(set);
+    recmap_status status = path ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK) status = inherited_borrow(&inherited, &options, source, error);
+    if (status == RECMAP_OK) status = build(&summary, path, set, &options, error);
+    progress_bar_clear(&progress);
+    if (status == RECMAP_OK)
+        message("%s: %llu record%s in %llu shard%s", path, (unsigned long long)summary.record_count,
+                plural(summary.record_count), (unsigned long long)summary.shard_count,
+                plural(summary.shard_count));
+    inherited_close(&inherited);
+    free(path);
+    return status;
+}
+
+static void remove_shards(const struct set_writer *writer) {
+    for (unsigned i = 0; i < writer->finished; i++) {
+        char *path = shard_path(writer->set, i);
+        if (path) unlink(path);
+        free(path);
+    }
+}
+
+recmap_status shard_set_write(const struct shard_set *set, const struct view *view,
+                              struct number_source positions, recmap_error *error) {
+    struct set_writer writer = {set, positions.count, 0, 0, NULL};
+    RETURN_IF_FAILED(check_all_are_new(set, error));
+    interrupt_watch();
+    recmap_status status = write_shards(&writer, view, positions, error);
+    recmap_writer_destroy(writer.shard);
+    if (status == RECMAP_OK) status = build_index(set, view->dataset, error);
+    if (status != RECMAP_OK) remove_shards(&writer);
+    return status;
+}

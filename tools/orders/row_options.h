@@ -1,0 +1,39 @@
+/* The options of order that select a row order, whose rows are cut from the records. */
+#ifndef RECMAP_TOOLS_ORDERS_ROW_OPTIONS_H
+#define RECMAP_TOOLS_ORDERS_ROW_OPTIONS_H
+
+#include <recmap/rows.h>
+
+#include "terminal/args.h"
+
+struct row_options {
+    unsigned given;      /* a bit for each option that was given */
+    const char *feature; /* whose counts the order is made from; NULL: the only counted one */
+    recmap_chunked_options chunked;
+    recmap_packed_options packed;
+    recmap_windows_options windows;
+};
+
+/* Option values from here are reserved for these options. */
+enum { ROW_OPTIONS_FIRST = 640, ROW_OPTIONS_END = 652 };
+
+/* Sets the defaults and adds the options to `args`. */
+void row_options_init(struct row_options *options, struct args *args);
+
+/* Sets one of the options, as returned by args_next. Returns 0, or the exit status after printing
+ * the error. */
+int row_options_set(struct row_options *options, const struct args *args, int option);
+
+/* Checks that the given options can be combined. Returns 0, or the exit status after printing the
+ * error. */
+int row_options_check(const struct row_options *options, const struct args *args);
+
+/* Returns true if a row order was selected. */
+bool row_options_has_rows(const struct row_options *options);
+
+/* Creates the selected row order from the element counts of the data set. The caller releases it.
+ * Returns 0, or the exit status after printing the error. */
+int row_options_create_order(recmap_order **order, const struct row_options *options, uint64_t seed,
+                             recmap_dataset *dataset, const struct args *args);
+
+#endif

@@ -1,0 +1,107 @@
+#include "output/feature_output.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <recmap/example.h>
+
+#include "terminal/interrupt.h"
+#include "terminal/message.h"
+#include "terminal/suggest.h"
+
+enum { NAMES_MAX = 64, NAME_SIZE = 64 };
+
+struct writing {
+    struct output *output;
+    const char *name;
+    size_t name_size;
+    bool is_found;
+    bool is_line; /* the values are numbers, which form a line */
+    size_t number_count;
+    bool is_failed;
+    char names[NAMES_MAX][NAME_SIZE]; /* of other features, for the error */
+    size_t name_count;
+};
+
+static bool write_bytes(struct writing *writing, recmap_bytes value) {
+    FILE *stream = writing->output->stream;
+    if (writing->output->format != OUTPUT_PREVIEW)
+        return fwrite(value.data, 1, value.size, stream) == value.size;
+    print_readable(stream, (const char *)value.data, value.size);
+    return putc('\n', stream) != EOF;
+}
+
+/* Writes the fewest digits that give back the same float. */
+static bool write_float(FILE *stream, float value) {
+    char text[32];
+    for (int digits = 6; digits <= 9; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, (double)value);
+        if (strtof(text, NULL) == value) break;
+    }
+    return fputs(text, stream) != EOF;
+}
+
+static bool write_value(struct writing *writing, const recmap_example_part *part, size_t i) {
+    FILE *stream = writing->output->stream;
+    if (part->type == RECMAP_TYPE_BYTES) return write_bytes(writing, part->bytes[i]);
+    if (writing->number_count++ && putc(' ', stream) == EOF) return false;
+    if (part->type == RECMAP_TYPE_INT64) return fprintf(stream, "%" PRId64, part->int64s[i]) > 0;
+    return write_float(stream, part->floats[i]);
+}
+
+static void keep_name(struct writing *writing, const recmap_example_part *part) {
+    if (part->kind == RECMAP_EXAMPLE_PART_STEP || writing->name_count == NAMES_MAX ||
+        part->name_size >= NAME_SIZE)
+        return;
+    char *name = writing->names[writing->name_count++];
+    memcpy(name, part->name, part->name_size);
+    name[part->name_size] = 0;
+}
+
+static recmap_status write_part(void *context, const recmap_example_part *part) {
+    struct writing *writing = context;
+    if (part->name_size != writing->name_size ||
+        memcmp(part->name, writing->name, part->name_size) != 0) {
+        keep_name(writing, part);
+        return RECMAP_OK;
+    }
+    writing->is_found = true;
+    if (part->type == RECMAP_TYPE_INT64 || part->type == RECMAP_TYPE_FLOAT) writing->is_line = true;
+    for (size_t i = 0; part->kind != RECMAP_EXAMPLE_PART_LIST && i < part->count; i++)
+        if (!write_value(writing, part, i)) writing->is_failed = true;
+    return RECMAP_OK;
+}
+
+static recmap_status fail_missing(const struct writing *writing, const recmap_record *record,
+                                  recmap_error *error) {
+    const char *names[NAMES_MAX];
+    for (size_t i = 0; i < writing->name_count; i++) names[i] = writing->names[i];
+    const char *near = suggest_name(writing->name, writing->name_size, names, writing->name_count);
+    char advice[128] = "'recmap schema' lists the features";
+    if (near)
+        snprintf(advice, sizeof advice, "did you mean '%s'? 'recmap schema' lists the features",
+                 near);
+    message_fail(error, RECMAP_FEATURE, NULL, advice, "the record has no feature '%s'",
+                 writing->name);
+    error->record = record->number;
+    return RECMAP_FEATURE;
+}
+
+/* recmap_example_visit checks the whole record before the first call, so nothing is written of a
+ * record that is malformed. */
+recmap_status feature_output_write(struct output *output, const char *name,
+                                   const recmap_record *record, recmap_error *error) {
+    if (interrupt_is_pending()) return interrupt_fail(error);
+    struct writing writing = {.output = output, .name = name, .name_size = strlen(name)};
+    recmap_status status =
+        recmap_example_visit(write_part, &writing, record->data, record->size, error);
+    if (status != RECMAP_OK) {
+        error->record = record->number;
+        return status;
+    }
+    if (!writing.is_found) return fail_missing(&writing, record, error);
+    if (writing.is_line && putc('\n', output->stream) == EOF) writing.is_failed = true;
+    if (!writing.is_failed) return RECMAP_OK;
+    return message_fail_errno(error, output->path ? output->path : "standard output", "write");
+}

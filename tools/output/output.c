@@ -1,0 +1,204 @@
+#include "output/output.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <recmap/example.h>
+#include <recmap/writer.h>
+
+#include "output/partial.h"
+#include "output/preview.h"
+#include "output/same_file.h"
+#include "terminal/interrupt.h"
+#include "terminal/message.h"
+
+static const char stdout_name[] = "standard output";
+static const char other_output[] = "name another file with -o";
+
+bool output_format_parse(enum output_format *format, const char *name) {
+    static const struct {
+        const char *name;
+        enum output_format format;
+    } formats[] = {{"raw", OUTPUT_RAW},
+                   {"tfrecord", OUTPUT_TFRECORD},
+                   {"json", OUTPUT_JSON},
+                   {"number", OUTPUT_NUMBER}};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (strcmp(formats[i].name, name)) continue;
+        *format = formats[i].format;
+        return true;
+    }
+    return false;
+}
+
+static const char *display_name(const struct output *output) {
+    return output->path ? output->path : stdout_name;
+}
+
+/* Returns the permissions that opening the path for writing would have given the file. */
+static mode_t output_mode(const struct stat *old) {
+    if (old) return old->st_mode & 0777;
+    mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+static recmap_status open_regular(struct output *output, const struct stat *old,
+                                  recmap_error *error) {
+    /* If the path is a symbolic link, its target is replaced, not the link. */
+    output->target = old ? realpath(output->path, NULL) : strdup(output->path);
+    if (!output->target) return message_fail_errno(error, output->path, "resolve the path");
+    /* From here on, a signal must not kill the process before the temporary file is removed. */
+    interrupt_watch();
+    int fd = partial_create(&output->temporary, output->target, output_mode(old));
+    if (fd < 0) return message_fail_errno(error, output->path, "create the file");
+    output->stream = fdopen(fd, "w");
+    if (output->stream) return RECMAP_OK;
+    message_fail_errno(error, output->path, "create the file");
+    close(fd);
+    return RECMAP_IO;
+}
+
+static recmap_status open_path(struct output *output, recmap_error *error) {
+    struct stat old;
+    bool exists = !stat(output->path, &old);
+    if (!exists && errno != ENOENT) return message_fail_errno(error, output->path, "stat the file");
+    if (!exists || S_ISREG(old.st_mode)) return open_regular(output, exists ? &old : NULL, error);
+    output->stream = fopen(output->path, "w");
+    if (output->stream) return RECMAP_OK;
+    return message_fail_errno(error, output->path, "open the file");
+}
+
+/* Returns true if `file` is the shard `name`. A relative name is relative to the index's folder. */
+static bool is_shard(const struct stat *file, const char *name, const char *index_path) {
+    const char *slash = strrchr(index_path, '/');
+    int folder_size = name[0] == '/' || !slash ? 0 : (int)(slash - index_path) + 1;
+    char path[PATH_MAX];
+    int size = snprintf(path, sizeof path, "%.*s%s", folder_size, index_path, name);
+    return size > 0 && size < PATH_MAX && same_file(path, file);
+}
+
+int output_check_input(const char *path, const char *input, const char *role) {
+    struct stat file;
+    if (!path || stat(path, &file) || !S_ISREG(file.st_mode) || !same_file(input, &file)) return 0;
+    return message_error(RECMAP_INVALID, path, other_output, "is %s and would be overwritten",
+                         role);
+}
+
+int output_check(const char *path, const char *index_path, const recmap_dataset *dataset) {
+    struct stat file;
+    if (!path || stat(path, &file)) return 0;
+    int exit_status = output_check_input(path, index_path, "the index itself");
+    if (exit_status) return exit_status;
+    uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
+    for (uint64_t i = 0; i < count; i++) {
+        recmap_shard_info shard;
+        if (recmap_dataset_get_shard(&shard, dataset, i, NULL) == RECMAP_OK &&
+            is_shard(&file, shard.path, index_path))
+            return message_error(RECMAP_INVALID, path, other_output,
+                                 "is one of the shards and would be overwritten");
+    }
+    return 0;
+}
+
+/* If the path exists but is not a folder, creating a file in it reports the error. */
+int output_create_folder(const char *folder) {
+    if (!mkdir(folder, 0777) || errno == EEXIST) return 0;
+    recmap_error error = RECMAP_ERROR_INIT;
+    message_fail_errno(&error, folder, "create the folder");
+    return recmap_error_print(&error, stderr);
+}
+
+recmap_status output_open(struct output *output, const char *path, enum output_format format,
+                          recmap_error *error) {
+    memset(output, 0, sizeof *output);
+    bool is_terminal = !path && isatty(STDOUT_FILENO) == 1;
+    const char *no_colour = getenv("NO_COLOR");
+    output->path = path;
+    output->has_colour = is_terminal && !(no_colour && *no_colour);
+    output->format = format;
+    if (format == OUTPUT_DEFAULT) output->format = is_terminal ? OUTPUT_PREVIEW : OUTPUT_RAW;
+    if (path) return open_path(output, error);
+    output->stream = stdout;
+    return RECMAP_OK;
+}
+
+static bool write_all(FILE *stream, const void *data, size_t size) {
+    return !size || fwrite(data, 1, size, stream) == size;
+}
+
+static bool write_frame(FILE *stream, const recmap_record *record) {
+    recmap_frame frame = recmap_frame_of(record->data, record->size);
+    return write_all(stream, frame.header, sizeof frame.header) &&
+           write_all(stream, record->data, record->size) &&
+           write_all(stream, frame.footer, sizeof frame.footer);
+}
+
+static recmap_status write_json(struct output *output, const recmap_record *record,
+                                bool *is_written, recmap_error *error) {
+    output->text.size = 0;
+    RETURN_IF_FAILED(recmap_record_to_json(&output->text, record, error));
+    if (output->format == OUTPUT_PREVIEW) {
+        preview_print(output->stream, record, output->text.data, output->has_colour);
+        *is_written = !ferror(output->stream);
+    } else {
+        *is_written = write_all(output->stream, output->text.data, output->text.size) &&
+                      putc('\n', output->stream) != EOF;
+    }
+    return RECMAP_OK;
+}
+
+recmap_status output_write(struct output *output, const recmap_record *record,
+                           recmap_error *error) {
+    bool is_written = false;
+    recmap_status status = RECMAP_OK;
+    if (interrupt_is_pending()) return interrupt_fail(error);
+    switch (output->format) {
+    case OUTPUT_NUMBER:
+        is_written = fprintf(output->stream, "%llu\n", (unsigned long long)record->number) > 0;
+        break;
+    case OUTPUT_TFRECORD: is_written = write_frame(output->stream, record); break;
+    case OUTPUT_JSON:
+    case OUTPUT_PREVIEW: status = write_json(output, record, &is_written, error); break;
+    case OUTPUT_DEFAULT:
+    case OUTPUT_RAW: is_written = write_all(output->stream, record->data, record->size); break;
+    }
+    if (status != RECMAP_OK) return status;
+    return is_written ? RECMAP_OK : message_fail_errno(error, display_name(output), "write");
+}
+
+recmap_status output_finish(struct output *output, recmap_error *error) {
+    if (fflush(output->stream)) return message_fail_errno(error, display_name(output), "write");
+    if (!output->temporary) return RECMAP_OK;
+    if (fsync(fileno(output->stream)))
+        return message_fail_errno(error, output->path, "sync the file");
+    if (rename(output->temporary, output->target))
+        return message_fail_errno(error, output->path, "rename the finished file");
+    free(output->temporary);
+    output->temporary = NULL;
+    return RECMAP_OK;
+}
+
+void output_close(struct output *output) {
+    if (output->temporary) unlink(output->temporary);
+    if (output->stream && output->stream != stdout) fclose(output->stream);
+    free(output->temporary);
+    free(output->target);
+    recmap_text_deinit(&output->text);
+    memset(output, 0, sizeof *output);
+}
+
+int output_check_stdout(int exit_status) {
+    errno = 0;
+    if (!fflush(stdout) && !ferror(stdout)) return exit_status;
+    /* An I/O error was printed already. */
+    if (exit_status == recmap_status_exit(RECMAP_IO)) return exit_status;
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (!errno) errno = EIO;
+    message_fail_errno(&error, stdout_name, "write");
+    return recmap_error_print(&error, stderr);
+}

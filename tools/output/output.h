@@ -1,0 +1,64 @@
+/* Writes records to a file or standard output, in one of several formats. */
+#ifndef RECMAP_TOOLS_OUTPUT_OUTPUT_H
+#define RECMAP_TOOLS_OUTPUT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <recmap/dataset.h>
+#include <recmap/text.h>
+
+enum output_format {
+    OUTPUT_DEFAULT, /* raw to a file or pipe, a preview to a terminal */
+    OUTPUT_RAW,
+    OUTPUT_TFRECORD,
+    OUTPUT_JSON,
+    OUTPUT_NUMBER,
+    OUTPUT_PREVIEW,
+};
+
+/* Parses raw, tfrecord, json or number. Returns false for any other name. */
+bool output_format_parse(enum output_format *format, const char *name);
+
+/* A regular file is written under a temporary name and renamed by output_finish. Until then signals
+ * are only recorded, and output_write returns CANCELLED after one. FIFOs and devices are written
+ * directly. */
+struct output {
+    FILE *stream;
+    const char *path; /* as given by the user; NULL: stdout */
+    char *target;     /* the file to replace; NULL: written directly */
+    char *temporary;  /* path of the temporary file */
+    enum output_format format;
+    bool has_colour;
+    recmap_text text;
+};
+
+/* Checks that `path` (NULL: stdout) is neither the index nor one of its shards. Returns 0, or the
+ * exit status after printing the error. */
+int output_check(const char *path, const char *index_path, const recmap_dataset *dataset);
+
+/* Checks that `path` (NULL: stdout) is not the file `input`, whose role `role` names. A terminal or
+ * other device can be both. Returns 0, or the exit status after printing the error. */
+int output_check_input(const char *path, const char *input, const char *role);
+
+/* Creates the folder of the outputs unless it exists; not the folders above it. Returns 0, or the
+ * exit status after printing the error. */
+int output_create_folder(const char *folder);
+
+/* Close the output also after an error. */
+recmap_status output_open(struct output *output, const char *path, enum output_format format,
+                          recmap_error *error);
+
+/* With OUTPUT_NUMBER only record->number is used. */
+recmap_status output_write(struct output *output, const recmap_record *record, recmap_error *error);
+
+/* Flushes, syncs and renames the file. Close the output afterwards. */
+recmap_status output_finish(struct output *output, recmap_error *error);
+
+/* Closes the output and frees its memory. Removes a file that was not finished. */
+void output_close(struct output *output);
+
+/* Flushes stdout. Returns `exit_status`, or that of an I/O error after printing the error. */
+int output_check_stdout(int exit_status);
+
+#endif

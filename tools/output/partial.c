@@ -1,0 +1,105 @@
+#include "output/partial.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char infix[] = ".tmp-";
+
+enum { INFIX_SIZE = sizeof infix - 1, DIGIT_COUNT = 16 };
+
+/* Returns true if partial_create could have named a temporary file of `target` so. */
+static bool is_partial(const char *name, const char *target, size_t target_size) {
+    if (strncmp(name, target, target_size)) return false;
+    const char *rest = name + target_size;
+    if (strncmp(rest, infix, INFIX_SIZE)) return false;
+    rest += INFIX_SIZE;
+    return strlen(rest) == DIGIT_COUNT && strspn(rest, "0123456789abcdef") == DIGIT_COUNT;
+}
+
+/* Removes `folder/name` if no process holds its lock. */
+static void remove_if_abandoned(int folder, const char *name) {
+    int flags = O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY;
+    /* Network file systems can lock a file only if it is open for writing. */
+    int fd = openat(folder, name, O_RDWR | flags);
+    if (fd < 0) fd = openat(folder, name, O_RDONLY | flags);
+    if (fd < 0) return;
+    struct stat st;
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !flock(fd, LOCK_EX | LOCK_NB))
+        unlinkat(folder, name, 0);
+    close(fd);
+}
+
+static void remove_abandoned(const char *target) {
+    const char *slash = strrchr(target, '/');
+    const char *name = slash ? slash + 1 : target;
+    char *path = slash ? strndup(target, (size_t)(slash - target) + 1) : strdup(".");
+    DIR *folder = path ? opendir(path) : NULL;
+    free(path);
+    if (!folder) return;
+    size_t size = strlen(name);
+    struct dirent *entry;
+    while ((entry = readdir(folder)))
+        if (is_partial(entry->d_name, name, size))
+            remove_if_abandoned(dirfd(folder), entry->d_name);
+    closedir(folder);
+}
+
+static char *make_path(const char *target) {
+    uint64_t random = 0;
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        random = (uint64_t)getpid() << 32 ^ (uint64_t)(uintptr_t)&random;
+    size_t size = strlen(target) + INFIX_SIZE + DIGIT_COUNT + 1;
+    char *path = malloc(size);
+    if (path) snprintf(path, size, "%s%s%0*" PRIx64, target, infix, DIGIT_COUNT, random);
+    return path;
+}
+
+/* Locks a file that was just created. Before the lock is taken, another process may find the file
+ * unlocked, treat it as abandoned and remove it; returns false in that case. On a file system
+ * without locks nobody can take one to remove a file, so failing to lock is not an error. */
+static bool lock(int fd) {
+    struct stat st;
+    if (flock(fd, LOCK_EX | LOCK_NB)) return errno != EWOULDBLOCK;
+    return fstat(fd, &st) || st.st_nlink > 0;
+}
+
+/* Tries once. *vanished is set if another process removed the file: the caller must try again. */
+static int create_once(const char *path, mode_t mode, bool *vanished) {
+    *vanished = false;
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) return -1;
+    *vanished = !lock(fd);
+    if (!*vanished && !fchmod(fd, mode)) return fd;
+    int saved = errno;
+    if (!*vanished) unlink(path);
+    close(fd);
+    errno = saved;
+    return -1;
+}
+
+int partial_create(char **path, const char *target, mode_t mode) {
+    remove_abandoned(target);
+    for (;;) {
+        char *temporary = make_path(target);
+        if (!temporary) return -1;
+        bool vanished;
+        int fd = create_once(temporary, mode, &vanished);
+        if (fd >= 0) {
+            *path = temporary;
+            return fd;
+        }
+        free(temporary);
+        if (!vanished) return -1;
+    }
+}

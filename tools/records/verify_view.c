@@ -1,0 +1,109 @@
+#include "records/verify_view.h"
+
+#include <stdio.h>
+
+#include "terminal/interrupt.h"
+#include "terminal/message.h"
+#include "terminal/progress_bar.h"
+
+struct view_report {
+    uint64_t good_count;
+    uint64_t damage_count;
+    bool as_json;
+};
+
+static void print_json_text(const char *text) {
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') printf("\\%c", *text);
+        else if ((unsigned char)*text < 0x20) printf("\\u%04x", (unsigned char)*text);
+        else putchar(*text);
+    }
+    putchar('"');
+}
+
+static void print_json_number(const char *name, uint64_t number) {
+    if (number == UINT64_MAX) printf("\"%s\":null,", name);
+    else printf("\"%s\":%llu,", name, (unsigned long long)number);
+}
+
+static void print_json_damage(const recmap_error *error, bool is_first) {
+    fputs(is_first ? "{\"damage\":[{\"path\":" : ",{\"path\":", stdout);
+    print_json_text(error->path);
+    putchar(',');
+    print_json_number("record", error->record);
+    print_json_number("offset", error->offset);
+    fputs("\"length\":null,\"reason\":", stdout);
+    print_json_text(error->message);
+    putchar('}');
+}
+
+static void print_damage(const recmap_error *error) {
+    print_safe(stdout, error->path);
+    fputs(": ", stdout);
+    if (error->record != RECMAP_NO_RECORD) printf("record %llu", (unsigned long long)error->record);
+    if (error->offset != RECMAP_NO_OFFSET)
+        printf(" at byte %llu", (unsigned long long)error->offset);
+    fputs(error->record != RECMAP_NO_RECORD || error->offset != RECMAP_NO_OFFSET ? ": " : "",
+          stdout);
+    print_safe(stdout, error->message);
+    putchar('\n');
+}
+
+/* Damaged, missing and changed shards are results; other errors end the verification. */
+static bool is_damage(recmap_status status) {
+    return status == RECMAP_CORRUPT || status == RECMAP_STALE || status == RECMAP_IO;
+}
+
+static recmap_status check_item(struct view_report *report, const struct view *view, uint64_t item,
+                                recmap_error *error) {
+    recmap_record record;
+    recmap_status status =
+        recmap_dataset_get(&record, view->dataset, view_number(view, item), error);
+    if (status == RECMAP_OK) {
+        recmap_record_release(&record);
+        report->good_count++;
+        return RECMAP_OK;
+    }
+    if (!is_damage(status)) return status;
+    if (report->as_json) print_json_damage(error, report->damage_count == 0);
+    else print_damage(error);
+    report->damage_count++;
+    return RECMAP_OK;
+}
+
+static recmap_status check_items(struct view_report *report, const struct view *view,
+                                 recmap_error *error) {
+    struct progress_bar progress = progress_bar_start("verifying");
+    recmap_status status = RECMAP_OK;
+    interrupt_watch();
+    for (uint64_t i = 0; status == RECMAP_OK && i < view->count; i++) {
+        recmap_progress done = {.bytes_done = i, .bytes_total = view->count, .record_count = i};
+        if (i % 256 == 0 && progress_bar_report(&progress, &done)) status = interrupt_fail(error);
+        else status = check_item(report, view, i, error);
+    }
+    progress_bar_clear(&progress);
+    return status;
+}
+
+static void print_summary(const struct view_report *report, const struct view *view,
+                          const char *path) {
+    if (report->as_json) {
+        fputs(report->damage_count ? "]," : "{\"damage\":[],", stdout);
+        printf("\"records\":%llu,\"records_good\":%llu}\n", (unsigned long long)view->count,
+               (unsigned long long)report->good_count);
+        return;
+    }
+    print_safe(stdout, path);
+    printf(": %llu of %llu record%s good\n", (unsigned long long)report->good_count,
+           (unsigned long long)view->count, view->count == 1 ? " is" : "s are");
+}
+
+int verify_view(const struct view *view, const char *path, bool as_json) {
+    struct view_report report = {.as_json = as_json};
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = check_items(&report, view, &error);
+    if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
+    print_summary(&report, view, path);
+    return report.damage_count ? 1 : 0;
+}

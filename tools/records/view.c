@@ -1,0 +1,182 @@
+#include "records/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <recmap/filter.h>
+
+#include "terminal/interrupt.h"
+#include "terminal/message.h"
+
+enum { FILTER_CHUNK = 1 << 16 };
+
+static bool names_selection(const char *path) {
+    size_t size = strlen(path);
+    return size > 4 && !strcmp(path + size - 4, ".rmv");
+}
+
+static recmap_status open_selection(struct view *view, const struct args *args,
+                                    recmap_error *error) {
+    recmap_status status = recmap_selection_open(&view->selection, args->operands[0], 1, error);
+    if (status != RECMAP_OK) return status;
+    view->index_path = recmap_selection_index_path(view->selection);
+    status = recmap_dataset_open(&view->dataset, view->index_path, &args->dataset_options, error);
+    if (status == RECMAP_OK)
+        status = recmap_selection_attach(view->selection, view->dataset, error);
+    if (status != RECMAP_OK) return status;
+    view->numbers = recmap_selection_numbers(view->selection);
+    view->count = recmap_selection_count(view->selection);
+    return RECMAP_OK;
+}
+
+int view_open(struct view *view, const struct args *args) {
+    *view = (struct view){.path = args->operand_count ? args->operands[0] : NULL};
+    if (args->operand_count && names_selection(args->operands[0])) {
+        recmap_error error = RECMAP_ERROR_INIT;
+        if (open_selection(view, args, &error) == RECMAP_OK) return 0;
+        return recmap_error_print(&error, stderr);
+    }
+    int exit_status = args_open(&view->dataset, args);
+    if (exit_status) return exit_status;
+    view->index_path = args->operands[0];
+    view->count = recmap_dataset_count(view->dataset);
+    return 0;
+}
+
+void view_close(struct view *view) {
+    free(view->chosen);
+    free(view->sorted);
+    recmap_selection_destroy(view->selection);
+    recmap_dataset_close(view->dataset);
+}
+
+void view_choose(struct view *view, uint64_t *numbers, uint64_t count) {
+    free(view->chosen);
+    free(view->sorted);
+    view->sorted = NULL;
+    view->chosen = numbers;
+    view->numbers = numbers;
+    view->count = count;
+}
+
+static recmap_status fail_memory(recmap_error *error) {
+    return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+}
+
+/* Sets a bit for each record of the data set that matches. */
+static recmap_status match_records(uint64_t *bits, recmap_filter *filter, uint64_t record_count,
+                                   recmap_error *error) {
+    uint8_t matches[FILTER_CHUNK];
+    for (uint64_t first = 0; first < record_count; first += FILTER_CHUNK) {
+        uint64_t left = record_count - first;
+        size_t count = left < FILTER_CHUNK ? (size_t)left : FILTER_CHUNK;
+        if (interrupt_is_pending()) return interrupt_fail(error);
+        recmap_status status = recmap_filter_match(matches, filter, first, count, error);
+        if (status != RECMAP_OK) return status;
+        for (size_t i = 0; i < count; i++)
+            bits[(first + i) / 64] |= (uint64_t)matches[i] << ((first + i) % 64);
+    }
+    return RECMAP_OK;
+}
+
+static bool has_bit(const uint64_t *bits, uint64_t number) {
+    return bits[number / 64] >> (number % 64) & 1;
+}
+
+/* Keeps the items whose bit is set. */
+static recmap_status keep_items(struct view *view, const uint64_t *bits, recmap_error *error) {
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < view->count; i++) kept += has_bit(bits, view_number(view, i));
+    uint64_t *numbers = malloc((size_t)(kept + 1) * sizeof *numbers);
+    if (!numbers) return fail_memory(error);
+    kept = 0;
+    for (uint64_t i = 0; i < view->count; i++)
+        if (has_bit(bits, view_number(view, i))) numbers[kept++] = view_number(view, i);
+    view_choose(view, numbers, kept);
+    return RECMAP_OK;
+}
+
+recmap_status view_filter(struct view *view, const char *expression, recmap_error *error) {
+    recmap_filter *filter = NULL;
+    uint64_t record_count = recmap_dataset_count(view->dataset);
+    recmap_status status =
+        recmap_filter_create(&filter, view->dataset, expression, strlen(expression), error);
+    if (status != RECMAP_OK) return status;
+    uint64_t *bits = calloc((size_t)(record_count / 64 + 1), sizeof *bits);
+    status = bits ? match_records(bits, filter, record_count, error) : fail_memory(error);
+    if (status == RECMAP_OK) status = keep_items(view, bits, error);
+    free(bits);
+    recmap_filter_destroy(filter);
+    return status;
+}
+
+/* ---- Positions of records. */
+
+static int compare_positions(const void *a, const void *b, void *context) {
+    const struct view *view = context;
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    uint64_t left_number = view->numbers[left], right_number = view->numbers[right];
+    if (left_number != right_number) return left_number < right_number ? -1 : 1;
+    return (left > right) - (left < right);
+}
+
+static recmap_status sort_positions(struct view *view, recmap_error *error) {
+    view->sorted = malloc((size_t)(view->count + 1) * sizeof *view->sorted);
+    if (!view->sorted) return fail_memory(error);
+    for (uint64_t i = 0; i < view->count; i++) view->sorted[i] = i;
+    qsort_r(view->sorted, (size_t)view->count, sizeof *view->sorted, compare_positions, view);
+    return RECMAP_OK;
+}
+
+/* The first of the sorted positions whose number is not below `number`. */
+static size_t first_position(const struct view *view, uint64_t number) {
+    size_t low = 0, high = (size_t)view->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (view->numbers[view->sorted[middle]] < number) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+recmap_status view_find(const uint64_t **positions, size_t *count, struct view *view,
+                        uint64_t number, recmap_error *error) {
+    if (!view->numbers) {
+        view->found = number;
+        *positions = &view->found;
+        *count = 1;
+        return RECMAP_OK;
+    }
+    recmap_status status = view->sorted ? RECMAP_OK : sort_positions(view, error);
+    if (status != RECMAP_OK) return status;
+    size_t first = first_position(view, number), end = first;
+    while (end < view->count && view->numbers[view->sorted[end]] == number) end++;
+    *positions = view->sorted + first;
+    *count = end - first;
+    return RECMAP_OK;
+}
+
+recmap_status view_check(const struct view *view, uint64_t position, recmap_error *error) {
+    if (!view->selection && !view->chosen) {
+        recmap_location location;
+        return recmap_dataset_locate(&location, view->dataset, position, 1, error);
+    }
+    if (position < view->count) return RECMAP_OK;
+    return message_fail(error, RECMAP_INVALID, NULL,
+                        "items of a selection are numbered from 0, in its order",
+                        "item %llu is out of range: the selection has %llu",
+                        (unsigned long long)position, (unsigned long long)view->count);
+}
+
+static recmap_status next_numbers(void *context, uint64_t *numbers, size_t count,
+                                  recmap_error *error) {
+    const struct view_source *source = context;
+    recmap_status status = source->positions.next(source->positions.context, numbers, count, error);
+    for (size_t i = 0; status == RECMAP_OK && i < count; i++)
+        numbers[i] = view_number(source->view, numbers[i]);
+    return status;
+}
+
+struct number_source view_source_numbers(struct view_source *source) {
+    return (struct number_source){source->positions.count, next_numbers, source};
+}

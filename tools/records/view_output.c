@@ -1,0 +1,107 @@
+#include "records/view_output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "terminal/interrupt.h"
+#include "terminal/message.h"
+#include "terminal/progress_bar.h"
+
+int view_output_check(const struct view *view, const char *path) {
+    int exit_status = 0;
+    if (view->selection) exit_status = output_check_input(path, view->path, "the selection itself");
+    return exit_status ? exit_status : output_check(path, view->index_path, view->dataset);
+}
+
+int view_output_check_records(const struct view *view, const char *path) {
+    int exit_status = view_output_check(view, path);
+    if (exit_status || !view_output_is_selection(path)) return exit_status;
+    return message_error(RECMAP_INVALID, path,
+                         "end the name differently, or write a selection with `recmap select` or "
+                         "`recmap sample`",
+                         "is the name of a selection, but this command writes records");
+}
+
+static recmap_status write_record(void *context, const recmap_record *record, recmap_error *error) {
+    return output_write(context, record, error);
+}
+
+static recmap_status write_numbers(struct output *output, struct number_source source,
+                                   recmap_error *error) {
+    enum { GROUP_SIZE = 1024 };
+    recmap_status status = RECMAP_OK;
+    for (uint64_t left = source.count; status == RECMAP_OK && left;) {
+        uint64_t numbers[GROUP_SIZE];
+        size_t count = left < GROUP_SIZE ? (size_t)left : GROUP_SIZE;
+        status = source.next(source.context, numbers, count, error);
+        for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
+            recmap_record record = {.number = numbers[i]};
+            status = output_write(output, &record, error);
+        }
+        left -= count;
+    }
+    return status;
+}
+
+recmap_status view_output_write(struct output *output, const struct view *view,
+                                struct number_source positions, recmap_error *error) {
+    struct view_source mapping = {view, positions};
+    struct number_source source = view_source_numbers(&mapping);
+    if (output->format == OUTPUT_NUMBER) return write_numbers(output, source, error);
+    if (!output->path)
+        return iterate_records(view->dataset, source, write_record, output, NULL, NULL, error);
+    struct progress_bar progress = progress_bar_start("writing");
+    recmap_status status = iterate_records(view->dataset, source, write_record, output,
+                                           progress_bar_report, &progress, error);
+    progress_bar_clear(&progress);
+    return status;
+}
+
+/* A number_source_next_fn that counts. */
+static recmap_status next_position(void *context, uint64_t *numbers, size_t count,
+                                   recmap_error *error) {
+    (void)error;
+    uint64_t *next = context;
+    for (size_t i = 0; i < count; i++) numbers[i] = (*next)++;
+    return RECMAP_OK;
+}
+
+int view_output_write_all(const struct view *view, const char *path, enum output_format format) {
+    uint64_t next = 0;
+    struct number_source positions = {view->count, next_position, &next};
+    struct output output = {.stream = NULL};
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = output_open(&output, path, format, &error);
+    if (status == RECMAP_OK) status = view_output_write(&output, view, positions, &error);
+    if (status == RECMAP_OK) status = output_finish(&output, &error);
+    output_close(&output);
+    return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
+}
+
+bool view_output_is_selection(const char *path) {
+    size_t size = path ? strlen(path) : 0;
+    return size > 4 && !strcmp(path + size - 4, ".rmv");
+}
+
+/* The numbers of all items, even if the view is a whole index. The caller frees them. */
+static uint64_t *copy_numbers(const struct view *view) {
+    uint64_t *numbers = malloc((size_t)(view->count + 1) * sizeof *numbers);
+    for (uint64_t i = 0; numbers && i < view->count; i++) numbers[i] = view_number(view, i);
+    return numbers;
+}
+
+recmap_status view_output_save(const struct view *view, const char *path, uint64_t total,
+                               recmap_error *error) {
+    uint64_t *numbers = copy_numbers(view);
+    if (!numbers) return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    recmap_selection *selection = NULL;
+    recmap_status status =
+        recmap_selection_create(&selection, view->dataset, numbers, (size_t)view->count, error);
+    free(numbers);
+    if (status == RECMAP_OK) status = recmap_selection_save(selection, path, error);
+    recmap_selection_destroy(selection);
+    if (status == RECMAP_OK)
+        message("%s: %llu of %llu records", path, (unsigned long long)view->count,
+                (unsigned long long)total);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* Writes the items of a view, to an output or as a selection. */
+#ifndef RECMAP_TOOLS_RECORDS_VIEW_OUTPUT_H
+#define RECMAP_TOOLS_RECORDS_VIEW_OUTPUT_H
+
+#include "output/output.h"
+#include "records/view.h"
+
+/* Checks that `path` (NULL: stdout) is none of the files that the view reads: the selection, the
+ * index and its shards. Every command that writes calls this first. Returns 0, or the exit status
+ * after printing the error. */
+int view_output_check(const struct view *view, const char *path);
+
+/* As view_output_check, for commands that write records and not selections: the name of a selection
+ * is refused, too, because every command would then try to open the records as one. */
+int view_output_check_records(const struct view *view, const char *path);
+
+/* Writes the records at the positions of `source`, in its order. A bar shows the progress unless
+ * the output is standard output, which may be a terminal, or a pipe to a program that prints on
+ * one. With OUTPUT_NUMBER, no shard is read. */
+recmap_status view_output_write(struct output *output, const struct view *view,
+                                struct number_source positions, recmap_error *error);
+
+/* Writes all items in their order to a file in a format, or to standard output if `path` is NULL.
+ * Returns 0, or the exit status after printing the error. */
+int view_output_write_all(const struct view *view, const char *path, enum output_format format);
+
+/* Saves the items as a selection, and prints how many of how many they are. */
+recmap_status view_output_save(const struct view *view, const char *path, uint64_t total,
+                               recmap_error *error);
+
+/* Whether `path`, which may be NULL, is the name of a selection. */
+bool view_output_is_selection(const char *path);
+
+#endif

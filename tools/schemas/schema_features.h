@@ -1,0 +1,16 @@
+/* Prints a schema as source text: the features that a parser is created from. */
+#ifndef RECMAP_TOOLS_SCHEMAS_SCHEMA_FEATURES_H
+#define RECMAP_TOOLS_SCHEMAS_SCHEMA_FEATURES_H
+
+#include <stdio.h>
+
+#include <recmap/example.h>
+
+/* Prints C arrays of recmap_feature. Features that a parser cannot read become comments. */
+void schema_features_print_c(FILE *stream, const recmap_schema *schema);
+
+/* The same as Python dicts: of recmap.FixedLen, ..., or of tf.io.FixedLenFeature, ... */
+void schema_features_print_python(FILE *stream, const recmap_schema *schema);
+void schema_features_print_tf(FILE *stream, const recmap_schema *schema);
+
+#endif

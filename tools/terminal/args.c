@@ -1,0 +1,261 @@
+#include "terminal/args.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <recmap/framing.h>
+
+#include "terminal/message.h"
+#include "terminal/suggest.h"
+
+enum { OPTION_HELP = 1000, OPTION_ACCESS, OPTION_CHECK };
+
+static void add_option(struct args *args, struct option option) {
+    size_t count = 0;
+    while (args->table[count].name) count++;
+    args->table[count] = option;
+    if (option.val <= 0 || option.val >= ARGS_LONG) return;
+    size_t end = strlen(args->letters);
+    args->letters[end++] = (char)option.val;
+    if (option.has_arg == required_argument) args->letters[end++] = ':';
+    args->letters[end] = 0;
+}
+
+void args_add(struct args *args, const struct option *options) {
+    for (; options->name; options++) add_option(args, *options);
+}
+
+void args_init(struct args *args, const struct command *command, const struct option *options,
+               int argc, char **argv) {
+    memset(args, 0, sizeof *args);
+    args->command = command;
+    args->argc = argc;
+    args->argv = argv;
+    args->dataset_options = (recmap_dataset_options)RECMAP_DATASET_OPTIONS_INIT;
+    args->dataset_options.guard = 1;
+    /* The user named the index, so its absolute shard paths and URLs are trusted. */
+    args->dataset_options.allow_absolute_paths = 1;
+    args->dataset_options.allow_urls = 1;
+    /* The leading colon makes getopt silent and return ':' for a missing argument. */
+    args->letters[0] = ':';
+    args_add(args, options);
+    add_option(args, (struct option){"help", no_argument, NULL, OPTION_HELP});
+    if (!command->reads) return;
+    add_option(args, (struct option){"access", required_argument, NULL, OPTION_ACCESS});
+    add_option(args, (struct option){"check", required_argument, NULL, OPTION_CHECK});
+}
+
+static int stop(struct args *args, int exit_status) {
+    args->exit_status = exit_status;
+    return ARGS_STOP;
+}
+
+int args_usage_error(const struct args *args, const char *format, ...) {
+    char text[1024], advice[64];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    snprintf(advice, sizeof advice, "try 'recmap %s --help'", args->command->name);
+    return message_error(RECMAP_INVALID, args->command->name, advice, "%s", text);
+}
+
+/* Returns true if `word` is a long option or an abbreviation of one. */
+static bool names_option(const struct args *args, const char *word) {
+    size_t size = strcspn(word, "=");
+    for (size_t i = 0; args->table[i].name; i++)
+        if (!strncmp(args->table[i].name, word, size)) return true;
+    return false;
+}
+
+static int unknown_option(const struct args *args, const char *word) {
+    const char *names[ARGS_OPTIONS_MAX];
+    size_t count = 0;
+    for (; args->table[count].name; count++) names[count] = args->table[count].name;
+    const char *name = NULL;
+    if (!strncmp(word, "--", 2))
+        name = suggest_name(word + 2, strcspn(word + 2, "="), names, count);
+    if (!name) return args_usage_error(args, "unknown option '%s'", word);
+    char advice[128];
+    snprintf(advice, sizeof advice, "did you mean '--%s'? 'recmap %s --help' lists the options",
+             name, args->command->name);
+    return message_error(RECMAP_INVALID, args->command->name, advice, "unknown option '%s'", word);
+}
+
+/* Reports the option that getopt rejected. For a short option getopt sets optopt to its letter; for
+ * a long option optopt is 0, or the option's value if it was given an argument it does not take,
+ * and the option is the word before optind. */
+static int option_error(const struct args *args) {
+    const char *word = args->argv[optind - 1];
+    if (optopt > 0 && optopt < ARGS_LONG) {
+        if (optopt >= '0' && optopt <= '9') {
+            /* getopt increments optind only after the last letter of a word. */
+            if (word[0] != '-' || word[1] != optopt) word = args->argv[optind];
+            return args_usage_error(args,
+                                    "unknown option '%s' (write -- before operands that begin "
+                                    "with a dash)",
+                                    word);
+        }
+        return args_usage_error(args, "unknown option '-%c'", optopt);
+    }
+    if (optopt)
+        return args_usage_error(args, "option '%.*s' takes no argument", (int)strcspn(word, "="),
+                                word);
+    if (!strncmp(word, "--", 2) && names_option(args, word + 2))
+        return args_usage_error(args, "option '%s' is ambiguous", word);
+    return unknown_option(args, word);
+}
+
+static bool set_access(struct args *args, const char *text) {
+    if (!strcmp(text, "map")) args->dataset_options.access = RECMAP_ACCESS_MAP;
+    else if (!strcmp(text, "read") || !strcmp(text, "pread"))
+        args->dataset_options.access = RECMAP_ACCESS_READ;
+    else if (!strcmp(text, "direct")) args->dataset_options.access = RECMAP_ACCESS_DIRECT;
+    else if (!strcmp(text, "auto")) args->dataset_options.access = RECMAP_ACCESS_AUTO;
+    else return false;
+    return true;
+}
+
+static bool set_check(struct args *args, const char *text) {
+    if (!strcmp(text, "data")) args->dataset_options.check = RECMAP_CHECK_DATA;
+    else if (!strcmp(text, "header")) args->dataset_options.check = RECMAP_CHECK_HEADER;
+    else return false;
+    return true;
+}
+
+/* For shell completion: prints every long option on a line of its own. */
+static int list_options(struct args *args) {
+    for (size_t i = 0; args->table[i].name; i++) printf("--%s\n", args->table[i].name);
+    return stop(args, 0);
+}
+
+/* Sets a storage option in place: KEY=VALUE. The storage lives until the process exits. Returns 0,
+ * or the exit status after printing the error, which does not quote the value. */
+static int set_storage(struct args *args, char *text) {
+    static recmap_storage *storage;
+    recmap_error error = RECMAP_ERROR_INIT;
+    char *equals = strchr(text, '=');
+    if (!equals) return args_usage_error(args, "--storage needs KEY=VALUE");
+    *equals = 0;
+    recmap_status status = storage ? RECMAP_OK : recmap_storage_create(&storage, &error);
+    if (status == RECMAP_OK) status = recmap_storage_set(storage, text, equals + 1, &error);
+    args->dataset_options.storage = storage;
+    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+}
+
+/* Handles the options that commands share here, and returns the command's own. The shared options
+ * only fill args->dataset_options, so their order does not matter. */
+int args_next(struct args *args) {
+    if (args->argc == 2 && !strcmp(args->argv[1], "--list-options")) return list_options(args);
+    for (;;) {
+        int option = getopt_long(args->argc, args->argv, args->letters, args->table, NULL);
+        switch (option) {
+        case -1:
+            args->operands = args->argv + optind;
+            args->operand_count = args->argc - optind;
+            return ARGS_END;
+        case OPTION_HELP: fputs(args->command->help, stdout); return stop(args, 0);
+        case OPTION_ACCESS:
+            if (set_access(args, optarg)) break;
+            return stop(
+                args, args_usage_error(args, "invalid --access '%s': use map, read, direct or auto",
+                                       optarg));
+        case OPTION_CHECK:
+            if (set_check(args, optarg)) break;
+            return stop(args,
+                        args_usage_error(args, "invalid --check '%s': use data or header", optarg));
+        case ARGS_SHARDS: args->dataset_options.shards = optarg; break;
+        case ARGS_STORAGE:
+            if (!(args->exit_status = set_storage(args, optarg))) break;
+            return ARGS_STOP;
+        case ARGS_CACHE: args->dataset_options.cache = optarg; break;
+        case ARGS_CACHE_SIZE:
+            if (args_size(args, "--cache-size", optarg, &args->dataset_options.cache_size)) break;
+            return stop(args, 2);
+        case ARGS_FRAMING:
+            if (!strchr(optarg, '/'))
+                return stop(args,
+                            args_usage_error(args,
+                                             "--framing must be the path of a custom framing "
+                                             "(./mine.so), not '%s'; the index names the others",
+                                             optarg));
+            if (!(args->exit_status = args_load_framing(NULL, optarg))) break;
+            return ARGS_STOP;
+        case ':':
+            return stop(args, args_usage_error(args, "option '%s' needs an argument",
+                                               args->argv[optind - 1]));
+        case '?': return stop(args, option_error(args));
+        default: return option;
+        }
+    }
+}
+
+/* Does not use strtoull, which accepts leading spaces, signs and, with a locale, group separators.
+ * The loop continues after an overflow, so that `12x` is reported as malformed whatever its length.
+ */
+bool args_number(const struct args *args, const char *name, const char *text, uint64_t limit,
+                 uint64_t *number) {
+    uint64_t value = 0;
+    bool too_large = false;
+    const char *c = text;
+    for (; *c >= '0' && *c <= '9'; c++) {
+        uint64_t digit = (uint64_t)(*c - '0');
+        if (value > (UINT64_MAX - digit) / 10) too_large = true;
+        value = value * 10 + digit;
+    }
+    if (*c || c == text) {
+        args_usage_error(args, "%s must be a decimal number, not '%s'", name, text);
+        return false;
+    }
+    if (too_large || value > limit) {
+        args_usage_error(args, "%s must be at most %llu, not %s", name, (unsigned long long)limit,
+                         text);
+        return false;
+    }
+    *number = value;
+    return true;
+}
+
+/* The factor of a unit: 1000 for kB, 1024 for KiB and so on. 0: it is not a unit. */
+static uint64_t unit_factor(const char *unit) {
+    static const char letters[] = "kMGT";
+    uint64_t factor = 1;
+    if (!*unit || !strcmp(unit, "B")) return 1;
+    const char *letter = strchr(letters, *unit == 'K' ? 'k' : *unit);
+    if (!letter) return 0;
+    bool is_binary = unit[1] == 'i';
+    if (strcmp(unit + 1, is_binary ? "iB" : "B") != 0) return 0;
+    for (const char *c = letters; c <= letter; c++) factor *= is_binary ? 1024 : 1000;
+    return factor;
+}
+
+bool args_size(const struct args *args, const char *name, const char *text, uint64_t *size) {
+    size_t digits = strspn(text, "0123456789");
+    uint64_t factor = unit_factor(text + digits + strspn(text + digits, " "));
+    uint64_t number = digits && digits < 19 ? strtoull(text, NULL, 10) : 0;
+    if (!factor || !number || number > UINT64_MAX / factor) {
+        args_usage_error(args, "%s must be a size such as 200GB or 64MiB, not '%s'", name, text);
+        return false;
+    }
+    *size = number * factor;
+    return true;
+}
+
+int args_load_framing(const char **name, const char *path) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (recmap_framing_load(name, path, &error) == RECMAP_OK) return 0;
+    return recmap_error_print(&error, stderr);
+}
+
+int args_open(recmap_dataset **dataset, const struct args *args) {
+    if (!args->operand_count) return args_usage_error(args, "no index given");
+    if (args->dataset_options.cache_size && !args->dataset_options.cache)
+        return args_usage_error(args, "--cache-size needs --cache");
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (recmap_dataset_open(dataset, args->operands[0], &args->dataset_options, &error) !=
+        RECMAP_OK)
+        return recmap_error_print(&error, stderr);
+    return 0;
+}

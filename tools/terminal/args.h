@@ -1,0 +1,80 @@
+/* Command line arguments: GNU options and operands in any order. */
+#ifndef RECMAP_TOOLS_TERMINAL_ARGS_H
+#define RECMAP_TOOLS_TERMINAL_ARGS_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <recmap/dataset.h>
+
+/* A command, such as `recmap index`. */
+struct command {
+    const char *name;
+    const char *summary;               /* one line, printed by recmap --help */
+    const char *help;                  /* printed by recmap COMMAND --help */
+    bool reads;                        /* true: it takes --access and --check */
+    int (*run)(int argc, char **argv); /* argv[0] is the name; returns the exit status */
+};
+
+enum { ARGS_END = -1, ARGS_STOP = -2 };
+
+/* Options without a letter have values from ARGS_LONG. args_next handles those after it, which are
+ * the options --framing, --shards, --storage, --cache and --cache-size of commands that open an
+ * index. */
+enum {
+    ARGS_LONG = 256,
+    ARGS_CACHE = 995,
+    ARGS_CACHE_SIZE = 996,
+    ARGS_STORAGE = 997,
+    ARGS_SHARDS = 998,
+    ARGS_FRAMING = 999
+};
+
+enum { ARGS_OPTIONS_MAX = 32 };
+
+struct args {
+    const struct command *command;
+    int argc;
+    char **argv;
+    struct option table[ARGS_OPTIONS_MAX]; /* the command's, --help, --access, --check */
+    char letters[2 * ARGS_OPTIONS_MAX + 2];
+    char **operands; /* set when args_next returns ARGS_END */
+    int operand_count;
+    int exit_status;                        /* set when args_next returns ARGS_STOP */
+    recmap_dataset_options dataset_options; /* for opening the index */
+};
+
+/* The last element of `options` is all zeros. A value below ARGS_LONG is the option's letter. */
+void args_init(struct args *args, const struct command *command, const struct option *options,
+               int argc, char **argv);
+
+/* Adds options that several commands share. */
+void args_add(struct args *args, const struct option *options);
+
+/* Returns the next option's value, with its argument in `optarg`; ARGS_END if only operands are
+ * left; ARGS_STOP if the command must exit with args->exit_status (after --help or an error). */
+int args_next(struct args *args);
+
+/* Prints the error and a hint to --help. Returns the exit status. */
+int args_usage_error(const struct args *args, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Parses a decimal number up to `limit`. Prints an error that calls it `name`, and returns false,
+ * if `text` is not one. */
+bool args_number(const struct args *args, const char *name, const char *text, uint64_t limit,
+                 uint64_t *number);
+
+/* Parses a number of bytes, such as 200GB or 64MiB, that is not 0. Prints an error that calls it
+ * `name`, and returns false, if `text` is not one. */
+bool args_size(const struct args *args, const char *name, const char *text, uint64_t *size);
+
+/* Loads a custom framing from a shared object; *name is valid until exit. Returns 0, or the exit
+ * status after printing the error. */
+int args_load_framing(const char **name, const char *path);
+
+/* Opens the index named by the first operand, with the SIGBUS guard installed. Returns 0, or the
+ * exit status after printing the error. */
+int args_open(recmap_dataset **dataset, const struct args *args);
+
+#endif
