@@ -1,0 +1,20 @@
+/* Converts errors of the library to exceptions. */
+#ifndef RECMAP_PYTHON_BASE_ERRORS_H
+#define RECMAP_PYTHON_BASE_ERRORS_H
+
+#include "base/python.h"
+
+/* The exception for a number that is out of range; an IndexError. */
+extern PyObject *OutOfRangeError;
+
+/* Imports the exceptions of recmap._errors. False with an exception set. */
+int errors_load(void);
+
+/* Sets the exception for an error of the library and returns NULL. Keeps an exception that is
+ * already set, by a callback that then cancelled the operation. */
+PyObject *raise_error(const recmap_error *error);
+
+/* The same for functions that return -1. */
+int raise_error_int(const recmap_error *error);
+
+#endif

@@ -1,0 +1,153 @@
+#include "dataset/annotation.h"
+
+#include <string.h>
+
+#include <recmap/annotation.h>
+
+#include "base/errors.h"
+#include "base/progress.h"
+#include "dataset/dataset.h"
+
+enum { GROUP_SIZE = 4096 };
+
+/* The items of a list or of an array of 4 or 8 bytes per item. */
+struct items {
+    PyObject *list; /* borrowed; NULL for an array */
+    struct array_view array;
+    recmap_type type; /* of an array's items */
+    size_t count;
+};
+
+static int take_items(struct items *items, PyObject *object, recmap_type type) {
+    *items = (struct items){.type = type, .array = ARRAY_VIEW_INIT};
+    if (PyList_Check(object)) {
+        items->list = object;
+        items->count = (size_t)PyList_Size(object);
+        return 1;
+    }
+    size_t size = type == RECMAP_TYPE_FLOAT ? sizeof(float) : sizeof(int64_t);
+    if (!take_array_of(object, &items->array, size, PyBUF_SIMPLE)) return 0;
+    items->count = items->array.count;
+    return 1;
+}
+
+/* Item `i` as a value, which borrows from the list's item. */
+static int item_at(recmap_value *value, const struct items *items, size_t i) {
+    if (items->list) return take_value(PyList_GetItem(items->list, (Py_ssize_t)i), value);
+    value->type = items->type;
+    if (items->type == RECMAP_TYPE_FLOAT) value->as.float32 = ((const float *)items->array.data)[i];
+    else value->as.int64 = ((const int64_t *)items->array.data)[i];
+    return 1;
+}
+
+/* The annotation, and the error of the last call. */
+struct annotate_call {
+    recmap_annotation *annotation;
+    struct progress_call progress;
+    recmap_status status;
+    recmap_error error;
+};
+
+/* Adds rows in groups. Other threads run while a group is looked up. */
+static int add_groups(struct annotate_call *call, recmap_key key, const struct items *keys,
+                      const struct items *values) {
+    recmap_value key_group[GROUP_SIZE], value_group[GROUP_SIZE];
+    for (size_t first = 0; first < keys->count; first += GROUP_SIZE) {
+        size_t left = keys->count - first, count = left < GROUP_SIZE ? left : GROUP_SIZE;
+        for (size_t i = 0; i < count; i++)
+            if (!item_at(&key_group[i], keys, first + i) ||
+                !item_at(&value_group[i], values, first + i))
+                return 0;
+        call->progress.thread = PyEval_SaveThread();
+        call->status = recmap_annotation_add_rows(call->annotation, key, key_group, value_group,
+                                                  count, &call->error);
+        PyEval_RestoreThread(call->progress.thread);
+        if (call->status != RECMAP_OK) return 0;
+    }
+    return 1;
+}
+
+static int add_rows(struct annotate_call *call, PyObject *change) {
+    const char *kind, *name, *default_value;
+    int key, type, added = 0;
+    PyObject *key_items, *value_items;
+    if (!PyArg_ParseTuple(change, "ssziiOO:rows", &kind, &name, &default_value, &key, &type,
+                          &key_items, &value_items))
+        return 0;
+    struct items keys, values;
+    if (!take_items(&keys, key_items, RECMAP_TYPE_INT64)) return 0;
+    if (take_items(&values, value_items, (recmap_type)type)) {
+        call->status = recmap_annotation_add_column(call->annotation, name, (recmap_type)type,
+                                                    default_value, &call->error);
+        if (keys.count != values.count)
+            PyErr_SetString(PyExc_ValueError, "there must be one value for each key");
+        else if (call->status == RECMAP_OK)
+            added = add_groups(call, (recmap_key)key, &keys, &values);
+        array_release(&values.array);
+    }
+    array_release(&keys.array);
+    return added;
+}
+
+static int add_file(struct annotate_call *call, PyObject *change) {
+    const char *kind, *name, *default_value;
+    int key;
+    PyObject *path = NULL;
+    if (!PyArg_ParseTuple(change, "ssziO&:file", &kind, &name, &default_value, &key, take_path,
+                          &path))
+        return 0;
+    const char *text = PyBytes_AsString(path);
+    call->progress.thread = PyEval_SaveThread();
+    call->status = recmap_annotation_add_file(call->annotation, name, text, (recmap_key)key,
+                                              default_value, &call->error);
+    PyEval_RestoreThread(call->progress.thread);
+    Py_DECREF(path);
+    return call->status == RECMAP_OK;
+}
+
+/* False with an exception set, or with the status of an error. */
+static int apply(struct annotate_call *call, PyObject *change) {
+    const char *kind, *name, *new_name = NULL;
+    PyObject *first = PyTuple_GetItem(change, 0);
+    kind = first ? PyUnicode_AsUTF8AndSize(first, NULL) : NULL;
+    if (!kind) return 0;
+    if (!strcmp(kind, "rows")) return add_rows(call, change);
+    if (!strcmp(kind, "file")) return add_file(call, change);
+    if (!PyArg_ParseTuple(change, "ss|s:change", &kind, &name, &new_name)) return 0;
+    call->status = new_name
+                       ? recmap_annotation_rename(call->annotation, name, new_name, &call->error)
+                       : recmap_annotation_drop(call->annotation, name, &call->error);
+    return call->status == RECMAP_OK;
+}
+
+static int apply_all(struct annotate_call *call, PyObject *changes, recmap_dataset *dataset) {
+    call->progress.thread = PyEval_SaveThread();
+    call->status = recmap_annotation_create(&call->annotation, dataset, progress_report,
+                                            &call->progress, &call->error);
+    PyEval_RestoreThread(call->progress.thread);
+    if (call->status != RECMAP_OK) return 0;
+    for (Py_ssize_t i = 0; i < PyList_Size(changes); i++)
+        if (!apply(call, PyList_GetItem(changes, i))) return 0;
+    call->progress.thread = PyEval_SaveThread();
+    call->status = recmap_annotation_finish(call->annotation, &call->error);
+    PyEval_RestoreThread(call->progress.thread);
+    return call->status == RECMAP_OK;
+}
+
+PyObject *dataset_annotate(PyObject *object, PyObject *arguments) {
+    struct annotate_call call = {.progress = PROGRESS_CALL_INIT, .error = RECMAP_ERROR_INIT};
+    PyObject *changes;
+    if (!PyArg_ParseTuple(arguments, "O!O:_annotate", &PyList_Type, &changes,
+                          &call.progress.callable))
+        return NULL;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    handle_retain(handle);
+    int is_done = apply_all(&call, changes, handle->dataset);
+    PyThreadState *thread = PyEval_SaveThread();
+    recmap_annotation_destroy(call.annotation);
+    PyEval_RestoreThread(thread);
+    handle_release(handle);
+    if (is_done) Py_RETURN_NONE;
+    return call.status != RECMAP_OK ? raise_error(&call.error) : NULL;
+}

@@ -1,0 +1,638 @@
+#include "dataset/dataset.h"
+
+#include <stdlib.h>
+
+#include "base/errors.h"
+#include "base/module.h"
+#include "base/progress.h"
+#include "base/signals.h"
+#include "batch/batch.h"
+#include "batch/parser.h"
+#include "dataset/annotation.h"
+#include "dataset/duplicates.h"
+#include "dataset/selection.h"
+#include "order/counts.h"
+#include "order/order.h"
+
+struct handle_object *dataset_handle(struct dataset_object *dataset) {
+    if (!dataset->handle) PyErr_SetString(PyExc_ValueError, "the data set is closed");
+    return dataset->handle;
+}
+
+/* ---- Items. */
+
+static PyObject *item(PyObject *object, Py_ssize_t index) {
+    struct dataset_object *self = (struct dataset_object *)object;
+    if (__builtin_expect(!dataset_handle(self), 0)) return NULL;
+    if (index < 0 || (uint64_t)index >= self->count)
+        return PyErr_Format(OutOfRangeError, "record %zd is out of range: there are %llu records",
+                            index, (unsigned long long)self->count);
+    uint64_t number = self->numbers.data ? ((const uint64_t *)self->numbers.data)[index]
+                                         : self->first + (uint64_t)index * (uint64_t)self->step;
+    return handle_view(self->handle, number);
+}
+
+static Py_ssize_t length(PyObject *object) {
+    return (Py_ssize_t)((struct dataset_object *)object)->count;
+}
+
+static PyObject *subscript(PyObject *object, PyObject *key) {
+    if (PyLong_CheckExact(key)) {
+        Py_ssize_t small = PyLong_AsSsize_t(key);
+        if (__builtin_expect(small >= 0, 1)) return item(object, small);
+        PyErr_Clear(); /* negative or too large: convert it again below, for its own error */
+    }
+    if (!PyIndex_Check(key)) return PyObject_CallMethod(object, "_view", "O", key);
+    Py_ssize_t index = PyNumber_AsSsize_t(key, OutOfRangeError);
+    if (index == -1 && PyErr_Occurred()) {
+        /* NumPy arrays have __index__, but only those with one item can be converted. */
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return NULL;
+        PyErr_Clear();
+        return PyObject_CallMethod(object, "_view", "O", key);
+    }
+    Py_ssize_t count = length(object);
+    if (index < -count)
+        return PyErr_Format(OutOfRangeError, "record %zd is out of range: there are %zd records",
+                            index, count);
+    return item(object, index < 0 ? index + count : index);
+}
+
+/* ---- Many records. */
+
+/* _gather(numbers, threads) */
+static PyObject *gather(PyObject *object, PyObject *arguments) {
+    struct array_view numbers = ARRAY_VIEW_INIT;
+    unsigned threads;
+    if (!PyArg_ParseTuple(arguments, "O&O&:_gather", take_array, &numbers, take_unsigned, &threads))
+        return NULL;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    PyObject *batch = handle ? batch_gather(handle, numbers.data, numbers.count, NULL,
+                                            RECMAP_PARSE_RAISE, threads)
+                             : NULL;
+    array_release(&numbers);
+    return batch;
+}
+
+/* _parse(parser, numbers, collect, threads) */
+static PyObject *parse(PyObject *object, PyObject *arguments) {
+    struct array_view numbers = ARRAY_VIEW_INIT;
+    recmap_parser *parser;
+    int collect;
+    unsigned threads;
+    if (!PyArg_ParseTuple(arguments, "O&O&pO&:_parse", take_parser, &parser, take_array, &numbers,
+                          &collect, take_unsigned, &threads))
+        return NULL;
+    recmap_parse_mode mode = collect ? RECMAP_PARSE_COLLECT : RECMAP_PARSE_RAISE;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    PyObject *batch =
+        handle ? batch_gather(handle, numbers.data, numbers.count, parser, mode, threads) : NULL;
+    array_release(&numbers);
+    return batch;
+}
+
+/* _rows(parser, order, epoch, positions) */
+static PyObject *rows(PyObject *object, PyObject *arguments) {
+    struct array_view positions = ARRAY_VIEW_INIT;
+    recmap_parser *parser;
+    PyObject *order;
+    uint64_t epoch;
+    if (!PyArg_ParseTuple(arguments, "O&O!O&O&:_rows", take_parser, &parser, order_type, &order,
+                          take_uint64, &epoch, take_array, &positions))
+        return NULL;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    PyObject *batch = handle ? batch_cut(handle, ((struct order_object *)order)->order, parser,
+                                         epoch, positions.data, positions.count)
+                             : NULL;
+    array_release(&positions);
+    return batch;
+}
+
+static PyObject *find(PyObject *object, PyObject *arguments) {
+    recmap_value id = {0};
+    if (!PyArg_ParseTuple(arguments, "O&:_find", take_value, &id)) return NULL;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    uint64_t number = 0;
+    struct signal_check check;
+    handle_retain(handle);
+    signals_start(&check);
+    recmap_status status = recmap_dataset_find(&number, handle->dataset, &id, &error);
+    signals_stop(&check);
+    handle_release(handle);
+    return status == RECMAP_OK ? PyLong_FromUnsignedLongLong(number) : raise_error(&error);
+}
+
+static PyObject *list_of(const uint64_t *numbers, size_t count) {
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list && i < count; i++) {
+        PyObject *number = PyLong_FromUnsignedLongLong(numbers[i]);
+        if (!number) Py_CLEAR(list);
+        else PyList_SetItem(list, (Py_ssize_t)i, number);
+    }
+    return list;
+}
+
+/* Most ids belong to few records, so a small buffer on the stack is tried first. The first call
+ * also returns how many there are. */
+static PyObject *find_all(PyObject *object, PyObject *arguments) {
+    recmap_value id = {0};
+    if (!PyArg_ParseTuple(arguments, "O&:_find_all", take_value, &id)) return NULL;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    uint64_t buffer[16], *numbers = buffer;
+    size_t count = 0, capacity = sizeof buffer / sizeof *buffer;
+    struct signal_check check;
+    handle_retain(handle);
+    signals_start(&check);
+    recmap_status status =
+        recmap_dataset_find_all(buffer, capacity, &count, handle->dataset, &id, &error);
+    if (status == RECMAP_OK && count > capacity) {
+        capacity = count;
+        numbers = malloc(capacity * sizeof *numbers);
+        if (numbers)
+            status =
+                recmap_dataset_find_all(numbers, capacity, &count, handle->dataset, &id, &error);
+    }
+    signals_stop(&check);
+    handle_release(handle);
+    PyObject *list;
+    if (!numbers) list = PyErr_NoMemory();
+    else list = status == RECMAP_OK ? list_of(numbers, count) : raise_error(&error);
+    if (numbers != buffer) free(numbers);
+    return list;
+}
+
+/* ---- The index: tables into arrays that the caller made. */
+
+/* _read_id_hashes(out): out is an array of uint64 with one item per record */
+static PyObject *read_id_hashes(PyObject *object, PyObject *arguments) {
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    struct array_view hashes = ARRAY_VIEW_INIT;
+    if (!handle || !PyArg_ParseTuple(arguments, "O&:_read_id_hashes", take_array_out, &hashes))
+        return NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = RECMAP_OK;
+    int fits = hashes.count == recmap_dataset_count(handle->dataset);
+    handle_retain(handle);
+    Py_BEGIN_ALLOW_THREADS
+    if (fits) status = recmap_dataset_read_id_hashes(hashes.data, handle->dataset, &error);
+    Py_END_ALLOW_THREADS
+    handle_release(handle);
+    array_release(&hashes);
+    if (!fits) return PyErr_Format(PyExc_ValueError, "the array must have one item per record");
+    if (status != RECMAP_OK) return raise_error(&error);
+    Py_RETURN_NONE;
+}
+
+static const char *type_name(recmap_type type) {
+    if (type == RECMAP_TYPE_INT64) return "int64";
+    return type == RECMAP_TYPE_FLOAT ? "float32" : "bytes";
+}
+
+/* [(name, type, default or None)] of all columns of the index. */
+static PyObject *column_table(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    size_t count = recmap_dataset_get_info(handle->dataset)->lifted_column_count;
+    PyObject *table = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; table && i < count; i++) {
+        recmap_lifted_column info = {0};
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_status status = recmap_dataset_get_lifted_column(&info, handle->dataset, i, &error);
+        PyObject *row =
+            status != RECMAP_OK
+                ? raise_error(&error)
+                : Py_BuildValue("(ssz)", info.name, type_name(info.type), info.default_value);
+        if (!row) Py_CLEAR(table);
+        else PyList_SetItem(table, (Py_ssize_t)i, row);
+    }
+    return table;
+}
+
+/* [(name, dtype or None)] of all counted features of the index. */
+static PyObject *counted_table(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    size_t count = recmap_dataset_get_info(handle->dataset)->counted_feature_count;
+    PyObject *table = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; table && i < count; i++) {
+        recmap_counted_feature feature = {0};
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_status status =
+            recmap_dataset_get_counted_feature(&feature, handle->dataset, i, &error);
+        PyObject *row = status != RECMAP_OK ? raise_error(&error)
+                                            : Py_BuildValue("(sz)", feature.name,
+                                                            recmap_element_name(feature.element));
+        if (!row) Py_CLEAR(table);
+        else PyList_SetItem(table, (Py_ssize_t)i, row);
+    }
+    return table;
+}
+
+/* _read_counts(name) -> Counts */
+static PyObject *read_counts(PyObject *object, PyObject *name) {
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    const char *text = handle ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    if (!text) return NULL;
+    recmap_counts *counts = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    handle_retain(handle);
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_dataset_read_counts(&counts, handle->dataset, text, &error);
+    Py_END_ALLOW_THREADS
+    handle_release(handle);
+    return status == RECMAP_OK ? counts_wrap(counts) : raise_error(&error);
+}
+
+/* _read_numbers(column, first, out): out is int64 (8 bytes) or float32 (4 bytes), like the column.
+ */
+static PyObject *read_numbers(PyObject *object, PyObject *arguments) {
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    unsigned long column;
+    unsigned long long first;
+    PyObject *out;
+    if (!handle || !PyArg_ParseTuple(arguments, "kKO:_read_numbers", &column, &first, &out))
+        return NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_lifted_column info = {0};
+    if (recmap_dataset_get_lifted_column(&info, handle->dataset, column, &error) != RECMAP_OK)
+        return raise_error(&error);
+    struct array_view values = ARRAY_VIEW_INIT;
+    int is_float = info.type == RECMAP_TYPE_FLOAT;
+    if (!take_array_of(out, &values, is_float ? sizeof(float) : sizeof(int64_t), PyBUF_WRITABLE))
+        return NULL;
+    recmap_status status;
+    handle_retain(handle);
+    Py_BEGIN_ALLOW_THREADS
+    status = is_float ? recmap_dataset_read_float(values.data, handle->dataset, column, first,
+                                                  values.count, &error)
+                      : recmap_dataset_read_int64(values.data, handle->dataset, column, first,
+                                                  values.count, &error);
+    Py_END_ALLOW_THREADS
+    handle_release(handle);
+    array_release(&values);
+    if (status != RECMAP_OK) return raise_error(&error);
+    Py_RETURN_NONE;
+}
+
+static PyObject *list_of_bytes(const recmap_value *values, size_t count) {
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list && i < count; i++) {
+        PyObject *value = PyBytes_FromStringAndSize((const char *)values[i].as.bytes.data,
+                                                    (Py_ssize_t)values[i].as.bytes.size);
+        if (!value) Py_CLEAR(list);
+        else PyList_SetItem(list, (Py_ssize_t)i, value);
+    }
+    return list;
+}
+
+/* _read_bytes(column, first, count) -> [bytes] */
+static PyObject *read_bytes(PyObject *object, PyObject *arguments) {
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    unsigned long column;
+    unsigned long long first;
+    Py_ssize_t count;
+    if (!handle || !PyArg_ParseTuple(arguments, "kKn:_read_bytes", &column, &first, &count))
+        return NULL;
+    recmap_value *values = calloc((size_t)count + 1, sizeof *values);
+    if (!values) return PyErr_NoMemory();
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    handle_retain(handle);
+    Py_BEGIN_ALLOW_THREADS
+    status =
+        recmap_dataset_read_bytes(values, handle->dataset, column, first, (size_t)count, &error);
+    Py_END_ALLOW_THREADS
+    PyObject *list = status == RECMAP_OK ? list_of_bytes(values, (size_t)count)
+                                         : raise_error(&error);
+    handle_release(handle);
+    free(values);
+    return list;
+}
+
+/* [(path, size, first record, records)] of all shards. */
+static PyObject *shard_table(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    uint64_t count = recmap_dataset_get_info(handle->dataset)->shard_count;
+    PyObject *table = PyList_New((Py_ssize_t)count);
+    for (uint64_t i = 0; table && i < count; i++) {
+        recmap_shard_info info = {0};
+        recmap_error error = RECMAP_ERROR_INIT;
+        PyObject *path = recmap_dataset_get_shard(&info, handle->dataset, i, &error) != RECMAP_OK
+                             ? raise_error(&error)
+                             : PyUnicode_DecodeFSDefault(info.path);
+        PyObject *row = path ? Py_BuildValue("(NKKK)", path, (unsigned long long)info.size,
+                                             (unsigned long long)info.first_record,
+                                             (unsigned long long)info.record_count)
+                             : NULL;
+        if (!row) Py_CLEAR(table);
+        else PyList_SetItem(table, (Py_ssize_t)i, row);
+    }
+    return table;
+}
+
+static PyObject *take_text(recmap_text *text, recmap_status status, const recmap_error *error) {
+    PyObject *taken = status == RECMAP_OK
+                          ? PyUnicode_DecodeUTF8(text->data ? text->data : "",
+                                                 (Py_ssize_t)text->size, "surrogateescape")
+                          : raise_error(error);
+    recmap_text_deinit(text);
+    return taken;
+}
+
+static PyObject *info_json(PyObject *object, PyObject *arguments) {
+    int with_shards = 0;
+    if (!PyArg_ParseTuple(arguments, "p:_info_json", &with_shards)) return NULL;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    handle_retain(handle);
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_dataset_info_to_json(&text, handle->dataset, with_shards, &error);
+    Py_END_ALLOW_THREADS
+    handle_release(handle);
+    return take_text(&text, status, &error);
+}
+
+static PyObject *fingerprint(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    const recmap_fingerprint *print = &recmap_dataset_get_info(handle->dataset)->fingerprint;
+    return PyBytes_FromStringAndSize((const char *)print->bytes, sizeof print->bytes);
+}
+
+static PyObject *id_name(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    return handle ? Py_BuildValue("z", recmap_dataset_get_info(handle->dataset)->id_name) : NULL;
+}
+
+static PyObject *record_count(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    return handle ? PyLong_FromUnsignedLongLong(recmap_dataset_count(handle->dataset)) : NULL;
+}
+
+/* ---- Passes over data. */
+
+/* _verify(index_only, threads, progress or None) -> JSON of the report */
+static PyObject *verify(PyObject *object, PyObject *arguments) {
+    struct progress_call progress = PROGRESS_CALL_INIT;
+    recmap_verify_options options = RECMAP_VERIFY_OPTIONS_INIT;
+    if (!PyArg_ParseTuple(arguments, "pO&O:_verify", &options.index_only, take_unsigned,
+                          &options.thread_count, &progress.callable))
+        return NULL;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    options.progress = progress_report;
+    options.progress_context = &progress;
+    recmap_report *report = NULL;
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_error error = RECMAP_ERROR_INIT;
+    handle_retain(handle);
+    progress.thread = PyEval_SaveThread();
+    recmap_status status = recmap_dataset_verify(&report, handle->dataset, &options, &error);
+    if (status == RECMAP_OK) status = recmap_report_to_json(&text, report, &error);
+    recmap_report_destroy(report);
+    PyEval_RestoreThread(progress.thread);
+    handle_release(handle);
+    return take_text(&text, status, &error);
+}
+
+static recmap_status add_group(recmap_schema *schema, struct handle_object *handle,
+                               const uint64_t *numbers, size_t count, recmap_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        recmap_record record;
+        recmap_status status = recmap_dataset_get(&record, handle->dataset, numbers[i], error);
+        if (status == RECMAP_OK) {
+            status = recmap_schema_add(schema, record.data, record.size, error);
+            recmap_record_release(&record);
+        }
+        if (status != RECMAP_OK) return status;
+    }
+    return RECMAP_OK;
+}
+
+/* Adds records in groups, and handles signals between them. CANCELLED if a handler raised. */
+static recmap_status add_records(recmap_schema *schema, struct handle_object *handle,
+                                 const struct array_view *numbers, recmap_error *error) {
+    enum { GROUP_SIZE = 256 };
+    recmap_status status = RECMAP_OK;
+    for (size_t first = 0; first < numbers->count && status == RECMAP_OK; first += GROUP_SIZE) {
+        size_t left = numbers->count - first;
+        struct signal_check check;
+        signals_start(&check);
+        status = add_group(schema, handle, (const uint64_t *)numbers->data + first,
+                           left < GROUP_SIZE ? left : GROUP_SIZE, error);
+        signals_stop(&check);
+        if (status == RECMAP_OK && PyErr_CheckSignals() < 0) status = RECMAP_CANCELLED;
+    }
+    return status;
+}
+
+/* _schema(numbers) -> (JSON, number of records that are neither Example nor SequenceExample) */
+static PyObject *schema(PyObject *object, PyObject *arguments) {
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    struct array_view numbers = ARRAY_VIEW_INIT;
+    if (!handle || !PyArg_ParseTuple(arguments, "O&:_schema", take_array, &numbers)) return NULL;
+    recmap_schema *result = NULL;
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_error error = RECMAP_ERROR_INIT;
+    handle_retain(handle);
+    recmap_status status = recmap_schema_create(&result, &error);
+    if (status == RECMAP_OK) status = add_records(result, handle, &numbers, &error);
+    if (status == RECMAP_OK) status = recmap_schema_to_json(&text, result, &error);
+    uint64_t other_count = status == RECMAP_OK ? recmap_schema_other_count(result) : 0;
+    recmap_schema_destroy(result);
+    handle_release(handle);
+    array_release(&numbers);
+    PyObject *json = take_text(&text, status, &error);
+    return json ? Py_BuildValue("(NK)", json, (unsigned long long)other_count) : NULL;
+}
+
+/* ---- The object. */
+
+static void release_handle(struct dataset_object *self) {
+    struct handle_object *handle = self->handle;
+    self->handle = NULL;
+    handle_release(handle);
+}
+
+static PyObject *close_dataset(PyObject *object, PyObject *unused) {
+    (void)unused;
+    release_handle((struct dataset_object *)object);
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_handle(PyObject *object, void *unused) {
+    (void)unused;
+    PyObject *handle = (PyObject *)dataset_handle((struct dataset_object *)object);
+    Py_XINCREF(handle);
+    return handle;
+}
+
+/* _use_handle(handle): continues with another open data set of as many records */
+static PyObject *use_handle(PyObject *object, PyObject *handle) {
+    struct dataset_object *self = (struct dataset_object *)object;
+    struct handle_object *old = dataset_handle(self);
+    if (!old) return NULL;
+    struct handle_object *fresh = (struct handle_object *)handle;
+    if (!PyObject_TypeCheck(handle, handle_type) ||
+        recmap_dataset_count(fresh->dataset) != recmap_dataset_count(old->dataset))
+        return PyErr_Format(PyExc_ValueError, "this is not a handle of the same records");
+    handle_retain(fresh);
+    self->handle = fresh;
+    handle_release(old);
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_closed(PyObject *object, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(!((struct dataset_object *)object)->handle);
+}
+
+/* (first, count, step, numbers or None) */
+static PyObject *get_range(PyObject *object, void *unused) {
+    (void)unused;
+    struct dataset_object *self = (struct dataset_object *)object;
+    PyObject *numbers = self->numbers.buffer.obj ? self->numbers.buffer.obj : Py_None;
+    return Py_BuildValue("(KKLO)", (unsigned long long)self->first, (unsigned long long)self->count,
+                         (long long)self->step, numbers);
+}
+
+/* Checks the selection once, so that reading items needs no check. IndexError if a record is out of
+ * range. */
+static int check_numbers(const struct dataset_object *self) {
+    uint64_t record_count = recmap_dataset_count(self->handle->dataset);
+    const uint64_t *numbers = self->numbers.data;
+    for (uint64_t i = 0; numbers && i < self->count; i++)
+        if (numbers[i] >= record_count) {
+            PyErr_Format(OutOfRangeError, "record %llu is out of range: there are %llu records",
+                         (unsigned long long)numbers[i], (unsigned long long)record_count);
+            return -1;
+        }
+    if (numbers || !self->count) return 0;
+    __int128 last = (__int128)self->first + (__int128)(self->count - 1) * self->step;
+    if (self->first < record_count && last >= 0 && last < (__int128)record_count) return 0;
+    PyErr_SetString(OutOfRangeError, "the range of records exceeds the data set");
+    return -1;
+}
+
+/* Dataset(handle, first, count, step, numbers): numbers is None or an array of uint64. */
+static PyObject *dataset_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    (void)keywords;
+    PyObject *handle, *numbers;
+    uint64_t first, count;
+    long long step;
+    if (!PyArg_ParseTuple(arguments, "O!O&O&LO:Dataset", handle_type, &handle, take_uint64, &first,
+                          take_uint64, &count, &step, &numbers))
+        return NULL;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    struct dataset_object *self = (struct dataset_object *)allocate(type, 0);
+    if (!self) return NULL;
+    self->handle = (struct handle_object *)handle;
+    handle_retain(self->handle);
+    self->first = first;
+    self->count = count;
+    self->step = step;
+    if (numbers != Py_None) {
+        if (!take_array_of(numbers, &self->numbers, sizeof(uint64_t), PyBUF_SIMPLE)) Py_CLEAR(self);
+        self->count = self->numbers.count;
+    }
+    if (check_numbers(self) < 0) {
+        Py_DECREF((PyObject *)self);
+        return NULL;
+    }
+    return (PyObject *)self;
+}
+
+static int traverse(PyObject *object, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(object));
+    PyObject *handle = (PyObject *)((struct dataset_object *)object)->handle;
+    Py_VISIT(handle);
+    return 0;
+}
+
+static int clear(PyObject *object) {
+    release_handle((struct dataset_object *)object);
+    return 0;
+}
+
+static void dealloc(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    clear(object);
+    array_release(&((struct dataset_object *)object)->numbers);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DECREF(type);
+}
+
+static PyMethodDef methods[] = {
+    {"_gather", gather, METH_VARARGS, NULL},
+    {"_parse", parse, METH_VARARGS, NULL},
+    {"_rows", rows, METH_VARARGS, NULL},
+    {"_find", find, METH_VARARGS, NULL},
+    {"_find_all", find_all, METH_VARARGS, NULL},
+    {"_find_many", dataset_find_many, METH_VARARGS, NULL},
+    {"_annotate", dataset_annotate, METH_VARARGS, NULL},
+    {"_find_duplicates", dataset_find_duplicates, METH_VARARGS, NULL},
+    {"_match", dataset_match, METH_VARARGS, NULL},
+    {"_save_selection", dataset_save_selection, METH_VARARGS, NULL},
+    {"_read_selection", dataset_read_selection, METH_O, NULL},
+    {"_read_id_hashes", read_id_hashes, METH_VARARGS, NULL},
+    {"_column_table", column_table, METH_NOARGS, NULL},
+    {"_counted_table", counted_table, METH_NOARGS, NULL},
+    {"_read_counts", read_counts, METH_O, NULL},
+    {"_read_numbers", read_numbers, METH_VARARGS, NULL},
+    {"_read_bytes", read_bytes, METH_VARARGS, NULL},
+    {"_shard_table", shard_table, METH_NOARGS, NULL},
+    {"_info_json", info_json, METH_VARARGS, NULL},
+    {"_fingerprint", fingerprint, METH_NOARGS, NULL},
+    {"_id_name", id_name, METH_NOARGS, NULL},
+    {"_record_count", record_count, METH_NOARGS, NULL},
+    {"_verify", verify, METH_VARARGS, NULL},
+    {"_schema", schema, METH_VARARGS, NULL},
+    {"_use_handle", use_handle, METH_O, NULL},
+    {"_close", close_dataset, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef members[] = {
+    {"_handle", get_handle, NULL, NULL, NULL},
+    {"_range", get_range, NULL, NULL, NULL},
+    {"closed", get_closed, NULL, "Whether close() was called.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_new, dataset_new},
+    {Py_tp_traverse, traverse},
+    {Py_tp_clear, clear},
+    {Py_tp_dealloc, dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, members},
+    {Py_mp_subscript, subscript},
+    {Py_mp_length, length},
+    {Py_sq_item, item},
+    {Py_sq_length, length},
+    {Py_tp_doc, "The base class of Dataset."},
+    {0, NULL},
+};
+
+PyType_Spec dataset_spec = {
+    .name = "recmap._recmap.Dataset",
+    .basicsize = sizeof(struct dataset_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .slots = slots,
+};

@@ -1,0 +1,29 @@
+/* A data set or a view of one: records of a handle, in some order. The base class of the Python
+ * class Dataset. */
+#ifndef RECMAP_PYTHON_DATASET_DATASET_H
+#define RECMAP_PYTHON_DATASET_DATASET_H
+
+#include "base/arguments.h"
+#include "dataset/handle.h"
+
+/* Item i is record numbers[i], or first + i * step without numbers. */
+struct dataset_object {
+    PyObject_HEAD
+    struct handle_object *handle; /* NULL once closed */
+    uint64_t count;
+    uint64_t first;
+    int64_t step;
+    struct array_view numbers;
+};
+
+/* The handle, or NULL with ValueError if the data set is closed. The reference is borrowed: retain
+ * it before releasing the GIL. Convert arguments first if that can run Python code (`__index__`,
+ * `__bool__`), because that code could close the data set. */
+struct handle_object *dataset_handle(struct dataset_object *dataset);
+
+/* _find_many(ids, out, positions): writes the position of each id of a list to an array of int64;
+ * -1 if it is absent. For a view by numbers, `positions` is an array of int64 with the position of
+ * each record of the whole data set in the view, or -1; else None. */
+PyObject *dataset_find_many(PyObject *object, PyObject *arguments);
+
+#endif

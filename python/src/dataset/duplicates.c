@@ -1,0 +1,45 @@
+#include "dataset/duplicates.h"
+
+#include <recmap/duplicates.h>
+
+#include "base/errors.h"
+#include "base/progress.h"
+#include "dataset/dataset.h"
+
+struct duplicates_call {
+    struct array_view firsts, numbers;
+    const char *feature;
+    int by_id;
+    struct progress_call progress;
+};
+
+static int find(struct duplicates_call *call, struct handle_object *handle) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (call->firsts.count != call->numbers.count) {
+        PyErr_SetString(PyExc_ValueError, "the arrays must have one item per record");
+        return 0;
+    }
+    handle_retain(handle);
+    call->progress.thread = PyEval_SaveThread();
+    recmap_status status = recmap_dataset_find_duplicates(
+        call->firsts.data, handle->dataset, call->numbers.data, call->numbers.count, call->feature,
+        call->by_id, progress_report, &call->progress, &error);
+    PyEval_RestoreThread(call->progress.thread);
+    handle_release(handle);
+    if (status != RECMAP_OK) raise_error(&error);
+    return status == RECMAP_OK;
+}
+
+PyObject *dataset_find_duplicates(PyObject *object, PyObject *arguments) {
+    struct duplicates_call call = {ARRAY_VIEW_INIT, ARRAY_VIEW_INIT, NULL, 0, PROGRESS_CALL_INIT};
+    if (!PyArg_ParseTuple(arguments, "O&O&zpO:_find_duplicates", take_array_out, &call.firsts,
+                          take_array, &call.numbers, &call.feature, &call.by_id,
+                          &call.progress.callable))
+        return NULL;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    int is_found = handle && find(&call, handle);
+    array_release(&call.firsts);
+    array_release(&call.numbers);
+    if (!is_found) return NULL;
+    Py_RETURN_NONE;
+}

@@ -1,0 +1,70 @@
+/* Expands names of shards by the rules of the library. */
+#include <stdlib.h>
+
+#include "base/arguments.h"
+#include "base/errors.h"
+#include "base/module.h"
+#include "base/signals.h"
+#include "index/storage.h"
+
+static recmap_status add_all(recmap_shards *shards, PyObject *names, int *failed,
+                             recmap_error *error) {
+    Py_ssize_t count = PySequence_Size(names);
+    recmap_status status = RECMAP_OK;
+    for (Py_ssize_t i = 0; i < count && status == RECMAP_OK; i++) {
+        PyObject *name = PySequence_GetItem(names, i), *path = NULL;
+        *failed = !name || !take_path(name, &path);
+        if (!*failed) {
+            /* A pattern in a remote store is matched by requests to it. */
+            const char *text = PyBytes_AsString(path);
+            struct signal_check check;
+            signals_start(&check);
+            status = recmap_shards_add(shards, text, error);
+            signals_stop(&check);
+        }
+        Py_XDECREF(name);
+        Py_XDECREF(path);
+        if (*failed) break;
+    }
+    return status;
+}
+
+static PyObject *paths_of(const recmap_shards *shards) {
+    size_t count = recmap_shards_count(shards);
+    PyObject *paths = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; paths && i < count; i++) {
+        PyObject *path = PyUnicode_DecodeFSDefault(recmap_shards_path(shards, i));
+        if (!path) Py_CLEAR(paths);
+        else PyList_SetItem(paths, (Py_ssize_t)i, path);
+    }
+    return paths;
+}
+
+/* shards_expand(names, storage or None) -> ([path], default path of their index) */
+PyObject *shards_expand(PyObject *module, PyObject *arguments) {
+    (void)module;
+    PyObject *names;
+    recmap_storage *storage = NULL;
+    if (!PyArg_ParseTuple(arguments, "OO&:shards_expand", &names, take_storage, &storage))
+        return NULL;
+    recmap_shards *shards = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    int failed = 0;
+    char index[4096];
+    recmap_status status = recmap_shards_create(&shards, &error);
+    if (status == RECMAP_OK) status = recmap_shards_set_storage(shards, storage, &error);
+    if (status == RECMAP_OK) status = add_all(shards, names, &failed, &error);
+    if (status == RECMAP_OK && !failed)
+        status = recmap_shards_index_path(index, sizeof index, shards, &error);
+    PyObject *result = NULL;
+    if (status != RECMAP_OK) {
+        raise_error(&error);
+    } else if (!failed) {
+        PyObject *paths = paths_of(shards), *index_path = PyUnicode_DecodeFSDefault(index);
+        if (paths && index_path) result = Py_BuildValue("(OO)", paths, index_path);
+        Py_XDECREF(paths);
+        Py_XDECREF(index_path);
+    }
+    recmap_shards_destroy(shards);
+    return result;
+}

@@ -1,0 +1,154 @@
+/* The class Writer, which writes one TFRecord file. A lock admits one thread at a time. */
+#include "base/arguments.h"
+#include "base/errors.h"
+#include "base/module.h"
+#include "index/index.h"
+
+struct writer_object {
+    PyObject_HEAD
+    recmap_writer *writer; /* NULL once closed */
+    PyThread_type_lock lock;
+};
+
+/* Records of at least this size are written without the GIL. */
+enum { LARGE = 65536 };
+
+static void lock(struct writer_object *self) {
+    if (PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) return;
+    Py_BEGIN_ALLOW_THREADS
+    PyThread_acquire_lock(self->lock, WAIT_LOCK);
+    Py_END_ALLOW_THREADS
+}
+
+static int open_writer(struct writer_object *self, PyObject *path, PyObject *index,
+                       recmap_index_options *index_options) {
+    recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
+    if (index) options.index_path = PyBytes_AsString(index);
+    options.index = index_options;
+    self->lock = PyThread_allocate_lock();
+    if (!self->lock) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status =
+        recmap_writer_create(&self->writer, PyBytes_AsString(path), &options, &error);
+    return status == RECMAP_OK ? 0 : raise_error_int(&error);
+}
+
+/* Writer(path, index or None, id or None, lifts, counted features) */
+static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    (void)keywords;
+    PyObject *path = NULL, *index_name, *index = NULL;
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    struct lift_list lifts = {NULL, 0};
+    struct counted_list counted = {NULL, 0};
+    if (!PyArg_ParseTuple(arguments, "O&OzO&O&:Writer", take_path, &path, &index_name,
+                          &options.id_feature, take_lifts, &lifts, take_counted, &counted))
+        return NULL;
+    options.lifts = lifts.lifts;
+    options.lift_count = lifts.count;
+    options.counted_features = counted.features;
+    options.counted_feature_count = counted.count;
+    struct writer_object *self = NULL;
+    if (index_name == Py_None || take_path(index_name, &index)) {
+        allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+        self = (struct writer_object *)allocate(type, 0);
+        if (self && open_writer(self, path, index, &options) < 0) {
+            Py_DECREF((PyObject *)self);
+            self = NULL;
+        }
+    }
+    lift_list_deinit(&lifts);
+    counted_list_deinit(&counted);
+    Py_XDECREF(index);
+    Py_DECREF(path);
+    return (PyObject *)self;
+}
+
+static recmap_status write_bytes(struct writer_object *self, const Py_buffer *bytes,
+                                 recmap_error *error) {
+    if (bytes->len < LARGE)
+        return recmap_writer_write(self->writer, bytes->buf, (size_t)bytes->len, error);
+    recmap_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_writer_write(self->writer, bytes->buf, (size_t)bytes->len, error);
+    Py_END_ALLOW_THREADS
+    return status;
+}
+
+static PyObject *write_record(PyObject *object, PyObject *record) {
+    struct writer_object *self = (struct writer_object *)object;
+    Py_buffer bytes;
+    if (PyObject_GetBuffer(record, &bytes, PyBUF_C_CONTIGUOUS) < 0) return NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = RECMAP_OK;
+    lock(self);
+    int closed = !self->writer;
+    if (!closed) status = write_bytes(self, &bytes, &error);
+    PyThread_release_lock(self->lock);
+    PyBuffer_Release(&bytes);
+    if (closed) return PyErr_Format(PyExc_ValueError, "the writer is closed");
+    if (status != RECMAP_OK) return raise_error(&error);
+    Py_RETURN_NONE;
+}
+
+/* close(): gives the file its final name */
+static PyObject *close_writer(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct writer_object *self = (struct writer_object *)object;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = RECMAP_OK;
+    lock(self);
+    Py_BEGIN_ALLOW_THREADS
+    if (self->writer) status = recmap_writer_finish(self->writer, &error);
+    recmap_writer_destroy(self->writer);
+    self->writer = NULL;
+    Py_END_ALLOW_THREADS
+    PyThread_release_lock(self->lock);
+    if (status != RECMAP_OK) return raise_error(&error);
+    Py_RETURN_NONE;
+}
+
+/* abandon(): removes the file */
+static PyObject *abandon(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct writer_object *self = (struct writer_object *)object;
+    lock(self);
+    recmap_writer_destroy(self->writer);
+    self->writer = NULL;
+    PyThread_release_lock(self->lock);
+    Py_RETURN_NONE;
+}
+
+static void dealloc(PyObject *object) {
+    struct writer_object *self = (struct writer_object *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    recmap_writer_destroy(self->writer);
+    if (self->lock) PyThread_free_lock(self->lock);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DECREF(type);
+}
+
+static PyMethodDef methods[] = {
+    {"write", write_record, METH_O, NULL},
+    {"close", close_writer, METH_NOARGS, NULL},
+    {"abandon", abandon, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_new, writer_new},
+    {Py_tp_dealloc, dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, "What the class Writer holds, once a shard."},
+    {0, NULL},
+};
+
+PyType_Spec writer_spec = {
+    .name = "recmap._recmap.Writer",
+    .basicsize = sizeof(struct writer_object),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = slots,
+};

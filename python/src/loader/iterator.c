@@ -1,0 +1,174 @@
+/* The iterator of a `for` over a loader.
+ *
+ * In C because a batch and the position after it must reach the caller together. CPython looks at
+ * signals when it enters a function, jumps backwards, or has called something, but not between the
+ * end of an iterator's `next` in C and the assignment of its value to the variable of the `for`. So
+ * a step is delivered as the last thing before `next` returns, after everything that may raise. */
+#include "base/arguments.h"
+#include "base/module.h"
+#include "loader/loader.h"
+
+struct iterator_object {
+    PyObject_HEAD
+    struct loader_object *source;
+    PyObject *prepare; /* () -> the first step ahead, or None to be asked again */
+    PyObject *convert; /* (step) -> what is delivered; NULL: its value, or its batch without one */
+    uint64_t iteration;
+    uint64_t epoch_limit; /* ends at this epoch */
+    char is_one_epoch;    /* ends at the next end of an epoch; without a limit */
+};
+
+/* Iterator(loader, prepare, convert or None, epoch limit or None for one epoch) */
+static PyObject *iterator_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    static char *names[] = {"loader", "prepare", "convert", "epoch_limit", NULL};
+    PyObject *source, *prepare, *convert, *limit;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O!OOO:Iterator", names, loader_type,
+                                     &source, &prepare, &convert, &limit))
+        return NULL;
+    uint64_t epoch_limit = 0;
+    if (limit != Py_None && !take_uint64(limit, &epoch_limit)) return NULL;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    struct iterator_object *self = (struct iterator_object *)allocate(type, 0);
+    if (!self) return NULL;
+    Py_INCREF(source);
+    Py_INCREF(prepare);
+    self->source = (struct loader_object *)source;
+    self->prepare = prepare;
+    if (convert != Py_None) {
+        Py_INCREF(convert);
+        self->convert = convert;
+    }
+    self->epoch_limit = epoch_limit;
+    self->is_one_epoch = limit == Py_None;
+    self->iteration = ++self->source->iteration;
+    self->source->is_iterating = 1;
+    return (PyObject *)self;
+}
+
+static void end_iteration(struct iterator_object *self) {
+    self->source->iteration++;
+    self->source->is_iterating = 0;
+}
+
+/* Whether the iterator has ended, or ends here. */
+static int is_over(struct iterator_object *self) {
+    if (self->iteration != self->source->iteration) return 1;
+    if (self->is_one_epoch || self->source->epoch < self->epoch_limit) return 0;
+    end_iteration(self);
+    return 1;
+}
+
+/* A StopIteration out of a transform would end the `for` in silence. */
+static void rename_stop(void) {
+    PyObject *type, *cause, *trace;
+    if (!PyErr_ExceptionMatches(PyExc_StopIteration)) return;
+    PyErr_Fetch(&type, &cause, &trace);
+    PyErr_NormalizeException(&type, &cause, &trace);
+    if (trace) PyException_SetTraceback(cause, trace);
+    Py_XDECREF(type);
+    Py_XDECREF(trace);
+    PyErr_SetString(PyExc_RuntimeError, "a batch's transform raised StopIteration");
+    PyObject *error;
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    PyException_SetCause(error, cause);
+    PyErr_Restore(type, error, trace);
+}
+
+/* What the caller is to get for the step. NULL with an exception. */
+static PyObject *value_of(const struct iterator_object *self, struct step_object *step) {
+    if (step->is_end) {
+        Py_INCREF(Py_None);
+        return Py_None;
+    }
+    if (self->convert) return PyObject_CallFunctionObjArgs(self->convert, (PyObject *)step, NULL);
+    PyObject *value = step->value ? step->value : step->batch;
+    Py_INCREF(value);
+    return value;
+}
+
+enum outcome { DELIVERED, TRY_AGAIN, RAISED };
+
+/* Nothing that may raise comes after loader_deliver. */
+static enum outcome deliver(PyObject **value, struct iterator_object *self,
+                            struct step_object *step) {
+    *value = value_of(self, step);
+    if (!*value || PyErr_CheckSignals() < 0) {
+        Py_CLEAR(*value);
+        return RAISED;
+    }
+    if (self->iteration != self->source->iteration || !loader_deliver(self->source, step)) {
+        Py_CLEAR(*value); /* another thread delivered it, or moved the loader */
+        return TRY_AGAIN;
+    }
+    if (step->is_end) {
+        Py_CLEAR(*value);
+        if (self->is_one_epoch) end_iteration(self);
+        return TRY_AGAIN;
+    }
+    return DELIVERED;
+}
+
+static PyObject *iterator_next(PyObject *object) {
+    struct iterator_object *self = (struct iterator_object *)object;
+    while (!is_over(self)) {
+        PyObject *step = PyObject_CallNoArgs(self->prepare);
+        PyObject *value = NULL;
+        enum outcome outcome = RAISED;
+        if (step == Py_None) outcome = PyErr_CheckSignals() < 0 ? RAISED : TRY_AGAIN;
+        else if (step) outcome = deliver(&value, self, (struct step_object *)step);
+        Py_XDECREF(step);
+        if (outcome == RAISED) rename_stop();
+        if (outcome != TRY_AGAIN) return value;
+    }
+    return NULL;
+}
+
+/* Does not ask whether the iterator ends here, because that would end it. */
+static PyObject *iterator_repr(PyObject *object) {
+    struct iterator_object *self = (struct iterator_object *)object;
+    if (self->iteration != self->source->iteration)
+        return PyUnicode_FromString("<recmap iterator of a loader, ended>");
+    return PyUnicode_FromFormat("<recmap iterator of a loader: epoch %llu, position %llu>",
+                                (unsigned long long)self->source->epoch,
+                                (unsigned long long)self->source->position);
+}
+
+static int traverse(PyObject *object, visitproc visit, void *arg) {
+    struct iterator_object *self = (struct iterator_object *)object;
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT((PyObject *)self->source);
+    Py_VISIT(self->prepare);
+    Py_VISIT(self->convert);
+    return 0;
+}
+
+static void dealloc(PyObject *object) {
+    struct iterator_object *self = (struct iterator_object *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    Py_XDECREF((PyObject *)self->source);
+    Py_XDECREF(self->prepare);
+    Py_XDECREF(self->convert);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DECREF(type);
+}
+
+static PyType_Slot slots[] = {
+    {Py_tp_new, iterator_new},
+    {Py_tp_dealloc, dealloc},
+    {Py_tp_traverse, traverse},
+    {Py_tp_repr, iterator_repr},
+    {Py_tp_iter, PyObject_SelfIter},
+    {Py_tp_iternext, iterator_next},
+    {Py_tp_doc, "The steps of one `for` over a loader."},
+    {0, NULL},
+};
+
+PyType_Spec iterator_spec = {
+    .name = "recmap._recmap.Iterator",
+    .basicsize = sizeof(struct iterator_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .slots = slots,
+};

@@ -1,0 +1,480 @@
+/* A loader as an object. One thread uses it at a time: others wait at its lock. */
+#include "loader/loader.h"
+#include "base/arguments.h"
+#include "base/errors.h"
+#include "base/module.h"
+#include "batch/batch.h"
+#include "batch/parser.h"
+#include "order/order.h"
+
+/* Signals are looked at this often while a batch is not ready. */
+#define WAIT_NS 50000000u
+
+static void lock(struct loader_object *self) {
+    if (PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) return;
+    Py_BEGIN_ALLOW_THREADS
+    PyThread_acquire_lock(self->lock, WAIT_LOCK);
+    Py_END_ALLOW_THREADS
+}
+
+static void unlock(struct loader_object *self) {
+    PyThread_release_lock(self->lock);
+}
+
+/* The object owns all that the loader borrows. After an error, its deallocation releases whatever
+ * was set. */
+static PyObject *loader_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    static char *names[] = {"handle",  "order", "batch_size", "rank",      "world_size", "last",
+                            "threads", "ahead", "on_error",   "readahead", "parser",     NULL};
+    PyObject *handle, *order;
+    recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
+    int last = 0, bad_record = 0, readahead = 0;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O!O!O&O&O&iO&O&iiO&:Loader", names,
+                                     handle_type, &handle, order_type, &order, take_uint64,
+                                     &options.batch_size, take_unsigned, &options.rank,
+                                     take_unsigned, &options.world_size, &last, take_unsigned,
+                                     &options.thread_count, take_unsigned, &options.batches_ahead,
+                                     &bad_record, &readahead, take_parser, &options.parser))
+        return NULL;
+    options.last = (recmap_last)last;
+    options.bad_record = (recmap_bad_record)bad_record;
+    options.readahead = (recmap_readahead)readahead;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    struct loader_object *self = (struct loader_object *)allocate(type, 0);
+    if (!self) return NULL;
+    self->handle = (struct handle_object *)handle;
+    handle_retain(self->handle);
+    if (options.parser) self->parser = recmap_parser_retain(options.parser);
+    self->lock = PyThread_allocate_lock();
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = RECMAP_OK;
+    if (!self->lock) PyErr_NoMemory();
+    else
+        status = recmap_loader_create(&self->loader, self->handle->dataset,
+                                      ((struct order_object *)order)->order, &options, &error);
+    if (status != RECMAP_OK) raise_error(&error);
+    if (self->loader) return (PyObject *)self;
+    Py_DECREF((PyObject *)self);
+    return NULL;
+}
+
+/* ---- Steps ahead. */
+
+static recmap_status check_process(const struct loader_object *self, recmap_error *error) {
+    uint64_t epoch, position;
+    return recmap_loader_tell(&epoch, &position, self->loader, error);
+}
+
+static void add(struct loader_object *self, struct step_object *step) {
+    Py_INCREF((PyObject *)step);
+    if (self->newest) self->newest->next = step;
+    else self->first = step;
+    self->newest = step;
+    self->ahead_count++;
+}
+
+/* Removes the first step ahead, whose reference the caller takes over. */
+static struct step_object *remove_first(struct loader_object *self) {
+    struct step_object *step = self->first;
+    self->first = step->next;
+    step->next = NULL;
+    if (!self->first) self->newest = NULL;
+    self->ahead_count--;
+    return step;
+}
+
+int loader_deliver(struct loader_object *self, struct step_object *step) {
+    if (self->first != step) return 0;
+    remove_first(self);
+    Py_DECREF((PyObject *)step); /* the caller has another reference */
+    self->epoch = step->epoch;
+    self->position = step->position;
+    self->is_end_next = !step->is_end && step->position == 0;
+    return 1;
+}
+
+/* Returns 1 with the lock held when a step is ready; 0 without it when the loader was moved
+ * meanwhile; -1 with an exception, as of a signal's handler. The lock is free now and then, so that
+ * another thread can move the loader while this one waits. */
+static int lock_ready(struct loader_object *self) {
+    uint64_t generation = self->generation;
+    for (;;) {
+        lock(self);
+        int is_ready = 0, is_moved = self->generation != generation;
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_status status = RECMAP_OK;
+        Py_BEGIN_ALLOW_THREADS
+        if (!is_moved) status = recmap_loader_wait(&is_ready, self->loader, WAIT_NS, &error);
+        Py_END_ALLOW_THREADS
+        if (status == RECMAP_OK && is_ready) return 1;
+        unlock(self);
+        if (status != RECMAP_OK) return raise_error_int(&error);
+        if (PyErr_CheckSignals() < 0) return -1;
+        if (is_moved) return 0;
+    }
+}
+
+/* The library's next batch, or NULL at the end of an epoch. -1 with an exception. */
+static int next_batch(recmap_batch **batch, struct loader_object *self) {
+    recmap_batch *spare = handle_take_batch(self->handle);
+    if (!spare) return -1;
+    *batch = spare;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_loader_next(batch, self->loader, &error);
+    Py_END_ALLOW_THREADS
+    if (status == RECMAP_OK) return 0;
+    handle_give_batch(self->handle, spare);
+    return raise_error_int(&error);
+}
+
+/* Makes the library give the batch again that was taken last, whose object could not be made. */
+static int put_back(struct loader_object *self, uint64_t epoch, uint64_t position) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (recmap_loader_seek(self->loader, epoch, position, &error) != RECMAP_OK)
+        return raise_error_int(&error);
+    return -1;
+}
+
+static int tell_library(uint64_t *epoch, uint64_t *position, struct loader_object *self) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_loader_tell(epoch, position, self->loader, &error);
+    return status == RECMAP_OK ? 0 : raise_error_int(&error);
+}
+
+/* Takes a step and adds it to those ahead. The lock is held. -1 with an exception. */
+static int take_into(struct step_object *step, struct loader_object *self) {
+    uint64_t epoch, position;
+    recmap_batch *batch;
+    if (tell_library(&epoch, &position, self) < 0 || next_batch(&batch, self) < 0) return -1;
+    step->is_end = !batch;
+    if (batch) step->batch = batch_wrap(self->handle, batch, self->parser);
+    if ((batch && !step->batch) || tell_library(&step->epoch, &step->position, self) < 0)
+        return put_back(self, epoch, position);
+    add(self, step);
+    return 0;
+}
+
+/* take() -> the step that was added to those ahead, or None when the loader was moved meanwhile */
+static PyObject *take(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct loader_object *self = (struct loader_object *)object;
+    struct step_object *step = step_create();
+    if (!step) return NULL;
+    int ready = lock_ready(self);
+    if (ready > 0) {
+        if (take_into(step, self) < 0) ready = -1;
+        unlock(self);
+    }
+    if (ready > 0) return (PyObject *)step;
+    Py_DECREF((PyObject *)step);
+    if (ready < 0) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* first() -> the first step ahead, or None */
+static PyObject *first(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct loader_object *self = (struct loader_object *)object;
+    PyObject *step = self->first ? (PyObject *)self->first : Py_None;
+    Py_INCREF(step);
+    return step;
+}
+
+/* first_or_take() -> the first step ahead, taken now if there is none; or None, as take() */
+static PyObject *first_or_take(PyObject *object, PyObject *unused) {
+    struct loader_object *self = (struct loader_object *)object;
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (check_process(self, &error) != RECMAP_OK) return raise_error(&error);
+    return self->first ? first(object, unused) : take(object, unused);
+}
+
+/* deliver(step) -> whether it was the first one ahead */
+static PyObject *deliver(PyObject *object, PyObject *step) {
+    if (!PyObject_TypeCheck(step, step_type))
+        return PyErr_Format(PyExc_TypeError, "deliver takes a step");
+    return PyBool_FromLong(
+        loader_deliver((struct loader_object *)object, (struct step_object *)step));
+}
+
+/* ahead() -> (number of steps ahead, the epoch after the newest, whether the newest is an epoch's
+ * end, generation). Without steps ahead: of what was delivered, and whether no more is wanted. */
+static PyObject *ahead(PyObject *object, PyObject *unused) {
+    (void)unused;
+    const struct loader_object *self = (struct loader_object *)object;
+    const struct step_object *newest = self->newest;
+    int is_end = newest ? newest->is_end : !self->is_iterating && !self->is_end_next;
+    return Py_BuildValue("(nKiK)", (Py_ssize_t)self->ahead_count,
+                         (unsigned long long)(newest ? newest->epoch : self->epoch), is_end,
+                         (unsigned long long)self->generation);
+}
+
+/* ---- The position. */
+
+/* tell() -> (epoch, position) after what was delivered */
+static PyObject *tell(PyObject *object, PyObject *unused) {
+    (void)unused;
+    const struct loader_object *self = (struct loader_object *)object;
+    return Py_BuildValue("(KK)", (unsigned long long)self->epoch,
+                         (unsigned long long)self->position);
+}
+
+/* is_end_next() -> whether an epoch's last step was delivered and its end was not */
+static PyObject *is_end_next(PyObject *object, PyObject *unused) {
+    (void)unused;
+    return PyBool_FromLong(((struct loader_object *)object)->is_end_next);
+}
+
+/* check_process() raises in a child of the process in which the loader's threads run */
+static PyObject *check_process_method(PyObject *object, PyObject *unused) {
+    (void)unused;
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (check_process((struct loader_object *)object, &error) != RECMAP_OK)
+        return raise_error(&error);
+    Py_RETURN_NONE;
+}
+
+/* The steps ahead while the loader moves. */
+struct move {
+    struct step_object *first, *newest;
+    size_t count;
+};
+
+/* Begins to move: threads that wait for a step stop waiting, and the lock is held until end_move.
+ *
+ * The steps ahead are set aside in the same moment as the lock is obtained. While they were still
+ * there, another thread could deliver one of them during the move, and the loader would then be put
+ * back to a position before it: the step would be delivered twice. */
+static void begin_move(struct move *move, struct loader_object *self) {
+    self->generation++;
+    lock(self);
+    *move = (struct move){self->first, self->newest, self->ahead_count};
+    self->first = self->newest = NULL;
+    self->ahead_count = 0;
+}
+
+static void drop_steps(struct step_object *first) {
+    while (first) {
+        struct step_object *step = first;
+        first = step->next;
+        step->next = NULL;
+        Py_DECREF((PyObject *)step);
+    }
+}
+
+/* Drops the steps that were set aside, or puts them back if the move failed. They are dropped after
+ * the lock is released, because that may run any code. */
+static int end_move(struct loader_object *self, struct move *move, recmap_status status,
+                    recmap_error *error) {
+    if (status == RECMAP_OK)
+        status = recmap_loader_tell(&self->epoch, &self->position, self->loader, error);
+    if (status == RECMAP_OK) {
+        self->is_end_next = 0;
+        unlock(self);
+        drop_steps(move->first);
+        return 0;
+    }
+    self->first = move->first;
+    self->newest = move->newest;
+    self->ahead_count = move->count;
+    unlock(self);
+    return raise_error_int(error);
+}
+
+/* Seeks in the library, between begin_move and end_move. */
+static recmap_status seek_library(struct loader_object *self, uint64_t epoch, uint64_t position,
+                                  recmap_error *error) {
+    recmap_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_loader_seek(self->loader, epoch, position, error);
+    Py_END_ALLOW_THREADS
+    return status;
+}
+
+static int move_to(struct loader_object *self, uint64_t epoch, uint64_t position) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    struct move move;
+    begin_move(&move, self);
+    recmap_status status = seek_library(self, epoch, position, &error);
+    return end_move(self, &move, status, &error);
+}
+
+static PyObject *seek(PyObject *object, PyObject *arguments) {
+    uint64_t epoch, position;
+    if (!PyArg_ParseTuple(arguments, "O&O&:seek", take_uint64, &epoch, take_uint64, &position))
+        return NULL;
+    if (move_to((struct loader_object *)object, epoch, position) < 0) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* Stops the library's threads, between begin_move and end_move. */
+static recmap_status stop_library(struct loader_object *self, recmap_error *error) {
+    recmap_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_loader_stop(self->loader, error);
+    Py_END_ALLOW_THREADS
+    return status;
+}
+
+/* close() ends the iterator, drops the steps ahead, and stops the threads. */
+static PyObject *close_iteration(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct loader_object *self = (struct loader_object *)object;
+    recmap_error error = RECMAP_ERROR_INIT;
+    struct move move;
+    self->iteration++;
+    self->is_iterating = 0;
+    begin_move(&move, self);
+    /* Read after the steps were set aside: until then another thread may deliver one. */
+    recmap_status status = seek_library(self, self->epoch, self->position, &error);
+    if (status == RECMAP_OK) status = stop_library(self, &error);
+    if (end_move(self, &move, status, &error) < 0) return NULL;
+    Py_RETURN_NONE;
+}
+
+enum load_rule { LOAD_SAME, LOAD_CONTINUED, LOAD_CHANGED };
+
+/* The GIL is not held. */
+static recmap_status load_state(recmap_loader *loader, const recmap_state *state,
+                                enum load_rule rule, recmap_error *error) {
+    if (rule == LOAD_SAME) return recmap_loader_load(loader, state, error);
+    if (rule == LOAD_CONTINUED) return recmap_loader_load_continued(loader, state, error);
+    const recmap_state_info *info = recmap_state_get_info(state);
+    return recmap_loader_seek(loader, info->epoch, info->position, error);
+}
+
+/* load(JSON of a state, rule) */
+static PyObject *load(PyObject *object, PyObject *arguments) {
+    struct loader_object *self = (struct loader_object *)object;
+    const char *text;
+    Py_ssize_t size;
+    int rule;
+    if (!PyArg_ParseTuple(arguments, "s#i:load", &text, &size, &rule)) return NULL;
+    recmap_state *state = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_state_from_json(&state, text, (size_t)size, &error);
+    struct move move;
+    begin_move(&move, self);
+    Py_BEGIN_ALLOW_THREADS
+    if (status == RECMAP_OK) status = load_state(self->loader, state, (enum load_rule)rule, &error);
+    Py_END_ALLOW_THREADS
+    recmap_state_destroy(state);
+    if (end_move(self, &move, status, &error) < 0) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *statistics(PyObject *object, PyObject *unused) {
+    (void)unused;
+    recmap_loader_statistics found;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status =
+        recmap_loader_get_statistics(&found, ((struct loader_object *)object)->loader, &error);
+    if (status != RECMAP_OK) return raise_error(&error);
+    return Py_BuildValue("{sKsKsKsKsKsKsKsKsIsI}", "batches", (unsigned long long)found.batch_count,
+                         "records", (unsigned long long)found.record_count, "bytes",
+                         (unsigned long long)found.byte_count, "caller_wait_ns",
+                         (unsigned long long)found.caller_wait_ns, "worker_wait_ns",
+                         (unsigned long long)found.worker_wait_ns, "skipped",
+                         (unsigned long long)found.skipped_count, "readahead",
+                         (unsigned long long)found.readahead_count, "readahead_records",
+                         (unsigned long long)found.readahead_records, "threads", found.thread_count,
+                         "batches_ready", found.batches_ready);
+}
+
+static PyObject *skipped_row(const recmap_skipped *skipped) {
+    PyObject *substitute = Py_None;
+    if (skipped->substitute == RECMAP_NO_RECORD) Py_INCREF(substitute);
+    else substitute = PyLong_FromUnsignedLongLong(skipped->substitute);
+    if (!substitute) return NULL;
+    return Py_BuildValue("(KKKN)", (unsigned long long)skipped->epoch,
+                         (unsigned long long)skipped->position, (unsigned long long)skipped->number,
+                         substitute);
+}
+
+/* skipped() -> [(epoch, position, number, substitute or None)] */
+static PyObject *skipped(PyObject *object, PyObject *unused) {
+    (void)unused;
+    enum { AT_ONCE = 64 };
+    PyObject *list = PyList_New(0);
+    recmap_skipped some[AT_ONCE];
+    size_t count = AT_ONCE;
+    for (size_t first = 0; list && count == AT_ONCE; first += count) {
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_status status = recmap_loader_get_skipped(
+            some, AT_ONCE, &count, ((struct loader_object *)object)->loader, first, &error);
+        if (status != RECMAP_OK) {
+            Py_DECREF(list);
+            return raise_error(&error);
+        }
+        for (size_t i = 0; list && i < count; i++) {
+            PyObject *row = skipped_row(&some[i]);
+            if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+            Py_XDECREF(row);
+        }
+    }
+    return list;
+}
+
+static int traverse(PyObject *object, visitproc visit, void *arg) {
+    struct loader_object *self = (struct loader_object *)object;
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT((PyObject *)self->first);
+    return 0;
+}
+
+static int clear(PyObject *object) {
+    struct loader_object *self = (struct loader_object *)object;
+    while (self->first) Py_DECREF((PyObject *)remove_first(self));
+    return 0;
+}
+
+static void dealloc(PyObject *object) {
+    struct loader_object *self = (struct loader_object *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    clear(object);
+    Py_BEGIN_ALLOW_THREADS
+    recmap_loader_destroy(self->loader);
+    Py_END_ALLOW_THREADS
+    if (self->lock) PyThread_free_lock(self->lock);
+    recmap_parser_release(self->parser);
+    handle_release(self->handle);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DECREF(type);
+}
+
+static PyMethodDef methods[] = {
+    {"take", take, METH_NOARGS, NULL},
+    {"first", first, METH_NOARGS, NULL},
+    {"first_or_take", first_or_take, METH_NOARGS, NULL},
+    {"deliver", deliver, METH_O, NULL},
+    {"ahead", ahead, METH_NOARGS, NULL},
+    {"tell", tell, METH_NOARGS, NULL},
+    {"is_end_next", is_end_next, METH_NOARGS, NULL},
+    {"check_process", check_process_method, METH_NOARGS, NULL},
+    {"seek", seek, METH_VARARGS, NULL},
+    {"load", load, METH_VARARGS, NULL},
+    {"close", close_iteration, METH_NOARGS, NULL},
+    {"statistics", statistics, METH_NOARGS, NULL},
+    {"skipped", skipped, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_new, loader_new},
+    {Py_tp_dealloc, dealloc},
+    {Py_tp_traverse, traverse},
+    {Py_tp_clear, clear},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, "What the class Loader holds."},
+    {0, NULL},
+};
+
+PyType_Spec loader_spec = {
+    .name = "recmap._recmap.Loader",
+    .basicsize = sizeof(struct loader_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .slots = slots,
+};

@@ -1,0 +1,47 @@
+/* A loader as an object, and the steps that were taken from the library and not yet delivered.
+ *
+ * A signal handler that raises can end Python code between any two of its calls. So a step moves in
+ * two moves that no such handler can divide: `take` adds it to the steps ahead, in the call that
+ * takes it from the library; `deliver` removes it and moves the position past it, in the call that
+ * hands its value to the caller. Whatever runs between the two (making columns, a transform, an
+ * adapter) may fail or be interrupted: the step is then still the first one ahead. */
+#ifndef RECMAP_PYTHON_LOADER_LOADER_H
+#define RECMAP_PYTHON_LOADER_LOADER_H
+
+#include "dataset/handle.h"
+
+struct step_object {
+    PyObject_HEAD
+    struct step_object *next; /* among the steps ahead; owned */
+    PyObject *batch;          /* a RecordBatch; NULL at an epoch's end */
+    PyObject *value;          /* what the transform made of it; NULL until then */
+    PyObject *error;          /* what the transform raised */
+    PyObject *finished;       /* a lock that is free once value or error is set */
+    int status;               /* the transform's progress; its meaning is Python's */
+    uint64_t epoch, position; /* of the loader once the step is delivered */
+    char is_end;              /* of an epoch */
+};
+
+struct loader_object {
+    PyObject_HEAD
+    recmap_loader *loader;
+    struct handle_object *handle;
+    recmap_parser *parser; /* or NULL */
+    PyThread_type_lock lock;
+    struct step_object *first, *newest; /* steps ahead, or NULL; the first is owned */
+    size_t ahead_count;
+    uint64_t epoch, position; /* of what was delivered */
+    char is_end_next;         /* the epoch's last step was delivered, its end was not */
+    char is_iterating;        /* an iterator has not ended */
+    uint64_t iteration;       /* the number of the one iterator that may continue */
+    uint64_t generation;      /* of steps: those of an earlier one were dropped by seek or close */
+};
+
+/* A step of nothing. NULL with MemoryError. */
+struct step_object *step_create(void);
+
+/* If `step` is the first one ahead: removes it, moves the position past it and returns true. Runs
+ * no Python code; the caller has a reference to the step. */
+int loader_deliver(struct loader_object *self, struct step_object *step);
+
+#endif

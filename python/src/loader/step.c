@@ -1,0 +1,73 @@
+/* A step of a loader: a batch or the end of an epoch, on its way from the library to the caller. */
+#include "loader/loader.h"
+
+#include <structmember.h>
+
+#include "base/module.h"
+
+struct step_object *step_create(void) {
+    allocfunc allocate = (allocfunc)PyType_GetSlot(step_type, Py_tp_alloc);
+    return (struct step_object *)allocate(step_type, 0);
+}
+
+static int traverse(PyObject *object, visitproc visit, void *arg) {
+    struct step_object *self = (struct step_object *)object;
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT((PyObject *)self->next);
+    Py_VISIT(self->batch);
+    Py_VISIT(self->value);
+    Py_VISIT(self->error);
+    Py_VISIT(self->finished);
+    return 0;
+}
+
+/* `next` stays: the loader counts on its chain of steps. */
+static int clear(PyObject *object) {
+    struct step_object *self = (struct step_object *)object;
+    Py_CLEAR(self->batch);
+    Py_CLEAR(self->value);
+    Py_CLEAR(self->error);
+    Py_CLEAR(self->finished);
+    return 0;
+}
+
+static void dealloc(PyObject *object) {
+    struct step_object *self = (struct step_object *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    clear(object);
+    Py_XDECREF((PyObject *)self->next);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DECREF(type);
+}
+
+#define OFFSET(field) (Py_ssize_t) offsetof(struct step_object, field)
+
+static PyMemberDef members[] = {
+    {"batch", T_OBJECT, OFFSET(batch), READONLY, NULL},
+    {"value", T_OBJECT, OFFSET(value), 0, NULL},
+    {"error", T_OBJECT, OFFSET(error), 0, NULL},
+    {"finished", T_OBJECT, OFFSET(finished), 0, NULL},
+    {"status", T_INT, OFFSET(status), 0, NULL},
+    {"epoch", T_ULONGLONG, OFFSET(epoch), READONLY, NULL},
+    {"position", T_ULONGLONG, OFFSET(position), READONLY, NULL},
+    {"is_end", T_BOOL, OFFSET(is_end), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_dealloc, dealloc},
+    {Py_tp_traverse, traverse},
+    {Py_tp_clear, clear},
+    {Py_tp_members, members},
+    {Py_tp_doc, "A step that was taken from the library and not yet delivered."},
+    {0, NULL},
+};
+
+PyType_Spec step_spec = {
+    .name = "recmap._recmap.Step",
+    .basicsize = sizeof(struct step_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = slots,
+};
