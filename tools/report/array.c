@@ -4,6 +4,9 @@
 
 enum { SIDE_SHOWN_MAX = 256, HEADER_SIZE = 54, DIMENSION_MAX = 1 << 20 };
 
+_Static_assert(ARRAY_BITMAP_SIZE_MAX == HEADER_SIZE + 3 * SIDE_SHOWN_MAX * SIDE_SHOWN_MAX,
+               "room for the largest bitmap");
+
 /* True if the name is `word`, or ends with it after a slash. */
 static bool is_named(const recmap_example_part *part, const char *word) {
     size_t size = strlen(word);
@@ -59,7 +62,7 @@ static void set_pixel(uint8_t *target, const uint8_t *source, uint64_t channels)
 }
 
 /* Large arrays are reduced: every pixel shown is one of the array's. */
-static size_t make_bitmap(uint8_t *bitmap, const struct array_shape *shape, const uint8_t *pixels) {
+size_t array_make_bitmap(uint8_t *bitmap, const struct array_shape *shape, const uint8_t *pixels) {
     uint64_t channels = shape->channels ? shape->channels : 1;
     uint64_t longest = shape->width > shape->height ? shape->width : shape->height;
     uint64_t step = (longest + SIDE_SHOWN_MAX - 1) / SIDE_SHOWN_MAX;
@@ -76,8 +79,8 @@ static size_t make_bitmap(uint8_t *bitmap, const struct array_shape *shape, cons
 }
 
 size_t array_write(struct html *html, const struct array_shape *shape, const uint8_t *pixels) {
-    static uint8_t bitmap[HEADER_SIZE + SIDE_SHOWN_MAX * SIDE_SHOWN_MAX * 3];
-    size_t size = make_bitmap(bitmap, shape, pixels);
+    static uint8_t bitmap[ARRAY_BITMAP_SIZE_MAX];
+    size_t size = array_make_bitmap(bitmap, shape, pixels);
     html_put(html, "<img class=\"array\" alt=\"array\" src=\"data:image/bmp;base64,");
     html_base64(html, bitmap, size);
     html_format(html, "\"><div class=\"note\">uint8 array, %llu x %llu x %llu</div>",

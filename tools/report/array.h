@@ -22,6 +22,10 @@ void array_shape_add(struct array_shape *shape, const recmap_example_part *part)
 /* True if `count` bytes can be an array of this shape, with 1, 3 or 4 channels. */
 bool array_shape_matches(const struct array_shape *shape, uint64_t count);
 
+/* Makes a BMP file of at most 256 x 256 pixels. The shape matches the pixels. Returns its size. */
+enum { ARRAY_BITMAP_SIZE_MAX = 54 + 3 * 256 * 256 };
+size_t array_make_bitmap(uint8_t *bitmap, const struct array_shape *shape, const uint8_t *pixels);
+
 /* Writes an <img> of at most 256 x 256 pixels. The shape matches the pixels. Returns the bytes of
  * the picture. */
 size_t array_write(struct html *html, const struct array_shape *shape, const uint8_t *pixels);

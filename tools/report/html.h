@@ -30,7 +30,4 @@ void html_string(struct html *html, const char *text);
 
 void html_base64(struct html *html, const uint8_t *data, size_t size);
 
-/* True for UTF-8 without control characters other than white space. */
-bool html_is_text(const uint8_t *data, size_t size);
-
 #endif

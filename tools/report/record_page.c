@@ -4,6 +4,7 @@
 #include <recmap/order.h>
 
 #include "report/array.h"
+#include "report/characters.h"
 #include "report/media.h"
 #include "report/page.h"
 #include "report/plot.h"
@@ -96,7 +97,7 @@ static void write_bytes(struct record_page *page, const uint8_t *data, size_t si
     if (media.kind != MEDIA_NONE) write_media(page, &media, data, size);
     else if (array_shape_matches(&page->shape, size))
         page->media_size += array_write(page->html, &page->shape, data);
-    else if (html_is_text(data, size)) write_words(page->html, data, size);
+    else if (characters_are_text(data, size)) write_words(page->html, data, size);
     else write_hex(page->html, data, size);
 }
 
