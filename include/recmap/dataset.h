@@ -80,13 +80,16 @@ typedef struct recmap_dataset_options {
                                 processes of one user may share it */
     uint64_t cache_size; /* upper bound on the bytes in the cache; 0: until a tenth of the disk is
                             left */
+    int allow_missing_shards; /* not 0: open the index even if no shard is found, for example to
+                                 describe it. Without it, an index that was copied away from its
+                                 shards is an error */
 } recmap_dataset_options;
 
-#define RECMAP_DATASET_OPTIONS_VERSION 4
+#define RECMAP_DATASET_OPTIONS_VERSION 5
 #define RECMAP_DATASET_OPTIONS_INIT                                                                \
     {                                                                                              \
         RECMAP_DATASET_OPTIONS_VERSION, RECMAP_ACCESS_MAP, RECMAP_CHECK_DATA,                      \
-            RECMAP_INDEX_CHECK_LAZY, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, NULL, NULL, 0             \
+            RECMAP_INDEX_CHECK_LAZY, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, NULL, NULL, 0, 0          \
     }
 
 /* Threads: all functions except recmap_dataset_close may be called from many threads at once. Fork:
@@ -94,10 +97,13 @@ typedef struct recmap_dataset_options {
  * own. */
 typedef struct recmap_dataset recmap_dataset;
 
-/* Opens the index at `path`, without opening any shard (with RECMAP_ACCESS_AUTO, one is opened if
- * the data are larger than memory). NULL options are the defaults. The caller closes the data set.
+/* Opens the index at `path`. Shards are opened when they are first read; here only the first is
+ * looked for, and up to 15 more if it is missing. Shards in remote stores are not looked for. (With
+ * RECMAP_ACCESS_AUTO, one shard is opened if the data are larger than memory.) NULL options are the
+ * defaults. The caller closes the data set.
  *
- * Errors: IO if the file cannot be opened or is not a regular file; CORRUPT if it is not a recmap
+ * Errors: IO if the file cannot be opened or is not a regular file, or if none of these shards
+ * exists, unless options.allow_missing_shards is set; CORRUPT if it is not a recmap
  * index or is damaged; INVALID if it names shards by absolute paths without
  * options.allow_absolute_paths or options.shards, or names that options.shards cannot confine;
  * UNSUPPORTED for a newer format version or another LMDB file format.

@@ -158,7 +158,12 @@ def merge(path: Path, parts: Iterable[Path], *, progress: Progress = "auto") -> 
     """
     names = names_of(parts)
     path_of_first = os.path.abspath(names[0])
-    first = OpenOptions(path=path_of_first, allow_absolute_paths=True, allow_urls=True)
+    first = OpenOptions(
+        path=path_of_first,
+        allow_absolute_paths=True,
+        allow_urls=True,
+        allow_missing_shards=True,
+    )
     with Dataset._open(first) as dataset:
         options = IndexOptions(
             id=dataset._id_name(),

@@ -94,7 +94,11 @@ def _open_or_append(opening: OpenOptions, indexing: IndexOptions, shards: Sequen
 def _keep_contents(path: str, indexing: IndexOptions, first_shard: str) -> IndexOptions:
     """Adds the ids, lifted columns, counts and framing that the index to be rebuilt has."""
     try:
-        dataset = Dataset._open(OpenOptions(path=path, allow_absolute_paths=True, allow_urls=True))
+        dataset = Dataset._open(
+            OpenOptions(
+                path=path, allow_absolute_paths=True, allow_urls=True, allow_missing_shards=True
+            )
+        )
     except Error:
         return indexing  # damaged, or of another version: nothing can be kept
     with dataset:
@@ -145,6 +149,7 @@ def open(
     cache: Path | None = None,
     cache_size: int | str | None = None,
     allow_urls: bool = False,
+    allow_missing_shards: bool = False,
 ) -> Dataset:
     """Opens TFRecord files as a data set. The first use indexes them.
 
@@ -216,9 +221,12 @@ def open(
         cache_size: the maximum size of the cache, in bytes or as "200GB" or "64MiB"; None: until a
             tenth of the disk is left.
         allow_urls: allow an ``.rmx`` to name shards in remote stores.
+        allow_missing_shards: open an ``.rmx`` even if none of its shards is found, for its ids,
+            columns and ``ds.info``. Otherwise that is an error; shards in remote stores are not
+            looked for.
 
     Raises:
-        FileNotFoundError: nothing has that name.
+        FileNotFoundError: nothing has that name, or an ``.rmx`` was copied away from its shards.
         InvalidError: an ``.rmx`` names shards outside its own folder, or, with ``shards=``, in a
             way that could leave that folder. Without ``shards=``, pass ``shards=`` or, if you
             trust the index, ``allow_absolute_paths=True``; for URLs, ``allow_urls=True``.
@@ -268,6 +276,8 @@ def open(
         credentials=credentials,
         cache=None if cache is None else os.path.abspath(cache),
         cache_size=size_of(cache_size),
+        # Shards given by name were found already, and a difference is a stale index.
+        allow_missing_shards=allow_missing_shards or not is_index,
         framing_path=framing_path,
     )
     indexing = IndexOptions(

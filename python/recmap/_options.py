@@ -84,6 +84,7 @@ class OpenOptions:
     credentials: Credentials | None = field(default=None, repr=False)
     cache: str | None = None  # the folder that keeps what is read from remote stores
     cache_size: int = 0
+    allow_missing_shards: bool = False
     framing_path: str | None = None  # the shared object of a custom framing
 
     def __post_init__(self) -> None:
@@ -108,6 +109,7 @@ class OpenOptions:
             storage=storage_of(self.storage, self.credentials),
             cache=self.cache,
             cache_size=self.cache_size,
+            allow_missing_shards=self.allow_missing_shards,
         )
 
     def opened(self) -> tuple[OpenOptions, ...]:

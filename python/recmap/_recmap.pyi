@@ -73,6 +73,7 @@ class Handle:
         storage: Any = ...,
         cache: str | None = ...,
         cache_size: int = ...,
+        allow_missing_shards: bool = ...,
     ) -> Self: ...
     @classmethod
     def concat(cls, parts: tuple[Handle, ...]) -> Handle: ...

@@ -154,11 +154,28 @@ def test_shards_folder_replaces_that_of_the_index(tmp_path, copied_digits):
             again = pickle.loads(pickle.dumps(ds))
             assert bytes(again[7]) == payloads[7]
     with pytest.raises(FileNotFoundError, match='shards="FOLDER"'):
-        recmap.open(beside)[0]
+        recmap.open(beside)
     with pytest.raises(FileNotFoundError, match="no-such"):
         recmap.open(beside, shards=tmp_path / "no-such")
     with pytest.raises(ValueError, match="shards="):
         recmap.open(moved, shards=moved)
+
+
+def test_index_copied_away_from_its_shards(tmp_path, copied_digits):
+    """Opening fails, and says which shard was expected where."""
+    recmap.open(copied_digits, lift=["label"]).close()
+    (tmp_path / "copy").mkdir()
+    copy = shutil.copy(tmp_path / "digits.rmx", tmp_path / "copy")
+    with pytest.raises(FileNotFoundError, match='shards="FOLDER"') as caught:
+        recmap.open(copy)
+    assert caught.value.path == "digits-00000-of-00004.tfrecord"
+    assert str(tmp_path / "copy") in caught.value.advice
+    ds = recmap.open(copy, allow_missing_shards=True)
+    assert len(ds) == 1797 and ds.columns["label"][5] == 5
+    with pytest.raises(FileNotFoundError, match='shards="FOLDER"'):
+        ds[0]
+    ds = recmap.open(copy, shards=tmp_path)
+    assert bytes(ds[3]) == bytes(recmap.open(copied_digits)[3])
 
 
 def test_shards_folder_keeps_subfolders(tmp_path):

@@ -59,6 +59,7 @@ static recmap_status prepare_shards(recmap_dataset *dataset, const recmap_datase
                                           options->storage,
                                           options->cache,
                                           options->cache_size,
+                                          options->allow_missing_shards != 0,
                                           dataset->check == FRAME_CHECK_ALL};
     dataset->access = dataset->info.access = access;
     RETURN_IF_FAILED(shard_cache_create(&dataset->shards, dataset->index, &caching, error));

@@ -67,6 +67,9 @@ enum { MAPS_MAX = 32000, FILES_SHARE = 2, FILES_MIN = 4 };
  * inflating a span, or a request. */
 enum { SAMPLES_STEP = 8 };
 
+/* Shards that are looked for when the data set is opened, at most; one if the first is there. */
+enum { PRESENCE_SAMPLES = 16 };
+
 static const struct shard_entry *entry_of(const struct shard_cache *cache, uint32_t shard_index) {
     return &index_shards(cache->index)[shard_index].entry;
 }
@@ -201,6 +204,43 @@ static void claim_files(const struct shard_cache *cache) {
     }
 }
 
+/* Says where a shard was expected, if it could not be opened for a reason other than a lack of
+ * descriptors. */
+static void advise_of_folder(const struct shard_cache *cache, const char *name,
+                             recmap_error *error) {
+    if (!error || error->system_errno == EMFILE || url_is_url(error->path)) return;
+    fail_advise(error,
+                "the shard is expected in %s. Move it back, pass `--shards FOLDER`, or index the "
+                "shards again with `recmap index`.",
+                cache->is_moved || name[0] != '/' ? cache->folder : "that folder");
+}
+
+/* Whether a local shard is certainly missing. Objects in remote stores are not asked for. */
+static bool is_missing(const struct shard_cache *cache, const char *name, recmap_error *error) {
+    char *url = find_url(cache, name);
+    bool is_remote = url != NULL;
+    free(url);
+    if (is_remote) return false;
+    struct source *source = NULL;
+    recmap_status status = shard_cache_open_source(&source, cache, name, NULL, error);
+    source_close(source);
+    return status == RECMAP_IO && (error->system_errno == ENOENT || error->system_errno == ENOTDIR);
+}
+
+/* Fails if the index was copied away from its shards: none of a few shards across the table exists.
+ * Normally the first one does, and no other is looked for, so that the cost does not grow with the
+ * number of shards. A shard that is missing while others are there fails when it is read. */
+static recmap_status check_presence(const struct shard_cache *cache, recmap_error *error) {
+    size_t step = cache->shard_count / PRESENCE_SAMPLES + 1;
+    recmap_error first = RECMAP_ERROR_INIT, other = RECMAP_ERROR_INIT;
+    if (cache->options.allow_missing_shards || !cache->shard_count) return RECMAP_OK;
+    for (uint32_t i = 0; i < cache->shard_count; i += (uint32_t)step)
+        if (!is_missing(cache, entry_of(cache, i)->path, i ? &other : &first)) return RECMAP_OK;
+    advise_of_folder(cache, entry_of(cache, 0)->path, &first);
+    if (error) *error = first;
+    return RECMAP_IO;
+}
+
 static recmap_status open_disk_cache(struct shard_cache *cache, recmap_error *error) {
     const struct shard_cache_options *options = &cache->options;
     if (!options->disk_cache || !cache->storage) return RECMAP_OK;
@@ -214,6 +254,7 @@ static recmap_status find_shards(struct shard_cache *cache, recmap_error *error)
     RETURN_IF_FAILED(find_folder(cache, error));
     RETURN_IF_FAILED(check_names(cache, error));
     RETURN_IF_FAILED(find_storage(cache, error));
+    RETURN_IF_FAILED(check_presence(cache, error));
     return open_disk_cache(cache, error);
 }
 
@@ -433,12 +474,7 @@ static recmap_status open_source(struct open_shard *shard, const char *path, rec
     while (status == RECMAP_IO && local.system_errno == EMFILE &&
            cache->options.access != RECMAP_ACCESS_MAP && close_oldest(cache));
     if (status != RECMAP_OK && error) *error = local;
-    if (status == RECMAP_IO && local.system_errno != EMFILE && !url_is_url(local.path))
-        fail_advise(
-            error,
-            "the shard is expected in %s. Move it back, pass `--shards FOLDER`, or index the "
-            "shards again with `recmap index`.",
-            cache->is_moved || path[0] != '/' ? cache->folder : "that folder");
+    if (status == RECMAP_IO) advise_of_folder(cache, path, error);
     return status;
 }
 

@@ -31,11 +31,12 @@ struct shard_cache_options {
     recmap_storage *storage; /* NULL: the defaults */
     const char *disk_cache;  /* the folder of a cache, or NULL; only used by shard_cache_create */
     uint64_t disk_cache_size;
+    bool allow_missing_shards; /* as the data set's option */
     bool checks_data; /* records are compared with their checksums, if the framing has any */
 };
 
 /* `index` must outlive the cache. Errors: NO_MEMORY, INVALID (an absolute name that is not
- * allowed, or that could leave options.folder). */
+ * allowed, or that could leave options.folder), IO (no shard is where the index expects it). */
 recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *index,
                                  const struct shard_cache_options *options, recmap_error *error);
 

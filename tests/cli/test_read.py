@@ -76,6 +76,30 @@ class Digits(CliTest):
         self.assertEqual(self.run_recmap("verify", "digits.rmx", *at).status, 0)
         self.assertEqual(self.run_recmap("schema", "digits.rmx", *at).status, 0)
 
+    def test_index_copied_away_from_its_shards(self):
+        """Each command that reads records says where it expects them. The others need none."""
+        os.mkdir(self.path("copy"))
+        shutil.copy(self.path("digits.rmx"), self.path("copy"))
+        index = "copy/digits.rmx"
+        for command in (
+            ["cat", index],
+            ["cat", "--shuffle", "-o", "out", index],
+            ["get", index, "7"],
+            ["get", index, "1797:1797", "5"],
+            ["find", index, "digit-00042"],
+            ["schema", index],
+            ["duplicates", "--by", "content", index],
+        ):
+            with self.subTest(command=command):
+                result = self.run_recmap(*command)
+                self.assertEqual((result.out, result.status), (b"", 4))
+                self.assertRegex(result.err, rb"^recmap: digits-0000\d-of-00004.tfrecord: ")
+                self.assertIn(b"is expected in " + self.path("copy").encode(), result.err)
+                self.assertIn(b"pass `--shards FOLDER`", result.err)
+                self.assertFalse(os.path.exists(self.path("out")))
+        for command in ["info"], ["order"], ["export", "--to", "idx", "-o", "text"]:
+            self.assertEqual(self.run_recmap(*command, index).status, 0, command)
+
     def test_find(self):
         self.check(
             "find",

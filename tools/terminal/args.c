@@ -38,6 +38,8 @@ void args_init(struct args *args, const struct command *command, const struct op
     /* The user named the index, so its absolute shard paths and URLs are trusted. */
     args->dataset_options.allow_absolute_paths = 1;
     args->dataset_options.allow_urls = 1;
+    /* Some commands describe an index without its shards. The others fail at the first record. */
+    args->dataset_options.allow_missing_shards = 1;
     /* The leading colon makes getopt silent and return ':' for a missing argument. */
     args->letters[0] = ':';
     args_add(args, options);

@@ -179,16 +179,18 @@ static PyObject *handle_new(PyTypeObject *type, PyObject *arguments, PyObject *k
                             "storage",
                             "cache",
                             "cache_size",
+                            "allow_missing_shards",
                             NULL};
     PyObject *path = NULL, *shards = NULL, *cache = NULL;
     int access = 0, header_only = 0, check_index = 0;
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O&|ippppO&pO&O&pO&O&O&:Handle", names, take_path, &path, &access,
+            arguments, keywords, "O&|ippppO&pO&O&pO&O&O&p:Handle", names, take_path, &path, &access,
             &header_only, &check_index, &options.index_in_memory, &options.guard, take_unsigned,
             &options.shard_limit, &options.allow_absolute_paths, take_uint64,
             &options.span_keep_size, take_path_or_none, &shards, &options.allow_urls, take_storage,
-            &options.storage, take_path_or_none, &cache, take_uint64, &options.cache_size))
+            &options.storage, take_path_or_none, &cache, take_uint64, &options.cache_size,
+            &options.allow_missing_shards))
         return NULL;
     options.shards = shards ? PyBytes_AsString(shards) : NULL;
     options.cache = cache ? PyBytes_AsString(cache) : NULL;

@@ -341,6 +341,62 @@ static void test_batch_names_first_error(void **state) {
     }
 }
 
+static void rename_shards(const char *format, const char *target_format) {
+    for (int i = 0; i < SHARDS; i++) {
+        char name[32], target[32];
+        snprintf(name, sizeof name, format, i);
+        snprintf(target, sizeof target, target_format, i);
+        assert_int_equal(rename(name, target), 0);
+    }
+}
+
+/* An index that is not with its shards fails when it is opened, unless it is only to be described.
+ */
+static void test_copied_away(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    recmap_dataset *dataset = NULL;
+    recmap_record record;
+    rename_shards("s%05d", "hidden%d");
+    for (int access = 0; access <= RECMAP_ACCESS_AUTO; access++) {
+        options.access = (recmap_access)access;
+        assert_int_equal(recmap_dataset_open(&dataset, "set.rmx", &options, &error), RECMAP_IO);
+        assert_null(dataset);
+        assert_string_equal(error.path, "s00000");
+        assert_non_null(strstr(error.message, "No such file"));
+        assert_non_null(strstr(error.advice, "pass `--shards FOLDER`"));
+    }
+    options.allow_missing_shards = 1;
+    dataset = dataset_open("set.rmx", &options);
+    assert_int_equal(recmap_dataset_count(dataset), SHARDS * RECORDS);
+    assert_int_equal(recmap_dataset_get(&record, dataset, 150, &error), RECMAP_IO);
+    recmap_dataset_close(dataset);
+    /* Any shard that is there shows that this is the right folder. */
+    assert_int_equal(rename("hidden2", "s00002"), 0);
+    dataset = dataset_open("set.rmx", NULL);
+    assert_int_equal(recmap_dataset_get(&record, dataset, 0, &error), RECMAP_IO);
+    ASSERT_OK(recmap_dataset_get(&record, dataset, 250, &error), &error);
+    recmap_record_release(&record);
+    recmap_dataset_close(dataset);
+}
+
+/* Only names that do not exist count as missing: anything else is an error of the first read. */
+static void test_copied_to_other_shards(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    recmap_dataset *dataset = NULL;
+    assert_int_equal(mkdir("other", 0777), 0);
+    options.shards = "other";
+    assert_int_equal(recmap_dataset_open(&dataset, "set.rmx", &options, &error), RECMAP_IO);
+    assert_string_equal(error.path, "s00000");
+    assert_non_null(strstr(error.advice, "/other. Move it back"));
+    assert_int_equal(mkdir("other/s00000", 0777), 0);
+    dataset = dataset_open("set.rmx", &options);
+    recmap_dataset_close(dataset);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, enter, folder_leave)
     const struct CMUnitTest tests[] = {
@@ -355,6 +411,8 @@ int main(void) {
         TEST(cut_while_open),
         TEST(altered_compressed_shard),
         TEST(batch_names_first_error),
+        TEST(copied_away),
+        TEST(copied_to_other_shards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

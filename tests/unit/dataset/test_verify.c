@@ -111,7 +111,9 @@ static void test_index_only(void **state) {
     (void)state;
     struct known set = make_set(false, 4);
     for (size_t i = 0; i < 4; i++) assert_int_equal(remove(shard_names(4)[i]), 0);
-    recmap_dataset *dataset = dataset_open("set.rmx", NULL);
+    recmap_dataset_options opening = RECMAP_DATASET_OPTIONS_INIT;
+    opening.allow_missing_shards = 1;
+    recmap_dataset *dataset = dataset_open("set.rmx", &opening);
     recmap_verify_options options = RECMAP_VERIFY_OPTIONS_INIT;
     options.index_only = 1;
     recmap_error error = RECMAP_ERROR_INIT;
