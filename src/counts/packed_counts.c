@@ -49,27 +49,29 @@ static inline uint64_t read_one(const struct packed_counts *packed, uint64_t rec
     return block->min + read_item(packed->words + (block->bits >> 8), width, record & (BLOCK - 1));
 }
 
-/* Random records miss the cache twice each, at the block and at its bits. Asking for many at once
- * lets the processor wait for all of them together. */
-enum { AHEAD = 64 };
+/* Random records miss the cache twice each, at the block and at its bits. So the bits of a record
+ * are asked for some records after its block, and read as many records later: then the processor
+ * waits for all of them together, and never for one alone. */
+enum { LAG = 32 };
 
-static void gather_some(uint64_t *values, const struct packed_counts *packed,
-                        const uint64_t *records, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        __builtin_prefetch(&packed->blocks[records[i] >> BLOCK_SHIFT]);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t bits = packed->blocks[records[i] >> BLOCK_SHIFT].bits;
-        size_t bit = (records[i] & (BLOCK - 1)) * (bits & 0xff);
-        __builtin_prefetch(packed->words + (bits >> 8) + (bit >> 6));
-    }
-    for (size_t i = 0; i < count; i++) values[i] = read_one(packed, records[i]);
+static void prefetch_block(const struct packed_counts *packed, uint64_t record) {
+    __builtin_prefetch(&packed->blocks[record >> BLOCK_SHIFT]);
+}
+
+static void prefetch_bits(const struct packed_counts *packed, uint64_t record) {
+    uint64_t bits = packed->blocks[record >> BLOCK_SHIFT].bits;
+    size_t bit = (record & (BLOCK - 1)) * (bits & 0xff);
+    __builtin_prefetch(packed->words + (bits >> 8) + (bit >> 6));
 }
 
 static void packed_gather(uint64_t *values, const recmap_counts *counts, const uint64_t *records,
                           size_t count) {
-    for (size_t i = 0; i < count; i += AHEAD)
-        gather_some(values + i, (const struct packed_counts *)counts, records + i,
-                    (size_t)min_u64(AHEAD, count - i));
+    const struct packed_counts *packed = (const struct packed_counts *)counts;
+    for (size_t turn = 0; turn < count + 2 * LAG; turn++) {
+        if (turn < count) prefetch_block(packed, records[turn]);
+        if (turn >= LAG && turn - LAG < count) prefetch_bits(packed, records[turn - LAG]);
+        if (turn >= 2 * LAG) values[turn - 2 * LAG] = read_one(packed, records[turn - 2 * LAG]);
+    }
 }
 
 static void packed_run(uint64_t *values, const recmap_counts *counts, uint64_t first,
@@ -165,10 +167,11 @@ static recmap_status store_blocks(struct packed_counts *packed, const struct cou
 static recmap_status pack(struct packed_counts *packed, const struct counts_reader *reader,
                           recmap_error *error) {
     uint64_t word_count;
-    packed->blocks = malloc((count_blocks(packed) + 1) * sizeof *packed->blocks);
+    /* In huge pages: records are read at random, and most reads would miss the table of pages. */
+    packed->blocks =
+        (struct packed_block *)pages_allocate((count_blocks(packed) + 1) * sizeof *packed->blocks);
     if (!packed->blocks) return fail_memory(error);
     RETURN_IF_FAILED(measure_blocks(&word_count, packed, reader, error));
-    /* In huge pages: records are read at random, and most reads would miss the table of pages. */
     size_t words_size = (word_count + 2) * sizeof *packed->words;
     packed->words = (uint64_t *)pages_allocate(words_size);
     if (!packed->words) return fail_memory(error);

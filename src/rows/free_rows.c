@@ -6,9 +6,12 @@
 #include "base/array.h"
 #include "base/bytes.h"
 
+/* Copies of these functions for a known depth take a third less time. */
+#define INLINE static inline __attribute__((always_inline))
+
 enum { DIGIT_BITS = 6, DEPTH_MAX = 7, NONE = UINT32_MAX };
 
-static unsigned digit(uint64_t space, unsigned level) {
+INLINE unsigned digit(uint64_t space, unsigned level) {
     return space >> (DIGIT_BITS * level) & 63;
 }
 
@@ -54,10 +57,10 @@ static uint32_t add_node(struct free_rows *rows) {
 
 /* The digits of the space, the highest first, lead from the root to a leaf, which has a list of
  * rows for each lowest digit. The row becomes the first of its list. */
-bool free_rows_put(struct free_rows *rows, uint32_t row, uint64_t space) {
-    assert(space && !(space >> (DIGIT_BITS * rows->depth)));
+INLINE bool put(struct free_rows *rows, unsigned depth, uint32_t row, uint64_t space) {
+    assert(space && !(space >> (DIGIT_BITS * depth)));
     uint32_t node = 0;
-    for (unsigned level = rows->depth - 1; level; level--) {
+    for (unsigned level = depth - 1; level; level--) {
         unsigned d = digit(space, level);
         if (!(rows->nodes[node].bits >> d & 1)) {
             uint32_t child = add_node(rows);
@@ -95,10 +98,10 @@ static uint64_t children_after(const struct free_node *node, unsigned d) {
  * `needed` down as far as there are nodes, and from there goes back up to the first node that has a
  * larger child. Returns the candidates for the digit as bits, of which the smallest is the right
  * one; 0 if all spaces are smaller than `needed`. */
-static uint64_t find_turn(struct free_path *path, unsigned *level, const struct free_rows *rows,
-                          uint64_t needed) {
+INLINE uint64_t find_turn(struct free_path *path, unsigned *level, const struct free_rows *rows,
+                          unsigned depth, uint64_t needed) {
     const struct free_node *node = rows->nodes;
-    unsigned l = rows->depth - 1;
+    unsigned l = depth - 1;
     path->nodes[l] = 0;
     for (; l && node->bits >> digit(needed, l) & 1; l--) {
         path->nodes[l - 1] = node->below[digit(needed, l)];
@@ -106,15 +109,16 @@ static uint64_t find_turn(struct free_path *path, unsigned *level, const struct 
     }
     uint64_t candidates = l ? children_after(node, digit(needed, l))
                             : children_from(node, digit(needed, 0));
-    while (!candidates && ++l < rows->depth)
+    while (!candidates && ++l < depth)
         candidates = children_after(&rows->nodes[path->nodes[l]], digit(needed, l));
     *level = l;
     return candidates;
 }
 
-static bool find(struct free_path *path, const struct free_rows *rows, uint64_t needed) {
+INLINE bool find(struct free_path *path, const struct free_rows *rows, unsigned depth,
+                 uint64_t needed) {
     unsigned level;
-    uint64_t candidates = find_turn(path, &level, rows, needed);
+    uint64_t candidates = find_turn(path, &level, rows, depth, needed);
     if (!candidates) return false;
     unsigned shift = DIGIT_BITS * (level + 1);
     path->space = needed >> shift << shift;
@@ -129,24 +133,41 @@ static bool find(struct free_path *path, const struct free_rows *rows, uint64_t 
 }
 
 /* Removes a space that has no rows any more, and the nodes that only led to it. */
-static void remove_space(struct free_rows *rows, const struct free_path *path) {
-    for (unsigned level = 0; level < rows->depth; level++) {
+INLINE void remove_space(struct free_rows *rows, unsigned depth, const struct free_path *path) {
+    for (unsigned level = 0; level < depth; level++) {
         struct free_node *node = &rows->nodes[path->nodes[level]];
         node->bits &= ~((uint64_t)1 << digit(path->space, level));
-        if (node->bits || level == rows->depth - 1) return;
+        if (node->bits || level == depth - 1) return;
         node->below[0] = rows->unused;
         rows->unused = path->nodes[level];
     }
 }
 
-bool free_rows_take(uint32_t *row, uint64_t *space, struct free_rows *rows, uint64_t needed) {
+INLINE bool take(uint32_t *row, uint64_t *space, struct free_rows *rows, unsigned depth,
+                 uint64_t needed) {
     struct free_path path;
-    if (!find(&path, rows, needed)) return false;
+    if (!find(&path, rows, depth, needed)) return false;
     uint32_t *top = &rows->nodes[path.nodes[0]].below[digit(path.space, 0)];
     *row = *top;
     assert(path.space >= needed);
     *space = path.space;
     *top = rows->next[*row];
-    if (*top == NONE) remove_space(rows, &path);
+    if (*top == NONE) remove_space(rows, depth, &path);
     return true;
+}
+
+bool free_rows_put(struct free_rows *rows, uint32_t row, uint64_t space) {
+    switch (rows->depth) {
+    case 2: return put(rows, 2, row, space);
+    case 3: return put(rows, 3, row, space);
+    default: return put(rows, rows->depth, row, space);
+    }
+}
+
+bool free_rows_take(uint32_t *row, uint64_t *space, struct free_rows *rows, uint64_t needed) {
+    switch (rows->depth) {
+    case 2: return take(row, space, rows, 2, needed);
+    case 3: return take(row, space, rows, 3, needed);
+    default: return take(row, space, rows, rows->depth, needed);
+    }
 }

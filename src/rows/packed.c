@@ -58,7 +58,8 @@ static recmap_status compute_epoch(atomic_sum *sums, const void *context, uint64
                                    recmap_error *error) {
     struct epoch_groups groups = {.packed = context};
     init_groups(&groups.groups, context, epoch);
-    struct sums_input input = {&groups, groups.packed->group_count, measure_groups, SUMS_STRETCH};
+    struct sums_input input = {&groups, groups.packed->group_count, measure_groups, SUMS_STRETCH,
+                               NULL};
     return sums_compute(sums, &input, error);
 }
 
@@ -235,7 +236,7 @@ static recmap_status count_rows(struct packed_order *packed, recmap_error *error
     struct counted_groups counted = {.packing = &packed->packing};
     uint64_t stretch = min_u64(SUMS_STRETCH, STRETCH_DOCUMENTS / packed->options.group);
     struct sums_input input = {&counted, packed->group_count, count_groups,
-                               stretch ? (size_t)stretch : 1};
+                               stretch ? (size_t)stretch : 1, NULL};
     RETURN_IF_FAILED(sums_compute(packed->row_sums, &input, error));
     uint64_t rows = sums_at(packed->row_sums, packed->group_count);
     packed->base.count = packed->base.limit = rows;

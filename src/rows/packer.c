@@ -89,7 +89,7 @@ static void cut_documents(struct packer *packer) {
 }
 
 /* Digits of the radix sort. */
-enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS };
+enum { RADIX_BITS = 13, RADIX = 1 << RADIX_BITS };
 
 /* One stable pass, by a digit of the difference between a whole row and the part: the longest parts
  * come first. */

@@ -49,12 +49,48 @@ static recmap_status measure_blocks(uint64_t *sizes, const void *context, uint64
     return RECMAP_OK;
 }
 
+/* With many documents, nearly every count that is read at random has to come from memory. Then it
+ * is faster to read the counts in their order, and to add each to the block that its document is
+ * in: the sums are a small fraction of the counts, and stay in the cache. */
+enum { SCATTER_MIN = 1 << 22 };
+
+static _Atomic(uint64_t) forced_scatter_min;
+
+void stream_force_scatter_min(uint64_t document_count) {
+    atomic_store(&forced_scatter_min, document_count);
+}
+
+static bool scatters(const struct stream *stream) {
+    uint64_t forced = atomic_load(&forced_scatter_min);
+    return !stream->stored_sums && stream->document_count >= (forced ? forced : SCATTER_MIN);
+}
+
+enum { PREFETCH_AHEAD = 32 };
+
+static void scatter_blocks(atomic_sum *sizes, const void *context, uint64_t first, size_t count) {
+    const struct epoch_documents *epoch = context;
+    enum { DOCUMENTS = MEASURED_BLOCKS * STREAM_BLOCK };
+    uint64_t places[DOCUMENTS], lengths[DOCUMENTS];
+    uint64_t begin = first * STREAM_BLOCK;
+    size_t here = (size_t)min_u64(count * STREAM_BLOCK, epoch->stream->document_count - begin);
+    for (size_t i = 0; i < DOCUMENTS; i++) places[i] = begin + i;
+    permutation_inverse(&epoch->documents, places, places, here);
+    lengths_run(lengths, &epoch->stream->lengths, begin, here);
+    for (size_t i = 0; i < here; i++) {
+        if (i + PREFETCH_AHEAD < here)
+            __builtin_prefetch((void *)&sizes[places[i + PREFETCH_AHEAD] / STREAM_BLOCK], 1);
+        atomic_fetch_add_explicit(&sizes[places[i] / STREAM_BLOCK], lengths[i],
+                                  memory_order_release);
+    }
+}
+
 static recmap_status compute_sums(atomic_sum *sums, const void *context, uint64_t epoch,
                                   recmap_error *error) {
     const struct stream *stream = context;
     struct epoch_documents documents = {.stream = stream};
     if (!stream->stored_sums) init_documents(&documents.documents, stream, epoch);
-    struct sums_input input = {&documents, stream->block_count, measure_blocks, MEASURED_BLOCKS};
+    struct sums_input input = {&documents, stream->block_count, measure_blocks, MEASURED_BLOCKS,
+                               scatters(stream) ? scatter_blocks : NULL};
     return sums_compute(sums, &input, error);
 }
 

@@ -29,6 +29,10 @@ void stream_deinit(struct stream *stream);
 /* Makes the table of an epoch. Errors: NO_MEMORY. */
 recmap_status stream_prepare(struct stream *stream, uint64_t epoch, recmap_error *error);
 
+/* Replaces the number of documents from which on a table is computed by adding the length of each
+ * document to its block, for tests; 0: the real one again. Tables are the same either way. */
+void stream_force_scatter_min(uint64_t document_count);
+
 /* One block of an epoch's stream, in memory. */
 struct stream_cursor {
     struct stream *stream;

@@ -20,6 +20,10 @@ struct sums_task {
 static recmap_status measure_stretch(struct sums_task *task, uint64_t first, recmap_error *error) {
     uint64_t sizes[SUMS_STRETCH];
     size_t count = (size_t)min_u64(task->input->stretch, task->input->block_count - first);
+    if (task->input->scatter) {
+        task->input->scatter(task->sums + 1, task->input->context, first, count);
+        return RECMAP_OK;
+    }
     RETURN_IF_FAILED(task->input->measure(sizes, task->input->context, first, count, error));
     for (size_t i = 0; i < count; i++)
         atomic_store_explicit(&task->sums[first + i + 1], sizes[i], memory_order_release);
@@ -59,6 +63,8 @@ recmap_status sums_compute(atomic_sum *sums, const struct sums_input *input, rec
     uint64_t stretches = input->block_count / input->stretch;
     unsigned extra = stretches < STRETCHES_MIN ? 0 : core_count() - 1;
     struct worker_group group = WORKER_GROUP_INIT;
+    for (uint64_t i = 0; input->scatter && i <= input->block_count; i++)
+        atomic_store_explicit(&sums[i], 0, memory_order_release);
     /* If no thread can be started, this one does all the work. */
     if (extra) workers_start(&group, extra, measure_stretches, &task, NULL);
     measure_stretches(&task);

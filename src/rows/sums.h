@@ -9,22 +9,24 @@
 
 #include <recmap/status.h>
 
-/* What is summed. */
-struct sums_input {
-    const void *context;
-    uint64_t block_count;
-    /* sizes[i] is the size of block first + i. Called by several threads at once, with up to
-     * SUMS_STRETCH blocks. */
-    recmap_status (*measure)(uint64_t *sizes, const void *context, uint64_t first, size_t count,
-                             recmap_error *error);
-    size_t stretch; /* blocks that one call measures: 1 to SUMS_STRETCH */
-};
-
-enum { SUMS_STRETCH = 64 };
-
 /* Sums are read while another thread may write them for another epoch (epoch_table.h), so each is
  * atomic. sums[block_count] is the sum of all. */
 typedef _Atomic(uint64_t) atomic_sum;
+
+/* What is summed. Several threads call the functions at once, for up to SUMS_STRETCH blocks. */
+struct sums_input {
+    const void *context;
+    uint64_t block_count;
+    /* sizes[i] is the size of block first + i. */
+    recmap_status (*measure)(uint64_t *sizes, const void *context, uint64_t first, size_t count,
+                             recmap_error *error);
+    size_t stretch; /* blocks of one call: 1 to SUMS_STRETCH */
+    /* NULL, or used instead of `measure`: adds to the sizes of any blocks. The calls for all blocks
+     * together give all sizes. */
+    void (*scatter)(atomic_sum *sizes, const void *context, uint64_t first, size_t count);
+};
+
+enum { SUMS_STRETCH = 64 };
 
 /* Fills sums[0], ..., sums[block_count]. Errors: those of `measure`; NO_MEMORY. */
 recmap_status sums_compute(atomic_sum *sums, const struct sums_input *input, recmap_error *error);

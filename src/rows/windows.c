@@ -137,7 +137,7 @@ static recmap_status count_rows(struct windows_order *windows, recmap_error *err
     windows->block_count = (windows->counts->record_count + BLOCK - 1) / BLOCK;
     windows->sums = calloc(windows->block_count + 1, sizeof *windows->sums);
     if (!windows->sums) return fail_memory(error);
-    struct sums_input input = {windows, windows->block_count, measure_blocks, SUMS_STRETCH};
+    struct sums_input input = {windows, windows->block_count, measure_blocks, SUMS_STRETCH, NULL};
     recmap_status status = sums_compute(windows->sums, &input, error);
     windows->rows.base.count = windows->rows.base.limit =
         sums_at(windows->sums, windows->block_count);

@@ -6,6 +6,7 @@
 
 #include "helpers/vector_file.h"
 #include "make_rows.h"
+#include "rows/stream.h"
 #include "unit/order/check.h"
 
 #include <cmocka.h>
@@ -124,7 +125,15 @@ static void test_vectors(void **state) {
     vectors_deinit(&file);
 }
 
+/* The tables of epochs as they are computed for millions of documents. */
+static void test_vectors_of_scattered_tables(void **state) {
+    stream_force_scatter_min(1);
+    test_vectors(state);
+    stream_force_scatter_min(0);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_vectors)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_vectors),
+                                       cmocka_unit_test(test_vectors_of_scattered_tables)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include "make_rows.h"
 #include "permutation/random.h"
+#include "rows/stream.h"
 #include "unit/order/check.h"
 
 #include <cmocka.h>
@@ -146,6 +147,31 @@ static void test_chunked(void **state) {
         recmap_order_release(order);
         free(sample.values);
     }
+}
+
+/* The rows of so many documents that several threads compute the table of an epoch, whichever way
+ * they compute it. */
+static void test_chunked_on_threads(void **state) {
+    (void)state;
+    enum { DOCUMENTS = 50000 };
+    recmap_pieces pieces[2];
+    uint64_t *values = make_values(DOCUMENTS, 300, 5, 4);
+    recmap_chunked_options options = RECMAP_CHUNKED_OPTIONS_INIT;
+    options.size = 64;
+    options.add = 2;
+    for (int i = 0; i < 2; i++) {
+        stream_force_scatter_min(i ? 1 : UINT64_MAX);
+        recmap_order *order = chunked(make_counts(values, DOCUMENTS), &options);
+        pieces[i] = all_pieces(order, 3);
+        recmap_order_release(order);
+    }
+    stream_force_scatter_min(0);
+    assert_int_equal(pieces[0].count, pieces[1].count);
+    assert_memory_equal(pieces[0].items, pieces[1].items,
+                        pieces[0].count * sizeof *pieces[0].items);
+    recmap_pieces_deinit(&pieces[0]);
+    recmap_pieces_deinit(&pieces[1]);
+    free(values);
 }
 
 /* ---- Packed. */
@@ -461,10 +487,11 @@ static void test_elastic(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chunked),       cmocka_unit_test(test_packed),
-        cmocka_unit_test(test_packed_epochs), cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_mixtures),      cmocka_unit_test(test_mixture_of_one),
-        cmocka_unit_test(test_views),         cmocka_unit_test(test_elastic),
+        cmocka_unit_test(test_chunked),        cmocka_unit_test(test_chunked_on_threads),
+        cmocka_unit_test(test_packed),         cmocka_unit_test(test_packed_epochs),
+        cmocka_unit_test(test_windows),        cmocka_unit_test(test_mixtures),
+        cmocka_unit_test(test_mixture_of_one), cmocka_unit_test(test_views),
+        cmocka_unit_test(test_elastic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
