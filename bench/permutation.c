@@ -68,7 +68,7 @@ static void measure_paths(uint64_t n, int repeats) {
     struct permutation permutation;
     permutation_init(&permutation, n, 42, 0, 0);
     for (int i = 0; i < PERMUTATION_PATH_COUNT; i++) {
-        permutation_path path = (permutation_path)i;
+        enum permutation_path path = (enum permutation_path)i;
         if (!permutation_force(path)) continue;
         measure(permutation_path_name(path), n, run_forward, &permutation, repeats, wanted[i]);
     }

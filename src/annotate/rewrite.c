@@ -115,7 +115,7 @@ static recmap_status put_new_chunk(struct rewrite *rewrite, struct row_cursor *c
 }
 
 /* Copies a value under a key, after its hash was verified. */
-static recmap_status copy_value(struct rewrite *rewrite, store_table table, size_t value_index,
+static recmap_status copy_value(struct rewrite *rewrite, enum store_table table, size_t value_index,
                                 struct store_key key, recmap_error *error) {
     struct store *store = index_store(rewrite->annotation->index);
     size_t count;
@@ -148,7 +148,8 @@ static recmap_status put_columns(struct rewrite *rewrite, recmap_error *error) {
     return RECMAP_OK;
 }
 
-static recmap_status copy_table(struct rewrite *rewrite, store_table table, recmap_error *error) {
+static recmap_status copy_table(struct rewrite *rewrite, enum store_table table,
+                                recmap_error *error) {
     size_t count;
     const struct store_value *values =
         store_values(index_store(rewrite->annotation->index), table, &count);
@@ -201,7 +202,7 @@ static recmap_status check_not_replaced(void *context, recmap_error *error) {
 
 /* The tables are written in the order in which a build writes them. */
 static recmap_status write_index(struct rewrite *rewrite, recmap_error *error) {
-    static const store_table copied[] = {STORE_COUNTS, STORE_IDS, STORE_DAMAGE, STORE_SHARDS};
+    static const enum store_table copied[] = {STORE_COUNTS, STORE_IDS, STORE_DAMAGE, STORE_SHARDS};
     recmap_annotation *annotation = rewrite->annotation;
     RETURN_IF_FAILED(store_writer_create(&rewrite->writer, annotation->path, error));
     RETURN_IF_FAILED(copy_table(rewrite, STORE_POINTS, error));

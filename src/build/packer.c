@@ -184,7 +184,7 @@ static recmap_status flush_offsets(struct packer *packer, recmap_error *error) {
 }
 
 /* Puts a value and frees it. NULL means that memory was out when it was encoded. */
-static recmap_status put_packed(struct packer *packer, store_table table, struct store_key key,
+static recmap_status put_packed(struct packer *packer, enum store_table table, struct store_key key,
                                 uint8_t *packed, size_t size, recmap_error *error) {
     if (!packed) return fail_memory(error);
     recmap_status status = store_writer_put(packer->store, table, key, packed, size, error);

@@ -26,7 +26,7 @@ struct recmap_dataset {
     const struct index_shard *shard_table; /* the shards of the index, or `own_shards` */
     struct index_shard *own_shards;
     const struct framing **framings; /* of each shard */
-    frame_check check;
+    enum frame_check check;
     recmap_access access;
     bool evicts_shards;            /* as shard_cache_evicts; of any part */
     bool is_remote;                /* a shard may be in a remote store; of any part */
@@ -78,11 +78,7 @@ recmap_status dataset_check_range(const recmap_dataset *dataset, uint64_t first,
 
 /* The cache level that a frame is prefetched into. Prefetching into the second level delays other
  * requests less; prefetching into the first level only does not evict the index from the second. */
-typedef enum prefetch_level {
-    PREFETCH_SECOND_LEVEL,
-    PREFETCH_FIRST_LEVEL,
-    PREFETCH_FIRST_ALONE
-} prefetch_level;
+enum prefetch_level { PREFETCH_SECOND_LEVEL, PREFETCH_FIRST_LEVEL, PREFETCH_FIRST_ALONE };
 
 /* At most this many bytes of a frame are prefetched: a CPU has few outstanding requests, and its
  * hardware prefetcher loads the rest. */
@@ -92,7 +88,7 @@ enum { PREFETCH_MAX = 512 };
  * were not inlined early. */
 #define ALWAYS_INLINE __attribute__((always_inline)) static inline
 
-ALWAYS_INLINE void prefetch_line(const uint8_t *line, prefetch_level level) {
+ALWAYS_INLINE void prefetch_line(const uint8_t *line, enum prefetch_level level) {
     if (level == PREFETCH_FIRST_ALONE) __builtin_prefetch(line, 0, 0);
     else if (level == PREFETCH_FIRST_LEVEL) __builtin_prefetch(line, 0, 3);
     else __builtin_prefetch(line, 0, 2);
@@ -101,7 +97,7 @@ ALWAYS_INLINE void prefetch_line(const uint8_t *line, prefetch_level level) {
 /* Prefetches the part of a frame that will be checked, up to PREFETCH_MAX bytes. All cache lines
  * are requested at once, because the index knows the frame's size before its header is loaded. */
 ALWAYS_INLINE void dataset_prefetch_frame(const recmap_dataset *dataset, const uint8_t *frame_bytes,
-                                          uint64_t size, prefetch_level level) {
+                                          uint64_t size, enum prefetch_level level) {
     enum { LINE = 64 };
     uint64_t wanted = dataset->check == FRAME_CHECK_HEADER ? 1 : min_u64(size, PREFETCH_MAX);
     for (uint64_t at = 0; at < wanted; at += LINE) prefetch_line(frame_bytes + at, level);
@@ -113,7 +109,8 @@ ALWAYS_INLINE void dataset_prefetch_frame(const recmap_dataset *dataset, const u
  * bytes. */
 ALWAYS_INLINE void dataset_prefetch_one(const recmap_dataset *dataset, const uint8_t *frame_bytes,
                                         uint64_t size) {
-    prefetch_level level = dataset->outgrows_caches ? PREFETCH_FIRST_ALONE : PREFETCH_FIRST_LEVEL;
+    enum prefetch_level level = dataset->outgrows_caches ? PREFETCH_FIRST_ALONE
+                                                         : PREFETCH_FIRST_LEVEL;
     dataset_prefetch_frame(dataset, frame_bytes, size, level);
     if (dataset->check != FRAME_CHECK_HEADER) prefetch_line(frame_bytes + size - 1, level);
 }
@@ -134,7 +131,7 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
 
 /* The same, but checks as much as `check` says. */
 recmap_status dataset_check_frame_as(recmap_record *record, const recmap_dataset *dataset,
-                                     frame_check check, const struct shard_window *window,
+                                     enum frame_check check, const struct shard_window *window,
                                      const struct index_place *place, uint64_t number,
                                      recmap_error *error);
 

@@ -130,7 +130,7 @@ static recmap_status check_frame(recmap_record *record, const struct gather *gat
     uint64_t number = gather->batch->requests[i].number;
     bool is_kept = gather->verified && window->shard && place->frame_size >= VERIFIED_MIN_SIZE &&
                    gather->dataset->check == FRAME_CHECK_ALL;
-    frame_check check = gather->dataset->check;
+    enum frame_check check = gather->dataset->check;
     if (is_kept && verified_has(gather->verified, number)) check = FRAME_CHECK_HEADER;
     recmap_status status =
         dataset_check_frame_as(record, gather->dataset, check, window, place, number, error);

@@ -107,7 +107,7 @@ static recmap_status fail_outside(const recmap_dataset *dataset, const struct in
 }
 
 recmap_status dataset_check_frame_as(recmap_record *record, const recmap_dataset *dataset,
-                                     frame_check check, const struct shard_window *window,
+                                     enum frame_check check, const struct shard_window *window,
                                      const struct index_place *place, uint64_t number,
                                      recmap_error *error) {
     const uint8_t *frame_bytes = window_find_frame(window, place);
@@ -121,7 +121,7 @@ recmap_status dataset_check_frame_as(recmap_record *record, const recmap_dataset
         return RECMAP_OK;
     }
     struct frame found;
-    frame_verdict verdict =
+    enum frame_verdict verdict =
         framing->parse(&found, framing, frame_bytes, place->frame_size, check, NULL);
     if (__builtin_expect(verdict == FRAME_GOOD && found.size == place->frame_size, 1)) {
         record->data = frame_bytes + found.data_offset;

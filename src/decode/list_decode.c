@@ -16,7 +16,7 @@ enum {
     VARINT_MAX = 10,
 };
 
-static bool fail_list(struct list_decoder *decoder, list_trouble trouble) {
+static bool fail_list(struct list_decoder *decoder, enum list_trouble trouble) {
     decoder->trouble = trouble;
     return false;
 }

@@ -12,12 +12,12 @@
 #include "example/feature.h"
 #include "plan/slot.h"
 
-typedef enum list_trouble {
+enum list_trouble {
     LIST_FINE = 0,
     LIST_MALFORMED, /* not a list of this kind, or more values than the row holds */
     LIST_RANGE,     /* a value that the element type cannot hold */
     LIST_MEMORY,
-} list_trouble;
+};
 
 struct list_decoder {
     struct sink *sink;
@@ -26,7 +26,7 @@ struct list_decoder {
     uint64_t count;  /* elements decoded so far */
     uint64_t room;   /* elements that still fit, or UINT64_MAX if their number is not fixed */
     uint64_t pieces; /* bytes values decoded so far */
-    list_trouble trouble;
+    enum list_trouble trouble;
     const uint8_t *bad_at; /* LIST_RANGE: the value's address in the record, */
     uint64_t bad_index;    /* its index among the feature's elements, */
     recmap_value bad;      /* and the value itself; its type is NONE for raw bytes */

@@ -38,8 +38,8 @@ static bool end_row(const struct list_decoder *decoder, size_t row) {
     return true;
 }
 
-entry_outcome read_entry_any(struct sink *sink, const struct slot *slot, const uint8_t *bytes,
-                             const uint8_t *end, size_t row) {
+enum entry_outcome read_entry_any(struct sink *sink, const struct slot *slot, const uint8_t *bytes,
+                                  const uint8_t *end, size_t row) {
     struct wire key, value, list;
     if (!read_entry_open(&key, &value, bytes, end)) return ENTRY_UNUSUAL;
     if (wire_left(&key) != slot->name_size || memcmp(key.at, slot->name, slot->name_size) != 0)

@@ -22,13 +22,13 @@ extern read_fast_function read_fast_avx2;
 read_fast_function *read_fast_best(void);
 
 /* The result of reading one entry for a slot, whatever its size. */
-typedef enum entry_outcome {
+enum entry_outcome {
     ENTRY_TAKEN,
     ENTRY_OTHER,   /* it has another name */
     ENTRY_UNUSUAL, /* the slow path must read it */
-} entry_outcome;
-entry_outcome read_entry_any(struct sink *sink, const struct slot *slot, const uint8_t *bytes,
-                             const uint8_t *end, size_t row);
+};
+enum entry_outcome read_entry_any(struct sink *sink, const struct slot *slot, const uint8_t *bytes,
+                                  const uint8_t *end, size_t row);
 
 /* Finds the key and the value of an entry that contains nothing else. */
 bool read_entry_open(struct wire *key, struct wire *value, const uint8_t *bytes,

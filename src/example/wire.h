@@ -26,14 +26,14 @@ struct wire_trace {
                         one level deeper than one in a map */
 };
 
-typedef enum wire_type {
+enum wire_type {
     WIRE_VARINT = 0,
     WIRE_FIXED64 = 1,
     WIRE_BYTES = 2,
     WIRE_GROUP = 3,
     WIRE_GROUP_END = 4,
     WIRE_FIXED32 = 5,
-} wire_type;
+};
 
 /* The nesting limit for messages and groups below the outermost message, as in libprotobuf. */
 enum { WIRE_DEPTH_LIMIT = 100 };

@@ -5,7 +5,7 @@
 
 static const char *const names[] = {"none", "gzip", "zlib"};
 
-const char *compression_name(compression kind) {
+const char *compression_name(enum compression kind) {
     return names[kind];
 }
 
@@ -34,13 +34,13 @@ static bool begins_length(const uint8_t *bytes, uint64_t size) {
 /* The order matters. A valid TFRecord header is certain, GZIP's magic number nearly so. A ZLIB
  * header is only 2 bytes that also occur by chance, so it is considered last, after TFRecord files
  * with a damaged first header. */
-compression compression_detect(const uint8_t *bytes, size_t size) {
+enum compression compression_detect(const uint8_t *bytes, size_t size) {
     if (tfrecord_framing.begins_frame(&tfrecord_framing, bytes, size)) return COMPRESSION_NONE;
     if (has_gzip_magic(bytes, size)) return COMPRESSION_GZIP;
     if (begins_length(bytes, size)) return COMPRESSION_NONE;
     return begins_zlib(bytes, size) ? COMPRESSION_ZLIB : COMPRESSION_NONE;
 }
 
-bool compression_begins(compression kind, const uint8_t *bytes, uint64_t size) {
+bool compression_begins(enum compression kind, const uint8_t *bytes, uint64_t size) {
     return kind == COMPRESSION_GZIP ? begins_gzip(bytes, size) : begins_zlib(bytes, size);
 }

@@ -7,7 +7,7 @@
 #include "format/fixed.h"
 
 /* Reports the user's reason as a single line, whatever bytes it contains. */
-static frame_verdict pass_on(struct frame_fault *fault, recmap_frame_fault *said) {
+static enum frame_verdict pass_on(struct frame_fault *fault, recmap_frame_fault *said) {
     said->reason[sizeof said->reason - 1] = 0;
     for (char *c = said->reason; *c; c++)
         if ((unsigned char)*c < 0x20) *c = ' ';
@@ -15,8 +15,9 @@ static frame_verdict pass_on(struct frame_fault *fault, recmap_frame_fault *said
     return frame_is_bad(fault, FRAME_BAD_LENGTH, "%s", reason);
 }
 
-static frame_verdict parse(struct frame *frame, const struct framing *framing, const uint8_t *bytes,
-                           uint64_t size, frame_check check, struct frame_fault *fault) {
+static enum frame_verdict parse(struct frame *frame, const struct framing *framing,
+                                const uint8_t *bytes, uint64_t size, enum frame_check check,
+                                struct frame_fault *fault) {
     recmap_frame_fault said = {""};
     recmap_frame_place made = {0};
     if (size == 0) return FRAME_AT_END;

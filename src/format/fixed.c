@@ -5,8 +5,9 @@
 
 #include "base/bytes.h"
 
-static frame_verdict parse(struct frame *frame, const struct framing *framing, const uint8_t *bytes,
-                           uint64_t size, frame_check check, struct frame_fault *fault) {
+static enum frame_verdict parse(struct frame *frame, const struct framing *framing,
+                                const uint8_t *bytes, uint64_t size, enum frame_check check,
+                                struct frame_fault *fault) {
     uint64_t record = framing->record_size;
     if (size == 0) return FRAME_AT_END;
     if (size < record)

@@ -14,8 +14,8 @@ uint32_t framing_hash(const uint8_t *data, uint64_t size) {
     return (uint32_t)XXH3_64bits(data, (size_t)size);
 }
 
-frame_verdict frame_is_bad(struct frame_fault *fault, frame_verdict verdict, const char *format,
-                           ...) {
+enum frame_verdict frame_is_bad(struct frame_fault *fault, enum frame_verdict verdict,
+                                const char *format, ...) {
     if (!fault) return verdict;
     va_list arguments;
     va_start(arguments, format);

@@ -22,12 +22,12 @@ struct frame {
     uint32_t check;       /* identifies the payload: its stored CRC, or a hash of the payload */
 };
 
-typedef enum frame_verdict {
+enum frame_verdict {
     FRAME_GOOD,
     FRAME_AT_END,     /* no bytes are left */
     FRAME_BAD_LENGTH, /* the frame's end is unknown; nothing in `frame` is set */
     FRAME_BAD_DATA,   /* the length is valid but the payload is not; `frame` is set */
-} frame_verdict;
+};
 
 /* Why a frame is bad, as one line of text. Set only if the verdict is bad. */
 struct frame_fault {
@@ -35,12 +35,12 @@ struct frame_fault {
 };
 
 /* How much of a frame to check. */
-typedef enum frame_check {
+enum frame_check {
     FRAME_CHECK_ALL,    /* header and payload, as far as the framing has checksums */
     FRAME_CHECK_STORED, /* the header; `check` is set to the stored checksum, unverified, or to a
                             hash of the payload if the framing stores none */
     FRAME_CHECK_HEADER, /* the header only: reads no bytes after it and leaves `check` unset */
-} frame_check;
+};
 
 #define FRAME_NOWHERE UINT64_MAX
 
@@ -75,14 +75,16 @@ struct framing {
     const recmap_framing *custom; /* set for a user's framing */
 
     /* Parses the frame that starts at bytes[0]. `fault` may be NULL. */
-    frame_verdict (*parse)(struct frame *frame, const struct framing *framing, const uint8_t *bytes,
-                           uint64_t size, frame_check check, struct frame_fault *fault);
+    enum frame_verdict (*parse)(struct frame *frame, const struct framing *framing,
+                                const uint8_t *bytes, uint64_t size, enum frame_check check,
+                                struct frame_fault *fault);
 
     /* Verifies the payload of `frame`, which was parsed at bytes[at] with FRAME_CHECK_STORED. With
      * `sums`, bytes already read for another frame are not read again. NULL if the framing stores
      * no checksum: every payload is then valid. */
-    frame_verdict (*check_payload)(const struct frame *frame, const uint8_t *bytes, uint64_t at,
-                                   struct crc_sums *sums, struct frame_fault *fault);
+    enum frame_verdict (*check_payload)(const struct frame *frame, const uint8_t *bytes,
+                                        uint64_t at, struct crc_sums *sums,
+                                        struct frame_fault *fault);
 
     /* Returns whether the bytes start with a valid frame header, whatever follows it. */
     bool (*begins_frame)(const struct framing *framing, const uint8_t *bytes, uint64_t size);
@@ -114,7 +116,8 @@ bool framing_fits(const struct framing *framing, uint64_t frame_size, uint64_t d
 uint32_t framing_hash(const uint8_t *data, uint64_t size);
 
 /* Formats the reason into `fault` unless it is NULL, and returns the verdict. */
-frame_verdict frame_is_bad(struct frame_fault *fault, frame_verdict verdict, const char *format,
-                           ...) __attribute__((format(printf, 3, 4), cold));
+enum frame_verdict frame_is_bad(struct frame_fault *fault, enum frame_verdict verdict,
+                                const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
 
 #endif

@@ -31,21 +31,15 @@ enum {
     TRIED_SIZE = 64 << 10, /* output that makes a candidate member credible */
 };
 
-typedef enum inflate_phase {
-    PHASE_HEADER,
-    PHASE_BODY,
-    PHASE_TRAILER,
-    PHASE_NEXT,
-    PHASE_DONE
-} phase;
+enum inflate_phase { PHASE_HEADER, PHASE_BODY, PHASE_TRAILER, PHASE_NEXT, PHASE_DONE };
 
 struct inflater {
     struct inflate_state state;
     struct isal_gzip_header gzip;
     struct isal_zlib_header zlib;
-    compression kind;
+    enum compression kind;
     struct inflate_source source;
-    phase phase;
+    enum inflate_phase phase;
     bool checks; /* verify the checksum at the end of the member */
     bool is_bad; /* no new output follows, except what is pending */
     bool is_unreadable;
@@ -66,7 +60,7 @@ static const char ends_inside[] = "the file ends inside the compressed stream";
  * but if the codes are incomplete, lookups also reach entries that were never written. Bits that do
  * not start a block, to which a forged seek point can refer, would then expose earlier contents of
  * the memory. */
-struct inflater *inflater_create(compression kind, const struct inflate_source *source) {
+struct inflater *inflater_create(enum compression kind, const struct inflate_source *source) {
     struct inflater *inflater = calloc(1, sizeof *inflater);
     if (!inflater) return NULL;
     inflater->input = source->bytes ? NULL : calloc(1, INPUT_LEAD + INPUT_SIZE);
@@ -466,11 +460,11 @@ static void read_padding_or_member(struct inflater *inflater) {
 /* Runs the phases of a member (header, body, trailer, whatever follows) until the room is full, a
  * seek point is reached or something is wrong. After an error, all pending output is delivered
  * before the verdict is. */
-inflate_verdict inflater_read(size_t *size, struct inflater *inflater, uint8_t *out, size_t room,
-                              bool wants_point) {
+enum inflate_verdict inflater_read(size_t *size, struct inflater *inflater, uint8_t *out,
+                                   size_t room, bool wants_point) {
     size_t count = 0;
     bool is_wrong = false;
-    inflate_verdict verdict = INFLATE_OK;
+    enum inflate_verdict verdict = INFLATE_OK;
     while (verdict == INFLATE_OK && !is_wrong) {
         if (inflater->is_bad) {
             count += drain(inflater, out + count, room - count);
@@ -516,7 +510,7 @@ static bool is_member(struct inflater *inflater, uint64_t at) {
     if (!out) return false;
     size_t size;
     inflater_start(inflater, at, 0);
-    inflate_verdict verdict = inflater_read(&size, inflater, out, TRIED_SIZE, false);
+    enum inflate_verdict verdict = inflater_read(&size, inflater, out, TRIED_SIZE, false);
     free(out);
     return verdict == INFLATE_OK || verdict == INFLATE_END ||
            (verdict == INFLATE_BAD && inflater->phase >= PHASE_NEXT);

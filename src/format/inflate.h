@@ -28,7 +28,7 @@ struct seek_point {
     uint32_t window_size; /* below INFLATE_WINDOW_MAX near the start of a member */
 };
 
-typedef enum inflate_verdict {
+enum inflate_verdict {
     INFLATE_OK,       /* the output buffer is full */
     INFLATE_AT_POINT, /* stopped at a seek point, as requested: see inflater_point */
     INFLATE_END,      /* the last member ended */
@@ -37,12 +37,12 @@ typedef enum inflate_verdict {
     INFLATE_WRONG_SUM,  /* the checksum of the member that just ended does not match its output;
                             reading can continue with the next member */
     INFLATE_UNREADABLE, /* `read` failed: see inflater_fault */
-} inflate_verdict;
+};
 
 struct inflater;
 
 /* Returns NULL if memory runs out. Call inflater_start or inflater_start_at before reading. */
-struct inflater *inflater_create(compression kind, const struct inflate_source *source);
+struct inflater *inflater_create(enum compression kind, const struct inflate_source *source);
 void inflater_destroy(struct inflater *inflater);
 
 /* Returns an independent inflater in the same state. Call it between two reads only. With `source`
@@ -70,8 +70,8 @@ uint64_t inflater_member_size(const struct inflater *inflater);
 /* Inflates up to `room` bytes. `size` receives the number of bytes written, whatever the verdict
  * is. Members are concatenated. With `wants_point`, stops at the next seek point, which may be the
  * current position. */
-inflate_verdict inflater_read(size_t *size, struct inflater *inflater, uint8_t *out, size_t room,
-                              bool wants_point);
+enum inflate_verdict inflater_read(size_t *size, struct inflater *inflater, uint8_t *out,
+                                   size_t room, bool wants_point);
 
 /* Returns the seek point at which the last read stopped. Up to 64 KiB of the output before it may
  * still be pending; the next reads deliver them. The window is valid until then. */

@@ -9,8 +9,9 @@
  */
 enum { FEATURE_TAG = 0x0a, LIKELY_RECORDS = 4 };
 
-static frame_verdict parse(struct frame *frame, const struct framing *framing, const uint8_t *bytes,
-                           uint64_t size, frame_check check, struct frame_fault *fault) {
+static enum frame_verdict parse(struct frame *frame, const struct framing *framing,
+                                const uint8_t *bytes, uint64_t size, enum frame_check check,
+                                struct frame_fault *fault) {
     (void)framing;
     if (size == 0) return FRAME_AT_END;
     if (size < OFRECORD_HEADER_SIZE)

@@ -59,7 +59,8 @@ static bool belongs(struct sample_key *key, const struct tar_member *member) {
 
 /* Zeros end an archive. If other bytes follow, the zeros are a hole in the file or a second archive
  * follows. Both are errors, since ignoring them would lose records silently. */
-static frame_verdict parse_end(const uint8_t *bytes, uint64_t size, struct frame_fault *fault) {
+static enum frame_verdict parse_end(const uint8_t *bytes, uint64_t size,
+                                    struct frame_fault *fault) {
     uint64_t seen = min_u64(size, TRAILER_SEEN);
     if (!seen || (!bytes[0] && !memcmp(bytes, bytes + 1, (size_t)seen - 1))) return FRAME_AT_END;
     return frame_is_bad(fault, FRAME_BAD_LENGTH,
@@ -68,15 +69,16 @@ static frame_verdict parse_end(const uint8_t *bytes, uint64_t size, struct frame
 
 /* Reads members until one belongs to another sample. A record must contain at least one member with
  * a key; a truncated last member makes the whole sample bad, since part of a sample is useless. */
-static frame_verdict parse(struct frame *frame, const struct framing *framing, const uint8_t *bytes,
-                           uint64_t size, frame_check check, struct frame_fault *fault) {
+static enum frame_verdict parse(struct frame *frame, const struct framing *framing,
+                                const uint8_t *bytes, uint64_t size, enum frame_check check,
+                                struct frame_fault *fault) {
     (void)framing;
     struct sample_key key = {.size = 0};
     struct tar_member member;
     struct frame_fault said = {""};
     uint64_t at = 0;
     for (; at < size; at += member.size) {
-        tar_verdict verdict = tar_member_read(&member, bytes + at, size - at, &said);
+        enum tar_verdict verdict = tar_member_read(&member, bytes + at, size - at, &said);
         bool is_named = verdict == TAR_MEMBER || verdict == TAR_CUT;
         if (verdict == TAR_END || (is_named && !belongs(&key, &member))) break;
         if (verdict != TAR_MEMBER)

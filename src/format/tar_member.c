@@ -80,7 +80,7 @@ bool tar_header_holds(const uint8_t *bytes, uint64_t size) {
     return size >= TAR_BLOCK_SIZE && sum_holds(&stored, &computed, bytes);
 }
 
-static tar_verdict bad(struct frame_fault *fault, const char *reason) {
+static enum tar_verdict bad(struct frame_fault *fault, const char *reason) {
     frame_is_bad(fault, FRAME_BAD_LENGTH, "%s", reason);
     return TAR_BAD;
 }
@@ -130,8 +130,8 @@ static bool has_key(const struct pax_line *line, const char *key) {
 }
 
 /* Reads name and size from a pax header. */
-static tar_verdict read_pax(struct extension *extension, const uint8_t *text, uint64_t size,
-                            struct frame_fault *fault) {
+static enum tar_verdict read_pax(struct extension *extension, const uint8_t *text, uint64_t size,
+                                 struct frame_fault *fault) {
     static const char sparse[] = "GNU.sparse.";
     struct extension said = {0};
     struct pax_line line;
@@ -168,9 +168,9 @@ static bool global_is_void(const uint8_t *text, uint64_t size) {
 }
 
 /* Reads the extended header at bytes[*position] and advances `*position` past it. */
-static tar_verdict read_extension(struct extension *extension, uint64_t *position,
-                                  const uint8_t *bytes, uint64_t size, uint64_t data_size,
-                                  struct frame_fault *fault) {
+static enum tar_verdict read_extension(struct extension *extension, uint64_t *position,
+                                       const uint8_t *bytes, uint64_t size, uint64_t data_size,
+                                       struct frame_fault *fault) {
     const uint8_t *data = bytes + *position + TAR_BLOCK_SIZE;
     uint8_t type = bytes[*position + TYPE_AT];
     uint64_t left = size - *position - TAR_BLOCK_SIZE;
@@ -211,9 +211,9 @@ static void take_name(struct tar_member *member, const uint8_t *header) {
 
 /* Reads the member itself, whose header is at bytes[at]. An extended header's name and size
  * override the header's fields; types without data ignore both sizes. */
-static tar_verdict read_body(struct tar_member *member, const struct extension *extension,
-                             const uint8_t *bytes, uint64_t size, uint64_t at, uint64_t data_size,
-                             struct frame_fault *fault) {
+static enum tar_verdict read_body(struct tar_member *member, const struct extension *extension,
+                                  const uint8_t *bytes, uint64_t size, uint64_t at,
+                                  uint64_t data_size, struct frame_fault *fault) {
     const uint8_t *header = bytes + at;
     uint8_t type = header[TYPE_AT];
     uint64_t own_size = text_size(header, TAR_NAME_FIELD), left = size - at - TAR_BLOCK_SIZE;
@@ -245,8 +245,8 @@ static tar_verdict read_body(struct tar_member *member, const struct extension *
 
 /* Reads any number of extended headers, then the member. Each header is checked before its size is
  * used, and every size is compared with the bytes left. */
-tar_verdict tar_member_read(struct tar_member *member, const uint8_t *bytes, uint64_t size,
-                            struct frame_fault *fault) {
+enum tar_verdict tar_member_read(struct tar_member *member, const uint8_t *bytes, uint64_t size,
+                                 struct frame_fault *fault) {
     static const uint8_t zeros[TAR_BLOCK_SIZE];
     struct extension known = {0};
     uint64_t stored, computed, data_size, at = 0;

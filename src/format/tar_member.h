@@ -18,16 +18,16 @@ struct tar_member {
     uint8_t joined[TAR_PREFIX_FIELD + 1 + TAR_NAME_FIELD];
 };
 
-typedef enum tar_verdict {
+enum tar_verdict {
     TAR_MEMBER,
     TAR_END, /* a block of zeros, or no bytes left */
     TAR_CUT, /* the name is valid, but the bytes end inside the data; `fault` is set */
     TAR_BAD, /* `fault` says why; `member` is unusable */
-} tar_verdict;
+};
 
 /* Parses the member that starts at bytes[0]. `fault` may be NULL. */
-tar_verdict tar_member_read(struct tar_member *member, const uint8_t *bytes, uint64_t size,
-                            struct frame_fault *fault);
+enum tar_verdict tar_member_read(struct tar_member *member, const uint8_t *bytes, uint64_t size,
+                                 struct frame_fault *fault);
 
 /* Returns whether the checksum of the header at bytes[0] is right. */
 bool tar_header_holds(const uint8_t *bytes, uint64_t size);

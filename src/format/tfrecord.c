@@ -15,7 +15,7 @@ void tfrecord_make_footer(uint8_t footer[TFRECORD_FOOTER_SIZE], const void *data
     store32(footer, crc32c_mask(crc32c(data, size)));
 }
 
-bool tfrecord_holds(const uint8_t *bytes, uint64_t size, frame_check check) {
+bool tfrecord_holds(const uint8_t *bytes, uint64_t size, enum frame_check check) {
     if (size < TFRECORD_OVERHEAD) return false;
     uint64_t data_size = size - TFRECORD_OVERHEAD;
     uint8_t header[TFRECORD_HEADER_SIZE], footer[TFRECORD_FOOTER_SIZE];
@@ -31,8 +31,9 @@ bool tfrecord_holds(const uint8_t *bytes, uint64_t size, frame_check check) {
  */
 enum { SHORT_PAYLOAD = 16384 };
 
-static frame_verdict check_payload(const struct frame *frame, const uint8_t *bytes, uint64_t at,
-                                   struct crc_sums *sums, struct frame_fault *fault) {
+static enum frame_verdict check_payload(const struct frame *frame, const uint8_t *bytes,
+                                        uint64_t at, struct crc_sums *sums,
+                                        struct frame_fault *fault) {
     uint64_t from = at + frame->data_offset;
     uint32_t crc;
     if (frame->data_size <= SHORT_PAYLOAD || !sums ||
@@ -43,8 +44,9 @@ static frame_verdict check_payload(const struct frame *frame, const uint8_t *byt
                         frame->check, crc32c_mask(crc));
 }
 
-static frame_verdict parse(struct frame *frame, const struct framing *framing, const uint8_t *bytes,
-                           uint64_t size, frame_check check, struct frame_fault *fault) {
+static enum frame_verdict parse(struct frame *frame, const struct framing *framing,
+                                const uint8_t *bytes, uint64_t size, enum frame_check check,
+                                struct frame_fault *fault) {
     (void)framing;
     /* Checks in the order in which bytes become trustworthy: the length is used only once its own
      * CRC is verified, and compared with the bytes left before the payload is touched. */

@@ -20,7 +20,7 @@ static inline bool framing_is_tfrecord(const struct framing *framing) {
  * ignored for FRAME_CHECK_HEADER. To learn what is wrong, call `parse`. The function computes the
  * expected header from the known size instead of reading the length, so the CPU need not wait for
  * the frame's bytes to choose its path and can run ahead to the next record. */
-bool tfrecord_holds(const uint8_t *bytes, uint64_t size, frame_check check);
+bool tfrecord_holds(const uint8_t *bytes, uint64_t size, enum frame_check check);
 
 /* Compute the bytes that precede and follow a payload of `size` bytes. */
 void tfrecord_make_header(uint8_t header[TFRECORD_HEADER_SIZE], uint64_t size);

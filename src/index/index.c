@@ -26,7 +26,7 @@ const struct damage_entry *index_damages(const struct index_file *index) {
 
 /* A value of a table whose hash was verified. */
 static recmap_status get_value(const struct store_value **value, const struct index_file *index,
-                               store_table table, size_t i, recmap_error *error) {
+                               enum store_table table, size_t i, recmap_error *error) {
     size_t count;
     recmap_status status = store_check(index->store, table, i, error);
     if (status == RECMAP_OK) *value = &store_values(index->store, table, &count)[i];
@@ -363,8 +363,8 @@ static recmap_status decode_points(struct point_list *list, struct index_file *i
         size_t value = shard->first_points + i;
         uint64_t due = min_u64(entry->point_count - list->count, POINTS_PER_VALUE);
         RETURN_IF_FAILED(store_check(index->store, STORE_POINTS, value, error));
-        points_verdict verdict = points_decode(list, values[value].data, values[value].size,
-                                               (size_t)due, entry->file_size, entry->size);
+        enum points_verdict verdict = points_decode(list, values[value].data, values[value].size,
+                                                    (size_t)due, entry->file_size, entry->size);
         if (verdict == POINTS_NO_MEMORY) return fail_memory(error);
         if (verdict == POINTS_BAD)
             return index_fail(index, error, "the points of a compressed shard are malformed");
@@ -389,9 +389,9 @@ recmap_status index_check_all(struct index_file *index, recmap_error *error) {
     recmap_status status = store_check_all(index->store, error);
     for (int table = 0; status == RECMAP_OK && table < STORE_TABLE_COUNT; table++) {
         size_t count;
-        store_values(index->store, (store_table)table, &count);
+        store_values(index->store, (enum store_table)table, &count);
         for (size_t i = 0; status == RECMAP_OK && i < count; i++)
-            status = store_check(index->store, (store_table)table, i, error);
+            status = store_check(index->store, (enum store_table)table, i, error);
     }
     struct index_place place;
     for (uint64_t n = 0; status == RECMAP_OK && n < index->manifest.record_count; n++)

@@ -12,7 +12,7 @@
 #include "shards/shard_name.h"
 #include "shards/shard_source.h"
 
-static recmap_status check_decoded(const struct index_file *index, decode_verdict verdict,
+static recmap_status check_decoded(const struct index_file *index, enum decode_verdict verdict,
                                    const char *what, recmap_error *error) {
     if (verdict == DECODE_OK) return RECMAP_OK;
     return verdict == DECODE_NO_MEMORY ? fail_memory(error) : index_fail(index, error, what);
@@ -60,7 +60,7 @@ static recmap_status decode_shards(struct index_file *index, struct shard_entry 
         RETURN_IF_FAILED(store_copy(&copy, index->store, STORE_SHARDS, t, error));
         size_t before = decoded, due = count - decoded;
         if (due > SHARDS_PER_TABLE) due = SHARDS_PER_TABLE;
-        decode_verdict verdict =
+        enum decode_verdict verdict =
             shards_decode(entries, &decoded, decoded + due, copy, values[t].size);
         free(copy);
         recmap_status status =
@@ -235,7 +235,7 @@ static recmap_status read_damages(struct index_file *index, recmap_error *error)
     for (size_t t = 0; t < tables; t++) {
         uint8_t *copy = NULL;
         RETURN_IF_FAILED(store_copy(&copy, index->store, STORE_DAMAGE, t, error));
-        decode_verdict verdict =
+        enum decode_verdict verdict =
             damages_decode(index->damages, &decoded, (size_t)count, copy, values[t].size);
         free(copy);
         RETURN_IF_FAILED(check_decoded(index, verdict, "its list of damage cannot be read", error));

@@ -155,7 +155,7 @@ uint8_t *damages_encode(size_t *size, const struct damage_entry *damages, size_t
     return packed;
 }
 
-static decode_verdict verdict_without_message(bool out_of_memory) {
+static enum decode_verdict verdict_without_message(bool out_of_memory) {
     return out_of_memory ? DECODE_NO_MEMORY : DECODE_BAD;
 }
 
@@ -166,7 +166,8 @@ static bool is_utf8(const char *text) {
 
 /* Copies the columns out of the message. `column_count` grows with the copies, so that after an
  * error manifest_deinit frees those that exist. */
-static decode_verdict copy_columns(struct manifest *manifest, const Recmap__Manifest *message) {
+static enum decode_verdict copy_columns(struct manifest *manifest,
+                                        const Recmap__Manifest *message) {
     if (!message->n_columns) return DECODE_OK;
     manifest->columns = calloc(message->n_columns, sizeof *manifest->columns);
     if (!manifest->columns) return DECODE_NO_MEMORY;
@@ -193,7 +194,8 @@ static bool is_number(recmap_element element) {
 }
 
 /* Copies the counted features, as copy_columns does with columns. */
-static decode_verdict copy_counted(struct manifest *manifest, const Recmap__Manifest *message) {
+static enum decode_verdict copy_counted(struct manifest *manifest,
+                                        const Recmap__Manifest *message) {
     if (!message->n_counted_features) return DECODE_OK;
     manifest->counted_features =
         calloc(message->n_counted_features, sizeof *manifest->counted_features);
@@ -214,7 +216,7 @@ static decode_verdict copy_counted(struct manifest *manifest, const Recmap__Mani
 
 /* Unpacks the message, copies its fields, and frees it. Fields are checked only as far as the
  * struct needs it; index_open.c checks them against each other. */
-decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *data, size_t size) {
+enum decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *data, size_t size) {
     bool out_of_memory;
     Recmap__Manifest *message =
         proto_unpack(&out_of_memory, &recmap__manifest__descriptor, data, size);
@@ -230,8 +232,8 @@ decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *data, s
         .extracted_by_caller = message->extracted_by_caller,
         .skips_damage = message->skips_damage,
     };
-    decode_verdict verdict = message->fingerprint.len == IDENTITY_HASH_SIZE ? DECODE_OK
-                                                                            : DECODE_BAD;
+    enum decode_verdict verdict = message->fingerprint.len == IDENTITY_HASH_SIZE ? DECODE_OK
+                                                                                 : DECODE_BAD;
     if (verdict == DECODE_OK) reverse_hash(decoded.fingerprint, message->fingerprint.data);
     if (verdict == DECODE_OK && message->has_ids && !is_utf8(message->id_name))
         verdict = DECODE_BAD;
@@ -269,13 +271,13 @@ static bool shard_is_valid(const Recmap__Shard *message) {
 }
 
 /* Copies a checked message into an entry, which is unchanged after an error. */
-static decode_verdict copy_shard(struct shard_entry *entry, const Recmap__Shard *message) {
+static enum decode_verdict copy_shard(struct shard_entry *entry, const Recmap__Shard *message) {
     if (!shard_is_valid(message)) return DECODE_BAD;
     struct shard_entry decoded = {
         .path = strndup((const char *)message->path.data, message->path.len),
         .file_size = message->file_size,
         .size = message->size,
-        .compression = (compression)message->compression,
+        .compression = (enum compression)message->compression,
         .mtime_ns = message->mtime_ns,
         .record_count = message->record_count,
         .damage_count = message->damage_count,
@@ -297,13 +299,13 @@ static decode_verdict copy_shard(struct shard_entry *entry, const Recmap__Shard 
     return DECODE_OK;
 }
 
-decode_verdict shards_decode(struct shard_entry *shards, size_t *count, size_t capacity,
-                             const uint8_t *data, size_t size) {
+enum decode_verdict shards_decode(struct shard_entry *shards, size_t *count, size_t capacity,
+                                  const uint8_t *data, size_t size) {
     bool out_of_memory;
     Recmap__ShardTable *message =
         proto_unpack(&out_of_memory, &recmap__shard_table__descriptor, data, size);
     if (!message) return verdict_without_message(out_of_memory);
-    decode_verdict verdict = message->n_shards <= capacity - *count ? DECODE_OK : DECODE_BAD;
+    enum decode_verdict verdict = message->n_shards <= capacity - *count ? DECODE_OK : DECODE_BAD;
     for (size_t i = 0; verdict == DECODE_OK && i < message->n_shards; i++) {
         verdict = copy_shard(&shards[*count], message->shards[i]);
         if (verdict == DECODE_OK) ++*count;
@@ -321,13 +323,13 @@ void shard_entry_deinit(struct shard_entry *entry) {
 
 /* Appends the entries of one table. Those appended before an error are counted and keep their
  * strings. */
-decode_verdict damages_decode(struct damage_entry *damages, size_t *count, size_t capacity,
-                              const uint8_t *data, size_t size) {
+enum decode_verdict damages_decode(struct damage_entry *damages, size_t *count, size_t capacity,
+                                   const uint8_t *data, size_t size) {
     bool out_of_memory;
     Recmap__DamageTable *message =
         proto_unpack(&out_of_memory, &recmap__damage_table__descriptor, data, size);
     if (!message) return verdict_without_message(out_of_memory);
-    decode_verdict verdict = message->n_damages <= capacity - *count ? DECODE_OK : DECODE_BAD;
+    enum decode_verdict verdict = message->n_damages <= capacity - *count ? DECODE_OK : DECODE_BAD;
     for (size_t i = 0; verdict == DECODE_OK && i < message->n_damages; i++) {
         const Recmap__Damage *damage = message->damages[i];
         char *reason = strdup(damage->reason);

@@ -53,7 +53,7 @@ struct shard_entry {
     char *path;
     uint64_t file_size;
     uint64_t size; /* of the bytes that contain the records: of the file, or after inflating */
-    compression compression;
+    enum compression compression;
     int64_t mtime_ns;
     char *etag; /* of an object in a remote store; "" for a file */
     uint64_t record_count;
@@ -76,16 +76,16 @@ uint8_t *manifest_encode(size_t *size, const struct manifest *manifest);
 uint8_t *shards_encode(size_t *size, const struct shard_entry *shards, size_t count);
 uint8_t *damages_encode(size_t *size, const struct damage_entry *damages, size_t count);
 
-typedef enum decode_verdict { DECODE_OK, DECODE_BAD, DECODE_NO_MEMORY } decode_verdict;
+enum decode_verdict { DECODE_OK, DECODE_BAD, DECODE_NO_MEMORY };
 
 /* Decoders. Strings are allocated with malloc. shards_decode and damages_decode append to arrays
  * that have `count` entries, and increase `count`; the result is BAD if `capacity` does not
  * suffice. After an error, the caller must still release the entries up to `count`. */
-decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *data, size_t size);
-decode_verdict shards_decode(struct shard_entry *shards, size_t *count, size_t capacity,
-                             const uint8_t *data, size_t size);
-decode_verdict damages_decode(struct damage_entry *damages, size_t *count, size_t capacity,
-                              const uint8_t *data, size_t size);
+enum decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *data, size_t size);
+enum decode_verdict shards_decode(struct shard_entry *shards, size_t *count, size_t capacity,
+                                  const uint8_t *data, size_t size);
+enum decode_verdict damages_decode(struct damage_entry *damages, size_t *count, size_t capacity,
+                                   const uint8_t *data, size_t size);
 
 void manifest_deinit(struct manifest *manifest);
 void shard_entry_deinit(struct shard_entry *entry);

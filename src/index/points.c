@@ -162,8 +162,8 @@ static bool is_valid(const struct stored_point *point, const struct point_list *
 
 /* Windows must follow each other without gaps and fill the value. After an error the list contains
  * the points decoded so far, which its owner releases. */
-points_verdict points_decode(struct point_list *points, const uint8_t *data, size_t size,
-                             size_t count, uint64_t file_size, uint64_t image_size) {
+enum points_verdict points_decode(struct point_list *points, const uint8_t *data, size_t size,
+                                  size_t count, uint64_t file_size, uint64_t image_size) {
     if (size < VALUE_HEADER_SIZE || load32(data) != count ||
         count > (size - VALUE_HEADER_SIZE) / ENTRY_SIZE)
         return POINTS_BAD;
@@ -197,7 +197,7 @@ size_t points_find(const struct point_list *points, uint64_t offset) {
     return search_below(&points->at->offset, sizeof *points->at, points->count, offset + 1) - 1;
 }
 
-points_verdict points_unpack(uint8_t *window, const struct stored_point *point) {
+enum points_verdict points_unpack(uint8_t *window, const struct stored_point *point) {
     if (!point->window_size) return POINTS_OK;
     struct inflate_state *state = calloc(1, sizeof *state); /* zeroed: see inflater_create */
     if (!state) return POINTS_NO_MEMORY;

@@ -72,13 +72,13 @@ size_t points_value_count(uint64_t point_count);
  * out. */
 uint8_t *points_encode(size_t *size, const struct point_list *points, size_t first, size_t count);
 
-typedef enum points_verdict { POINTS_OK, POINTS_BAD, POINTS_NO_MEMORY } points_verdict;
+enum points_verdict { POINTS_OK, POINTS_BAD, POINTS_NO_MEMORY };
 
 /* Decodes the `count` points of a value and its checks, and adds them to the list. BAD if they do
  * not ascend, also from the points already in the list, or do not lie within a file and an image of
  * these sizes. The windows are not copied. */
-points_verdict points_decode(struct point_list *points, const uint8_t *data, size_t size,
-                             size_t count, uint64_t file_size, uint64_t image_size);
+enum points_verdict points_decode(struct point_list *points, const uint8_t *data, size_t size,
+                                  size_t count, uint64_t file_size, uint64_t image_size);
 
 /* The last point at or before `offset` of the image; SIZE_MAX if there is none: start at the
  * beginning of the file. */
@@ -86,6 +86,6 @@ size_t points_find(const struct point_list *points, uint64_t offset);
 
 /* Inflates a point's window into `window`, which has INFLATE_WINDOW_MAX bytes. BAD if the packed
  * bytes are not a window of the stated size. */
-points_verdict points_unpack(uint8_t *window, const struct stored_point *point);
+enum points_verdict points_unpack(uint8_t *window, const struct stored_point *point);
 
 #endif

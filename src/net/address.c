@@ -19,7 +19,7 @@ static bool add_encoded(struct address *address, const char *text, size_t size, 
     return url_append_encoded(address->url, sizeof address->url, text, size, keeps_slash);
 }
 
-static const char *region_of(const struct storage_options *options, url_scheme scheme) {
+static const char *region_of(const struct storage_options *options, enum url_scheme scheme) {
     const char *region = storage_options_get(options, OPTION_REGION);
     if (scheme == URL_GS) return "auto";
     return region[0] ? region : "us-east-1";
@@ -208,7 +208,7 @@ static bool add_line(struct authorization *authorization, const char *name, cons
     return size > 0 && (size_t)size < capacity;
 }
 
-static recmap_status fail_no_keys(url_scheme scheme, recmap_error *error) {
+static recmap_status fail_no_keys(enum url_scheme scheme, recmap_error *error) {
     fail(error, RECMAP_INVALID, "no credentials are configured");
     fail_advise(error,
                 scheme == URL_GS

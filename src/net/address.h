@@ -16,7 +16,7 @@ struct address {
     char host[HOST_MAX];   /* with the port unless it is the scheme's */
     size_t path_offset;    /* in `url`, of the slash after the host */
     size_t query_offset;   /* in `url`, after the `?`; its size if there is no query */
-    url_scheme scheme;
+    enum url_scheme scheme;
     bool is_listing;
 };
 

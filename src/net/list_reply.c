@@ -11,7 +11,7 @@ const struct list_dialect list_dialect_azure = {"Blob", "Name", "NextMarker"};
 
 enum { DEPTH_MAX = 16, TEXT_MAX = 8192 };
 
-typedef enum xml_event { XML_BEGIN, XML_END, XML_EMPTY, XML_TEXT, XML_DONE, XML_BAD } xml_event;
+enum xml_event { XML_BEGIN, XML_END, XML_EMPTY, XML_TEXT, XML_DONE, XML_BAD };
 
 struct xml {
     const char *cursor, *end;
@@ -40,7 +40,7 @@ static bool is_name_end(char c) {
 }
 
 /* The position is at the `<` of a tag. Attributes are ignored; S3 and Azure send no `>` in them. */
-static xml_event next_tag(struct xml *xml) {
+static enum xml_event next_tag(struct xml *xml) {
     const char *close = memchr(xml->cursor, '>', (size_t)(xml->end - xml->cursor));
     if (!close) return XML_BAD;
     const char *name = xml->cursor + 1;
@@ -58,7 +58,7 @@ static xml_event next_tag(struct xml *xml) {
     return is_end ? XML_END : is_empty ? XML_EMPTY : XML_BEGIN;
 }
 
-static xml_event next_event(struct xml *xml) {
+static enum xml_event next_event(struct xml *xml) {
     while (xml->cursor < xml->end) {
         if (*xml->cursor != '<') {
             const char *tag = memchr(xml->cursor, '<', (size_t)(xml->end - xml->cursor));
@@ -118,7 +118,7 @@ static size_t put_reference(char *out, const char *text, size_t size) {
 
 /* Copies text with its references replaced. A reference is never shorter than what it stands for.
  */
-static list_verdict copy_text(char **copy, const char *text, size_t size) {
+static enum list_verdict copy_text(char **copy, const char *text, size_t size) {
     if (size > TEXT_MAX || memchr(text, 0, size)) return LIST_MALFORMED;
     char *out = malloc(size + 1);
     if (!out) return LIST_NO_MEMORY;
@@ -142,10 +142,10 @@ static list_verdict copy_text(char **copy, const char *text, size_t size) {
     return LIST_OK;
 }
 
-static list_verdict add_name(struct list_page *page, const char *text, size_t size) {
+static enum list_verdict add_name(struct list_page *page, const char *text, size_t size) {
     if (!array_reserve(&page->names, &page->capacity, page->count + 1, sizeof *page->names))
         return LIST_NO_MEMORY;
-    list_verdict verdict = copy_text(&page->names[page->count], text, size);
+    enum list_verdict verdict = copy_text(&page->names[page->count], text, size);
     if (verdict == LIST_OK) page->count++;
     return verdict;
 }
@@ -181,23 +181,23 @@ static bool is_in(const struct xml_stack *stack, size_t above, const char *name)
            !memcmp(stack->open[i].name, name, stack->open[i].size);
 }
 
-static list_verdict take_text(struct list_page *page, const struct list_dialect *dialect,
-                              const struct xml_stack *stack, const struct xml *xml) {
+static enum list_verdict take_text(struct list_page *page, const struct list_dialect *dialect,
+                                   const struct xml_stack *stack, const struct xml *xml) {
     if (is_in(stack, 0, dialect->name) && is_in(stack, 1, dialect->item))
         return add_name(page, xml->name, xml->name_size);
     if (!is_in(stack, 0, dialect->next) || page->next) return LIST_OK;
     return copy_text(&page->next, xml->name, xml->name_size);
 }
 
-list_verdict list_page_read(struct list_page *page, const struct list_dialect *dialect,
-                            const char *text, size_t size) {
+enum list_verdict list_page_read(struct list_page *page, const struct list_dialect *dialect,
+                                 const char *text, size_t size) {
     struct xml xml = {.cursor = text, .end = text + size};
     struct xml_stack stack = {.depth = 0};
     bool has_root = false;
     for (;;) {
-        xml_event event = next_event(&xml);
+        enum xml_event event = next_event(&xml);
         bool is_good = event != XML_BAD;
-        list_verdict verdict = LIST_OK;
+        enum list_verdict verdict = LIST_OK;
         if (event == XML_DONE) return has_root && !stack.depth ? LIST_OK : LIST_MALFORMED;
         if (event == XML_BEGIN) is_good = push(&stack, &xml);
         if (event == XML_END) is_good = pop(&stack, &xml);
@@ -218,7 +218,7 @@ void list_page_deinit(struct list_page *page) {
 /* The tags between are not looked at: a list that is malformed there is not one that was cut. */
 bool list_is_cut(const char *text, size_t size) {
     struct xml xml = {.cursor = text, .end = text + size};
-    xml_event event;
+    enum xml_event event;
     do event = next_event(&xml);
     while (event == XML_TEXT);
     if (event != XML_BEGIN) return false;

@@ -17,7 +17,7 @@ struct list_dialect {
 
 extern const struct list_dialect list_dialect_s3, list_dialect_azure;
 
-typedef enum list_verdict { LIST_OK, LIST_MALFORMED, LIST_NO_MEMORY } list_verdict;
+enum list_verdict { LIST_OK, LIST_MALFORMED, LIST_NO_MEMORY };
 
 struct list_page {
     char **names; /* each malloc'ed; so are the array and `next` */
@@ -27,8 +27,8 @@ struct list_page {
 };
 
 /* Reads the page into a zeroed struct, which the caller deinitialises whatever the result. */
-list_verdict list_page_read(struct list_page *page, const struct list_dialect *dialect,
-                            const char *text, size_t size);
+enum list_verdict list_page_read(struct list_page *page, const struct list_dialect *dialect,
+                                 const char *text, size_t size);
 void list_page_deinit(struct list_page *page);
 
 /* Whether the text begins with an element and ends before the end of that element, as if the

@@ -261,7 +261,7 @@ static recmap_status add_names(const struct listing *listing, const struct list_
     return RECMAP_OK;
 }
 
-static recmap_status fail_page(const struct listing *listing, list_verdict verdict,
+static recmap_status fail_page(const struct listing *listing, enum list_verdict verdict,
                                recmap_error *error) {
     if (verdict == LIST_NO_MEMORY) return fail_memory(error);
     fail(error, RECMAP_IO, "cannot list the objects: the server's list cannot be understood");
@@ -292,7 +292,8 @@ static recmap_status fetch_page(struct list_page *page, recmap_storage *storage,
     const struct list_dialect *dialect = listing->url.scheme == URL_AZ ? &list_dialect_azure
                                                                        : &list_dialect_s3;
     if (status == RECMAP_OK) {
-        list_verdict verdict = list_page_read(page, dialect, body.data ? body.data : "", body.size);
+        enum list_verdict verdict =
+            list_page_read(page, dialect, body.data ? body.data : "", body.size);
         if (verdict != LIST_OK) status = fail_page(listing, verdict, error);
     }
     free(body.data);

@@ -178,7 +178,7 @@ bool etag_is_strong(const char *etag) {
     return etag[0] == '"';
 }
 
-static reply_verdict say(const char **reason, reply_verdict verdict, const char *text) {
+static enum reply_verdict say(const char **reason, enum reply_verdict verdict, const char *text) {
     *reason = text;
     return verdict;
 }
@@ -198,8 +198,9 @@ static bool lacks_etag(const struct reply *reply, const struct range_request *re
     return request->etag[0] && !reply->etag[0];
 }
 
-static reply_verdict check_whole(uint64_t *body_size, const char **reason,
-                                 const struct reply *reply, const struct range_request *request) {
+static enum reply_verdict check_whole(uint64_t *body_size, const char **reason,
+                                      const struct reply *reply,
+                                      const struct range_request *request) {
     if (reply->content_length == REPLY_NO_SIZE || request->offset != 0 ||
         (reply->content_length != request->size &&
          !(request->accepts_shorter && reply->content_length < request->size)))
@@ -212,8 +213,9 @@ static reply_verdict check_whole(uint64_t *body_size, const char **reason,
     return *body_size ? REPLY_GOOD : say(reason, REPLY_EMPTY, "the object is empty");
 }
 
-static reply_verdict check_partial(uint64_t *body_size, const char **reason,
-                                   const struct reply *reply, const struct range_request *request) {
+static enum reply_verdict check_partial(uint64_t *body_size, const char **reason,
+                                        const struct reply *reply,
+                                        const struct range_request *request) {
     if (!reply->has_range)
         return say(reason, REPLY_UNUSABLE, "the server does not say which range it sends");
     uint64_t size = reply->range_end - reply->range_begin;
@@ -231,8 +233,8 @@ static reply_verdict check_partial(uint64_t *body_size, const char **reason,
     return REPLY_GOOD;
 }
 
-static reply_verdict check_error(const char **reason, const struct reply *reply,
-                                 const struct range_request *request) {
+static enum reply_verdict check_error(const char **reason, const struct reply *reply,
+                                      const struct range_request *request) {
     long status = reply->status;
     if (status == 412) return say(reason, REPLY_CHANGED, "the object is another one");
     if (status == 416 && request->accepts_shorter && request->offset == 0 &&
@@ -249,8 +251,8 @@ static reply_verdict check_error(const char **reason, const struct reply *reply,
     return say(reason, REPLY_UNUSABLE, "the server refuses the request");
 }
 
-reply_verdict reply_check(uint64_t *body_size, const char **reason, const struct reply *reply,
-                          const struct range_request *request) {
+enum reply_verdict reply_check(uint64_t *body_size, const char **reason, const struct reply *reply,
+                               const struct range_request *request) {
     *body_size = 0;
     *reason = NULL;
     if (reply->status != 200 && reply->status != 206) return check_error(reason, reply, request);

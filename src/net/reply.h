@@ -46,7 +46,7 @@ struct range_request {
     int64_t modified;     /* or REPLY_NO_TIME; compared only if there is no ETag */
 };
 
-typedef enum reply_verdict {
+enum reply_verdict {
     REPLY_GOOD,
     REPLY_EMPTY,   /* the object has no bytes: good if a shorter range is accepted */
     REPLY_CHANGED, /* another object, or another version of it */
@@ -55,12 +55,12 @@ typedef enum reply_verdict {
     REPLY_REDIRECTED, /* for the caller to explain: redirects are not followed here */
     REPLY_UNUSABLE,   /* the server does not do what was asked: repeating the request is useless */
     REPLY_TRY_AGAIN,
-} reply_verdict;
+};
 
 /* Judges a reply by its status and headers. `reason` is a static text for every other verdict than
  * GOOD. For GOOD, `body_size` is the size that the body must have. */
-reply_verdict reply_check(uint64_t *body_size, const char **reason, const struct reply *reply,
-                          const struct range_request *request);
+enum reply_verdict reply_check(uint64_t *body_size, const char **reason, const struct reply *reply,
+                               const struct range_request *request);
 
 /* Copies the code from the body of an error, as S3 and Azure send it: <Code>NoSuchKey</Code>. ""
  * if there is none, or if it is not made of letters, digits, `.` and `_`. */

@@ -12,19 +12,19 @@
 
 enum { TIMEOUT_DEFAULT = 180, TIMEOUT_MAX = 86400, PROFILE_FILE_MAX = 1 << 20 };
 
-typedef enum value_kind {
+enum value_kind {
     VALUE_TEXT,
     VALUE_WORD,
     VALUE_NAME,
     VALUE_SWITCH,
     VALUE_SECONDS,
     VALUE_ADDRESSING
-} value_kind;
+};
 
 static const struct option_name {
     const char *name;
-    storage_option option;
-    value_kind kind;
+    enum storage_option option;
+    enum value_kind kind;
 } names[] = {
     {"endpoint", OPTION_ENDPOINT, VALUE_WORD},
     {"region", OPTION_REGION, VALUE_NAME},
@@ -61,7 +61,7 @@ static const struct option_name *find_name(const char *name) {
 }
 
 /* Every option has a name. */
-static const struct option_name *find_option(storage_option option) {
+static const struct option_name *find_option(enum storage_option option) {
     const struct option_name *entry = names;
     while (entry->option != option) entry++;
     return entry;
@@ -112,7 +112,7 @@ static bool is_name(const char *value) {
 }
 
 /* What a value of the kind must be; NULL if this one is that. */
-static const char *check_value(value_kind kind, const char *value) {
+static const char *check_value(enum value_kind kind, const char *value) {
     bool is_on;
     unsigned seconds;
     for (const char *c = value; *c; c++)
@@ -136,8 +136,8 @@ static void forget(char **value) {
     *value = NULL;
 }
 
-static recmap_status put(struct storage_options *options, storage_option option, const char *value,
-                         size_t size, recmap_error *error) {
+static recmap_status put(struct storage_options *options, enum storage_option option,
+                         const char *value, size_t size, recmap_error *error) {
     char *copy = strndup(value, size);
     if (!copy) return fail_memory(error);
     forget(&options->values[option]);
@@ -161,7 +161,7 @@ recmap_status storage_options_set(struct storage_options *options, const char *n
 
 /* An option, and the environment variable that sets it. */
 struct variable {
-    storage_option option;
+    enum storage_option option;
     const char *name;
 };
 
@@ -184,7 +184,7 @@ static recmap_status take_unchecked(struct storage_options *options,
     return put(options, variable->option, value, strlen(value), error);
 }
 
-static recmap_status take_variable(struct storage_options *options, storage_option option,
+static recmap_status take_variable(struct storage_options *options, enum storage_option option,
                                    const char *name, recmap_error *error) {
     struct variable variable = {option, name};
     const char *value = getenv(name);
@@ -255,7 +255,7 @@ static char *find_path(const char *variable, const char *name) {
 }
 
 static recmap_status take_value(struct storage_options *options, bool *has_section,
-                                storage_option option, const char *text, const char *name,
+                                enum storage_option option, const char *text, const char *name,
                                 recmap_error *error) {
     const char *profile = storage_options_get(options, OPTION_PROFILE);
     size_t size;
@@ -277,7 +277,7 @@ static recmap_status take_file(struct storage_options *options, bool *has_sectio
     free(path);
     if (status != RECMAP_OK || !text) return status;
     static const struct {
-        storage_option option;
+        enum storage_option option;
         const char *name;
     } values[] = {{OPTION_KEY, "aws_access_key_id"},
                   {OPTION_SECRET, "aws_secret_access_key"},
@@ -310,11 +310,11 @@ recmap_status storage_options_complete(struct storage_options *options, recmap_e
     return take_profile(options, error);
 }
 
-const char *storage_options_get(const struct storage_options *options, storage_option option) {
+const char *storage_options_get(const struct storage_options *options, enum storage_option option) {
     return options->values[option] ? options->values[option] : "";
 }
 
-bool storage_options_is_on(const struct storage_options *options, storage_option option) {
+bool storage_options_is_on(const struct storage_options *options, enum storage_option option) {
     bool is_on = false;
     return options->values[option] && is_switch(options->values[option], &is_on) && is_on;
 }
@@ -339,7 +339,7 @@ recmap_status storage_options_copy(struct storage_options *copy,
 }
 
 void storage_options_swap(struct storage_options *a, struct storage_options *b,
-                          storage_option option) {
+                          enum storage_option option) {
     char *value = a->values[option];
     bool is_explicit = a->is_explicit[option];
     a->values[option] = b->values[option];

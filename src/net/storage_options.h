@@ -6,7 +6,7 @@
 
 #include <recmap/status.h>
 
-typedef enum storage_option {
+enum storage_option {
     OPTION_ENDPOINT,
     OPTION_REGION,
     OPTION_KEY,
@@ -22,7 +22,7 @@ typedef enum storage_option {
     OPTION_PROXY,
     OPTION_TIMEOUT,
     OPTION_COUNT,
-} storage_option;
+};
 
 struct storage_options {
     char *values[OPTION_COUNT]; /* NULL: not set */
@@ -49,11 +49,11 @@ recmap_status storage_options_copy(struct storage_options *copy,
 
 /* Exchanges the values of an option. */
 void storage_options_swap(struct storage_options *a, struct storage_options *b,
-                          storage_option option);
+                          enum storage_option option);
 
 /* The value, or "". */
-const char *storage_options_get(const struct storage_options *options, storage_option option);
-bool storage_options_is_on(const struct storage_options *options, storage_option option);
+const char *storage_options_get(const struct storage_options *options, enum storage_option option);
+bool storage_options_is_on(const struct storage_options *options, enum storage_option option);
 
 /* In seconds. */
 unsigned storage_options_timeout(const struct storage_options *options);

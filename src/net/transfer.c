@@ -64,7 +64,7 @@ struct slot {
     struct reply reply;
     bool has_head;  /* all headers arrived */
     bool is_judged; /* the headers were checked */
-    reply_verdict verdict;
+    enum reply_verdict verdict;
     const char *reason;
     uint64_t body_size;
     uint64_t received; /* in this attempt */
@@ -461,7 +461,7 @@ static void conclude(struct slot *slot, CURLcode code) {
         slot->reason = slot->curl_text[0] ? slot->curl_text : libcurl.easy_strerror(code);
 }
 
-static recmap_status status_of(reply_verdict verdict) {
+static recmap_status status_of(enum reply_verdict verdict) {
     if (verdict == REPLY_CHANGED) return RECMAP_STALE;
     return RECMAP_IO;
 }

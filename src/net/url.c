@@ -5,7 +5,7 @@
 
 static const struct {
     const char *prefix;
-    url_scheme scheme;
+    enum url_scheme scheme;
 } schemes[] = {
     {"http://", URL_HTTP}, {"https://", URL_HTTPS}, {"s3://", URL_S3},
     {"gs://", URL_GS},     {"az://", URL_AZ},
@@ -24,11 +24,11 @@ bool url_is_url(const char *name) {
     return scheme_size(name) != 0;
 }
 
-bool url_has_listing(url_scheme scheme) {
+bool url_has_listing(enum url_scheme scheme) {
     return scheme == URL_S3 || scheme == URL_GS || scheme == URL_AZ;
 }
 
-static bool is_web(url_scheme scheme) {
+static bool is_web(enum url_scheme scheme) {
     return scheme == URL_HTTP || scheme == URL_HTTPS;
 }
 
@@ -77,7 +77,7 @@ static const char *check_web_path(const char *key) {
     return NULL;
 }
 
-static bool find_scheme(url_scheme *scheme, const char *text) {
+static bool find_scheme(enum url_scheme *scheme, const char *text) {
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         if (strncmp(text, schemes[i].prefix, strlen(schemes[i].prefix)) != 0) continue;
         *scheme = schemes[i].scheme;

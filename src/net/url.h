@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef enum url_scheme { URL_HTTP, URL_HTTPS, URL_S3, URL_GS, URL_AZ } url_scheme;
+enum url_scheme { URL_HTTP, URL_HTTPS, URL_S3, URL_GS, URL_AZ };
 
 enum { URL_MAX = 4096 };
 
 /* The parts point into the parsed text. */
 struct url {
-    url_scheme scheme;
+    enum url_scheme scheme;
     const char *host; /* with port; the bucket or container of an object store */
     size_t host_size;
     const char *key; /* what follows the slash after the host; HTTP: still percent-encoded */
@@ -29,7 +29,7 @@ bool url_is_url(const char *name);
 const char *url_parse(struct url *url, const char *text);
 
 /* Whether the store can list its objects. */
-bool url_has_listing(url_scheme scheme);
+bool url_has_listing(enum url_scheme scheme);
 
 /* Copies the text for a message or log, without user information and query, which may contain
  * credentials. Accepts any text. Truncates to `capacity`, which includes the NUL. */

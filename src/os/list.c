@@ -12,7 +12,7 @@
 #include "os/file.h"
 #include "os/tree.h"
 
-recmap_status path_get_kind(path_kind *kind, const char *path, recmap_error *error) {
+recmap_status path_get_kind(enum path_kind *kind, const char *path, recmap_error *error) {
     struct stat st;
     if (!stat(path, &st))
         *kind = S_ISREG(st.st_mode) ? PATH_FILE : S_ISDIR(st.st_mode) ? PATH_FOLDER : PATH_OTHER;
@@ -44,7 +44,7 @@ void path_list_deinit(struct path_list *list) {
 /* Takes ownership of `path` and adds it, unless it is something that cannot be a shard. */
 static recmap_status add_file(struct path_list *list, char *path, recmap_error *error) {
     if (!path) return fail_memory(error);
-    path_kind kind;
+    enum path_kind kind;
     recmap_status status = path_get_kind(&kind, path, error);
     if (status != RECMAP_OK || kind == PATH_FOLDER || kind == PATH_OTHER) {
         free(path);

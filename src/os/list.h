@@ -7,15 +7,15 @@
 
 #include <recmap/status.h>
 
-typedef enum path_kind {
+enum path_kind {
     PATH_MISSING,
     PATH_FILE,   /* a regular file, or a link to one */
     PATH_FOLDER, /* a folder, or a link to one */
     PATH_OTHER,  /* a FIFO, a socket, a device */
-} path_kind;
+};
 
 /* Returns RECMAP_IO if the kind cannot be determined, for example for lack of permission. */
-recmap_status path_get_kind(path_kind *kind, const char *path, recmap_error *error);
+recmap_status path_get_kind(enum path_kind *kind, const char *path, recmap_error *error);
 
 /* Paths, each malloc'ed and owned by the list. */
 struct path_list {

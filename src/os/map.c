@@ -159,7 +159,8 @@ void unmap_writable(uint8_t *bytes, size_t size) {
     munmap(bytes, size);
 }
 
-void map_advise(const struct file_map *map, uint64_t offset, uint64_t size, map_advice advice) {
+void map_advise(const struct file_map *map, uint64_t offset, uint64_t size,
+                enum map_advice advice) {
     static const int codes[] = {
         [MAP_ADVICE_RANDOM] = MADV_RANDOM,
         [MAP_ADVICE_SEQUENTIAL] = MADV_SEQUENTIAL,

@@ -29,12 +29,12 @@ recmap_status map_writable(uint8_t **bytes, int fd, size_t size, const char *pat
 void unmap_writable(uint8_t *bytes, size_t size);
 
 /* How a range will be read. Hints only: they never fail. */
-typedef enum map_advice {
+enum map_advice {
     MAP_ADVICE_RANDOM,
     MAP_ADVICE_SEQUENTIAL,
     MAP_ADVICE_WILL_NEED,
-} map_advice;
-void map_advise(const struct file_map *map, uint64_t offset, uint64_t size, map_advice advice);
+};
+void map_advise(const struct file_map *map, uint64_t offset, uint64_t size, enum map_advice advice);
 
 /* Returns whether the range is in memory, as far as the kernel tells. For files that the process
  * neither owns nor may write, the kernel always says yes. Examines only the first 64 pages of a

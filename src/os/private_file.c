@@ -48,7 +48,7 @@ recmap_status private_open(int *fd, const char *path, bool creates, recmap_error
     return status;
 }
 
-recmap_status private_lock(bool *is_held, int fd, private_lock_kind kind, const char *path,
+recmap_status private_lock(bool *is_held, int fd, enum private_lock_kind kind, const char *path,
                            recmap_error *error) {
     int operation = kind == PRIVATE_SHARED      ? LOCK_SH
                     : kind == PRIVATE_EXCLUSIVE ? LOCK_EX

@@ -15,16 +15,16 @@ recmap_status private_make_folder(const char *path, recmap_error *error);
  * missing. Symbolic links are not followed. */
 recmap_status private_open(int *fd, const char *path, bool creates, recmap_error *error);
 
-typedef enum private_lock_kind {
+enum private_lock_kind {
     PRIVATE_SHARED,
     PRIVATE_EXCLUSIVE,
     PRIVATE_TRY_EXCLUSIVE, /* does not wait */
-} private_lock_kind;
+};
 
 /* Locks the open file (flock), or changes its lock. Closing the file releases the lock, but a lock
  * that a child process inherited lasts until the child has ended, too. `is_held` is false only if
  * TRY found another lock; a lock held before is lost then. */
-recmap_status private_lock(bool *is_held, int fd, private_lock_kind kind, const char *path,
+recmap_status private_lock(bool *is_held, int fd, enum private_lock_kind kind, const char *path,
                            recmap_error *error);
 
 /* Releases the lock, also if a child process inherited the file. Failure is not reported: closing

@@ -142,7 +142,7 @@ static recmap_status add_entry(struct path_list *list, struct tree *tree, uint64
     uint64_t end = end_of_pattern(tree);
     bool is_match = next & end && filter(entry->d_name);
     if (!next || (entry->d_type == DT_REG && !is_match)) return RECMAP_OK;
-    path_kind kind;
+    enum path_kind kind;
     RETURN_IF_FAILED(path_get_kind(&kind, path, error));
     if (kind == PATH_FOLDER) {
         if (next == end) return RECMAP_OK;

@@ -86,7 +86,7 @@ static const struct rounds_path *const paths[PERMUTATION_PATH_COUNT] = {
 #endif
 };
 
-static bool path_is_there(permutation_path path) {
+static bool path_is_there(enum permutation_path path) {
     switch (path) {
 #ifdef ROUNDS_X86
     case PERMUTATION_AVX512: return __builtin_cpu_supports("avx512f");
@@ -96,8 +96,8 @@ static bool path_is_there(permutation_path path) {
     }
 }
 
-permutation_path permutation_best(void) {
-    permutation_path path = PERMUTATION_PATH_COUNT - 1;
+enum permutation_path permutation_best(void) {
+    enum permutation_path path = PERMUTATION_PATH_COUNT - 1;
     while (!path_is_there(path)) path--;
     return path;
 }
@@ -105,7 +105,7 @@ permutation_path permutation_best(void) {
 /* The forced path plus one; 0: use the best. */
 static atomic_int forced;
 
-bool permutation_force(permutation_path path) {
+bool permutation_force(enum permutation_path path) {
     if (!path_is_there(path)) return false;
     atomic_store(&forced, (int)path + 1);
     return true;
@@ -116,7 +116,7 @@ static const struct rounds_path *choose_path(void) {
     return paths[path ? path - 1 : (int)permutation_best()];
 }
 
-const char *permutation_path_name(permutation_path path) {
+const char *permutation_path_name(enum permutation_path path) {
     static const char *const names[] = {"portable", "AVX2", "AVX-512"};
     return names[path];
 }

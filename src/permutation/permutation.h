@@ -42,17 +42,17 @@ uint64_t permutation_at_one(const struct permutation *permutation, uint64_t posi
 uint64_t permutation_inverse_one(const struct permutation *permutation, uint64_t number);
 
 /* The implementations of the rounds, from the portable one to the fastest. */
-typedef enum permutation_path {
+enum permutation_path {
     PERMUTATION_PORTABLE,
     PERMUTATION_AVX2,
     PERMUTATION_AVX512,
     PERMUTATION_PATH_COUNT,
-} permutation_path;
+};
 
 /* By default the best implementation that the CPU supports is used; tests and benchmarks can force
  * another. Returns false, and changes nothing, if this CPU or this build does not have it. */
-bool permutation_force(permutation_path path);
-permutation_path permutation_best(void);
-const char *permutation_path_name(permutation_path path);
+bool permutation_force(enum permutation_path path);
+enum permutation_path permutation_best(void);
+const char *permutation_path_name(enum permutation_path path);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* The purpose of a stream. It is the top byte of the stream's number, so that two parts of an order
  * never draw the same words. The values never change. */
-typedef enum stream_kind {
+enum stream_kind {
     STREAM_SHUFFLED = 0,
     STREAM_WINDOWED_BLOCKS = 1,
     STREAM_WINDOWED_INSIDE = 2, /* and the window */
@@ -25,9 +25,9 @@ typedef enum stream_kind {
     STREAM_PACKED_GROUPS = 12,
     STREAM_PACKED_ROWS = 13, /* and the group */
     STREAM_WINDOWS = 14,
-} stream_kind;
+};
 
-static inline uint64_t stream_of(stream_kind kind, uint64_t index) {
+static inline uint64_t stream_of(enum stream_kind kind, uint64_t index) {
     return (uint64_t)kind << 56 | index;
 }
 

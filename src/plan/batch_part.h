@@ -3,7 +3,7 @@
 #ifndef RECMAP_PLAN_BATCH_PART_H
 #define RECMAP_PLAN_BATCH_PART_H
 
-typedef enum batch_part {
+enum batch_part {
     BATCH_PART_VALUES,
     BATCH_PART_BYTES, /* copies of bytes values */
     BATCH_PART_BYTES_OFFSETS,
@@ -15,6 +15,6 @@ typedef enum batch_part {
     BATCH_PART_UNSORTED, /* indices in the order of the records */
     BATCH_PART_ORDER,    /* scratch space for sorting */
     BATCH_PART_LEVELS,   /* row offsets: this part and the following ones, one per level */
-} batch_part;
+};
 
 #endif

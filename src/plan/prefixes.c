@@ -21,7 +21,7 @@ static uint8_t list_tag(recmap_type list) {
     return list == RECMAP_TYPE_FLOAT ? FLOAT_LIST_TAG : BYTES_LIST_TAG;
 }
 
-static prefix_path path_of(const struct slot *slot) {
+static enum prefix_path path_of(const struct slot *slot) {
     bool is_one = slot->count == 1;
     if (slot->raw) return PREFIX_RUN;
     if (slot->list == RECMAP_TYPE_INT64) return is_one ? PREFIX_INT : PREFIX_INTS;

@@ -24,7 +24,7 @@ enum {
 };
 
 /* How to read the values of a slot if its entry has the expected prefix. */
-typedef enum prefix_path {
+enum prefix_path {
     PREFIX_INT,   /* one integer */
     PREFIX_FLOAT, /* one float32 */
     PREFIX_VIEW,  /* one bytes value as a view */
@@ -32,7 +32,7 @@ typedef enum prefix_path {
     PREFIX_FLOATS,
     PREFIX_VIEWS,
     PREFIX_RUN, /* everything else */
-} prefix_path;
+};
 
 /* The prefix for one slot. An entry whose second byte is E starts with `bytes`, with E added to
  * each byte where `lengths` is 0xff. Only bytes where `care` is 0xff are compared; it is 0 after

@@ -221,7 +221,7 @@ static recmap_status read_values(recmap_value *id, recmap_value *columns,
                               : read_example(id, columns, extractor, target, error);
 }
 
-static recmap_status fail_verdict(run_verdict verdict, const char *name, recmap_type type,
+static recmap_status fail_verdict(enum run_verdict verdict, const char *name, recmap_type type,
                                   recmap_type before, recmap_error *error) {
     switch (verdict) {
     case RUN_OK: return RECMAP_OK;
@@ -262,7 +262,7 @@ static recmap_status add_values(const struct extractor *extractor, struct record
     RETURN_IF_FAILED(read_values(&id, columns, extractor, target, data, size, error));
     if (id.type != RECMAP_TYPE_NONE) run_set_id(run, id_hash(&id));
     for (size_t i = 0; i < extractor->column_count; i++) {
-        run_verdict verdict = run_set_column(run, i, &columns[i]);
+        enum run_verdict verdict = run_set_column(run, i, &columns[i]);
         if (verdict != RUN_OK)
             return fail_verdict(verdict, extractor->names[i + extractor->has_ids], columns[i].type,
                                 run->columns[i].type, error);

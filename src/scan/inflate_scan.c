@@ -266,7 +266,7 @@ static void scan_available(struct stream_scan *stream) {
     size_t size = stream->size - (size_t)framing->file_footer_size;
     size_t left = (size_t)(stream->origin + size - stream->cursor.position);
     if (left < stream->retry_size) return;
-    frame_verdict verdict =
+    enum frame_verdict verdict =
         scan_good(scanner, stream->findings, &stream->cursor, stream->bytes, size, stream->origin);
     left = (size_t)(stream->origin + size - stream->cursor.position);
     stream->retry_size = left > CHUNK_SIZE ? 2 * left : 0;
@@ -359,7 +359,7 @@ static bool start_at_known(struct stream_scan *stream, const struct stored_point
                            bool keeps_member) {
     uint8_t window[INFLATE_WINDOW_MAX];
     struct seek_point seek = {point->bit, point->offset, window, point->window_size};
-    points_verdict verdict = points_unpack(window, point);
+    enum points_verdict verdict = points_unpack(window, point);
     if (verdict == POINTS_NO_MEMORY)
         stream->findings->status = fail_memory(&stream->findings->error);
     if (verdict != POINTS_OK) return false;
@@ -408,7 +408,7 @@ static void take_error(struct scan_findings *findings, const recmap_error *error
 /* After the checksum of a member did not match, the inflater could continue, and readers do. So the
  * checks cover what it inflates to, though no record lies there. */
 static void check_lost(struct stream_scan *stream, uint64_t end) {
-    inflate_verdict verdict = INFLATE_OK;
+    enum inflate_verdict verdict = INFLATE_OK;
     uint64_t origin = stream->origin + stream->size;
     stream->size = 0;
     stream->origin = origin;
@@ -595,8 +595,8 @@ static bool pass_wrong_sum(struct stream_scan *stream, recmap_status *status, re
 }
 
 /* Handles the result of one read. Returns false if the scan ends here, or on an error. */
-static bool take_read(struct stream_scan *stream, inflate_verdict verdict, recmap_status *status,
-                      recmap_error *error) {
+static bool take_read(struct stream_scan *stream, enum inflate_verdict verdict,
+                      recmap_status *status, recmap_error *error) {
     const struct inflate_fault *fault = inflater_fault(stream->inflater);
     copy_prefix(stream);
     switch (verdict) {
@@ -627,8 +627,8 @@ static bool scan_chunk(struct stream_scan *stream, recmap_status *status, recmap
     limit_findings(stream);
     decide_point(stream);
     size_t size, room = (size_t)min_u64(read_size(stream), stream->undecided_size);
-    inflate_verdict verdict = inflater_read(&size, stream->inflater, stream->bytes + stream->size,
-                                            room, stream->is_point_due);
+    enum inflate_verdict verdict = inflater_read(
+        &size, stream->inflater, stream->bytes + stream->size, room, stream->is_point_due);
     check_bytes(stream, stream->bytes + stream->size, size);
     stream->size += size;
     assert(stream->size <= stream->capacity);

@@ -23,7 +23,7 @@ enum { INFLATED_PREFIX = 512 };
 struct inflate_scan {
     const struct scanner *scanner;
     struct inflate_source source;
-    compression kind;
+    enum compression kind;
     const char *path;
     uint64_t memory_limit;          /* of the image and the list together, in bytes; 0: none but the
                                        limits above */

@@ -105,7 +105,8 @@ static uint64_t word_of(struct run_column *column, const recmap_value *value) {
                : 0;
 }
 
-run_verdict run_set_column(struct record_run *run, size_t column_index, const recmap_value *value) {
+enum run_verdict run_set_column(struct record_run *run, size_t column_index,
+                                const recmap_value *value) {
     struct run_column *column = &run->columns[column_index];
     size_t size = value->type == RECMAP_TYPE_BYTES ? value->as.bytes.size : 0;
     assert(run->count && column_index < run->column_count);

@@ -67,15 +67,15 @@ bool run_add(struct record_run *run, uint64_t offset, uint64_t size, uint32_t ch
 /* Sets the id hash of the last record. The run must have ids. */
 void run_set_id(struct record_run *run, uint64_t hash);
 
-typedef enum run_verdict {
+enum run_verdict {
     RUN_OK,
     RUN_NO_MEMORY,
     RUN_OTHER_TYPE, /* the column's earlier values have another type */
     RUN_TOO_LONG,   /* bytes longer than COLUMN_BYTES_MAX */
-} run_verdict;
+};
 
 /* Sets a column of the last record; a value of type NONE is missing. */
-run_verdict run_set_column(struct record_run *run, size_t column, const recmap_value *value);
+enum run_verdict run_set_column(struct record_run *run, size_t column, const recmap_value *value);
 
 /* Sets an element count of the last record. False if memory is out. */
 bool run_set_count(struct record_run *run, size_t feature, uint64_t count);

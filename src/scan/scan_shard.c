@@ -47,7 +47,7 @@ static recmap_status open_as_file(int *fd, const struct scan_shard *shard,
 static recmap_status detect_compression(struct scan_shard *shard, recmap_compression requested,
                                         struct source *source, recmap_error *error) {
     if (requested != RECMAP_COMPRESSION_AUTO) {
-        shard->compression = (compression)(requested - RECMAP_COMPRESSION_NONE);
+        shard->compression = (enum compression)(requested - RECMAP_COMPRESSION_NONE);
         return RECMAP_OK;
     }
     recmap_status status = image_detect(&shard->compression, source, error);

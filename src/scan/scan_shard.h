@@ -16,7 +16,7 @@ struct scan_shard {
     const struct framing *framing;
     struct file_stat stat; /* when it was detected: the file may not change afterwards */
     char *etag;            /* likewise; "" for a file */
-    compression compression;
+    enum compression compression;
     enum shard_state state;       /* guarded by the lock of the segments */
     struct shard_image image;     /* of an uncompressed shard */
     struct inflate_scan inflated; /* of a compressed shard: the results of its scan */

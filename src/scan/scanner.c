@@ -104,7 +104,7 @@ static void lose_sync(struct scan_cursor *cursor, const char *reason) {
  * of the records follows it, only this record is lost. Otherwise the cursor is lost and must
  * resync. */
 static void pass_damage(const struct scanner *scanner, struct scan_findings *findings,
-                        struct scan_cursor *cursor, frame_verdict verdict,
+                        struct scan_cursor *cursor, enum frame_verdict verdict,
                         const struct frame *frame, const struct frame_fault *fault,
                         const uint8_t *bytes, uint64_t size) {
     if (scanner->on_corrupt == RECMAP_ON_CORRUPT_RAISE) {
@@ -144,7 +144,7 @@ static void resync(const struct scanner *scanner, struct scan_findings *findings
 
 /* If the framing stores no check, FRAME_CHECK_STORED makes `parse` compute the hash that replaces
  * it. */
-static frame_check check_of(const struct framing *framing) {
+static enum frame_check check_of(const struct framing *framing) {
     return framing->check_payload ? FRAME_CHECK_ALL : FRAME_CHECK_STORED;
 }
 
@@ -152,15 +152,16 @@ static frame_check check_of(const struct framing *framing) {
  * once. After damage, a search may meet many false headers whose frames cover the same bytes, and
  * reading each of them would take quadratic time. So once the search has started to keep sums
  * (`sums.bytes`), payloads are checked with them and no byte is read more than once or twice. */
-static frame_verdict parse_frame(struct frame *frame, const struct scanner *scanner,
-                                 struct scan_findings *findings, const struct scan_cursor *cursor,
-                                 const uint8_t *bytes, uint64_t size, struct frame_fault *fault) {
+static enum frame_verdict parse_frame(struct frame *frame, const struct scanner *scanner,
+                                      struct scan_findings *findings,
+                                      const struct scan_cursor *cursor, const uint8_t *bytes,
+                                      uint64_t size, struct frame_fault *fault) {
     const struct framing *framing = scanner->framing;
     const uint8_t *frame_bytes = bytes + cursor->position;
     uint64_t left = size - cursor->position;
     if (framing->check_payload && !findings->sums.bytes)
         return framing->parse(frame, framing, frame_bytes, left, FRAME_CHECK_ALL, fault);
-    frame_verdict verdict =
+    enum frame_verdict verdict =
         framing->parse(frame, framing, frame_bytes, left, FRAME_CHECK_STORED, fault);
     if (verdict != FRAME_GOOD || !framing->check_payload) return verdict;
     return framing->check_payload(frame, bytes, cursor->position, &findings->sums, fault);
@@ -179,7 +180,8 @@ static void scan_frames(const struct scanner *scanner, struct scan_findings *fin
         }
         struct frame frame;
         struct frame_fault fault;
-        frame_verdict verdict = parse_frame(&frame, scanner, findings, cursor, bytes, size, &fault);
+        enum frame_verdict verdict =
+            parse_frame(&frame, scanner, findings, cursor, bytes, size, &fault);
         if (verdict == FRAME_GOOD) {
             assert(frame.size && frame.size <= size - cursor->position);
             add_record(scanner, findings, cursor->position, &frame, bytes + cursor->position);
@@ -252,15 +254,15 @@ static bool is_complete(const struct framing *framing, const struct frame *frame
     return framing->overhead || framing->record_size;
 }
 
-frame_verdict scan_good(const struct scanner *scanner, struct scan_findings *findings,
-                        struct scan_cursor *cursor, const uint8_t *bytes, size_t size,
-                        uint64_t origin) {
+enum frame_verdict scan_good(const struct scanner *scanner, struct scan_findings *findings,
+                             struct scan_cursor *cursor, const uint8_t *bytes, size_t size,
+                             uint64_t origin) {
     const struct framing *framing = scanner->framing;
     while (findings->status == RECMAP_OK) {
         size_t start = (size_t)(cursor->position - origin), left = size - start;
         assert(start <= size);
         struct frame frame;
-        frame_verdict verdict =
+        enum frame_verdict verdict =
             framing->parse(&frame, framing, bytes + start, left, check_of(framing), NULL);
         if (verdict != FRAME_GOOD ||
             (frame.size >= left && !is_complete(framing, &frame, bytes + start)))

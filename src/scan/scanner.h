@@ -71,9 +71,9 @@ void scan_from(const struct scanner *scanner, struct scan_findings *findings,
  *
  * scan_good stops at the first frame that is bad, or that may not be complete yet. scan_rest scans
  * to the end of the bytes, which must be the end of the shard or of a stretch before damage. */
-frame_verdict scan_good(const struct scanner *scanner, struct scan_findings *findings,
-                        struct scan_cursor *cursor, const uint8_t *bytes, size_t size,
-                        uint64_t origin);
+enum frame_verdict scan_good(const struct scanner *scanner, struct scan_findings *findings,
+                             struct scan_cursor *cursor, const uint8_t *bytes, size_t size,
+                             uint64_t origin);
 void scan_rest(const struct scanner *scanner, struct scan_findings *findings,
                struct scan_cursor *cursor, const uint8_t *bytes, size_t size, uint64_t origin);
 

@@ -10,7 +10,7 @@
 struct shard_end {
     uint64_t file_size;
     uint64_t size; /* of the bytes that contain the records: of the file, or after inflating */
-    compression compression;
+    enum compression compression;
     int64_t mtime_ns;
     const char *etag;   /* of an object in a remote store; "" for a file */
     uint64_t tail_size; /* bytes after the last record that are neither a record nor damage */

@@ -32,7 +32,7 @@ struct side_index {
 
 /* Offsets in a text index are those of an uncompressed shard. */
 static recmap_status check_plain(struct source *source, const char *path, recmap_error *error) {
-    compression kind;
+    enum compression kind;
     RETURN_IF_FAILED(image_detect(&kind, source, error));
     if (kind == COMPRESSION_NONE) return RECMAP_OK;
     fail(error, RECMAP_UNSUPPORTED,
@@ -153,7 +153,7 @@ static recmap_status check_record(struct frame *frame, struct side_index *side, 
                  offset, path_name(shard), side->position);
         return fail_line(side, error, what);
     }
-    frame_verdict verdict = FRAME_AT_END;
+    enum frame_verdict verdict = FRAME_AT_END;
     if (offset < end)
         verdict = side->framing->parse(frame, side->framing, side->shard.image.data + offset,
                                        end - offset, FRAME_CHECK_STORED, &fault);

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-recmap_status image_detect(compression *kind, struct source *source, recmap_error *error) {
+recmap_status image_detect(enum compression *kind, struct source *source, recmap_error *error) {
     uint8_t first[COMPRESSION_DETECT_SIZE];
     uint64_t file_size = source->stat.size;
     size_t size = file_size < sizeof first ? (size_t)file_size : sizeof first;

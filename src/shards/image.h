@@ -20,7 +20,7 @@ struct shard_image {
     { NULL, 0, NULL }
 
 /* Detects the compression of a shard by its first bytes. Errors: as source_read. */
-recmap_status image_detect(compression *kind, struct source *source, recmap_error *error);
+recmap_status image_detect(enum compression *kind, struct source *source, recmap_error *error);
 
 /* Maps the file. The descriptor may be closed afterwards. Errors: IO; NO_MEMORY. */
 recmap_status image_open(struct shard_image *image, int fd, uint64_t file_size, const char *path,

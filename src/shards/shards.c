@@ -116,7 +116,7 @@ static bool is_left_out(const char *name) {
  * was named. */
 static recmap_status check_links(const struct path_list *list, size_t first, recmap_error *error) {
     for (size_t i = first; i < list->count; i++) {
-        path_kind kind;
+        enum path_kind kind;
         RETURN_IF_FAILED(path_get_kind(&kind, list->paths[i], error));
         if (kind != PATH_MISSING) continue;
         fail_missing(error, list->paths[i], "there is no such file: the link is broken");
@@ -221,7 +221,7 @@ static char *format_set_path(const char *name, const struct shard_set *set, unsi
 }
 
 static recmap_status check_is_there(const char *name, const char *path, recmap_error *error) {
-    path_kind kind;
+    enum path_kind kind;
     RETURN_IF_FAILED(path_get_kind(&kind, path, error));
     return kind == PATH_MISSING ? fail_set(name, path, error) : RECMAP_OK;
 }
@@ -410,7 +410,7 @@ static recmap_status add_remote(struct path_list *list, const char *name,
  * `[1].tfrecord`. */
 static recmap_status add_name(struct path_list *list, const char *name,
                               struct list_expansion *expansion, recmap_error *error) {
-    path_kind kind;
+    enum path_kind kind;
     RETURN_IF_FAILED(path_get_kind(&kind, name, error));
     if (kind == PATH_MISSING && url_is_url(name)) return add_remote(list, name, expansion, error);
     if (kind == PATH_FOLDER) return add_folder(list, name, expansion, error);

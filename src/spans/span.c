@@ -48,7 +48,7 @@ static recmap_status read_file(void *context, void *data, size_t size, uint64_t 
 /* Reports why a piece is not what was indexed: the file could not be read, was truncated, or its
  * stream is damaged. The inflater may not notice damage, or only later. Then the bytes are wrong
  * anywhere between the span's seek points, and its start is named. */
-static recmap_status fail_span(const struct span_source *source, inflate_verdict verdict,
+static recmap_status fail_span(const struct span_source *source, enum inflate_verdict verdict,
                                const struct inflate_fault *fault, struct span_piece piece,
                                recmap_error *error) {
     const struct shard_entry *entry = source->entry;
@@ -84,13 +84,13 @@ static recmap_status fail_span(const struct span_source *source, inflate_verdict
 }
 
 /* Moves a new inflater to the seek point at which the span begins. */
-static points_verdict start(struct inflater *inflater, const struct span_source *source,
-                            uint64_t span_index) {
+static enum points_verdict start(struct inflater *inflater, const struct span_source *source,
+                                 uint64_t span_index) {
     if (!span_index) return POINTS_OK;
     const struct stored_point *point = &source->points->at[span_index - 1];
     uint8_t window[INFLATE_WINDOW_MAX];
     struct seek_point seek = {point->bit, point->offset, window, point->window_size};
-    points_verdict verdict = points_unpack(window, point);
+    enum points_verdict verdict = points_unpack(window, point);
     if (verdict != POINTS_OK) return verdict;
     return inflater_start_at(inflater, &seek) ? POINTS_OK : POINTS_BAD;
 }
@@ -144,8 +144,8 @@ static struct inflater *start_before(struct span *span, const struct span_source
                             : NULL;
     if (inflater) return inflater;
     inflater = inflater_create(source->entry->compression, &bytes);
-    points_verdict started = inflater ? start(inflater, source, piece.span_index)
-                                      : POINTS_NO_MEMORY;
+    enum points_verdict started = inflater ? start(inflater, source, piece.span_index)
+                                           : POINTS_NO_MEMORY;
     if (started == POINTS_OK) return inflater;
     if (started == POINTS_BAD) fail_point(span, source);
     else fail_without_memory(span);
@@ -153,14 +153,15 @@ static struct inflater *start_before(struct span *span, const struct span_source
     return NULL;
 }
 
-static bool can_continue(inflate_verdict verdict) {
+static bool can_continue(enum inflate_verdict verdict) {
     return verdict == INFLATE_OK || verdict == INFLATE_WRONG_SUM;
 }
 
 /* Inflates and discards the bytes of the span that precede the piece. */
-static inflate_verdict skip_to_piece(struct span *span, struct inflater *inflater,
-                                     const struct span_source *source, struct span_piece piece) {
-    inflate_verdict verdict = INFLATE_OK;
+static enum inflate_verdict skip_to_piece(struct span *span, struct inflater *inflater,
+                                          const struct span_source *source,
+                                          struct span_piece piece) {
+    enum inflate_verdict verdict = INFLATE_OK;
     if (inflater_offset(inflater) >= piece.begin) return verdict;
     span->data = malloc(SPAN_PIECE + 1);
     if (!span->data) fail_without_memory(span);
@@ -177,9 +178,10 @@ static inflate_verdict skip_to_piece(struct span *span, struct inflater *inflate
     return verdict;
 }
 
-static inflate_verdict fill(struct span *span, struct inflater *inflater, uint64_t piece_size) {
+static enum inflate_verdict fill(struct span *span, struct inflater *inflater,
+                                 uint64_t piece_size) {
     size_t capacity = span->data ? SPAN_PIECE : 0;
-    inflate_verdict verdict = INFLATE_OK;
+    enum inflate_verdict verdict = INFLATE_OK;
     while (span->size < piece_size && can_continue(verdict)) {
         size_t size;
         if (span->size == capacity && !grow(span, &capacity, piece_size)) {
@@ -215,7 +217,7 @@ static bool is_intact(const struct span *span, const struct span_source *source,
 static void inflate_piece(struct span *span, struct inflater *inflater,
                           const struct span_source *source, struct span_piece piece) {
     uint64_t piece_size = piece.end - piece.begin;
-    inflate_verdict verdict = skip_to_piece(span, inflater, source, piece);
+    enum inflate_verdict verdict = skip_to_piece(span, inflater, source, piece);
     if (span->error.status == RECMAP_OK && can_continue(verdict))
         verdict = fill(span, inflater, piece_size);
     if (span->size == piece_size && piece.end < span_end(source, piece.span_index))

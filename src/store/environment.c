@@ -170,7 +170,7 @@ recmap_status environment_create(struct environment **environment,
     return status;
 }
 
-recmap_status environment_put(struct environment *env, uint8_t **data, store_table table,
+recmap_status environment_put(struct environment *env, uint8_t **data, enum store_table table,
                               struct store_key key, size_t size, recmap_error *error) {
     uint8_t key_bytes[STORE_KEY_SIZE];
     key_encode(key_bytes, key);

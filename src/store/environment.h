@@ -15,7 +15,7 @@ recmap_status environment_create(struct environment **env, const struct temporar
 
 /* Reserves a value of `size` bytes. The caller must write it to `*data` before the next call. A
  * full transaction is committed first. */
-recmap_status environment_put(struct environment *env, uint8_t **data, store_table table,
+recmap_status environment_put(struct environment *env, uint8_t **data, enum store_table table,
                               struct store_key key, size_t size, recmap_error *error);
 
 /* Commits the last transaction and returns the number of pages. Nothing is synced. */

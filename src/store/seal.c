@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-const char *store_table_name(store_table table) {
+const char *store_table_name(enum store_table table) {
     static const char *const names[STORE_TABLE_COUNT] = {
         [STORE_MANIFEST] = "manifest", [STORE_SHARDS] = "shards",   [STORE_OFFSETS] = "offsets",
         [STORE_IDS] = "ids",           [STORE_COLUMNS] = "columns", [STORE_DAMAGE] = "damage",
@@ -204,7 +204,7 @@ struct store_key key_decode(const uint8_t bytes[STORE_KEY_SIZE]) {
     return (struct store_key){load_big_endian(bytes, 8), (uint32_t)load_big_endian(bytes + 8, 4)};
 }
 
-static uint64_t payload_hash(store_table table, struct store_key key, const uint8_t *payload,
+static uint64_t payload_hash(enum store_table table, struct store_key key, const uint8_t *payload,
                              size_t size) {
     uint8_t place[24];
     store32(place, (uint32_t)table);
@@ -213,13 +213,13 @@ static uint64_t payload_hash(store_table table, struct store_key key, const uint
     return XXH3_64bits_withSeed(payload, size, XXH3_64bits(place, sizeof place));
 }
 
-void value_prefix_encode(uint8_t prefix[VALUE_PREFIX_SIZE], store_table table, struct store_key key,
-                         const uint8_t *payload, size_t size) {
+void value_prefix_encode(uint8_t prefix[VALUE_PREFIX_SIZE], enum store_table table,
+                         struct store_key key, const uint8_t *payload, size_t size) {
     store64(prefix, payload_hash(table, key, payload, size));
     store64(prefix + 8, size);
 }
 
-bool value_prefix_matches(const uint8_t prefix[VALUE_PREFIX_SIZE], store_table table,
+bool value_prefix_matches(const uint8_t prefix[VALUE_PREFIX_SIZE], enum store_table table,
                           struct store_key key, const uint8_t *payload, size_t size) {
     return load64(prefix + 8) == size && load64(prefix) == payload_hash(table, key, payload, size);
 }

@@ -73,11 +73,11 @@ void key_encode(uint8_t bytes[STORE_KEY_SIZE], struct store_key key);
 struct store_key key_decode(const uint8_t bytes[STORE_KEY_SIZE]);
 
 /* The prefix of a value. */
-void value_prefix_encode(uint8_t prefix[VALUE_PREFIX_SIZE], store_table table, struct store_key key,
-                         const uint8_t *payload, size_t size);
+void value_prefix_encode(uint8_t prefix[VALUE_PREFIX_SIZE], enum store_table table,
+                         struct store_key key, const uint8_t *payload, size_t size);
 
 /* Whether the prefix matches the payload, at this table and key. */
-bool value_prefix_matches(const uint8_t prefix[VALUE_PREFIX_SIZE], store_table table,
+bool value_prefix_matches(const uint8_t prefix[VALUE_PREFIX_SIZE], enum store_table table,
                           struct store_key key, const uint8_t *payload, size_t size);
 
 #endif

@@ -182,13 +182,13 @@ uint64_t store_size(const struct store *store) {
     return store->seal.file_size;
 }
 
-const struct store_value *store_values(const struct store *store, store_table table,
+const struct store_value *store_values(const struct store *store, enum store_table table,
                                        size_t *count) {
     *count = store->tables[table].count;
     return store->tables[table].values;
 }
 
-static recmap_status fail_value(const struct store *store, store_table table,
+static recmap_status fail_value(const struct store *store, enum store_table table,
                                 const struct store_value *value, recmap_error *error) {
     if (!store_intact(store)) return store_fail_cut(store, error);
     fail(error, RECMAP_CORRUPT, "value %" PRIu64 ".%" PRIu32 " of table %s does not match its hash",
@@ -198,7 +198,7 @@ static recmap_status fail_value(const struct store *store, store_table table,
     return RECMAP_CORRUPT;
 }
 
-recmap_status store_check(struct store *store, store_table table, size_t value_index,
+recmap_status store_check(struct store *store, enum store_table table, size_t value_index,
                           recmap_error *error) {
     struct table_values *values = &store->tables[table];
     assert(value_index < values->count);
@@ -212,7 +212,7 @@ recmap_status store_check(struct store *store, store_table table, size_t value_i
     return RECMAP_OK;
 }
 
-recmap_status store_copy(uint8_t **copy, const struct store *store, store_table table,
+recmap_status store_copy(uint8_t **copy, const struct store *store, enum store_table table,
                          size_t value_index, recmap_error *error) {
     const struct store_value *value = &store->tables[table].values[value_index];
     uint8_t prefix[VALUE_PREFIX_SIZE];

@@ -17,7 +17,7 @@
 #include <recmap/status.h>
 
 /* The named databases. Their numbers are part of the values' hashes, so their order is fixed. */
-typedef enum store_table {
+enum store_table {
     STORE_MANIFEST,
     STORE_SHARDS,
     STORE_OFFSETS,
@@ -27,10 +27,10 @@ typedef enum store_table {
     STORE_POINTS,
     STORE_COUNTS,
     STORE_TABLE_COUNT,
-} store_table;
+};
 
 /* "manifest", "shards", ...: the name of the database, also used in errors. */
-const char *store_table_name(store_table table);
+const char *store_table_name(enum store_table table);
 
 /* A key is 12 bytes in the file. Both numbers are big-endian, so that LMDB orders keys by chunk,
  * then by series. */
@@ -57,8 +57,9 @@ recmap_status store_writer_create(struct store_writer **writer, const char *path
  * tables may alternate. Memory is bounded: values are written to the file every 32 MiB. Errors:
  * INVALID for a key out of order or a value too large; IO (with the errno: ENOSPC, EDQUOT or
  * EFBIG), NO_MEMORY. */
-recmap_status store_writer_put(struct store_writer *writer, store_table table, struct store_key key,
-                               const void *data, size_t size, recmap_error *error);
+recmap_status store_writer_put(struct store_writer *writer, enum store_table table,
+                               struct store_key key, const void *data, size_t size,
+                               recmap_error *error);
 
 /* Seals the file and renames it to its path. `before_publish` (or NULL) is called after everything
  * is synced, immediately before the rename; if it fails, nothing is published. The writer must
@@ -105,17 +106,18 @@ const char *store_path(const struct store *store);
 uint64_t store_size(const struct store *store); /* bytes of the file */
 
 /* All values of a table, sorted by key. The array is valid while the store is open. */
-const struct store_value *store_values(const struct store *store, store_table table, size_t *count);
+const struct store_value *store_values(const struct store *store, enum store_table table,
+                                       size_t *count);
 
 /* Verifies value `value_index` of a table against its hash, which covers table, key and size too.
  * The result is remembered, so only the first call hashes. Errors: CORRUPT naming file, byte, table
  * and key. */
-recmap_status store_check(struct store *store, store_table table, size_t value_index,
+recmap_status store_check(struct store *store, enum store_table table, size_t value_index,
                           recmap_error *error);
 
 /* Copies the value into memory that the caller frees, and checks the hash of the copy. For values
  * that a decoder reads more than once: the bytes of the file can change at any time. */
-recmap_status store_copy(uint8_t **copy, const struct store *store, store_table table,
+recmap_status store_copy(uint8_t **copy, const struct store *store, enum store_table table,
                          size_t value_index, recmap_error *error);
 
 /* False if the file was truncated while it was mapped. The guard then replaced the missing pages by

@@ -39,8 +39,9 @@ static bool key_follows(struct store_key key, struct store_key last) {
     return key.chunk != last.chunk ? key.chunk > last.chunk : key.series > last.series;
 }
 
-static recmap_status put_value(struct store_writer *writer, store_table table, struct store_key key,
-                               const void *data, size_t size, recmap_error *error) {
+static recmap_status put_value(struct store_writer *writer, enum store_table table,
+                               struct store_key key, const void *data, size_t size,
+                               recmap_error *error) {
     if (writer->has_failed || !writer->env)
         return fail(error, RECMAP_INVALID, "the index failed before, or is finished");
     if (size > STORE_VALUE_LIMIT)
@@ -58,8 +59,9 @@ static recmap_status put_value(struct store_writer *writer, store_table table, s
     return RECMAP_OK;
 }
 
-recmap_status store_writer_put(struct store_writer *writer, store_table table, struct store_key key,
-                               const void *data, size_t size, recmap_error *error) {
+recmap_status store_writer_put(struct store_writer *writer, enum store_table table,
+                               struct store_key key, const void *data, size_t size,
+                               recmap_error *error) {
     recmap_status status = put_value(writer, table, key, data, size, error);
     writer->has_failed |= status != RECMAP_OK;
     return status;

@@ -168,12 +168,12 @@ static void make_index(const char *previous, const char *name) {
     require(store_writer_create(&writer, data.index, NULL) == RECMAP_OK, "write an index");
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;
-        const struct store_value *values = store_values(source, (store_table)table, &count);
+        const struct store_value *values = store_values(source, (enum store_table)table, &count);
         for (size_t i = 0; i < count; i++) {
             size_t size = values[i].size;
             uint8_t *packed = NULL;
             if (table == STORE_SHARDS) packed = rename_shards(&size, &values[i], previous, name);
-            require(store_writer_put(writer, (store_table)table, values[i].key,
+            require(store_writer_put(writer, (enum store_table)table, values[i].key,
                                      packed ? packed : values[i].data, size, NULL) == RECMAP_OK,
                     "put a value");
             free(packed);

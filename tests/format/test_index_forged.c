@@ -67,7 +67,7 @@ static void say_of_shard(struct shard_entry *shard, struct rng *random) {
     *number = strange_number(*number, random);
     /* Of what is not compressed both sizes must be equal to be read at all. */
     if (rng_one_in(random, 2)) shard->file_size = shard->size;
-    if (rng_one_in(random, 4)) shard->compression = (compression)rng_below(random, 3);
+    if (rng_one_in(random, 4)) shard->compression = (enum compression)rng_below(random, 3);
     if (rng_one_in(random, 4)) shard->mtime_ns++;
     if (!rng_one_in(random, 4)) return;
     free(shard->path);
@@ -125,7 +125,7 @@ static void change_bytes(struct forged *index, struct rng *random) {
 }
 
 static void move_value(struct forged *index, struct rng *random) {
-    store_table table = (store_table)rng_below(random, STORE_TABLE_COUNT);
+    enum store_table table = (enum store_table)rng_below(random, STORE_TABLE_COUNT);
     struct forged_table *source = &index->tables[table];
     if (!source->count) return;
     struct store_key last = source->values[source->count - 1].key;

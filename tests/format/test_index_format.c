@@ -18,7 +18,7 @@
 #include "support/forged.h"
 #include "support/sample.h"
 
-static struct forged_value *value_of(struct forged *index, store_table table, size_t i) {
+static struct forged_value *value_of(struct forged *index, enum store_table table, size_t i) {
     assert_true(i < index->tables[table].count);
     return &index->tables[table].values[i];
 }
@@ -283,7 +283,7 @@ static void no_manifest(struct forged *index) {
     forged_remove(index, STORE_MANIFEST);
 }
 
-static void add_copy(struct forged *index, store_table table, struct store_key key) {
+static void add_copy(struct forged *index, enum store_table table, struct store_key key) {
     struct forged_value copied = *value_of(index, table, 0);
     forged_add(index, table, key, copied.data, copied.size);
 }
@@ -670,8 +670,8 @@ static void unbroken(void **state) {
     for (int t = 0; t < STORE_TABLE_COUNT; t++) {
         assert_int_equal(again.tables[t].count, index.tables[t].count);
         for (size_t i = 0; i < index.tables[t].count; i++) {
-            const struct forged_value *value = value_of(&again, (store_table)t, i);
-            const struct forged_value *due = value_of(&index, (store_table)t, i);
+            const struct forged_value *value = value_of(&again, (enum store_table)t, i);
+            const struct forged_value *due = value_of(&index, (enum store_table)t, i);
             assert_int_equal(value->size, due->size);
             assert_memory_equal(value->data, due->data, due->size);
         }

@@ -18,7 +18,7 @@ static void check(bool holds) {
 }
 
 /* What zlib makes of a stream, member after member, as far as it goes. */
-static size_t inflate_by_zlib(uint8_t *out, compression kind, const struct buffer *stream) {
+static size_t inflate_by_zlib(uint8_t *out, enum compression kind, const struct buffer *stream) {
     z_stream zs = {0};
     check(inflateInit2(&zs, kind == COMPRESSION_GZIP ? 31 : 15) == Z_OK);
     zs.next_in = stream->data;
@@ -75,13 +75,13 @@ static void keep_place(struct place *out, const struct inflater *inflater, size_
 
 /* From a place on come the bytes, and the end, that came without it: twice, since it stays. */
 static void check_place(const struct place *place, const struct inflate_source *source,
-                        inflate_verdict due, const uint8_t *bytes, size_t count) {
+                        enum inflate_verdict due, const uint8_t *bytes, size_t count) {
     static uint8_t out[OUT_MAX];
     for (int turn = 0; turn < 2; turn++) {
         struct inflater *in = inflater_copy(place->kept, source);
         check(in);
         size_t done = place->offset, size;
-        inflate_verdict verdict = INFLATE_OK;
+        enum inflate_verdict verdict = INFLATE_OK;
         while ((verdict == INFLATE_OK || verdict == INFLATE_WRONG_SUM) && done < OUT_MAX) {
             verdict = inflater_read(&size, in, out + done, OUT_MAX - done, false);
             done += size;
@@ -94,8 +94,8 @@ static void check_place(const struct place *place, const struct inflate_source *
 
 /* Inflates in steps and requests seek points on the way, then compares with zlib's result. Each
  * seek point, and one saved position, must reproduce the rest of the stream. */
-static void check_stream(compression kind, const struct buffer *stream, bool is_good, bool is_read,
-                         size_t step) {
+static void check_stream(enum compression kind, const struct buffer *stream, bool is_good,
+                         bool is_read, size_t step) {
     static uint8_t due[OUT_MAX], out[OUT_MAX];
     size_t due_size = inflate_by_zlib(due, kind, stream), count = 0;
     struct inflate_source source = {.bytes = is_read ? NULL : stream->data,
@@ -105,7 +105,7 @@ static void check_stream(compression kind, const struct buffer *stream, bool is_
     struct place place = {0};
     struct inflater *in = inflater_create(kind, &source), *other = inflater_create(kind, &source);
     check(in && other);
-    inflate_verdict verdict = INFLATE_OK;
+    enum inflate_verdict verdict = INFLATE_OK;
     bool wants = false;
     for (size_t turn = 0; count < OUT_MAX; turn++) {
         size_t size, room = step < OUT_MAX - count ? step : OUT_MAX - count;
@@ -132,7 +132,7 @@ static void check_stream(compression kind, const struct buffer *stream, bool is_
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 3 || size > OUT_MAX / 2) return 0;
-    compression kind = data[0] & 1 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
+    enum compression kind = data[0] & 1 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
     bool is_read = data[0] & 128;
     size_t step = 1 + (size_t)(data[1] & 15) * 777;
     struct buffer bytes = {(uint8_t *)data + 2, size - 2, 0}, stream = BUFFER_INIT;

@@ -34,7 +34,7 @@ static void check_reply(const struct reply *reply, const struct range_request *r
     uint64_t body_size = 0;
     check(strlen(reply->etag) < ETAG_MAX && strlen(reply->region) < REGION_MAX);
     check(etag_is_valid(reply->etag));
-    reply_verdict verdict = reply_check(&body_size, &reason, reply, request);
+    enum reply_verdict verdict = reply_check(&body_size, &reason, reply, request);
     check(verdict == REPLY_GOOD || (reason && reason[0]));
     if (verdict == REPLY_GOOD) check_good(body_size, reply, request);
 }
@@ -48,7 +48,7 @@ static void check_code(const char *body, size_t size) {
 
 static void check_listing(const struct list_dialect *dialect, const char *body, size_t size) {
     struct list_page page = {0};
-    list_verdict verdict = list_page_read(&page, dialect, body, size);
+    enum list_verdict verdict = list_page_read(&page, dialect, body, size);
     check(verdict != LIST_NO_MEMORY);
     list_is_cut(body, size);
     size_t total = 0;

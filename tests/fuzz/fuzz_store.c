@@ -23,9 +23,9 @@ static uint64_t read_store(const char *path, bool in_memory) {
     }
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;
-        const struct store_value *values = store_values(opened, (store_table)table, &count);
+        const struct store_value *values = store_values(opened, (enum store_table)table, &count);
         for (size_t i = 0; i < count; i++) {
-            sum += store_check(opened, (store_table)table, i, &error) == RECMAP_OK;
+            sum += store_check(opened, (enum store_table)table, i, &error) == RECMAP_OK;
             sum = sum * 31 + values[i].key.chunk + values[i].key.series;
             for (size_t at = 0; at < values[i].size; at++) sum = sum * 31 + values[i].data[at];
         }

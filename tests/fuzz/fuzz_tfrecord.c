@@ -13,7 +13,7 @@ static void require(bool holds) {
 static void check_first(const uint8_t *data, size_t size, const struct oracle_file *due) {
     struct frame found;
     struct frame_fault fault = {""};
-    frame_verdict verdict =
+    enum frame_verdict verdict =
         tfrecord_framing.parse(&found, &tfrecord_framing, data, size, FRAME_CHECK_ALL, &fault);
     bool is_record = due->record_count && due->records[0].offset == 0;
     require((verdict == FRAME_GOOD) == is_record);

@@ -109,7 +109,7 @@ static void change_shard(struct forged *index, struct rng *random) {
         /* A plain shard is refused at once unless both sizes are equal. */
         if (rng_one_in(random, 2)) shard->file_size = shard->size;
         break;
-    case 2: shard->compression = (compression)rng_below(random, 3); break;
+    case 2: shard->compression = (enum compression)rng_below(random, 3); break;
     case 3: shard->mtime_ns++; break;
     case 4: rename_shard(index, shard, random); break;
     case 5: reframe_shard(index, shard, random); break;
@@ -333,7 +333,7 @@ static void change_bytes(struct forged *index, struct rng *random) {
 }
 
 static void move_value(struct forged *index, struct rng *random) {
-    store_table table = (store_table)rng_below(random, STORE_TABLE_COUNT);
+    enum store_table table = (enum store_table)rng_below(random, STORE_TABLE_COUNT);
     struct forged_table *values = &index->tables[table];
     if (!values->count || values->count == FORGED_VALUES_MAX) return;
     struct store_key last = values->values[values->count - 1].key;

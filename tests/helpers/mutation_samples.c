@@ -149,7 +149,7 @@ static void write_file(struct sample_file *file, size_t kind, size_t number) {
     for (size_t i = 0; framing == TAR && i < 2 * TAR_BLOCK; i++) buffer_add_byte(&file->content, 0);
     struct deflate_way way = {.level = 1, .memory = 1};
     if (!compressed) buffer_add(&file->bytes, file->content.data, file->content.size);
-    else add_deflated(&file->bytes, (compression)compressed, &file->content, &way);
+    else add_deflated(&file->bytes, (enum compression)compressed, &file->content, &way);
     file_write(file->name, file->bytes.data, file->bytes.size);
 }
 

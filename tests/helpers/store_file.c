@@ -17,17 +17,17 @@ static void require(bool holds, const char *reason) {
     abort();
 }
 
-size_t sample_count(store_table table) {
+size_t sample_count(enum store_table table) {
     static const size_t counts[STORE_TABLE_COUNT] = {1, 5, 12, 200, 4, 0};
     return counts[table];
 }
 
-struct store_key sample_key(store_table table, size_t i) {
+struct store_key sample_key(enum store_table table, size_t i) {
     if (table == STORE_COLUMNS) return (struct store_key){i / 2, (uint32_t)(i % 2)};
     return (struct store_key){i * 3 + (uint64_t)table, table == STORE_IDS ? (uint32_t)i : 0};
 }
 
-static size_t sample_size(store_table table, size_t i) {
+static size_t sample_size(enum store_table table, size_t i) {
     switch (table) {
     case STORE_MANIFEST: return 100;
     case STORE_SHARDS: return 600 + i;
@@ -38,7 +38,7 @@ static size_t sample_size(store_table table, size_t i) {
     }
 }
 
-size_t sample_value(uint8_t *bytes, store_table table, size_t i) {
+size_t sample_value(uint8_t *bytes, enum store_table table, size_t i) {
     size_t size = sample_size(table, i);
     uint64_t state = (uint64_t)table << 32 | i;
     for (size_t at = 0; at < size; at++) bytes[at] = (uint8_t)random_next(&state);
@@ -50,10 +50,10 @@ void sample_write(const char *path) {
     struct store_writer *writer;
     require(store_writer_create(&writer, path, NULL) == RECMAP_OK, "create");
     for (int table = 0; table < STORE_TABLE_COUNT; table++)
-        for (size_t i = 0; i < sample_count((store_table)table); i++) {
-            size_t size = sample_value(bytes, (store_table)table, i);
-            struct store_key key = sample_key((store_table)table, i);
-            require(store_writer_put(writer, (store_table)table, key, bytes, size, NULL) ==
+        for (size_t i = 0; i < sample_count((enum store_table)table); i++) {
+            size_t size = sample_value(bytes, (enum store_table)table, i);
+            struct store_key key = sample_key((enum store_table)table, i);
+            require(store_writer_put(writer, (enum store_table)table, key, bytes, size, NULL) ==
                         RECMAP_OK,
                     "put");
         }
@@ -166,7 +166,7 @@ uint8_t *node_of(uint8_t *page, size_t i) {
     return page + get16(page + PAGE_NODES + 2 * i);
 }
 
-uint8_t *names_node(const struct store_file *file, store_table table) {
+uint8_t *names_node(const struct store_file *file, enum store_table table) {
     const char *name = store_table_name(table);
     for (size_t i = 0; i < STORE_TABLE_COUNT; i++) {
         uint8_t *node = node_of(names_page(file), i);
@@ -178,11 +178,11 @@ uint8_t *names_node(const struct store_file *file, store_table table) {
     return NULL;
 }
 
-uint8_t *record_of(const struct store_file *file, store_table table) {
+uint8_t *record_of(const struct store_file *file, enum store_table table) {
     return names_node(file, table) + NODE_KEY + strlen(store_table_name(table));
 }
 
-uint8_t *root_of(const struct store_file *file, store_table table) {
+uint8_t *root_of(const struct store_file *file, enum store_table table) {
     return page_of(file, get64(record_of(file, table) + RECORD_ROOT));
 }
 
@@ -202,7 +202,7 @@ static void fix_values(struct store_file *file) {
         for (size_t i = 0; i < listing.tables[table].count; i++) {
             const struct page_value *value = &listing.tables[table].values[i];
             uint8_t *head = file->bytes + value->offset;
-            value_prefix_encode(head, (store_table)table, value->key, head + VALUE_PREFIX_SIZE,
+            value_prefix_encode(head, (enum store_table)table, value->key, head + VALUE_PREFIX_SIZE,
                                 value->size - VALUE_PREFIX_SIZE);
         }
     page_listing_deinit(&listing);

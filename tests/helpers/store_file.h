@@ -52,11 +52,11 @@ struct store_file {
 
 /* The sample's values: how many a table has, and each one's key and bytes. `damage` is empty, `ids`
  * has branch pages, `offsets` and `columns` large values, the others small ones. */
-size_t sample_count(store_table table);
-struct store_key sample_key(store_table table, size_t i);
+size_t sample_count(enum store_table table);
+struct store_key sample_key(enum store_table table, size_t i);
 /* Returns the size; `bytes` has room for SAMPLE_VALUE_MAX. */
 enum { SAMPLE_VALUE_MAX = 20000 };
-size_t sample_value(uint8_t *bytes, store_table table, size_t i);
+size_t sample_value(uint8_t *bytes, enum store_table table, size_t i);
 
 /* Writes the sample with a store_writer. Aborts when that fails. */
 void sample_write(const char *path);
@@ -74,10 +74,11 @@ uint8_t *page_of(const struct store_file *file, uint64_t number);
 uint8_t *newer_meta(const struct store_file *file);
 uint8_t *older_meta(const struct store_file *file);
 uint8_t *main_record(const struct store_file *file);
-uint8_t *names_page(const struct store_file *file);                    /* the table of tables */
-uint8_t *names_node(const struct store_file *file, store_table table); /* the table's node there */
-uint8_t *record_of(const struct store_file *file, store_table table);  /* after its name */
-uint8_t *root_of(const struct store_file *file, store_table table);
+uint8_t *names_page(const struct store_file *file); /* the table of tables */
+uint8_t *names_node(const struct store_file *file,
+                    enum store_table table); /* the table's node there */
+uint8_t *record_of(const struct store_file *file, enum store_table table); /* after its name */
+uint8_t *root_of(const struct store_file *file, enum store_table table);
 uint8_t *node_of(uint8_t *page, size_t i);
 uint8_t *child_of(const struct store_file *file, uint8_t *branch, size_t i);
 uint64_t page_number(const uint8_t *page);

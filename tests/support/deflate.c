@@ -19,7 +19,7 @@ static void run(z_stream *stream, struct buffer *member, int flush) {
     } while (!stream->avail_out);
 }
 
-void add_deflated(struct buffer *member, compression kind, const struct buffer *content,
+void add_deflated(struct buffer *member, enum compression kind, const struct buffer *content,
                   const struct deflate_way *options) {
     z_stream stream = {0};
     must(deflateInit2(&stream, options->level, Z_DEFLATED, kind == COMPRESSION_GZIP ? 31 : 15,

@@ -14,7 +14,7 @@ struct deflate_way {
 };
 
 /* Appends one member, or one ZLIB stream. */
-void add_deflated(struct buffer *member, compression kind, const struct buffer *content,
+void add_deflated(struct buffer *member, enum compression kind, const struct buffer *content,
                   const struct deflate_way *options);
 
 #endif

@@ -42,9 +42,10 @@ struct forged forged_read(const char *path) {
     ASSERT_OK(store_open(&opened, path, NULL, &error), &error);
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;
-        const struct store_value *values = store_values(opened, (store_table)table, &count);
+        const struct store_value *values = store_values(opened, (enum store_table)table, &count);
         for (size_t i = 0; i < count; i++)
-            forged_add(&index, (store_table)table, values[i].key, values[i].data, values[i].size);
+            forged_add(&index, (enum store_table)table, values[i].key, values[i].data,
+                       values[i].size);
     }
     store_close(opened);
     decode(&index);
@@ -58,7 +59,7 @@ void forged_deinit(struct forged *index) {
     free(index->damages);
     manifest_deinit(&index->manifest);
     for (int table = 0; table < STORE_TABLE_COUNT; table++)
-        while (index->tables[table].count) forged_remove(index, (store_table)table);
+        while (index->tables[table].count) forged_remove(index, (enum store_table)table);
 }
 
 static void replace(struct forged_table *table, uint8_t *data, size_t size) {
@@ -79,14 +80,14 @@ void forged_encode(struct forged *index) {
     replace(&index->tables[STORE_DAMAGE], bytes, size);
 }
 
-void forged_add(struct forged *index, store_table table, struct store_key key, const void *data,
-                size_t size) {
+void forged_add(struct forged *index, enum store_table table, struct store_key key,
+                const void *data, size_t size) {
     struct forged_table *target = &index->tables[table];
     assert_true(target->count < FORGED_VALUES_MAX);
     target->values[target->count++] = copy_value(key, data, size);
 }
 
-void forged_remove(struct forged *index, store_table table) {
+void forged_remove(struct forged *index, enum store_table table) {
     struct forged_table *source = &index->tables[table];
     assert_true(source->count > 0);
     free(source->values[--source->count].data);
@@ -99,7 +100,7 @@ void forged_write(const struct forged *index, const char *path) {
     for (int t = 0; t < STORE_TABLE_COUNT; t++) {
         const struct forged_table *table = &index->tables[t];
         for (size_t i = 0; i < table->count; i++)
-            ASSERT_OK(store_writer_put(writer, (store_table)t, table->values[i].key,
+            ASSERT_OK(store_writer_put(writer, (enum store_table)t, table->values[i].key,
                                        table->values[i].data, table->values[i].size, &error),
                       &error);
     }

@@ -36,9 +36,9 @@ void forged_deinit(struct forged *index);
 void forged_encode(struct forged *index);
 
 /* Adds a value after those of a table, or removes the last one. */
-void forged_add(struct forged *index, store_table table, struct store_key key, const void *data,
-                size_t size);
-void forged_remove(struct forged *index, store_table table);
+void forged_add(struct forged *index, enum store_table table, struct store_key key,
+                const void *data, size_t size);
+void forged_remove(struct forged *index, enum store_table table);
 
 /* Writes all values to a sealed file. */
 void forged_write(const struct forged *index, const char *path);

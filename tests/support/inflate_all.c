@@ -23,12 +23,12 @@ struct inflate_source make_source(const struct buffer *stream, bool reads) {
     return source;
 }
 
-inflate_verdict inflate_all(struct buffer *out, uint64_t *bad_at, compression kind,
-                            const struct buffer *stream, bool reads) {
+enum inflate_verdict inflate_all(struct buffer *out, uint64_t *bad_at, enum compression kind,
+                                 const struct buffer *stream, bool reads) {
     static uint8_t piece[100000];
     struct inflate_source source = make_source(stream, reads);
     struct inflater *in = inflater_create(kind, &source);
-    inflate_verdict verdict;
+    enum inflate_verdict verdict;
     out->size = 0;
     do {
         size_t size;

@@ -9,7 +9,7 @@
 struct inflate_source make_source(const struct buffer *stream, bool reads);
 
 /* Replaces what is in `out`. A wrong checksum counts as bad. */
-inflate_verdict inflate_all(struct buffer *out, uint64_t *bad_at, compression kind,
-                            const struct buffer *stream, bool reads);
+enum inflate_verdict inflate_all(struct buffer *out, uint64_t *bad_at, enum compression kind,
+                                 const struct buffer *stream, bool reads);
 
 #endif

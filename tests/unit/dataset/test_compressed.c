@@ -59,7 +59,7 @@ static void add_record(struct packed_shard *shard, struct rng *random) {
     buffer_add(&shard->content, drawn->data, drawn->size);
 }
 
-static struct packed_shard make_shard(const char *path, compression kind, size_t size,
+static struct packed_shard make_shard(const char *path, enum compression kind, size_t size,
                                       size_t members, struct rng *random) {
     struct packed_shard made = {BUFFER_INIT, BUFFER_INIT, {0}};
     while (made.content.size < size) add_record(&made, random);
@@ -127,7 +127,7 @@ static void test_random_order(void **state) {
     struct rng random = {3};
     const char *name = "a.tfrecord.gz";
     for (int round = 0; round < 8; round++) {
-        compression kind = round % 2 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
+        enum compression kind = round % 2 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
         static const size_t sizes[] = {0, 100, 3 * MB, 16 * MB};
         static const size_t members[] = {1, 3, 40};
         struct packed_shard shard =
@@ -256,7 +256,7 @@ static void test_verify_counts_what_can_be_read(void **state) {
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t lost_in_all = 0;
     for (unsigned round = 0; round < 16; round++) {
-        compression kind = round % 4 == 3 ? COMPRESSION_ZLIB : COMPRESSION_GZIP;
+        enum compression kind = round % 4 == 3 ? COMPRESSION_ZLIB : COMPRESSION_GZIP;
         struct packed_shard shard =
             make_shard(name, kind, 10 * MB, round % 4 == 1 ? 7 : 1, &random);
         index_build("a.rmx", NULL, &name, 1);

@@ -52,7 +52,8 @@ static void frame_record(struct buffer *out, const struct buffer *record, size_t
 
 /* Writes RECORDS records in the given framing, then compresses them as MEMBERS members of about
  * equal size. The end of each member is kept for the tests that damage one. */
-static struct shard *make_shard(size_t kind, compression compression_kind, struct rng *random) {
+static struct shard *make_shard(size_t kind, enum compression compression_kind,
+                                struct rng *random) {
     struct shard *shard = calloc(1, sizeof *shard);
     if (!shard) abort();
     if (kind == 1) buffer_add(&shard->content, "HEADER.", HEADER);
@@ -97,7 +98,7 @@ static recmap_status lift_digits(void *context, const recmap_record *record, rec
     return RECMAP_OK;
 }
 
-static recmap_index_options options_of(size_t kind, compression compression_kind,
+static recmap_index_options options_of(size_t kind, enum compression compression_kind,
                                        recmap_on_corrupt on_corrupt) {
     static const recmap_lift lift = {"digits", NULL};
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
@@ -147,7 +148,7 @@ static size_t check_records(const struct shard *due, bool *has) {
     return count;
 }
 
-static void build(size_t kind, compression compression_kind, recmap_on_corrupt on_corrupt) {
+static void build(size_t kind, enum compression compression_kind, recmap_on_corrupt on_corrupt) {
     const char *path = name;
     recmap_index_options options = options_of(kind, compression_kind, on_corrupt);
     index_build("a.rmx", &options, &path, 1);
@@ -158,7 +159,7 @@ static void test_whole(void **state) {
     struct rng random = {1};
     bool has[RECORDS];
     for (size_t kind = 0; kind < KINDS; kind++) {
-        for (compression by = COMPRESSION_GZIP; by <= COMPRESSION_ZLIB; by++) {
+        for (enum compression by = COMPRESSION_GZIP; by <= COMPRESSION_ZLIB; by++) {
             struct shard *shard = make_shard(kind, by, &random);
             file_write(name, shard->file.data, shard->file.size);
             build(kind, by, RECMAP_ON_CORRUPT_RAISE);
@@ -212,7 +213,7 @@ static void test_damage_anywhere(void **state) {
     size_t found = 0, rounds = is_long() ? 8000 : 800;
     for (size_t round = 0; round < rounds; round++) {
         size_t kind = round % KINDS;
-        compression by = round / KINDS % 4 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
+        enum compression by = round / KINDS % 4 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
         struct shard *shard = make_shard(kind, by, &random);
         bool cuts = by == COMPRESSION_ZLIB || rng_one_in(&random, 3);
         size_t max = cuts ? shard->file.size : shard->member_end[MEMBERS - 2];

@@ -29,7 +29,7 @@ void put_varint(struct message *message, uint64_t value) {
     } while (value);
 }
 
-void put_tag(struct message *message, uint32_t field, wire_type type) {
+void put_tag(struct message *message, uint32_t field, enum wire_type type) {
     put_varint(message, field << 3 | (uint32_t)type);
 }
 

@@ -18,7 +18,7 @@ struct message {
 void put_raw(struct message *message, const void *data, size_t size);
 void put_hex(struct message *message, const char *hex);
 void put_varint(struct message *message, uint64_t value);
-void put_tag(struct message *message, uint32_t field, wire_type type);
+void put_tag(struct message *message, uint32_t field, enum wire_type type);
 void put_bytes(struct message *message, uint32_t field, const void *data, size_t size);
 void put_sub(struct message *message, uint32_t field, const struct message *sub);
 

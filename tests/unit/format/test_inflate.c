@@ -21,7 +21,7 @@
 #include "support/rounds.h"
 
 /* Compresses by zlib, the second opinion: window bits 31 make GZIP, 15 ZLIB. */
-static void add_stream(struct buffer *stream, compression kind, const struct buffer *content,
+static void add_stream(struct buffer *stream, enum compression kind, const struct buffer *content,
                        int level) {
     struct deflate_way way = {.level = level, .memory = 8, .strategy = Z_DEFAULT_STRATEGY};
     add_deflated(stream, kind, content, &way);
@@ -36,7 +36,7 @@ static struct buffer make_content(struct rng *random, size_t size) {
     return content;
 }
 
-static void assert_inflates(compression kind, const struct buffer *stream,
+static void assert_inflates(enum compression kind, const struct buffer *stream,
                             const struct buffer *content) {
     struct buffer out = BUFFER_INIT;
     uint64_t bad_at;
@@ -54,7 +54,7 @@ static void test_streams(void **state) {
     struct rng random = {1};
     static const size_t sizes[] = {1, 100, 65535, 65536, 65537, 300000, 2000000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        for (compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++)
+        for (enum compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++)
             for (int level = 0; level <= 9; level += 3) {
                 struct buffer content = make_content(&random, sizes[i]), stream = BUFFER_INIT;
                 add_stream(&stream, kind, &content, level);
@@ -85,7 +85,7 @@ static void test_detects(void **state) {
 static void test_members(void **state) {
     (void)state;
     struct rng random = {1};
-    for (compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++)
+    for (enum compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++)
         for (int round = 0; round < 50; round++) {
             struct buffer all = BUFFER_INIT, stream = BUFFER_INIT, empty = BUFFER_INIT;
             for (uint64_t m = 1 + rng_below(&random, 5); m > 0; m--) {
@@ -107,7 +107,7 @@ static void test_members(void **state) {
 static void test_every_cut(void **state) {
     (void)state;
     struct rng random = {1};
-    for (compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++)
+    for (enum compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++)
         for (int level = 0; level <= 9; level += 3) {
             struct buffer content = make_content(&random, 6000), stream = BUFFER_INIT,
                           out = BUFFER_INIT;
@@ -130,7 +130,7 @@ static void test_every_cut(void **state) {
 static void test_every_bit(void **state) {
     (void)state;
     struct rng random = {1};
-    for (compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++) {
+    for (enum compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++) {
         struct buffer content = make_content(&random, 800), stream = BUFFER_INIT, out = BUFFER_INIT;
         add_stream(&stream, kind, &content, 6);
         for (size_t bit = 0; bit < stream.size * 8; bit++) {
@@ -188,7 +188,7 @@ static void add_boundary(struct boundaries *boundaries, uint64_t bit, uint64_t o
 }
 
 /* All ends of blocks that others follow, and where the first block begins. */
-static struct boundaries list_boundaries(compression kind, const struct buffer *stream,
+static struct boundaries list_boundaries(enum compression kind, const struct buffer *stream,
                                          const struct buffer *content) {
     struct boundaries all = {0};
     z_stream zs = {0};
@@ -226,7 +226,7 @@ static void assert_continues(struct inflater *inflater, const struct seek_point 
     assert_true(inflater_start_at(inflater, point));
     while (got < due) {
         size_t size;
-        inflate_verdict verdict = inflater_read(&size, inflater, out + got, due - got, false);
+        enum inflate_verdict verdict = inflater_read(&size, inflater, out + got, due - got, false);
         assert_true(verdict == INFLATE_OK || verdict == INFLATE_END);
         assert_true(size || got == due);
         got += size;
@@ -236,7 +236,7 @@ static void assert_continues(struct inflater *inflater, const struct seek_point 
 }
 
 /* Inflates in pieces, takes a seek point now and then, and inflates again from each. */
-static size_t check_points(compression kind, const struct buffer *stream,
+static size_t check_points(enum compression kind, const struct buffer *stream,
                            const struct buffer *content, const struct boundaries *boundaries,
                            size_t step, bool reads, struct rng *random) {
     struct inflate_source source = make_source(stream, reads);
@@ -245,7 +245,7 @@ static size_t check_points(compression kind, const struct buffer *stream,
     size_t got = 0, found = 0;
     for (bool wants = false;;) {
         size_t size, room = 1 + (size_t)rng_below(random, step);
-        inflate_verdict verdict = inflater_read(&size, in, out + got, room, wants);
+        enum inflate_verdict verdict = inflater_read(&size, in, out + got, room, wants);
         got += size;
         assert_true(got <= content->size);
         if (verdict == INFLATE_END) break;
@@ -269,7 +269,7 @@ static size_t check_points(compression kind, const struct buffer *stream,
     return found;
 }
 
-static void check_stream(compression kind, const struct buffer *stream,
+static void check_stream(enum compression kind, const struct buffer *stream,
                          const struct buffer *content, struct rng *random) {
     static const size_t steps[] = {1000, 40000, 200000, 3000000};
     struct boundaries all = list_boundaries(kind, stream, content);
@@ -311,7 +311,7 @@ static void test_points(void **state) {
     static const int strategies[] = {Z_DEFAULT_STRATEGY, Z_FIXED, Z_HUFFMAN_ONLY, Z_RLE};
     for (int level = 0; level <= 9; level += is_short() ? 3 : 1)
         for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
-            compression kind = (level + i) % 2 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
+            enum compression kind = (level + i) % 2 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
             struct buffer content = make_mixed(&random, 700000), stream = BUFFER_INIT;
             struct deflate_way way = {level, 1 + (int)(level + i) % 9, strategies[i], 0, 0};
             add_deflated(&stream, kind, &content, &way);
@@ -413,13 +413,13 @@ static void test_no_heap_bytes_are_returned(void **state) {
 
 /* Inflates in small reads and, after each one, continues with a copy of a saved copy. Returns
  * whether the output is the content. */
-static bool inflates_by_copies(compression kind, const struct buffer *stream,
+static bool inflates_by_copies(enum compression kind, const struct buffer *stream,
                                const struct buffer *content, size_t read_size) {
     struct inflate_source source = make_source(stream, true);
     struct inflater *inflater = inflater_create(kind, &source);
     uint8_t *out = must_realloc(NULL, read_size);
     size_t size, done = 0;
-    inflate_verdict verdict = INFLATE_OK;
+    enum inflate_verdict verdict = INFLATE_OK;
     bool is_same = true;
     while (verdict == INFLATE_OK && is_same) {
         verdict = inflater_read(&size, inflater, out, read_size, false);
@@ -442,7 +442,7 @@ static void test_copies(void **state) {
     (void)state;
     struct rng random = {21};
     for (int level = 0; level <= 6; level += 3)
-        for (compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++) {
+        for (enum compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++) {
             struct buffer stream = BUFFER_INIT, whole = BUFFER_INIT;
             for (int member = 0; member < 40; member++) {
                 struct buffer content = make_content(&random, 1 + rng_below(&random, 900));

@@ -25,7 +25,7 @@
 #include "support/sanitizers.h"
 
 /* A frame of just this size holds where parse finds one of this size good. */
-static void check_holds(const uint8_t *bytes, size_t size, frame_check check) {
+static void check_holds(const uint8_t *bytes, size_t size, enum frame_check check) {
     struct frame found;
     bool due = tfrecord_framing.parse(&found, &tfrecord_framing, bytes, size, check, NULL) ==
                    FRAME_GOOD &&
@@ -39,7 +39,7 @@ static void check_bytes(const uint8_t *bytes, size_t size) {
     struct oracle_file due = oracle_read(exact, size, true);
     struct frame found;
     struct frame_fault fault;
-    frame_verdict verdict =
+    enum frame_verdict verdict =
         tfrecord_framing.parse(&found, &tfrecord_framing, exact, size, FRAME_CHECK_ALL, &fault);
     bool is_record = due.record_count > 0;
     check_holds(exact, size, FRAME_CHECK_ALL);

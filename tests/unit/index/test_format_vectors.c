@@ -102,7 +102,7 @@ static void test_values(void **state) {
     struct vector_file file = vectors_load("values.txt");
     for (size_t i = 0; i < file.count; i++) {
         const struct vector_case *vector = vectors_at(&file, i);
-        store_table table = (store_table)vector_number(vector, "table");
+        enum store_table table = (enum store_table)vector_number(vector, "table");
         struct store_key key = key_of(vector);
         uint8_t key_bytes[STORE_KEY_SIZE], head[VALUE_PREFIX_SIZE];
         key_encode(key_bytes, key);
@@ -475,7 +475,7 @@ static const struct vector_case *next_value(size_t *i) {
 
 static void expect_stored(struct store *opened, const struct vector_case *vector,
                           size_t value_index) {
-    store_table table = (store_table)vector_number(vector, "table");
+    enum store_table table = (enum store_table)vector_number(vector, "table");
     recmap_error error = RECMAP_ERROR_INIT;
     size_t count;
     const struct store_value *values = store_values(opened, table, &count);
@@ -499,7 +499,7 @@ static void expect_values(const char *path) {
         expect_stored(opened, vector, seen[vector_number(vector, "table")]++);
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;
-        store_values(opened, (store_table)table, &count);
+        store_values(opened, (enum store_table)table, &count);
         assert_int_equal(count, seen[table]);
     }
     store_close(opened);
@@ -602,7 +602,7 @@ static void test_reading(void **state) {
     for (size_t i = 0; (vector = next_value(&i));) {
         size_t size;
         uint8_t *payload = vector_bytes(vector, "payload", &size);
-        expect_ok(store_writer_put(writer, (store_table)vector_number(vector, "table"),
+        expect_ok(store_writer_put(writer, (enum store_table)vector_number(vector, "table"),
                                    key_of(vector), payload, size, &error),
                   &error);
         free(payload);

@@ -109,7 +109,7 @@ static void make_shards(struct shard_entry *shards, struct rng *random) {
             .framing = strdup("tfrecord"),
             .size = rng_skewed(random, 62),
             .file_size = rng_skewed(random, 62),
-            .compression = (compression)rng_below(random, 3),
+            .compression = (enum compression)rng_below(random, 3),
             .mtime_ns = (int64_t)rng_next(random),
             .record_count = rng_skewed(random, 40),
             .damage_count = rng_skewed(random, 10),
@@ -161,11 +161,11 @@ static void test_shards(void **state) {
     free_shards(given, ENTRIES);
 }
 
-static decode_verdict decode_changed(struct shard_entry *shard) {
+static enum decode_verdict decode_changed(struct shard_entry *shard) {
     size_t size, count = 0;
     uint8_t *encoded = shards_encode(&size, shard, 1);
     struct shard_entry decoded;
-    decode_verdict verdict = shards_decode(&decoded, &count, 1, encoded, size);
+    enum decode_verdict verdict = shards_decode(&decoded, &count, 1, encoded, size);
     free_shards(&decoded, count);
     free(encoded);
     return verdict;
@@ -186,11 +186,11 @@ static void test_unsound_shards(void **state) {
     assert_int_equal(decode_changed(&shard), DECODE_BAD);
     shard.compression = COMPRESSION_GZIP;
     assert_int_equal(decode_changed(&shard), DECODE_OK);
-    shard.compression = (compression)3;
+    shard.compression = (enum compression)3;
     assert_int_equal(decode_changed(&shard), DECODE_BAD);
 }
 
-static void check_etag(const char *etag, decode_verdict expected) {
+static void check_etag(const char *etag, enum decode_verdict expected) {
     struct shard_entry shard = {.path = (char *)"x",
                                 .framing = (char *)"tfrecord",
                                 .etag = (char *)etag,

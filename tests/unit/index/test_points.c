@@ -374,7 +374,7 @@ static size_t expect_found(struct inflater *inflater, const struct point_list *d
                            const struct buffer *image, size_t step) {
     uint8_t *out = must_realloc(NULL, image->size + step);
     size_t got = 0, found = 0, size;
-    inflate_verdict verdict = INFLATE_OK;
+    enum inflate_verdict verdict = INFLATE_OK;
     for (bool wants = false; verdict != INFLATE_END; wants = verdict == INFLATE_OK && !wants) {
         verdict = inflater_read(&size, inflater, out + got, step, wants);
         got += size;
@@ -451,7 +451,7 @@ static void test_vectors(void **state) {
         struct buffer image = inflate_file(stream, stream_size, vector);
         struct inflate_source source = {.bytes = stream, .size = stream_size};
         struct inflater *in =
-            inflater_create((compression)vector_number(vector, "compression"), &source);
+            inflater_create((enum compression)vector_number(vector, "compression"), &source);
         struct point_list points = {0};
         free(vector_numbers(vector, "bits", &count));
         assert_int_equal(points_decode(&points, value, value_size, count, stream_size, image.size),

@@ -10,7 +10,7 @@
 
 #include "net/list_reply.h"
 
-static list_verdict read_page(struct list_page *page, const char *text) {
+static enum list_verdict read_page(struct list_page *page, const char *text) {
     *page = (struct list_page){0};
     /* A copy without a NUL, so that a sanitizer sees reads past the end. */
     size_t size = strlen(text);
@@ -18,7 +18,7 @@ static list_verdict read_page(struct list_page *page, const char *text) {
     assert_non_null(copy);
     memcpy(copy, text, size);
     char *exact = realloc(copy, size ? size : 1);
-    list_verdict verdict = list_page_read(page, &list_dialect_s3, exact, size);
+    enum list_verdict verdict = list_page_read(page, &list_dialect_s3, exact, size);
     free(exact);
     return verdict;
 }

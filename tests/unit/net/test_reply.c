@@ -26,7 +26,7 @@ static const struct range_request ten = {
     .offset = 100, .size = 10, .object_size = 1000, .etag = "\"a\"", .modified = REPLY_NO_TIME};
 
 static void check(const struct range_request *request, long status, const char *headers,
-                  reply_verdict verdict, const char *reason) {
+                  enum reply_verdict verdict, const char *reason) {
     struct reply reply = reply_of(status, headers);
     uint64_t body_size;
     const char *value;

@@ -10,7 +10,7 @@
 
 #include "net/url.h"
 
-static void check_url(const char *text, url_scheme scheme, const char *host, const char *key) {
+static void check_url(const char *text, enum url_scheme scheme, const char *host, const char *key) {
     struct url url;
     assert_null(url_parse(&url, text));
     assert_int_equal(url.scheme, scheme);

@@ -42,7 +42,7 @@ static void test_permutation(void **state) {
     (void)state;
     struct vector_file file = vectors_load("order-permutation.txt");
     for (int path = 0; path < PERMUTATION_PATH_COUNT; path++) {
-        if (!permutation_force((permutation_path)path)) continue;
+        if (!permutation_force((enum permutation_path)path)) continue;
         for (size_t i = 0; i < file.count; i++) check_permutation(vectors_at(&file, i));
     }
     permutation_force(permutation_best());

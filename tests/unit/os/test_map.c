@@ -40,7 +40,7 @@ static void test_map_has_the_bytes_of_the_file(void **state) {
     uint8_t *data = write_file();
     struct file_map *map = map_file("file", SIZE);
     assert_int_equal(map->size, SIZE);
-    for (map_advice advice = MAP_ADVICE_RANDOM; advice <= MAP_ADVICE_WILL_NEED; advice++)
+    for (enum map_advice advice = MAP_ADVICE_RANDOM; advice <= MAP_ADVICE_WILL_NEED; advice++)
         map_advise(map, 5, SIZE - 5, advice);
     assert_memory_equal(map->data, data, SIZE);
     assert_true(map_is_resident(map, 0, SIZE));

@@ -16,7 +16,7 @@
 /* Runs a check on every path that this machine has. */
 static void on_every_path(void (*check)(void)) {
     for (int path = 0; path < PERMUTATION_PATH_COUNT; path++)
-        if (permutation_force((permutation_path)path)) check();
+        if (permutation_force((enum permutation_path)path)) check();
     permutation_force(permutation_best());
 }
 
@@ -155,8 +155,9 @@ static void test_forcing_a_path(void **state) {
     assert_int_equal(permutation_best(), PERMUTATION_PORTABLE);
 #endif
     for (int path = 0; path < PERMUTATION_PATH_COUNT; path++)
-        print_message("%s: %s\n", permutation_path_name((permutation_path)path),
-                      permutation_force((permutation_path)path) ? "tested" : "not on this machine");
+        print_message("%s: %s\n", permutation_path_name((enum permutation_path)path),
+                      permutation_force((enum permutation_path)path) ? "tested"
+                                                                     : "not on this machine");
     permutation_force(permutation_best());
 }
 

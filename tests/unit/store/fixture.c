@@ -59,15 +59,15 @@ void expect_sample(struct store *opened) {
     recmap_error error = RECMAP_ERROR_INIT;
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;
-        const struct store_value *values = store_values(opened, (store_table)table, &count);
-        assert_int_equal(count, sample_count((store_table)table));
+        const struct store_value *values = store_values(opened, (enum store_table)table, &count);
+        assert_int_equal(count, sample_count((enum store_table)table));
         for (size_t i = 0; i < count; i++) {
-            struct store_key key = sample_key((store_table)table, i);
-            size_t size = sample_value(expected, (store_table)table, i);
+            struct store_key key = sample_key((enum store_table)table, i);
+            size_t size = sample_value(expected, (enum store_table)table, i);
             assert_int_equal(values[i].key.chunk, key.chunk);
             assert_int_equal(values[i].key.series, key.series);
             assert_int_equal(values[i].size, size);
-            expect_ok(store_check(opened, (store_table)table, i, &error), &error);
+            expect_ok(store_check(opened, (enum store_table)table, i, &error), &error);
             assert_memory_equal(values[i].data, expected, size);
         }
     }
@@ -87,7 +87,7 @@ static void put_many(struct store_writer *writer) {
     assert_non_null(bytes);
     uint64_t random = 1;
     for (uint64_t i = 0; i < 5000 * STORE_TABLE_COUNT; i++) {
-        store_table table = (store_table)(i % STORE_TABLE_COUNT);
+        enum store_table table = (enum store_table)(i % STORE_TABLE_COUNT);
         struct store_key key = {i, (uint32_t)(i * 7)};
         size_t size = i % 500 == 0 ? LARGEST : random_below(&random, i % 50 ? 60 : 9000);
         memset(bytes, (int)i, size);

@@ -49,11 +49,11 @@ static struct page_source copy_pages(void) {
 static void expect_sample(const struct page_listing *listing, const struct page_source *source) {
     static uint8_t expected[SAMPLE_VALUE_MAX];
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
-        assert_int_equal(listing->tables[table].count, sample_count((store_table)table));
+        assert_int_equal(listing->tables[table].count, sample_count((enum store_table)table));
         for (size_t i = 0; i < listing->tables[table].count; i++) {
             const struct page_value *value = &listing->tables[table].values[i];
-            struct store_key key = sample_key((store_table)table, i);
-            size_t size = sample_value(expected, (store_table)table, i);
+            struct store_key key = sample_key((enum store_table)table, i);
+            size_t size = sample_value(expected, (enum store_table)table, i);
             assert_int_equal(value->key.chunk, key.chunk);
             assert_int_equal(value->key.series, key.series);
             assert_int_equal(value->size, size + VALUE_PREFIX_SIZE);

@@ -58,7 +58,7 @@ static void a_store_may_be_empty(void **state) {
     struct store *opened = open_store(NULL);
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count = 1;
-        store_values(opened, (store_table)table, &count);
+        store_values(opened, (enum store_table)table, &count);
         assert_int_equal(count, 0);
     }
     assert_true(store_intact(opened));
@@ -155,11 +155,11 @@ static void same_puts_give_same_bytes(void **state) {
     recmap_error error = RECMAP_ERROR_INIT;
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;
-        const struct store_value *values = store_values(opened, (store_table)table, &count);
+        const struct store_value *values = store_values(opened, (enum store_table)table, &count);
         assert_int_equal(count, 5000);
         for (size_t i = 0; i < count; i++) {
             assert_int_equal(values[i].key.chunk, i * STORE_TABLE_COUNT + (size_t)table);
-            expect_ok(store_check(opened, (store_table)table, i, &error), &error);
+            expect_ok(store_check(opened, (enum store_table)table, i, &error), &error);
         }
     }
     store_close(opened);
@@ -211,7 +211,8 @@ static void every_byte_of_a_value_counts(void **state) {
 }
 
 /* Exchanges the runs of pages of two large values. */
-static void exchange(struct store_file *file, store_table a, size_t i, store_table b, size_t j) {
+static void exchange(struct store_file *file, enum store_table a, size_t i, enum store_table b,
+                     size_t j) {
     uint8_t *first = node_of(root_of(file, a), i) + NODE_LARGE_PAGE;
     uint8_t *second = node_of(root_of(file, b), j) + NODE_LARGE_PAGE;
     uint64_t page = get64(first);
@@ -229,7 +230,7 @@ static void a_value_belongs_to_its_table_and_key(void **state) {
     for (uint32_t i = 0; i < 6; i++) {
         struct store_key key = {7, i % 3};
         memset(bytes, (int)i, sizeof bytes);
-        store_table table = i < 3 ? STORE_OFFSETS : STORE_IDS;
+        enum store_table table = i < 3 ? STORE_OFFSETS : STORE_IDS;
         expect_ok(store_writer_put(writer, table, key, bytes, sizeof bytes, &error), &error);
     }
     expect_ok(store_writer_finish(writer, NULL, NULL, &error), &error);

@@ -78,7 +78,7 @@ static bool is_stated(recmap_status status, const recmap_error *error) {
 }
 
 /* Whether the sample has this value at this key. */
-static bool is_true(store_table table, const struct store_value *value) {
+static bool is_true(enum store_table table, const struct store_value *value) {
     static uint8_t expected[SAMPLE_VALUE_MAX];
     for (size_t i = 0; i < sample_count(table); i++) {
         struct store_key key = sample_key(table, i);
@@ -100,7 +100,7 @@ struct outcome {
     recmap_status content; /* of the hash of the whole file */
 };
 
-static void look_at_value(struct outcome *outcome, struct store *opened, store_table table,
+static void look_at_value(struct outcome *outcome, struct store *opened, enum store_table table,
                           size_t i) {
     recmap_error error = RECMAP_ERROR_INIT;
     size_t count;
@@ -132,8 +132,8 @@ static struct outcome look(bool in_memory) {
     }
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;
-        store_values(opened, (store_table)table, &count);
-        for (size_t i = 0; i < count; i++) look_at_value(&seen, opened, (store_table)table, i);
+        store_values(opened, (enum store_table)table, &count);
+        for (size_t i = 0; i < count; i++) look_at_value(&seen, opened, (enum store_table)table, i);
     }
     seen.content = store_check_all(opened, &error);
     store_close(opened);
@@ -161,7 +161,7 @@ static struct outcome look_twice(const struct store_file *mutant) {
 static size_t sample_total(void) {
     size_t total = 0;
     for (int table = 0; table < STORE_TABLE_COUNT; table++)
-        total += sample_count((store_table)table);
+        total += sample_count((enum store_table)table);
     return total;
 }
 
@@ -381,7 +381,7 @@ static void forge_record(struct store_file *file, uint64_t *random) {
     static const struct {
         int at, width;
     } fields[] = {{0, 4}, {4, 2}, {6, 2}, {8, 8}, {16, 8}, {24, 8}, {32, 8}, {40, 8}};
-    store_table table = (store_table)random_below(random, STORE_TABLE_COUNT);
+    enum store_table table = (enum store_table)random_below(random, STORE_TABLE_COUNT);
     size_t field = random_below(random, sizeof fields / sizeof *fields);
     uint8_t *record = same_place(file, record_of(&sample, table));
     forge_field(file, record + fields[field].at, fields[field].width, random);

@@ -128,9 +128,9 @@ static void a_reader_beside_a_builder(void **state) {
 static void *check_everything(void *opened) {
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;
-        store_values(opened, (store_table)table, &count);
+        store_values(opened, (enum store_table)table, &count);
         for (size_t i = 0; i < count; i++)
-            if (store_check(opened, (store_table)table, i, NULL) != RECMAP_OK) return opened;
+            if (store_check(opened, (enum store_table)table, i, NULL) != RECMAP_OK) return opened;
     }
     return NULL;
 }
