@@ -21,6 +21,6 @@ struct interrupt thread_interrupt_replace(recmap_interrupt_fn function, void *co
     return former;
 }
 
-void thread_interrupt_restore(const struct interrupt *former) {
-    current = *former;
+void thread_interrupt_restore(const struct interrupt *interrupt) {
+    current = *interrupt;
 }

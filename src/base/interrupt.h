@@ -30,7 +30,7 @@ struct interrupt *thread_interrupt(void);
 /* Replaces what calls of this thread ask, and returns what they asked before, to be restored. Does
  * nothing without a function. */
 struct interrupt thread_interrupt_replace(recmap_interrupt_fn function, void *context);
-void thread_interrupt_restore(const struct interrupt *former);
+void thread_interrupt_restore(const struct interrupt *interrupt);
 
 static inline bool interrupt_ask(struct interrupt *interrupt) {
     interrupt->work_left = INTERRUPT_WORK;

@@ -184,11 +184,11 @@ static bool same_text(const char *a, const char *b) {
     return a && b ? !strcmp(a, b) : a == b;
 }
 
-static bool counts_fit(const struct manifest *part, const recmap_index_options *options) {
-    bool fit = part->counted_feature_count == options->counted_feature_count;
-    for (size_t i = 0; fit && i < part->counted_feature_count; i++)
-        fit = !strcmp(part->counted_features[i].name, options->counted_features[i].name) &&
-              part->counted_features[i].element == options->counted_features[i].element;
+static bool counts_fit(const struct manifest *manifest, const recmap_index_options *options) {
+    bool fit = manifest->counted_feature_count == options->counted_feature_count;
+    for (size_t i = 0; fit && i < manifest->counted_feature_count; i++)
+        fit = !strcmp(manifest->counted_features[i].name, options->counted_features[i].name) &&
+              manifest->counted_features[i].element == options->counted_features[i].element;
     return fit;
 }
 

@@ -132,10 +132,10 @@ size_t column_stage_count(const struct column_stage *stage) {
     return stage->count;
 }
 
-static uint64_t filler_word(const recmap_value *filler) {
+static uint64_t filler_word(const recmap_value *value) {
     uint32_t bits;
-    if (filler->type == RECMAP_TYPE_INT64) return (uint64_t)filler->as.int64;
-    memcpy(&bits, &filler->as.float32, sizeof bits);
+    if (value->type == RECMAP_TYPE_INT64) return (uint64_t)value->as.int64;
+    memcpy(&bits, &value->as.float32, sizeof bits);
     return bits;
 }
 

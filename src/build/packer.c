@@ -102,7 +102,7 @@ recmap_status packer_create(struct packer **packer, const char *path,
 }
 
 /* Removes the first `count` damages. */
-static void drop_damages(struct packer *packer, size_t count) {
+static void remove_damages(struct packer *packer, size_t count) {
     for (size_t i = 0; i < count; i++) free(packer->damages[i].reason);
     packer->damage_count -= count;
     memmove(packer->damages, packer->damages + count,
@@ -118,7 +118,7 @@ void packer_destroy(struct packer *packer) {
     for (size_t i = 0; packer->shards && i < packer->manifest.shard_count; i++)
         shard_entry_deinit(&packer->shards[i]);
     free(packer->shards);
-    if (packer->damages) drop_damages(packer, packer->damage_count);
+    if (packer->damages) remove_damages(packer, packer->damage_count);
     free(packer->damages);
     for (size_t i = 0; i < packer->stage_count; i++) column_stage_destroy(packer->stages[i]);
     for (size_t i = 0; i < packer->count_stage_count; i++)
@@ -269,7 +269,7 @@ recmap_status packer_add_run(struct packer *packer, const struct record_run *run
 static recmap_status put_damages(struct packer *packer, size_t count, recmap_error *error) {
     size_t size;
     uint8_t *packed = damages_encode(&size, packer->damages, count);
-    drop_damages(packer, count);
+    remove_damages(packer, count);
     return put_packed(packer, STORE_DAMAGE, (struct store_key){packer->damage_table++, 0}, packed,
                       size, error);
 }

@@ -43,10 +43,10 @@ static bool is_fixed(const struct slot *slot) {
 
 /* Appends offsets to others: `count` of them, after the first, which is 0. Returns false if the
  * call was interrupted, as do the other functions that copy. */
-static bool copy_offsets(const struct buffer *whole, const struct buffer *part, uint64_t position,
+static bool copy_offsets(const struct buffer *buffer, const struct buffer *part, uint64_t position,
                          uint64_t count, uint64_t shift, struct interrupt *interrupt) {
     enum { PIECE = 1 << 16 };
-    int64_t *out = buffer_int64(whole) + position + 1;
+    int64_t *out = buffer_int64(buffer) + position + 1;
     const int64_t *offsets = buffer_int64(part) + 1;
     for (uint64_t i = 0; i < count;) {
         uint64_t begin = i, end = count - i < PIECE ? count : i + PIECE;

@@ -277,7 +277,7 @@ recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *
     return status;
 }
 
-static void free_shard(struct open_shard *shard) {
+static void open_shard_destroy(struct open_shard *shard) {
     if (!shard) return;
     image_close(&shard->image);
     source_close(shard->source);
@@ -290,7 +290,7 @@ static void free_shard(struct open_shard *shard) {
 void shard_cache_destroy(struct shard_cache *cache) {
     if (!cache) return;
     for (size_t i = 0; cache->slots && i < cache->shard_count; i++)
-        free_shard(cache->slots[i].opened);
+        open_shard_destroy(cache->slots[i].opened);
     span_cache_destroy(cache->spans);
     disk_cache_close(cache->disk_cache);
     free(cache->slots);
@@ -428,7 +428,7 @@ static bool close_oldest(struct shard_cache *cache) {
     process_lock();
     struct open_shard *oldest = cache->evicts ? evict_oldest(cache) : NULL;
     process_unlock();
-    free_shard(oldest);
+    open_shard_destroy(oldest);
     return oldest != NULL;
 }
 
@@ -602,11 +602,11 @@ recmap_status shard_cache_pin(struct open_shard **shard, struct shard_cache *cac
     fresh->mapped.shard = fresh;
     recmap_status status = open_shard_file(fresh, error);
     if (status != RECMAP_OK) {
-        free_shard(fresh);
+        open_shard_destroy(fresh);
         return status;
     }
     fresh->is_temporary = must_be_temporary(fresh);
-    if (!fresh->is_temporary) free_shard(publish(&fresh, cache));
+    if (!fresh->is_temporary) open_shard_destroy(publish(&fresh, cache));
     *shard = fresh;
     return RECMAP_OK;
 }
@@ -614,7 +614,7 @@ recmap_status shard_cache_pin(struct open_shard **shard, struct shard_cache *cac
 void shard_cache_unpin(struct open_shard *shard) {
     struct shard_cache *cache = shard->cache;
     if (shard->is_temporary) {
-        free_shard(shard);
+        open_shard_destroy(shard);
         return;
     }
     if (!cache->evicts) return;
@@ -626,7 +626,7 @@ void shard_cache_unpin(struct open_shard *shard) {
         if (is_over_limit(cache)) surplus = evict_oldest(cache);
     }
     process_unlock();
-    free_shard(surplus);
+    open_shard_destroy(surplus);
 }
 
 static bool is_compressed(const struct open_shard *shard) {

@@ -238,9 +238,9 @@ static recmap_status end_shard(void *context, const struct shard_end *end, recma
 
 /* Whether the error is a lack of memory or descriptors in this process, which is not the shard's
  * fault. */
-static bool lacks_resources(const recmap_error *cause) {
-    return cause->status == RECMAP_NO_MEMORY || cause->system_errno == EMFILE ||
-           cause->system_errno == ENFILE;
+static bool lacks_resources(const recmap_error *error) {
+    return error->status == RECMAP_NO_MEMORY || error->system_errno == EMFILE ||
+           error->system_errno == ENFILE;
 }
 
 static recmap_status skip_shard(void *context, const recmap_error *cause, recmap_error *error) {

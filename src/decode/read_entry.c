@@ -17,11 +17,11 @@ bool read_entry_open(struct wire *key, struct wire *value, const uint8_t *bytes,
            wire_read_bytes(value, &body, &trace) && wire_done(&body);
 }
 
-bool read_entry_open_list(struct wire *list, recmap_type kind, struct wire value) {
+bool read_entry_open_list(struct wire *contents, recmap_type kind, struct wire value) {
     struct wire_trace trace;
     uint32_t tag;
     return wire_read_tag(&tag, &value, &trace) && feature_kind_of_tag(tag) == kind &&
-           wire_read_bytes(list, &value, &trace) && wire_done(&value);
+           wire_read_bytes(contents, &value, &trace) && wire_done(&value);
 }
 
 static struct list_decoder begin_row(struct sink *sink, const struct slot *slot, size_t row) {

@@ -16,12 +16,12 @@ struct lists_reader {
 
 /* Advances to the next field with this tag and returns its contents. Returns false at the end or on
  * a fault, which sets trace->reason. */
-static bool next_field(struct wire *bytes, struct wire *wire, uint32_t wanted, unsigned depth,
+static bool next_field(struct wire *contents, struct wire *wire, uint32_t wanted, unsigned depth,
                        struct wire_trace *trace) {
     while (!wire_done(wire)) {
         uint32_t tag;
         if (!wire_read_tag(&tag, wire, trace)) return false;
-        if (tag == wanted) return wire_read_bytes(bytes, wire, trace);
+        if (tag == wanted) return wire_read_bytes(contents, wire, trace);
         if (!wire_skip(wire, tag, depth, trace)) return false;
     }
     return false;

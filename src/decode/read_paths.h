@@ -35,7 +35,7 @@ bool read_entry_open(struct wire *key, struct wire *value, const uint8_t *bytes,
                      const uint8_t *end);
 
 /* Finds the list of a value that contains nothing else. */
-bool read_entry_open_list(struct wire *list, recmap_type kind, struct wire value);
+bool read_entry_open_list(struct wire *contents, recmap_type kind, struct wire value);
 
 /* Reads a run of values of the slot's kind: packed values or a single bytes value. Returns whether
  * it was accepted. */

@@ -57,9 +57,9 @@ static uint64_t record_size(const recmap_example_builder *builder, uint64_t feat
     return map_size(&builder->features, features_size) + map_size(&builder->lists, lists_size);
 }
 
-static uint64_t steps_size(const struct entry_map *lists, size_t first, size_t count) {
+static uint64_t steps_size(const struct entry_map *map, size_t first, size_t count) {
     uint64_t size = 0;
-    for (size_t i = 0; i < count; i++) size += lists->entries[first + i].body_size;
+    for (size_t i = 0; i < count; i++) size += map->entries[first + i].body_size;
     return size;
 }
 

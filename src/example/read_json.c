@@ -145,10 +145,10 @@ static bool read_number(struct json_number *number, bool *is_quoted, struct json
            plain_text(&number->data, &number->size, &input->builder->plain, &string, input);
 }
 
-static bool is_number(const struct json_number *text) {
-    struct json_reader inside = {text->data, text->data + text->size};
+static bool is_number(const struct json_number *number) {
+    struct json_reader inside = {number->data, number->data + number->size};
     struct json_number found;
-    return json_read_number(&found, &inside) && found.size == text->size;
+    return json_read_number(&found, &inside) && found.size == number->size;
 }
 
 static bool read_int64(struct json_input *input, void *context) {

@@ -140,13 +140,14 @@ static bool open_features(struct example_reader *reader) {
 }
 
 /* Returns the contents of the next entry. */
-static bool next_body(struct wire *body, struct example_reader *reader) {
+static bool next_body(struct wire *contents, struct example_reader *reader) {
     if (reader->trace.reason) return false;
     for (;;) {
         while (!wire_done(&reader->features)) {
             uint32_t tag;
             if (!wire_read_tag(&tag, &reader->features, &reader->trace)) return false;
-            if (tag == ENTRY_TAG) return wire_read_bytes(body, &reader->features, &reader->trace);
+            if (tag == ENTRY_TAG)
+                return wire_read_bytes(contents, &reader->features, &reader->trace);
             if (!wire_skip(&reader->features, tag, EXAMPLE_FEATURES_DEPTH, &reader->trace))
                 return false;
         }

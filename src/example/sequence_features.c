@@ -178,10 +178,10 @@ const struct example_feature *sequence_steps(const struct sequence_features *seq
     return list->step_count ? sequence->steps + list->first_step : NULL;
 }
 
-struct example_values sequence_values_begin(const struct example_feature *step) {
-    struct example_values values = {.kind = step->kind, .lists_at = step->lists_at};
-    if (step->kind == RECMAP_TYPE_NONE) return values;
-    values.body = step->entry;
-    values.entry = (struct wire){step->entry.end, step->entry.end};
+struct example_values sequence_values_begin(const struct example_feature *feature) {
+    struct example_values values = {.kind = feature->kind, .lists_at = feature->lists_at};
+    if (feature->kind == RECMAP_TYPE_NONE) return values;
+    values.body = feature->entry;
+    values.entry = (struct wire){feature->entry.end, feature->entry.end};
     return values;
 }

@@ -37,6 +37,6 @@ const struct example_feature *sequence_steps(const struct sequence_features *seq
                                              const struct sequence_list *list);
 
 /* Starts iterating over the values of a step with example_values_next. */
-struct example_values sequence_values_begin(const struct example_feature *step);
+struct example_values sequence_values_begin(const struct example_feature *feature);
 
 #endif

@@ -44,15 +44,15 @@ bool wire_read_tag_long(uint32_t *tag, struct wire *wire, struct wire_trace *tra
     return true;
 }
 
-bool wire_read_bytes_long(struct wire *bytes, struct wire *wire, struct wire_trace *trace) {
+bool wire_read_bytes_long(struct wire *contents, struct wire *wire, struct wire_trace *trace) {
     const uint8_t *start = wire->at;
     uint64_t length;
     if (!take(&length, wire, 5, "length runs past the end", "length is longer than five bytes",
               trace))
         return false;
     if (length > wire_left(wire)) return wire_fail(trace, start, "length reaches past the end");
-    *bytes = (struct wire){wire->at, wire->at + length};
-    wire->at = bytes->end;
+    *contents = (struct wire){wire->at, wire->at + length};
+    wire->at = contents->end;
     return true;
 }
 
@@ -121,20 +121,20 @@ static uint64_t load_few(const uint8_t *bytes, size_t size) {
 
 /* Every varint ends with its only byte whose top bit is clear, and ten bytes in a row with the top
  * bit set are malformed. So runs are checked eight bytes at a time without decoding. */
-bool wire_count_varints(uint64_t *count, const struct wire *packed, struct wire_trace *trace) {
+bool wire_count_varints(uint64_t *count, const struct wire *wire, struct wire_trace *trace) {
     static const char too_long[] = "varint is longer than ten bytes";
     const uint64_t marks = UINT64_C(0x8080808080808080);
-    const uint8_t *cursor = packed->at;
+    const uint8_t *cursor = wire->at;
     uint64_t found = 0;
     unsigned run = 0; /* how many bytes before `cursor` belong to an unfinished varint */
-    for (; packed->end - cursor >= 8; cursor += 8) {
+    for (; wire->end - cursor >= 8; cursor += 8) {
         uint64_t last = ~load64(cursor) & marks;
         unsigned head = last ? (unsigned)__builtin_ctzll(last) >> 3 : 8;
         if (run + head >= 10) return wire_fail(trace, cursor - run, too_long);
         run = last ? (unsigned)__builtin_clzll(last) >> 3 : run + 8;
         found += count_marked(last);
     }
-    size_t left = (size_t)(packed->end - cursor);
+    size_t left = (size_t)(wire->end - cursor);
     if (left > 0) {
         /* Count the missing bytes as ends, then remove them. */
         uint64_t last = ~load_few(cursor, left) & marks;
@@ -144,7 +144,7 @@ bool wire_count_varints(uint64_t *count, const struct wire *packed, struct wire_
         run = last ? (unsigned)__builtin_clzll(last) >> 3 : run + (unsigned)left;
         found += count_marked(last);
     }
-    if (run) return wire_fail(trace, packed->end - run, "varint runs past the end");
+    if (run) return wire_fail(trace, wire->end - run, "varint runs past the end");
     *count = found;
     return true;
 }

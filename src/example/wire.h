@@ -52,7 +52,7 @@ bool wire_fail(struct wire_trace *trace, const uint8_t *bytes, const char *reaso
 /* The rare cases of the readers below: more than one byte, or a fault. */
 bool wire_read_varint_long(uint64_t *value, struct wire *wire, struct wire_trace *trace);
 bool wire_read_tag_long(uint32_t *tag, struct wire *wire, struct wire_trace *trace);
-bool wire_read_bytes_long(struct wire *bytes, struct wire *wire, struct wire_trace *trace);
+bool wire_read_bytes_long(struct wire *contents, struct wire *wire, struct wire_trace *trace);
 
 /* Reads a varint of at most ten bytes. Bits above 64 in the tenth byte are ignored. */
 static inline bool wire_read_varint(uint64_t *value, struct wire *wire, struct wire_trace *trace) {
@@ -75,18 +75,18 @@ static inline bool wire_read_tag(uint32_t *tag, struct wire *wire, struct wire_t
 }
 
 /* Reads a length of at most five bytes and that many bytes. */
-static inline bool wire_read_bytes(struct wire *bytes, struct wire *wire,
+static inline bool wire_read_bytes(struct wire *contents, struct wire *wire,
                                    struct wire_trace *trace) {
     if (wire->at < wire->end && *wire->at < 0x80) {
         const uint8_t *begin = wire->at + 1;
         size_t size = *wire->at;
         if (size <= (size_t)(wire->end - begin)) {
-            *bytes = (struct wire){begin, begin + size};
+            *contents = (struct wire){begin, begin + size};
             wire->at = begin + size;
             return true;
         }
     }
-    return wire_read_bytes_long(bytes, wire, trace);
+    return wire_read_bytes_long(contents, wire, trace);
 }
 
 bool wire_read_fixed32(uint32_t *value, struct wire *wire, struct wire_trace *trace);
@@ -96,6 +96,6 @@ bool wire_read_fixed32(uint32_t *value, struct wire *wire, struct wire_trace *tr
 bool wire_skip(struct wire *wire, uint32_t tag, unsigned depth, struct wire_trace *trace);
 
 /* Checks that the bytes are consecutive varints, and counts them. */
-bool wire_count_varints(uint64_t *count, const struct wire *packed, struct wire_trace *trace);
+bool wire_count_varints(uint64_t *count, const struct wire *wire, struct wire_trace *trace);
 
 #endif

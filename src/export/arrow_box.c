@@ -22,7 +22,7 @@ void arrow_box_destroy(struct arrow_box *box) {
 }
 
 /* Removes one array; the last one destroys the box. */
-static void drop(struct arrow_box *box) {
+static void arrow_box_release(struct arrow_box *box) {
     assert(atomic_load(&box->users) > 0);
     if (atomic_fetch_sub_explicit(&box->users, 1, memory_order_acq_rel) == 1)
         arrow_box_destroy(box);
@@ -74,7 +74,7 @@ static void release_array(struct ArrowArray *array) {
     for (int64_t i = 0; i < array->n_children; i++)
         if (array->children[i]->release) array->children[i]->release(array->children[i]);
     array->release = NULL;
-    drop(array->private_data);
+    arrow_box_release(array->private_data);
 }
 
 static void release_schema(struct ArrowSchema *schema) {
@@ -82,7 +82,7 @@ static void release_schema(struct ArrowSchema *schema) {
     for (int64_t i = 0; i < schema->n_children; i++)
         if (schema->children[i]->release) schema->children[i]->release(schema->children[i]);
     schema->release = NULL;
-    drop(schema->private_data);
+    arrow_box_release(schema->private_data);
 }
 
 /* Builds the children first: if memory runs out halfway, nothing has been handed over, and

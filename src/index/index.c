@@ -352,7 +352,7 @@ static recmap_status check_counts(struct index_file *index, recmap_error *error)
 }
 
 /* Decodes the values of one shard's points, which index_open has counted. */
-static recmap_status decode_points(struct point_list *list, struct index_file *index,
+static recmap_status decode_points(struct point_list *points, struct index_file *index,
                                    const struct index_shard *shard, recmap_error *error) {
     const struct shard_entry *entry = &shard->entry;
     size_t count;
@@ -361,15 +361,15 @@ static recmap_status decode_points(struct point_list *list, struct index_file *i
         entry->compression == COMPRESSION_NONE ? 0 : points_value_count(entry->point_count);
     for (size_t i = 0; i < value_count; i++) {
         size_t value = shard->first_points + i;
-        uint64_t due = min_u64(entry->point_count - list->count, POINTS_PER_VALUE);
+        uint64_t due = min_u64(entry->point_count - points->count, POINTS_PER_VALUE);
         RETURN_IF_FAILED(store_check(index->store, STORE_POINTS, value, error));
-        enum points_verdict verdict = points_decode(list, values[value].data, values[value].size,
+        enum points_verdict verdict = points_decode(points, values[value].data, values[value].size,
                                                     (size_t)due, entry->file_size, entry->size);
         if (verdict == POINTS_NO_MEMORY) return fail_memory(error);
         if (verdict == POINTS_BAD)
             return index_fail(index, error, "the points of a compressed shard are malformed");
     }
-    if (value_count && !points_divide_checks(list, entry->size))
+    if (value_count && !points_divide_checks(points, entry->size))
         return index_fail(index, error, "the checks of a compressed shard are incomplete");
     return store_intact(index->store) ? RECMAP_OK : store_fail_cut(index->store, error);
 }

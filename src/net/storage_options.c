@@ -130,7 +130,8 @@ static const char *check_value(enum value_kind kind, const char *value) {
     return NULL;
 }
 
-static void forget(char **value) {
+/* Erases the value first, since it may be a secret. */
+static void value_deinit(char **value) {
     if (*value) explicit_bzero(*value, strlen(*value));
     free(*value);
     *value = NULL;
@@ -140,7 +141,7 @@ static recmap_status put(struct storage_options *options, enum storage_option op
                          const char *value, size_t size, recmap_error *error) {
     char *copy = strndup(value, size);
     if (!copy) return fail_memory(error);
-    forget(&options->values[option]);
+    value_deinit(&options->values[option]);
     options->values[option] = copy;
     return RECMAP_OK;
 }
@@ -349,5 +350,5 @@ void storage_options_swap(struct storage_options *a, struct storage_options *b,
 }
 
 void storage_options_deinit(struct storage_options *options) {
-    for (size_t i = 0; i < OPTION_COUNT; i++) forget(&options->values[i]);
+    for (size_t i = 0; i < OPTION_COUNT; i++) value_deinit(&options->values[i]);
 }

@@ -255,20 +255,20 @@ static const struct order_kind mixture_kind = {
 };
 
 /* All sources have rows of one width, or none has rows. */
-static recmap_status check_width(const recmap_order *source, const recmap_order *first, size_t i,
+static recmap_status check_width(const recmap_order *order, const recmap_order *first, size_t i,
                                  recmap_error *error) {
-    if (source->row_width == first->row_width) return RECMAP_OK;
-    if (!source->row_width || !first->row_width)
+    if (order->row_width == first->row_width) return RECMAP_OK;
+    if (!order->row_width || !first->row_width)
         return fail(error, RECMAP_INVALID,
                     "source %zu of the mixture gives %s, source 0 gives %s: a mixture has one or "
                     "the other",
-                    i, source->row_width ? "rows" : "records",
+                    i, order->row_width ? "rows" : "records",
                     first->row_width ? "rows" : "records");
     return fail(error, RECMAP_INVALID,
                 "rows of source %zu of the mixture have up to %" PRIu64
                 " elements, those of source 0 up to %" PRIu64
                 ": the rows of a mixture have one width",
-                i, source->row_width, first->row_width);
+                i, order->row_width, first->row_width);
 }
 
 static recmap_status check_sources(recmap_order *const *sources, size_t count,

@@ -101,18 +101,19 @@ recmap_status file_open_beneath(int *fd, const char *root, const char *name, rec
     }
 }
 
-static void stat_to_file_stat(struct file_stat *out, const struct stat *st) {
-    *out = (struct file_stat){.device = (uint64_t)st->st_dev,
-                              .inode = (uint64_t)st->st_ino,
-                              .size = (uint64_t)st->st_size,
-                              .mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 +
-                                          st->st_mtim.tv_nsec};
+static void stat_to_file_stat(struct file_stat *file_stat, const struct stat *st) {
+    *file_stat = (struct file_stat){.device = (uint64_t)st->st_dev,
+                                    .inode = (uint64_t)st->st_ino,
+                                    .size = (uint64_t)st->st_size,
+                                    .mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 +
+                                                st->st_mtim.tv_nsec};
 }
 
-recmap_status file_get_stat(struct file_stat *out, int fd, const char *path, recmap_error *error) {
+recmap_status file_get_stat(struct file_stat *file_stat, int fd, const char *path,
+                            recmap_error *error) {
     struct stat st;
     if (fstat(fd, &st)) return fail_errno(error, errno, path, "look at the file");
-    stat_to_file_stat(out, &st);
+    stat_to_file_stat(file_stat, &st);
     return RECMAP_OK;
 }
 
@@ -136,16 +137,16 @@ int file_has_name(bool *is_named, int fd, const char *path) {
     return 0;
 }
 
-bool file_stat_path(struct file_stat *out, const char *path) {
+bool file_stat_path(struct file_stat *file_stat, const char *path) {
     struct stat st;
     if (stat(path, &st)) return false;
-    stat_to_file_stat(out, &st);
+    stat_to_file_stat(file_stat, &st);
     return true;
 }
 
-recmap_status file_find_stat(struct file_stat *out, bool *is_there, const char *path,
+recmap_status file_find_stat(struct file_stat *file_stat, bool *is_there, const char *path,
                              recmap_error *error) {
-    *is_there = file_stat_path(out, path);
+    *is_there = file_stat_path(file_stat, path);
     if (*is_there || errno == ENOENT || errno == ENOTDIR) return RECMAP_OK;
     return fail_errno(error, errno, path, "look at the file");
 }

@@ -24,7 +24,8 @@ recmap_status file_open(int *fd, const char *path, recmap_error *error);
  * `..` or symbolic links, so that a name from an untrusted index cannot leave the folder. */
 recmap_status file_open_beneath(int *fd, const char *root, const char *name, recmap_error *error);
 
-recmap_status file_get_stat(struct file_stat *out, int fd, const char *path, recmap_error *error);
+recmap_status file_get_stat(struct file_stat *file_stat, int fd, const char *path,
+                            recmap_error *error);
 
 /* Returns whether both describe the same file, in any state. */
 bool file_is_same(const struct file_stat *a, const struct file_stat *b);
@@ -37,11 +38,11 @@ bool file_is_unchanged(const struct file_stat *a, const struct file_stat *b);
 int file_has_name(bool *is_named, int fd, const char *path);
 
 /* Returns false if the file does not exist or cannot be examined. */
-bool file_stat_path(struct file_stat *out, const char *path);
+bool file_stat_path(struct file_stat *file_stat, const char *path);
 
 /* Like file_stat_path, but returns an error if the file cannot be examined. A missing file is not
  * an error. */
-recmap_status file_find_stat(struct file_stat *out, bool *is_there, const char *path,
+recmap_status file_find_stat(struct file_stat *file_stat, bool *is_there, const char *path,
                              recmap_error *error);
 
 void file_close(int fd);

@@ -151,23 +151,23 @@ static void add_walkers(struct walkers *walkers, const struct permutation *permu
     walkers->count = left;
 }
 
-static void step(const struct permutation *permutation, const struct direction *way,
+static void step(const struct permutation *permutation, const struct direction *direction,
                  uint64_t *values, size_t count) {
     if (count < FEW) {
-        for (size_t i = 0; i < count; i++) values[i] = way->run_one(permutation, values[i]);
+        for (size_t i = 0; i < count; i++) values[i] = direction->run_one(permutation, values[i]);
         return;
     }
     for (size_t i = 0; i < count; i += ROUNDS_BLOCK) {
         size_t here = count - i < ROUNDS_BLOCK ? count - i : ROUNDS_BLOCK;
-        way->run(permutation, values + i, values + i, here);
+        direction->run(permutation, values + i, values + i, here);
     }
 }
 
 /* Applies the rounds until all collected values are below n. */
-static void walk(uint64_t *out, const struct permutation *permutation, const struct direction *way,
-                 struct walkers *walkers) {
+static void walk(uint64_t *out, const struct permutation *permutation,
+                 const struct direction *direction, struct walkers *walkers) {
     while (walkers->count) {
-        step(permutation, way, walkers->values, walkers->count);
+        step(permutation, direction, walkers->values, walkers->count);
         size_t left = 0;
         for (size_t i = 0; i < walkers->count; i++) {
             uint64_t value = walkers->values[i];
@@ -181,16 +181,16 @@ static void walk(uint64_t *out, const struct permutation *permutation, const str
 }
 
 static void run_all(uint64_t *out, const struct permutation *permutation,
-                    const struct direction *way, const uint64_t *source, size_t count) {
+                    const struct direction *direction, const uint64_t *source, size_t count) {
     struct walkers walking;
     walking.count = 0;
     for (size_t i = 0; i < count; i += ROUNDS_BLOCK) {
         size_t here = count - i < ROUNDS_BLOCK ? count - i : ROUNDS_BLOCK;
-        if (way->run(permutation, out + i, source + i, here))
+        if (direction->run(permutation, out + i, source + i, here))
             add_walkers(&walking, permutation, out, i, here);
-        if (walking.count >= WALKERS_ENOUGH) walk(out, permutation, way, &walking);
+        if (walking.count >= WALKERS_ENOUGH) walk(out, permutation, direction, &walking);
     }
-    walk(out, permutation, way, &walking);
+    walk(out, permutation, direction, &walking);
 }
 
 uint64_t permutation_at_one(const struct permutation *permutation, uint64_t position) {

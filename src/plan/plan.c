@@ -220,15 +220,15 @@ recmap_status plan_compile(recmap_parser *parser, const recmap_feature *features
     return RECMAP_OK;
 }
 
-static void free_set(struct slot_set *set) {
+static void slot_set_deinit(struct slot_set *set) {
     prefixes_destroy(set->prefixes);
     example_names_destroy(set->names);
     free(set->slots);
 }
 
 void plan_deinit(recmap_parser *parser) {
-    free_set(&parser->features);
-    free_set(&parser->lists);
+    slot_set_deinit(&parser->features);
+    slot_set_deinit(&parser->lists);
     free(parser->columns);
     free(parser->slices);
     recmap_parser_release(parser->whole);

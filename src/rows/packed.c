@@ -27,9 +27,9 @@ static void packed_destroy(recmap_order *order) {
     group_cache_deinit(&packed->cache);
 }
 
-static void init_groups(struct permutation *groups, const struct packed_order *packed,
+static void init_groups(struct permutation *permutation, const struct packed_order *packed,
                         uint64_t epoch) {
-    permutation_init(groups, packed->group_count, packed->options.seed, epoch,
+    permutation_init(permutation, packed->group_count, packed->options.seed, epoch,
                      stream_of(STREAM_PACKED_GROUPS, 0));
 }
 

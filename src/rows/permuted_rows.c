@@ -1,8 +1,9 @@
 #include "rows/permuted_rows.h"
 
-void permuted_rows_init_epoch(struct permutation *rows, const recmap_order *order, uint64_t epoch) {
+void permuted_rows_init_epoch(struct permutation *permutation, const recmap_order *order,
+                              uint64_t epoch) {
     const struct permuted_rows *permuted = (const struct permuted_rows *)order;
-    permutation_init(rows, order->count, permuted->seed, epoch, permuted->stream);
+    permutation_init(permutation, order->count, permuted->seed, epoch, permuted->stream);
 }
 
 recmap_status permuted_rows_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,

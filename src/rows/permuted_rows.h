@@ -13,7 +13,8 @@ struct permuted_rows {
 };
 
 /* The permutation of an epoch: position to row. */
-void permuted_rows_init_epoch(struct permutation *rows, const recmap_order *order, uint64_t epoch);
+void permuted_rows_init_epoch(struct permutation *permutation, const recmap_order *order,
+                              uint64_t epoch);
 
 /* The functions `at` and `position_of` of the kind: the number of a row is its place before it is
  * permuted. */

@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "permutation/random.h"
 
-static void init_documents(struct permutation *documents, const struct stream *stream,
+static void init_documents(struct permutation *permutation, const struct stream *stream,
                            uint64_t epoch) {
-    permutation_init(documents, stream->document_count, stream->seed, epoch,
+    permutation_init(permutation, stream->document_count, stream->seed, epoch,
                      stream_of(STREAM_CHUNKED_DOCUMENTS, 0));
 }
 

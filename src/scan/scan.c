@@ -110,9 +110,10 @@ static bool is_skipped(const struct scan *scan, const struct scan_shard *shard) 
 }
 
 /* The thread that failed did not know how many records precede those of the shard. */
-static void copy_error(recmap_error *out, const struct scan *scan, const struct scan_shard *shard) {
-    scan_shard_copy_error(out, shard);
-    if (out->record != RECMAP_NO_RECORD) out->record += scan->progress->record_count;
+static void copy_error(recmap_error *error, const struct scan *scan,
+                       const struct scan_shard *shard) {
+    scan_shard_copy_error(error, shard);
+    if (error->record != RECMAP_NO_RECORD) error->record += scan->progress->record_count;
 }
 
 /* Adds one segment to the result. `cursor` is where the previous segment ended. If the worker's

@@ -86,9 +86,9 @@ void scan_shard_set_status(struct scan_shard *shard, recmap_status status,
     else shard->status = RECMAP_NO_MEMORY;
 }
 
-void scan_shard_copy_error(recmap_error *out, const struct scan_shard *shard) {
-    if (shard->error) *out = *shard->error;
-    else fail_memory(out);
+void scan_shard_copy_error(recmap_error *error, const struct scan_shard *shard) {
+    if (shard->error) *error = *shard->error;
+    else fail_memory(error);
 }
 
 void scan_shard_free_error(struct scan_shard *shard) {

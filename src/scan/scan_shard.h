@@ -37,7 +37,7 @@ recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_opt
                                  struct scan_findings *findings, recmap_error *error);
 
 /* Copies the shard's error, which is set if its status is not OK. */
-void scan_shard_copy_error(recmap_error *out, const struct scan_shard *shard);
+void scan_shard_copy_error(recmap_error *error, const struct scan_shard *shard);
 
 /* Keeps the error, if `status` is not OK, and sets the shard's status. An error has 5 kB, so a
  * shard has memory for one only if it needs it. */

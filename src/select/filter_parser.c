@@ -309,14 +309,14 @@ static int compare_items(const void *a, const void *b) {
 
 /* Converts an item of a list to the type of the column. Returns false if no value of the column can
  * be equal. A column without a type has no values. */
-static bool convert_item(struct filter_value *item, recmap_type type) {
+static bool convert_item(struct filter_value *value, recmap_type type) {
     if (type == RECMAP_TYPE_FLOAT) {
-        item->value.type = RECMAP_TYPE_FLOAT;
-        item->value.as.float32 = (float)item->number;
-        return item->number == item->number;
+        value->value.type = RECMAP_TYPE_FLOAT;
+        value->value.as.float32 = (float)value->number;
+        return value->number == value->number;
     }
     if (type == RECMAP_TYPE_NONE) return false;
-    return type != RECMAP_TYPE_INT64 || !item->is_double;
+    return type != RECMAP_TYPE_INT64 || !value->is_double;
 }
 
 static recmap_status add_item(struct parser *parser, const struct operand *left,

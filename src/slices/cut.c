@@ -50,11 +50,11 @@ static bool find_fixed(struct value_part *part, const struct slice_plan *slice,
 }
 
 /* Reads the next bytes value, with its tag. */
-static bool next_bytes(struct wire *value, struct wire *list) {
+static bool next_bytes(struct wire *contents, struct wire *wire) {
     struct wire_trace trace;
     uint32_t tag;
-    return wire_read_tag(&tag, list, &trace) && tag == BYTES_TAG &&
-           wire_read_bytes(value, list, &trace);
+    return wire_read_tag(&tag, wire, &trace) && tag == BYTES_TAG &&
+           wire_read_bytes(contents, wire, &trace);
 }
 
 /* Returns the size of the first `count` bytes values, each with its tag. */

@@ -8,12 +8,12 @@
 
 enum { FEATURES_TAG = 1 << 3 | WIRE_BYTES, ENTRY_TAG = FEATURES_TAG, VALUE_TAG = FEATURES_TAG };
 
-/* Opens a field that is all that is left. */
-static bool open_only(struct wire *body, struct wire left) {
+/* Opens a field that must be the only one. */
+static bool open_only(struct wire *contents, struct wire wire) {
     struct wire_trace trace;
     uint32_t tag;
-    return wire_read_tag(&tag, &left, &trace) && tag == FEATURES_TAG &&
-           wire_read_bytes(body, &left, &trace) && wire_done(&left);
+    return wire_read_tag(&tag, &wire, &trace) && tag == FEATURES_TAG &&
+           wire_read_bytes(contents, &wire, &trace) && wire_done(&wire);
 }
 
 static bool is_named(const struct slot *slot, const struct wire *key) {

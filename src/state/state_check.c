@@ -55,11 +55,11 @@ static int shown_size(const struct description_member *member) {
 }
 
 /* Where two values differ, for the user to see the difference of long ones. */
-static size_t same_size(const struct description_member *one,
+static size_t same_size(const struct description_member *member,
                         const struct description_member *other) {
     size_t size = 0;
-    while (size < one->value_size && size < other->value_size &&
-           one->value[size] == other->value[size])
+    while (size < member->value_size && size < other->value_size &&
+           member->value[size] == other->value[size])
         size++;
     return size;
 }
