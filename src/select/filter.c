@@ -6,10 +6,11 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/search.h"
 #include "index/lifted.h"
 
 /* Records are matched in chunks of the lifted columns, so that each chunk is opened once. */
-enum { CHUNK_RECORDS = COLUMN_CHUNK_RECORDS, SEARCHED_LINEARLY_MAX = 8 };
+enum { CHUNK_RECORDS = COLUMN_CHUNK_RECORDS, SCANNED_VALUES_MAX = 8 };
 
 static size_t tree_depth(const recmap_filter *filter, size_t node) {
     size_t depth = 0;
@@ -197,28 +198,29 @@ static recmap_value value_at(const struct filter_column *column, size_t i) {
     return value;
 }
 
+struct value_search {
+    const recmap_value *sorted;
+    const recmap_value *value;
+};
+
+static bool is_value_below(const void *context, size_t i) {
+    const struct value_search *search = context;
+    return filter_value_compare(&search->sorted[i], search->value) < 0;
+}
+
 /* NaN compares equal to everything in filter_value_compare, but is equal to nothing. */
 static bool is_in(const recmap_value *value, const recmap_value *sorted, size_t count) {
     if (value->type == RECMAP_TYPE_FLOAT && value->as.float32 != value->as.float32) return false;
-    while (count > SEARCHED_LINEARLY_MAX) {
-        size_t half = count / 2;
-        if (filter_value_compare(&sorted[half], value) <= 0) {
-            sorted += half;
-            count -= half;
-        } else {
-            count = half;
-        }
-    }
-    for (size_t i = 0; i < count; i++)
-        if (!filter_value_compare(&sorted[i], value)) return true;
-    return false;
+    struct value_search search = {sorted, value};
+    size_t i = search_first(is_value_below, &search, count);
+    return i < count && !filter_value_compare(&sorted[i], value);
 }
 
 static void match_in(uint8_t *mask, const recmap_filter *filter, const struct filter_node *node,
                      size_t count) {
     const struct filter_column *column = &filter->columns[node->column];
     const recmap_value *sorted = filter->values + node->first_value;
-    if (column->type == RECMAP_TYPE_INT64 && node->value_count <= SEARCHED_LINEARLY_MAX) {
+    if (column->type == RECMAP_TYPE_INT64 && node->value_count <= SCANNED_VALUES_MAX) {
         const int64_t *values = column->values;
         memset(mask, 0, count);
         for (size_t k = 0; k < node->value_count; k++)

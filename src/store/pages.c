@@ -317,7 +317,7 @@ static recmap_status check_value(struct tree_check *tree, const struct page_view
     return list_value(tree, node, offset_of(file, first) + PAGE_HEADER, size);
 }
 
-static recmap_status check_table(struct tree_check *names, const struct page_view *page,
+static recmap_status check_table(struct tree_check *tree, const struct page_view *page,
                                  const uint8_t *node);
 
 static recmap_status check_leaf(struct tree_check *tree, const struct page_view *page) {
@@ -415,11 +415,11 @@ static int find_table(const uint8_t *name, size_t size) {
 }
 
 /* Checks an entry of the table of tables, which is a name and the record of a tree, and that tree.
- * The key check of the table of tables rejects duplicate names. */
-static recmap_status check_table(struct tree_check *names, const struct page_view *page,
+ * The key check of the table of tables rejects duplicate tree. */
+static recmap_status check_table(struct tree_check *tree, const struct page_view *page,
                                  const uint8_t *node) {
-    struct file_check *file = names->file;
-    uint64_t offset = node_offset(names, page, node);
+    struct file_check *file = tree->file;
+    uint64_t offset = node_offset(tree, page, node);
     size_t key_size = number16(node + NODE_KEY_SIZE);
     int table = find_table(node + NODE_HEADER, key_size);
     if (table == STORE_TABLE_COUNT)

@@ -128,15 +128,27 @@ static recmap_status sort_positions(struct view *view, recmap_error *error) {
     return RECMAP_OK;
 }
 
-/* The first of the sorted positions whose number is not below `number`. */
-static size_t first_position(const struct view *view, uint64_t number) {
-    size_t low = 0, high = (size_t)view->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (view->numbers[view->sorted[middle]] < number) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+struct number_key {
+    const uint64_t *numbers;
+    uint64_t number;
+};
+
+static int compare_number(const void *a, const void *b) {
+    const struct number_key *key = a;
+    uint64_t number = key->numbers[*(const uint64_t *)b];
+    return (key->number > number) - (key->number < number);
+}
+
+/* Returns the range of the sorted positions whose number is `number`: `end` is `first` if there are
+ * none. bsearch finds any of them. */
+static void find_range(size_t *first, size_t *end, const struct view *view, uint64_t number) {
+    struct number_key key = {view->numbers, number};
+    const uint64_t *found =
+        bsearch(&key, view->sorted, (size_t)view->count, sizeof *view->sorted, compare_number);
+    *first = *end = found ? (size_t)(found - view->sorted) : 0;
+    if (!found) return;
+    while (*first > 0 && view->numbers[view->sorted[*first - 1]] == number) --*first;
+    while (*end < view->count && view->numbers[view->sorted[*end]] == number) ++*end;
 }
 
 recmap_status view_find(const uint64_t **positions, size_t *count, struct view *view,
@@ -149,8 +161,8 @@ recmap_status view_find(const uint64_t **positions, size_t *count, struct view *
     }
     recmap_status status = view->sorted ? RECMAP_OK : sort_positions(view, error);
     if (status != RECMAP_OK) return status;
-    size_t first = first_position(view, number), end = first;
-    while (end < view->count && view->numbers[view->sorted[end]] == number) end++;
+    size_t first, end;
+    find_range(&first, &end, view, number);
     *positions = view->sorted + first;
     *count = end - first;
     return RECMAP_OK;

@@ -147,6 +147,36 @@ static int set_storage(struct args *args, char *text) {
     return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
 }
 
+static int set_framing(const struct args *args, const char *text) {
+    if (strchr(text, '/')) return args_load_framing(NULL, text);
+    return args_usage_error(args,
+                            "--framing must be the path of a custom framing (./mine.so), not '%s'; "
+                            "the index names the others",
+                            text);
+}
+
+/* Sets what a shared option says in args->dataset_options. Returns 0, or the exit status after
+ * printing the error. */
+static int set_shared(struct args *args, int option) {
+    recmap_dataset_options *options = &args->dataset_options;
+    switch (option) {
+    case OPTION_ACCESS:
+        if (set_access(args, optarg)) return 0;
+        return args_usage_error(args, "invalid --access '%s': use map, read, direct or auto",
+                                optarg);
+    case OPTION_CHECK:
+        if (set_check(args, optarg)) return 0;
+        return args_usage_error(args, "invalid --check '%s': use data or header", optarg);
+    case ARGS_STORAGE: return set_storage(args, optarg);
+    case ARGS_CACHE_SIZE:
+        return args_size(args, "--cache-size", optarg, &options->cache_size) ? 0 : 2;
+    case ARGS_FRAMING: return set_framing(args, optarg);
+    case ARGS_SHARDS: options->shards = optarg; return 0;
+    case ARGS_CACHE: options->cache = optarg; return 0;
+    default: return 0;
+    }
+}
+
 /* Handles the options that commands share here, and returns the command's own. The shared options
  * only fill args->dataset_options, so their order does not matter. */
 int args_next(struct args *args) {
@@ -159,38 +189,15 @@ int args_next(struct args *args) {
             args->operand_count = args->argc - optind;
             return ARGS_END;
         case OPTION_HELP: fputs(args->command->help, stdout); return stop(args, 0);
-        case OPTION_ACCESS:
-            if (set_access(args, optarg)) break;
-            return stop(
-                args, args_usage_error(args, "invalid --access '%s': use map, read, direct or auto",
-                                       optarg));
-        case OPTION_CHECK:
-            if (set_check(args, optarg)) break;
-            return stop(args,
-                        args_usage_error(args, "invalid --check '%s': use data or header", optarg));
-        case ARGS_SHARDS: args->dataset_options.shards = optarg; break;
-        case ARGS_STORAGE:
-            if (!(args->exit_status = set_storage(args, optarg))) break;
-            return ARGS_STOP;
-        case ARGS_CACHE: args->dataset_options.cache = optarg; break;
-        case ARGS_CACHE_SIZE:
-            if (args_size(args, "--cache-size", optarg, &args->dataset_options.cache_size)) break;
-            return stop(args, 2);
-        case ARGS_FRAMING:
-            if (!strchr(optarg, '/'))
-                return stop(args,
-                            args_usage_error(args,
-                                             "--framing must be the path of a custom framing "
-                                             "(./mine.so), not '%s'; the index names the others",
-                                             optarg));
-            if (!(args->exit_status = args_load_framing(NULL, optarg))) break;
-            return ARGS_STOP;
         case ':':
             return stop(args, args_usage_error(args, "option '%s' needs an argument",
                                                args->argv[optind - 1]));
         case '?': return stop(args, option_error(args));
-        default: return option;
+        default: break;
         }
+        if (option < ARGS_SHARED) return option;
+        int exit_status = set_shared(args, option);
+        if (exit_status) return stop(args, exit_status);
     }
 }
 

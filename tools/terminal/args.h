@@ -19,11 +19,12 @@ struct command {
 
 enum { ARGS_END = -1, ARGS_STOP = -2 };
 
-/* Options without a letter have values from ARGS_LONG. args_next handles those after it, which are
- * the options --framing, --shards, --storage, --cache and --cache-size of commands that open an
- * index. */
+/* Options without a letter have values from ARGS_LONG. args_next handles those from ARGS_SHARED,
+ * which are the options --framing, --shards, --storage, --cache and --cache-size of commands that
+ * open an index. */
 enum {
     ARGS_LONG = 256,
+    ARGS_SHARED = 900,
     ARGS_CACHE = 995,
     ARGS_CACHE_SIZE = 996,
     ARGS_STORAGE = 997,
