@@ -31,6 +31,10 @@ typedef enum recmap_type {
     RECMAP_TYPE_BYTES = 3,
 } recmap_type;
 
+/* The name of a type: "int64", "float", "bytes", or "none" for NONE and unknown values. A static
+ * string. */
+RECMAP_API const char *recmap_type_name(recmap_type type);
+
 /* One scalar value of a record. `bytes` points into the record, or into memory of the callback that
  * set it. */
 typedef struct recmap_value {

@@ -10,7 +10,6 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/type_name.h"
 #include "dataset/dataset.h"
 
 enum { COLUMNS_MAX = 64 };
@@ -198,10 +197,10 @@ recmap_status annotation_set_type(recmap_annotation *annotation, struct new_colu
     column->type = type;
     if (column->default_value && !column_parse_default(&value, type, column->default_value)) {
         fail(error, RECMAP_INVALID, "the default \"%s\" of column \"%s\" is not of type %s",
-             column->default_value, column->name, type_name(type));
+             column->default_value, column->name, recmap_type_name(type));
         fail_file(error, column->path ? column->path : annotation->path);
         fail_advise(error, "its values are of type %s: give a default of that type",
-                    type_name(type));
+                    recmap_type_name(type));
         return RECMAP_INVALID;
     }
     if (type == RECMAP_TYPE_BYTES && !column->texts && !(column->texts = text_set_create()))
@@ -340,10 +339,10 @@ static recmap_status add_row(recmap_annotation *annotation, struct new_column *c
         (key == RECMAP_KEY_NUMBER || key_value->type != RECMAP_TYPE_BYTES))
         return fail(error, RECMAP_INVALID,
                     "the key has type %s: give an int64 number, or an int64 or bytes id",
-                    type_name(key_value->type));
+                    recmap_type_name(key_value->type));
     if (value->type != RECMAP_TYPE_NONE && value->type != column->type)
         return fail(error, RECMAP_INVALID, "the value has type %s, but column \"%s\" has type %s",
-                    type_name(value->type), column->name, type_name(column->type));
+                    recmap_type_name(value->type), column->name, recmap_type_name(column->type));
     RETURN_IF_FAILED(annotation_find(&count, annotation, key, key_value, error));
     if (!count) return annotation_fail_key(annotation, key, key_value, error);
     return annotation_add_value(annotation, column, count, value, error);

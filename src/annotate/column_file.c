@@ -8,7 +8,6 @@
 #include "annotate/array_file.h"
 #include "annotate/table.h"
 #include "base/error.h"
-#include "base/type_name.h"
 #include "dataset/dataset.h"
 
 enum { REPORT_ROWS = 1 << 16, SHOWN_MAX = 60 };
@@ -45,7 +44,7 @@ static recmap_status widen_type(recmap_type *type, const struct column_file *fil
     if (mixes && !file->table.separator)
         return table_fail(&file->table, row->line, error,
                           "\"%s\" is of type %s here and of type %s in earlier lines",
-                          file->column->name, type_name(next), type_name(*type));
+                          file->column->name, recmap_type_name(next), recmap_type_name(*type));
     if (next > *type) *type = next;
     return RECMAP_OK;
 }

@@ -4,7 +4,6 @@
 #include "annotate/annotation.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/type_name.h"
 #include "dataset/dataset.h"
 #include "scan/extract.h"
 
@@ -37,7 +36,7 @@ static recmap_status check_value(const struct lift *lift, size_t i, const recmap
     if (value->type != RECMAP_TYPE_NONE) {
         fail(error, RECMAP_FEATURE,
              "feature \"%s\" is of type %s here and of type %s in earlier records", column->name,
-             type_name(value->type), type_name(column->type));
+             recmap_type_name(value->type), recmap_type_name(column->type));
         fail_advise(error, "a lifted feature must have one type in all records");
         return RECMAP_FEATURE;
     }

@@ -1,6 +1,6 @@
-#include "base/type_name.h"
+#include <recmap/record.h>
 
-const char *type_name(recmap_type type) {
+const char *recmap_type_name(recmap_type type) {
     switch (type) {
     case RECMAP_TYPE_INT64: return "int64";
     case RECMAP_TYPE_FLOAT: return "float";

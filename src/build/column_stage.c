@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/type_name.h"
 
 struct column_stage {
     char *name;
@@ -64,7 +63,7 @@ static recmap_status set_type(struct column_stage *stage, recmap_type type, recm
     if (stage->default_value && !column_parse_default(&stage->filler, type, stage->default_value)) {
         fail(error, RECMAP_INVALID,
              "the default \"%s\" of column \"%s\" is not of type %s, as its values are",
-             stage->default_value, stage->name, type_name(type));
+             stage->default_value, stage->name, recmap_type_name(type));
         fail_advise(error, "give a default of that type: `--lift %s=DEFAULT`", stage->name);
         return RECMAP_INVALID;
     }
@@ -91,7 +90,7 @@ static recmap_status check_value(struct column_stage *stage, const recmap_value 
     if (stage->type == value->type) return RECMAP_OK;
     fail(error, RECMAP_FEATURE,
          "feature \"%s\" is of type %s here and of type %s in earlier records", stage->name,
-         type_name(value->type), type_name(stage->type));
+         recmap_type_name(value->type), recmap_type_name(stage->type));
     fail_advise(error, "a lifted feature must have one type in all records");
     return RECMAP_FEATURE;
 }

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "base/type_name.h"
 #include "dataset/damage_json.h"
 #include "dataset/dataset.h"
 
@@ -17,7 +16,7 @@ static void write_columns(struct json_writer *json, const recmap_dataset *datase
         json_key(json, "name");
         json_text(json, column.name);
         json_key(json, "type");
-        json_text(json, type_name(column.type));
+        json_text(json, recmap_type_name(column.type));
         if (column.default_value) {
             json_key(json, "default");
             json_text(json, column.default_value);

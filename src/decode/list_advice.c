@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/type_name.h"
 #include "plan/convert.h"
 
 enum { SPEC_SIZE = 300, NAME_SIZE = 32 };
@@ -80,7 +79,7 @@ static void advise_raw(struct read_fault *fault, const struct slot *slot, recmap
 
 static void advise_without_raw(struct read_fault *fault, const struct slot *slot,
                                recmap_type found) {
-    const char *name = type_name(found);
+    const char *name = recmap_type_name(found);
     if (convert_list_of(slot->element) == found)
         fault_advise(fault, "the feature is %s: omit `.raw`", name);
     else
@@ -92,8 +91,8 @@ static void advise_without_raw(struct read_fault *fault, const struct slot *slot
 static void advise_element(struct read_fault *fault, recmap_type found) {
     const char *more =
         found == RECMAP_TYPE_BYTES ? "" : ", and convert the column if you need another type";
-    fault_advise(fault, "the feature is %s: use `.element = RECMAP_ELEMENT_%s`%s", type_name(found),
-                 constant_of(element_of_list(found)).text, more);
+    fault_advise(fault, "the feature is %s: use `.element = RECMAP_ELEMENT_%s`%s",
+                 recmap_type_name(found), constant_of(element_of_list(found)).text, more);
 }
 
 /* Slots of partitions and indices have no feature kind. */
@@ -103,7 +102,7 @@ void list_advise(struct read_fault *fault, const struct slot *slot,
     if (feature->kind == RECMAP_TYPE_BYTES) raw = find_raw_element(slot, feature);
     if (!slot->kind)
         fault_advise(fault, "the feature is %s: partitions and indices must be int64",
-                     type_name(feature->kind));
+                     recmap_type_name(feature->kind));
     else if (slot->raw) advise_without_raw(fault, slot, feature->kind);
     else if (raw != RECMAP_ELEMENT_NONE) advise_raw(fault, slot, raw);
     else advise_element(fault, feature->kind);

@@ -1,5 +1,4 @@
 /* Reads whole features into sinks and explains what is wrong with them. */
-#include "base/type_name.h"
 #include "decode/list_advice.h"
 #include "decode/list_decode.h"
 
@@ -122,7 +121,7 @@ bool list_read(uint64_t *count, struct sink *sink, const struct slot *slot, uint
     if (feature->kind != slot->list) {
         struct place here = place_of(slot, step);
         fault_set(fault, RECMAP_FEATURE, offset, "%s holds %s, but %s was requested", here.text,
-                  type_name(feature->kind), type_name(slot->list));
+                  recmap_type_name(feature->kind), recmap_type_name(slot->list));
         list_advise(fault, slot, feature);
         return false;
     }

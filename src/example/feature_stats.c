@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/type_name.h"
 #include "example/sequence_features.h"
 
 struct feature_stats *feature_stats_create(const uint8_t *name, size_t name_size, bool is_list) {
@@ -86,7 +85,7 @@ void feature_stats_add_list(struct feature_stats *stats, const struct example_fe
 
 static const char *kind_name(unsigned kinds) {
     if (!kinds) return "unset";
-    return kinds & (kinds - 1) ? "mixed" : type_name((recmap_type)__builtin_ctz(kinds));
+    return kinds & (kinds - 1) ? "mixed" : recmap_type_name((recmap_type)__builtin_ctz(kinds));
 }
 
 static double share(uint64_t part, uint64_t whole) {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/type_name.h"
 #include "example/step_count.h"
 
 struct counting {
@@ -65,7 +64,7 @@ static recmap_status count_raw(uint64_t *count, const struct example_feature *fe
     *count = 0;
     if (feature->kind == RECMAP_TYPE_NONE) return RECMAP_OK;
     if (feature->kind != RECMAP_TYPE_BYTES) {
-        snprintf(found, sizeof found, "is a list of %s", type_name(feature->kind));
+        snprintf(found, sizeof found, "is a list of %s", recmap_type_name(feature->kind));
         return fail_kind(name, found, element, error);
     }
     if (feature->count > 1) {

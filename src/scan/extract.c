@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "base/type_name.h"
 #include "example/example.h"
 #include "index/ids.h"
 #include "index/lifted.h"
@@ -229,7 +228,7 @@ static recmap_status fail_verdict(enum run_verdict verdict, const char *name, re
     case RUN_OTHER_TYPE:
         fail(error, RECMAP_FEATURE,
              "feature \"%s\" is of type %s here and of type %s in earlier records", name,
-             type_name(type), type_name(before));
+             recmap_type_name(type), recmap_type_name(before));
         fail_advise(error, "a lifted feature must have one type in all records");
         break;
     case RUN_TOO_LONG:

@@ -18,16 +18,6 @@ static const struct option options[] = {{"shards", no_argument, NULL, OPTION_SHA
                                         {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {NULL, 0, NULL, 0}};
 
-static const char *type_name(recmap_type type) {
-    switch (type) {
-    case RECMAP_TYPE_INT64: return "int64";
-    case RECMAP_TYPE_FLOAT: return "float";
-    case RECMAP_TYPE_BYTES: return "bytes";
-    case RECMAP_TYPE_NONE: break;
-    }
-    return "none";
-}
-
 /* Prints the fixed lines. The labels are padded by hand to a column of 13 characters. */
 static void print_totals(const char *path, const recmap_dataset_info *info) {
     char text[HUMAN_SIZE];
@@ -58,7 +48,7 @@ static recmap_status print_columns(recmap_dataset *dataset, const recmap_dataset
         RETURN_IF_FAILED(recmap_dataset_get_lifted_column(&column, dataset, i, error));
         fputs(i ? "             " : "columns      ", stdout);
         print_safe(stdout, column.name);
-        printf(", %s", type_name(column.type));
+        printf(", %s", recmap_type_name(column.type));
         if (column.default_value) {
             fputs(", default ", stdout);
             print_safe(stdout, column.default_value);

@@ -186,9 +186,12 @@ static PyObject *read_id_hashes(PyObject *object, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
-static const char *type_name(recmap_type type) {
-    if (type == RECMAP_TYPE_INT64) return "int64";
-    return type == RECMAP_TYPE_FLOAT ? "float32" : "bytes";
+/* The types of values are the first element types, whose names are those of NumPy. */
+static const char *dtype_name(recmap_type type) {
+    _Static_assert((int)RECMAP_ELEMENT_INT64 == RECMAP_TYPE_INT64, "the types of values differ");
+    _Static_assert((int)RECMAP_ELEMENT_FLOAT32 == RECMAP_TYPE_FLOAT, "the types of values differ");
+    _Static_assert((int)RECMAP_ELEMENT_BYTES == RECMAP_TYPE_BYTES, "the types of values differ");
+    return recmap_element_name((recmap_element)type);
 }
 
 /* [(name, type, default or None)] of all columns of the index. */
@@ -205,7 +208,7 @@ static PyObject *column_table(PyObject *object, PyObject *unused) {
         PyObject *row =
             status != RECMAP_OK
                 ? raise_error(&error)
-                : Py_BuildValue("(ssz)", info.name, type_name(info.type), info.default_value);
+                : Py_BuildValue("(ssz)", info.name, dtype_name(info.type), info.default_value);
         if (!row) Py_CLEAR(table);
         else PyList_SetItem(table, (Py_ssize_t)i, row);
     }

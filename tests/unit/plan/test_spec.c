@@ -159,6 +159,15 @@ static void test_elements_have_names(void **state) {
     assert_int_equal(recmap_element_size((recmap_element)-1), 0);
 }
 
+static void test_types_have_names(void **state) {
+    (void)state;
+    assert_string_equal(recmap_type_name(RECMAP_TYPE_INT64), "int64");
+    assert_string_equal(recmap_type_name(RECMAP_TYPE_FLOAT), "float");
+    assert_string_equal(recmap_type_name(RECMAP_TYPE_BYTES), "bytes");
+    assert_string_equal(recmap_type_name(RECMAP_TYPE_NONE), "none");
+    assert_string_equal(recmap_type_name((recmap_type)99), "none");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_features_that_cannot_be),
@@ -167,6 +176,7 @@ int main(void) {
         cmocka_unit_test(test_partitions_that_cannot_be),
         cmocka_unit_test(test_names_that_repeat),
         cmocka_unit_test(test_elements_have_names),
+        cmocka_unit_test(test_types_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
