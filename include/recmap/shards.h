@@ -58,6 +58,12 @@ RECMAP_API const char *recmap_shards_path(const recmap_shards *shards, size_t in
 RECMAP_API size_t recmap_shards_left_out_count(const recmap_shards *shards);
 RECMAP_API const char *recmap_shards_left_out_path(const recmap_shards *shards, size_t index);
 
+/* The web URLs with a query, such as presigned URLs, which recmap_shards_path gives without it.
+ * They are secrets. A storage that was set with recmap_shards_set_storage has them already; add
+ * them to any other that is to read the shards, with recmap_storage_add_url. Paths as above. */
+RECMAP_API size_t recmap_shards_signed_count(const recmap_shards *shards);
+RECMAP_API const char *recmap_shards_signed_url(const recmap_shards *shards, size_t index);
+
 /* The default path of the index of these shards, in the folder of the first shard. For one file,
  * its name without extensions; for several, their common prefix without digits and separators at
  * its end, or the folder's name if they have none; plus `.rmx`. Writes at most `capacity` bytes

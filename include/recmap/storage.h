@@ -27,8 +27,9 @@ RECMAP_API void recmap_storage_retain(recmap_storage *storage);
 
 /* Sets an option, instead of the environment: endpoint, region, key, secret, token, anonymous,
  * requester_pays, addressing, profile, account, sas, ca_bundle, proxy, timeout. The spellings of
- * fsspec are accepted too (anon, endpoint_url, ...). No message ever quotes a value. Errors:
- * INVALID, naming the nearest option if there is none of this name; NO_MEMORY. */
+ * fsspec are accepted too (anon, endpoint_url, ...). `urls` adds a URL as recmap_storage_add_url
+ * does, or, as @FILE, those of a file with one URL per line. No message ever quotes a value.
+ * Errors: INVALID, naming the nearest option if there is none of this name; IO; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_set(recmap_storage *storage,
                                                              const char *name, const char *value,
                                                              recmap_error *error);
@@ -47,6 +48,14 @@ typedef struct recmap_credentials {
  */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_renew(
     recmap_storage *storage, const recmap_credentials *credentials, recmap_error *error);
+
+/* Adds a web URL with a query, such as a presigned URL: https://HOST/PATH?QUERY. Requests for
+ * https://HOST/PATH then contain the query. Nothing else does: an index, a cache and messages name
+ * the object without it. A later URL of the same object replaces the query. It may be called at any
+ * time and from any thread. Errors: INVALID, NO_MEMORY. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_add_url(recmap_storage *storage,
+                                                                 const char *url,
+                                                                 recmap_error *error);
 
 /* Whether anything besides the caller keeps the storage, such as an open data set or another owner:
  * 1 or 0. */

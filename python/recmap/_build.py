@@ -20,6 +20,7 @@ from ._options import (
     Source,
     StorageOptions,
     counted_of,
+    expanded,
     lifts_of,
     load_framing,
     names_of,
@@ -119,6 +120,8 @@ def index(
     >>> recmap.index("data/digits", folder / "ids.rmx", id="id") == str(folder / "ids.rmx")
     True
     """
+    pairs = storage_pairs(storage_options)
+    shards, default_path, pairs = expanded(names_of(source), pairs, credentials)
     options = IndexOptions(
         id=id,
         lifts=lifts_of(lift),
@@ -131,11 +134,9 @@ def index(
         memory_limit=size_of(memory_limit),
         guard=guard,
         progress=progress,
-        storage=storage_pairs(storage_options),
+        storage=pairs,
         credentials=credentials,
     )
-    storage = storage_of(options.storage, credentials)
-    shards, default_path = _recmap.shards_expand(names_of(source), storage)
     target = os.path.abspath(path if path is not None else default_path)
     build_index(target, shards, options)
     return target

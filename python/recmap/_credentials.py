@@ -6,7 +6,7 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -33,6 +33,7 @@ _NAMES = {
     ),
     "token": ("token", "session_token", "aws_session_token", "SessionToken", "Token"),
     "sas": ("sas", "sas_token"),
+    "urls": ("urls",),
     "expires": ("expires", "expires_at", "expiry_time", "Expiration"),
 }
 _NAME_OF = {spelling: name for name, spellings in _NAMES.items() for spelling in spellings}
@@ -52,7 +53,7 @@ def _seconds_of(expires: object) -> float | None:
     raise TypeError("expires must be a datetime, an ISO text or seconds since 1970")
 
 
-def _values_of(answer: Mapping[str, Any]) -> tuple[dict[str, str | None], float | None]:
+def _values_of(answer: Mapping[str, Any]) -> tuple[dict[str, Any], float | None]:
     """The values that a callable returned. No message quotes one."""
     if not isinstance(answer, Mapping):
         raise TypeError(f"credentials() must return a mapping, not {type(answer).__name__}")
@@ -64,16 +65,31 @@ def _values_of(answer: Mapping[str, Any]) -> tuple[dict[str, str | None], float 
             )
         values[_NAME_OF[spelling]] = value
     expires = _seconds_of(values.pop("expires"))
+    values["urls"] = _urls_of(values["urls"])
     for name, value in values.items():
-        if value is not None and not isinstance(value, str):
+        if value is not None and name != "urls" and not isinstance(value, str):
             raise TypeError(f"credentials() must return texts; {name} is not one")
-    if not (values["key"] and values["secret"]) and not values["token"] and not values["sas"]:
-        raise ValueError("credentials() must return key and secret, or token, or sas")
+    is_complete = bool(values["key"] and values["secret"])
+    if not is_complete and not any(values[name] for name in ("token", "sas", "urls")):
+        raise ValueError("credentials() must return key and secret, or token, or sas, or urls")
     return values, expires
 
 
-def _give(storage: Any, values: dict[str, str | None]) -> None:
+def _urls_of(urls: object) -> list[str]:
+    if urls is None:
+        return []
+    if isinstance(urls, str) or not isinstance(urls, Iterable):
+        raise TypeError("credentials() must return urls as a list")
+    checked = list(urls)
+    if not all(isinstance(url, str) for url in checked):
+        raise TypeError("credentials() must return texts; one of urls is not one")
+    return checked
+
+
+def _give(storage: Any, values: dict[str, Any]) -> None:
     _recmap.storage_renew(storage, values["key"], values["secret"], values["token"], values["sas"])
+    for url in values["urls"]:
+        _recmap.storage_add_url(storage, url)
 
 
 class _Renewer:
@@ -86,7 +102,7 @@ class _Renewer:
     def __init__(self, provide: Credentials) -> None:
         self.provide = provide
         self.storages: list[Any] = []
-        self.values: dict[str, str | None] | None = None
+        self.values: dict[str, Any] | None = None
         self.renew_at: float | None = None  # seconds since 1970
         self.adding = 0  # calls of `add` that have not returned; guarded by the module's lock
         self.reset()

@@ -27,13 +27,13 @@ from ._options import (
     Source,
     StorageOptions,
     counted_of,
+    expanded,
     is_url,
     lifts_of,
     load_framing,
     names_of,
     path_of,
     size_of,
-    storage_of,
     storage_pairs,
 )
 from ._progress import Progress
@@ -208,13 +208,14 @@ def open(
             Relative names are looked up in it, and so are absolute names and URLs, without the path
             that all of them have in common. No shard is read from elsewhere.
         storage_options: how to reach shards in remote stores: "endpoint", "region", "key",
-            "secret", "token", "anonymous" and others (docs/remote.md), also in the spellings of
-            fsspec. Environment variables (AWS_ACCESS_KEY_ID and so on) are the defaults.
+            "secret", "token", "anonymous", "urls" (presigned URLs) and others (docs/remote.md),
+            also in the spellings of fsspec. Environment variables (AWS_ACCESS_KEY_ID and so on)
+            are the defaults.
         credentials: a callable without arguments that returns credentials which expire: a mapping
-            with "key", "secret" and "token", or "token", or "sas"; and "expires", a datetime, an
-            ISO text or seconds since 1970. It is called again five minutes before that, in a thread
-            of its own, once for all data sets of a process. To pickle the data set, it must be
-            picklable.
+            with "key", "secret" and "token", or "token", or "sas", or "urls", presigned URLs; and
+            "expires", a datetime, an ISO text or seconds since 1970. It is called again five
+            minutes before that, in a thread of its own, once for all data sets of a process. To
+            pickle the data set, it must be picklable.
         cache: a folder on the local disk that keeps what is read from remote stores, so that the
             next epoch requests less. All processes of one user may share it. Local shards are not
             cached (docs/remote.md).
@@ -257,8 +258,9 @@ def open(
     if cache is None and cache_size is not None:
         raise ValueError("cache_size= is for a cache: pass cache=FOLDER as well")
     pairs = storage_pairs(storage_options)
-    storage = storage_of(pairs, credentials)
-    paths, default_path = ([], names[0]) if is_index else _recmap.shards_expand(names, storage)
+    paths, default_path = [], names[0]
+    if not is_index:
+        paths, default_path, pairs = expanded(names, pairs, credentials)
     framing_name, framing_path = load_framing(framing)
     opening = OpenOptions(
         path=os.path.abspath(default_path if index is None else index),

@@ -31,6 +31,7 @@ __all__ = [
     "StorageOptions",
     "absolute",
     "counted_of",
+    "expanded",
     "is_url",
     "lifts_of",
     "load_framing",
@@ -240,11 +241,23 @@ def storage_pairs(options: StorageOptions | None) -> StoragePairs:
     for name, value in (options or {}).items():
         if name == "client_kwargs" and isinstance(value, Mapping):
             pairs += storage_pairs(value)
+        elif name == "urls" and not isinstance(value, str) and isinstance(value, Iterable):
+            pairs += [(name, str(url)) for url in value]
         elif isinstance(value, bool):
             pairs.append((name, "true" if value else "false"))
         elif value is not None:
             pairs.append((name, str(value)))
     return tuple(pairs)
+
+
+def expanded(
+    names: list[str], pairs: StoragePairs, credentials: Credentials | None
+) -> tuple[list[str], str, StoragePairs]:
+    """The shards that names mean, the default path of their index, and the storage options that
+    read them: presigned URLs among the names become options, and shards are named without queries.
+    """
+    paths, path, urls = _recmap.shards_expand(names, storage_of(pairs, credentials))
+    return paths, path, pairs + tuple(("urls", url) for url in urls)
 
 
 def storage_of(pairs: StoragePairs, credentials: Credentials | None = None) -> Any:

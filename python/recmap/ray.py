@@ -26,7 +26,7 @@ from ray.data.datasource import Datasource as _Datasource
 from ray.data.datasource import ReadTask
 from ray.exceptions import RayTaskError
 
-from . import _build, _recmap
+from . import _build
 from ._credentials import Credentials
 from ._dataset import Dataset
 from ._features import Features, parser_of
@@ -42,11 +42,11 @@ from ._options import (
     StorageOptions,
     absolute,
     counted_of,
+    expanded,
     lifts_of,
     load_framing,
     names_of,
     path_of,
-    storage_of,
     storage_pairs,
 )
 from ._orders import Order, check_fits
@@ -261,9 +261,11 @@ def index(
         options: options for the tasks, as ``ray.remote`` takes them: {"num_cpus": 2, ...}.
     """
     name, framing_path = load_framing(framing)  # the merge in this process needs it too
-    shards, default_path = _recmap.shards_expand(
-        names_of(source), storage_of(storage_pairs(storage_options), credentials)
-    )
+    pairs = storage_pairs(storage_options)
+    shards, default_path, all_pairs = expanded(names_of(source), pairs, credentials)
+    urls = [value for name, value in all_pairs if name == "urls"]
+    if urls:
+        storage_options = {**(storage_options or {}), "urls": urls}
     target = os.path.abspath(path if path is not None else default_path)
     arguments = {
         "id": id,

@@ -31,6 +31,7 @@ class ObjectServer(ThreadingHTTPServer):
         self.folder = Path(folder)
         self.requests = []
         self.faults = []
+        self.signature = None  # the query that objects need; None: they need no query
         self.lock = threading.Lock()
         self.url = f"http://127.0.0.1:{self.server_port}"
 
@@ -86,7 +87,9 @@ class Handler(BaseHTTPRequestHandler):
                     if fault in server.faults:
                         server.faults.remove(fault)
                 return
-        if "list-type=2" in parts.query:
+        if server.signature is not None and parts.query != server.signature:
+            self.fail(403, "AccessDenied")
+        elif "list-type=2" in parts.query:
             self.list_objects(parts)
         else:
             self.send_object()

@@ -163,6 +163,12 @@ recmap_status address_of_object(struct address *address, const struct storage_op
     return RECMAP_OK;
 }
 
+recmap_status address_add_query(struct address *address, const char *query, recmap_error *error) {
+    if (!add(address, "?") || !add(address, query)) return fail_long(error);
+    note_query(address);
+    return RECMAP_OK;
+}
+
 /* The parameters are sorted by name, as the signature requires. */
 static bool add_s3_query(struct address *address, const char *prefix, size_t prefix_size,
                          bool is_flat, const char *next) {

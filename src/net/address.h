@@ -24,6 +24,9 @@ struct address {
 recmap_status address_of_object(struct address *address, const struct storage_options *options,
                                 const struct url *url, recmap_error *error);
 
+/* Adds the query of a presigned URL to the address of an object. Errors: INVALID (too long). */
+recmap_status address_add_query(struct address *address, const char *query, recmap_error *error);
+
 /* Of one page of the objects whose keys begin with `prefix`. With `is_flat`, those with another
  * slash after the prefix are left out. `next` is the token of the page, or NULL. */
 recmap_status address_of_listing(struct address *address, const struct storage_options *options,

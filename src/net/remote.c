@@ -30,14 +30,14 @@ static recmap_status fail_url(const char *url, const char *reason, recmap_error 
     return RECMAP_INVALID;
 }
 
-/* An index names its shards by their URLs. A query would be lost there, or worse, kept: it may
- * contain a signature. */
+/* An index names its shards by their URLs. A query may contain a signature, so it must not get
+ * there: presigned URLs are split before (net/signed_urls.h). */
 recmap_status remote_check_url(const char *url, recmap_error *error) {
     struct url parsed;
     const char *reason = url_parse(&parsed, url);
     bool is_web = !reason && !url_has_listing(parsed.scheme);
     if (!reason && is_web && strchr(parsed.host, '?'))
-        reason = "it has a query (?...), which may contain a signature and is not kept";
+        reason = "it has a query (?...), which names of shards cannot have";
     if (!reason && strstr(parsed.key, "?sv=")) reason = "it has a signature: pass it as sas";
     return reason ? fail_url(url, reason, error) : RECMAP_OK;
 }

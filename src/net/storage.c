@@ -1,12 +1,14 @@
 #include "net/storage.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "net/transfer.h"
+#include "os/file.h"
 #include "os/thread.h"
 
-enum { REQUESTS_FIRST = 32, REQUESTS_MAX = 128 };
+enum { REQUESTS_FIRST = 32, REQUESTS_MAX = 128, URL_FILE_MAX = 1 << 30 };
 
 recmap_status recmap_storage_create(recmap_storage **storage, recmap_error *error) {
     recmap_storage *fresh = calloc(1, sizeof *fresh);
@@ -33,11 +35,63 @@ void recmap_storage_destroy(recmap_storage *storage) {
     if (!storage || atomic_fetch_sub(&storage->references, 1) > 1) return;
     transfers_destroy(storage->idle);
     storage_options_deinit(&storage->options);
+    signed_urls_deinit(&storage->urls);
     free(storage);
+}
+
+recmap_status recmap_storage_add_url(recmap_storage *storage, const char *url,
+                                     recmap_error *error) {
+    process_lock();
+    recmap_status status = signed_urls_add(&storage->urls, url, error);
+    process_unlock();
+    return status;
+}
+
+/* Adds one URL per line. Blank lines and comments are ignored, as in list files of shards. */
+static recmap_status add_lines(recmap_storage *storage, char *text, const char *path,
+                               recmap_error *error) {
+    recmap_status status = RECMAP_OK;
+    for (char *line; status == RECMAP_OK && (line = strsep(&text, "\n"));) {
+        line += strspn(line, " \t");
+        line[strcspn(line, " \t\r")] = 0;
+        if (line[0] && line[0] != '#') status = recmap_storage_add_url(storage, line, error);
+    }
+    if (status == RECMAP_INVALID) fail_file(error, path);
+    return status;
+}
+
+static recmap_status read_urls(recmap_storage *storage, int fd, const char *path,
+                               recmap_error *error) {
+    struct file_stat stat;
+    RETURN_IF_FAILED(file_get_stat(&stat, fd, path, error));
+    if (stat.size > URL_FILE_MAX) {
+        fail(error, RECMAP_INVALID, "is too large for a file of URLs");
+        fail_file(error, path);
+        fail_advise(error, "name a text file with one URL per line");
+        return RECMAP_INVALID;
+    }
+    char *text = calloc((size_t)stat.size + 1, 1);
+    if (!text) return fail_memory(error);
+    recmap_status status = file_read_at(fd, text, (size_t)stat.size, 0, path, error);
+    if (status == RECMAP_OK) status = add_lines(storage, text, path, error);
+    explicit_bzero(text, (size_t)stat.size);
+    free(text);
+    return status;
+}
+
+static recmap_status add_url_file(recmap_storage *storage, const char *path, recmap_error *error) {
+    int fd;
+    RETURN_IF_FAILED(file_open(&fd, path, error));
+    recmap_status status = read_urls(storage, fd, path, error);
+    file_close(fd);
+    return status;
 }
 
 recmap_status recmap_storage_set(recmap_storage *storage, const char *name, const char *value,
                                  recmap_error *error) {
+    if (!strcmp(name, "urls"))
+        return value[0] == '@' ? add_url_file(storage, value + 1, error)
+                               : recmap_storage_add_url(storage, value, error);
     return storage_options_set(&storage->options, name, value, error);
 }
 
@@ -79,6 +133,15 @@ recmap_status storage_copy_options(struct storage_options *copy, recmap_storage 
     recmap_status status = storage_options_copy(copy, &storage->options, error);
     process_unlock();
     return status;
+}
+
+recmap_status storage_copy_query(char **query, recmap_storage *storage, const char *url,
+                                 recmap_error *error) {
+    process_lock();
+    const char *found = signed_urls_find(&storage->urls, url);
+    *query = found ? strdup(found) : NULL;
+    process_unlock();
+    return found && !*query ? fail_memory(error) : RECMAP_OK;
 }
 
 int recmap_storage_is_used(const recmap_storage *storage) {

@@ -8,6 +8,7 @@
 #include <recmap/storage.h>
 
 #include "net/retry.h"
+#include "net/signed_urls.h"
 #include "net/storage_options.h"
 
 struct transfer;
@@ -17,6 +18,7 @@ struct recmap_storage {
     struct storage_options options; /* the credentials among them: guarded by the process lock */
     atomic_bool has_answered;       /* a server replied: the endpoint exists */
     /* Guarded by the process lock. */
+    struct signed_urls urls;
     bool is_complete; /* the environment was read */
     struct request_window window;
     unsigned run_count; /* calls of transfer_run that share the window, in `process` */
@@ -33,6 +35,11 @@ recmap_status storage_retain(recmap_storage **retained, recmap_storage *storage,
  * storage_options_deinit. On failure there is nothing to free. Errors: NO_MEMORY. */
 recmap_status storage_copy_options(struct storage_options *copy, recmap_storage *storage,
                                    recmap_error *error);
+
+/* Copies the query that requests for a web URL need; NULL if there is none. The caller erases and
+ * frees it. Errors: NO_MEMORY. */
+recmap_status storage_copy_query(char **query, recmap_storage *storage, const char *url,
+                                 recmap_error *error);
 
 /* Reads the environment on first use. Errors: INVALID, IO, NO_MEMORY. */
 recmap_status storage_prepare(recmap_storage *storage, recmap_error *error);

@@ -80,8 +80,8 @@ static recmap_status fail_name(const char *name, recmap_error *error) {
         fail_advise(error, "did you mean %s?", names[found].name);
     else
         fail_advise(error, "the options are endpoint, region, key, secret, token, anonymous, "
-                           "requester_pays, addressing, profile, account, sas, ca_bundle, proxy "
-                           "and timeout");
+                           "requester_pays, addressing, profile, account, sas, ca_bundle, proxy, "
+                           "timeout and urls");
     return RECMAP_INVALID;
 }
 

@@ -353,12 +353,26 @@ static recmap_status find_address(struct address *address, const struct run *run
     return address_of_object(address, options, &url, error);
 }
 
+/* A presigned URL is named without its query, which the storage has. */
+static recmap_status add_query(struct address *address, const struct run *run, size_t index,
+                               recmap_error *error) {
+    char *query;
+    if (run->requests[index].listing || url_has_listing(address->scheme)) return RECMAP_OK;
+    RETURN_IF_FAILED(storage_copy_query(&query, run->storage, run->requests[index].name, error));
+    if (!query) return RECMAP_OK;
+    recmap_status status = address_add_query(address, query, error);
+    explicit_bzero(query, strlen(query));
+    free(query);
+    return status;
+}
+
 /* Finds the address and the headers, with the credentials of this moment. */
 static recmap_status prepare_request(struct address *address, struct slot *slot,
                                      recmap_error *error) {
     struct storage_options options;
     RETURN_IF_FAILED(storage_copy_options(&options, slot->run->storage, error));
     recmap_status status = find_address(address, slot->run, slot->index, &options, error);
+    if (status == RECMAP_OK) status = add_query(address, slot->run, slot->index, error);
     if (status == RECMAP_OK) status = add_headers(slot, address, &options, error);
     storage_options_deinit(&options);
     return status;
@@ -388,6 +402,7 @@ static recmap_status start_request(struct slot *slot, size_t index, recmap_error
     set_connection(easy, &run->storage->options);
     set_callbacks(slot);
     set_target(easy, &address);
+    explicit_bzero(address.url, strlen(address.url));
     if (!run->requests[index].listing) {
         char range[64];
         snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, slot->range.offset,
@@ -476,6 +491,13 @@ static int errno_of(const struct slot *slot) {
     }
 }
 
+static const char *advice_if_denied(const struct slot *slot) {
+    if (strncmp(slot->run->requests[slot->index].name, "http", 4) != 0)
+        return "check the credentials and their permission to read this object";
+    return "if the URL must be signed, or its signature has expired, pass a newly signed URL as "
+           "the storage option urls";
+}
+
 /* The most specific advice comes first: what the server itself said (its region, its error code),
  * then what the verdict implies. */
 static void advise(const struct slot *slot, const char *code, recmap_error *error) {
@@ -493,8 +515,7 @@ static void advise(const struct slot *slot, const char *code, recmap_error *erro
                            "`recmap index`");
     else if (slot->verdict == REPLY_MISSING)
         fail_advise(error, "check the URL, the endpoint and the region");
-    else if (slot->verdict == REPLY_DENIED)
-        fail_advise(error, "check the credentials and their permission to read this object");
+    else if (slot->verdict == REPLY_DENIED) fail_advise(error, "%s", advice_if_denied(slot));
     else if (slot->verdict == REPLY_TRY_AGAIN)
         fail_advise(error, "check the network and the endpoint, and try again later; the storage "
                            "option timeout sets how long requests are repeated");

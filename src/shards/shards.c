@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/natural.h"
+#include "net/signed_urls.h"
 #include "net/url.h"
 #include "os/file.h"
 #include "os/list.h"
@@ -24,8 +25,9 @@
 
 struct recmap_shards {
     struct path_list list;
-    struct path_list left_out; /* files in folders that are not taken for shards */
-    recmap_storage *storage;   /* to list remote stores with; NULL: the defaults */
+    struct path_list left_out;    /* files in folders that are not taken for shards */
+    struct path_list signed_urls; /* the URLs with a query, complete */
+    recmap_storage *storage;      /* to list remote stores with; NULL: the defaults */
 };
 
 /* The largest set. */
@@ -36,6 +38,7 @@ struct list_expansion {
     unsigned depth; /* of nested list files */
     bool is_placed; /* the error already names a list file and line */
     struct path_list *left_out;
+    struct path_list *signed_urls;
     recmap_storage *storage; /* or NULL */
 };
 
@@ -46,10 +49,17 @@ recmap_status recmap_shards_create(recmap_shards **shards, recmap_error *error) 
     return RECMAP_OK;
 }
 
+static void erase_signed(recmap_shards *shards) {
+    for (size_t i = 0; i < shards->signed_urls.count; i++)
+        explicit_bzero(shards->signed_urls.paths[i], strlen(shards->signed_urls.paths[i]));
+}
+
 void recmap_shards_destroy(recmap_shards *shards) {
     if (!shards) return;
     path_list_deinit(&shards->list);
     path_list_deinit(&shards->left_out);
+    erase_signed(shards);
+    path_list_deinit(&shards->signed_urls);
     recmap_storage_destroy(shards->storage);
     free(shards);
 }
@@ -77,6 +87,14 @@ size_t recmap_shards_left_out_count(const recmap_shards *shards) {
 
 const char *recmap_shards_left_out_path(const recmap_shards *shards, size_t index) {
     return index < shards->left_out.count ? shards->left_out.paths[index] : NULL;
+}
+
+size_t recmap_shards_signed_count(const recmap_shards *shards) {
+    return shards->signed_urls.count;
+}
+
+const char *recmap_shards_signed_url(const recmap_shards *shards, size_t index) {
+    return index < shards->signed_urls.count ? shards->signed_urls.paths[index] : NULL;
 }
 
 static recmap_status fail_name(recmap_error *error, const char *name, const char *what,
@@ -406,12 +424,39 @@ static recmap_status add_remote(struct path_list *list, const char *name,
     return RECMAP_OK;
 }
 
+/* Keeps the complete URL of a shard that is named without its query. */
+static recmap_status keep_signed(const struct list_expansion *expansion, const char *path,
+                                 const char *query, recmap_error *error) {
+    size_t size = strlen(path) + strlen(query) + 1;
+    char *url = malloc(size);
+    if (url) snprintf(url, size, "%s%s", path, query);
+    recmap_status status = RECMAP_OK;
+    if (url && expansion->storage) status = recmap_storage_add_url(expansion->storage, url, error);
+    return path_list_add(expansion->signed_urls, url) ? status : fail_memory(error);
+}
+
+/* A presigned URL. Shards are named without the query, which is a credential and changes whenever
+ * the URL is signed again. A signature that is good for a whole folder may be that of a set. */
+static recmap_status add_signed(struct path_list *list, const char *name,
+                                const struct list_expansion *expansion, recmap_error *error) {
+    size_t first = list->count, size = signed_url_bare_size(name);
+    char *bare = strndup(name, size);
+    if (!bare) return fail_memory(error);
+    recmap_status status = add_remote(list, bare, expansion, error);
+    free(bare);
+    for (size_t i = first; status == RECMAP_OK && i < list->count; i++)
+        status = keep_signed(expansion, list->paths[i], name + size, error);
+    return status;
+}
+
 /* Existing files take precedence over special meanings of a name: a file may be called `@a` or
  * `[1].tfrecord`. */
 static recmap_status add_name(struct path_list *list, const char *name,
                               struct list_expansion *expansion, recmap_error *error) {
     enum path_kind kind;
     RETURN_IF_FAILED(path_get_kind(&kind, name, error));
+    if (kind == PATH_MISSING && signed_url_is_signed(name))
+        return add_signed(list, name, expansion, error);
     if (kind == PATH_MISSING && url_is_url(name)) return add_remote(list, name, expansion, error);
     if (kind == PATH_FOLDER) return add_folder(list, name, expansion, error);
     if (kind != PATH_MISSING) return add_file(list, name, error);
@@ -424,11 +469,14 @@ static recmap_status add_name(struct path_list *list, const char *name,
 
 recmap_status recmap_shards_add(recmap_shards *shards, const char *name, recmap_error *error) {
     size_t first = shards->list.count, left_out = shards->left_out.count;
-    struct list_expansion expansion = {0, false, &shards->left_out, shards->storage};
+    size_t first_signed = shards->signed_urls.count;
+    struct list_expansion expansion = {0, false, &shards->left_out, &shards->signed_urls,
+                                       shards->storage};
     recmap_status status = add_name(&shards->list, name, &expansion, error);
     if (status == RECMAP_OK) return RECMAP_OK;
     path_list_cut(&shards->list, first);
     path_list_cut(&shards->left_out, left_out);
+    path_list_cut(&shards->signed_urls, first_signed);
     return status;
 }
 

@@ -160,7 +160,8 @@ static int set_option(struct index_job *job, int option) {
 static int list_shards(struct index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
     if (!job->args.operand_count) return args_usage_error(&job->args, "no shards given");
-    recmap_status status = recmap_shards_create(&job->shards, &error);
+    recmap_status status = args_prepare_storage(&job->args, &error);
+    if (status == RECMAP_OK) status = recmap_shards_create(&job->shards, &error);
     job->options.storage = job->args.dataset_options.storage;
     if (status == RECMAP_OK)
         status = recmap_shards_set_storage(job->shards, job->options.storage, &error);

@@ -133,17 +133,23 @@ static int list_options(struct args *args) {
     return stop(args, 0);
 }
 
-/* Sets a storage option in place: KEY=VALUE. The storage lives until the process exits. Returns 0,
- * or the exit status after printing the error, which does not quote the value. */
-static int set_storage(struct args *args, char *text) {
+recmap_status args_prepare_storage(struct args *args, recmap_error *error) {
     static recmap_storage *storage;
+    recmap_status status = storage ? RECMAP_OK : recmap_storage_create(&storage, error);
+    args->dataset_options.storage = storage;
+    return status;
+}
+
+/* Sets a storage option in place: KEY=VALUE. Returns 0, or the exit status after printing the
+ * error, which does not quote the value. */
+static int set_storage(struct args *args, char *text) {
     recmap_error error = RECMAP_ERROR_INIT;
     char *equals = strchr(text, '=');
     if (!equals) return args_usage_error(args, "--storage needs KEY=VALUE");
     *equals = 0;
-    recmap_status status = storage ? RECMAP_OK : recmap_storage_create(&storage, &error);
-    if (status == RECMAP_OK) status = recmap_storage_set(storage, text, equals + 1, &error);
-    args->dataset_options.storage = storage;
+    recmap_status status = args_prepare_storage(args, &error);
+    if (status == RECMAP_OK)
+        status = recmap_storage_set(args->dataset_options.storage, text, equals + 1, &error);
     return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
 }
 

@@ -70,6 +70,10 @@ bool args_number(const struct args *args, const char *name, const char *text, ui
  * `name`, and returns false, if `text` is not one. */
 bool args_size(const struct args *args, const char *name, const char *text, uint64_t *size);
 
+/* Creates args->dataset_options.storage, with the options of --storage so far. It lives until the
+ * process exits. Errors: NO_MEMORY. */
+recmap_status args_prepare_storage(struct args *args, recmap_error *error);
+
 /* Loads a custom framing from a shared object; *name is valid until exit. Returns 0, or the exit
  * status after printing the error. */
 int args_load_framing(const char **name, const char *path);

@@ -22,6 +22,7 @@ static PyMethodDef functions[] = {
     {"storage_create", storage_create, METH_O, NULL},
     {"storage_is_used", storage_is_used, METH_O, NULL},
     {"storage_share", storage_share, METH_O, NULL},
+    {"storage_add_url", storage_add_url, METH_VARARGS, NULL},
     {"storage_renew", storage_renew, METH_VARARGS, NULL},
     {"example_decode", example_decode, METH_O, NULL},
     {"selection_index_path", selection_index_path, METH_VARARGS, NULL},

@@ -43,6 +43,7 @@ PyObject *shards_expand(PyObject *module, PyObject *arguments);
 PyObject *storage_create(PyObject *module, PyObject *pairs);
 PyObject *storage_is_used(PyObject *module, PyObject *capsule);
 PyObject *storage_share(PyObject *module, PyObject *capsule);
+PyObject *storage_add_url(PyObject *module, PyObject *arguments);
 PyObject *storage_renew(PyObject *module, PyObject *arguments);
 PyObject *batch_set_class(PyObject *module, PyObject *class);
 PyObject *example_decode(PyObject *module, PyObject *record);

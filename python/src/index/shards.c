@@ -29,18 +29,30 @@ static recmap_status add_all(recmap_shards *shards, PyObject *names, int *failed
     return status;
 }
 
-static PyObject *paths_of(const recmap_shards *shards) {
-    size_t count = recmap_shards_count(shards);
+typedef const char *text_at(const recmap_shards *shards, size_t index);
+
+static PyObject *texts_of(const recmap_shards *shards, size_t count, text_at *find) {
     PyObject *paths = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; paths && i < count; i++) {
-        PyObject *path = PyUnicode_DecodeFSDefault(recmap_shards_path(shards, i));
+        PyObject *path = PyUnicode_DecodeFSDefault(find(shards, i));
         if (!path) Py_CLEAR(paths);
         else PyList_SetItem(paths, (Py_ssize_t)i, path);
     }
     return paths;
 }
 
-/* shards_expand(names, storage or None) -> ([path], default path of their index) */
+static PyObject *describe(const recmap_shards *shards, const char *index) {
+    PyObject *paths = texts_of(shards, recmap_shards_count(shards), recmap_shards_path);
+    PyObject *urls = texts_of(shards, recmap_shards_signed_count(shards), recmap_shards_signed_url);
+    PyObject *index_path = PyUnicode_DecodeFSDefault(index), *result = NULL;
+    if (paths && urls && index_path) result = Py_BuildValue("(OOO)", paths, index_path, urls);
+    Py_XDECREF(paths);
+    Py_XDECREF(urls);
+    Py_XDECREF(index_path);
+    return result;
+}
+
+/* shards_expand(names, storage or None) -> ([path], default path of their index, [signed URL]) */
 PyObject *shards_expand(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *names;
@@ -57,14 +69,8 @@ PyObject *shards_expand(PyObject *module, PyObject *arguments) {
     if (status == RECMAP_OK && !failed)
         status = recmap_shards_index_path(index, sizeof index, shards, &error);
     PyObject *result = NULL;
-    if (status != RECMAP_OK) {
-        raise_error(&error);
-    } else if (!failed) {
-        PyObject *paths = paths_of(shards), *index_path = PyUnicode_DecodeFSDefault(index);
-        if (paths && index_path) result = Py_BuildValue("(OO)", paths, index_path);
-        Py_XDECREF(paths);
-        Py_XDECREF(index_path);
-    }
+    if (status != RECMAP_OK) raise_error(&error);
+    else if (!failed) result = describe(shards, index);
     recmap_shards_destroy(shards);
     return result;
 }

@@ -54,6 +54,18 @@ PyObject *storage_renew(PyObject *module, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
+/* storage_add_url(capsule, URL with a query) */
+PyObject *storage_add_url(PyObject *module, PyObject *arguments) {
+    (void)module;
+    recmap_storage *storage = NULL;
+    const char *url;
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (!PyArg_ParseTuple(arguments, "O&s:storage_add_url", take_storage, &storage, &url))
+        return NULL;
+    if (recmap_storage_add_url(storage, url, &error) != RECMAP_OK) return raise_error(&error);
+    Py_RETURN_NONE;
+}
+
 /* storage_is_used(capsule) -> bool */
 PyObject *storage_is_used(PyObject *module, PyObject *capsule) {
     (void)module;

@@ -1,0 +1,56 @@
+"""Presigned URLs as shards, and --storage urls=@FILE."""
+
+import os
+import shutil
+import sys
+import unittest
+
+from support import DIGITS, ROOT, CliTest
+
+sys.path.insert(0, os.path.join(ROOT, "python", "tests"))
+
+from object_server import ObjectServer
+
+SIGNATURE = "X-Amz-Signature=HIDDEN"
+
+
+class SignedUrls(CliTest):
+    def setUp(self):
+        super().setUp()
+        for name in list(os.environ):
+            if name.startswith("AWS_") or name.lower().endswith("_proxy"):
+                del os.environ[name]
+        shutil.copytree(DIGITS, self.path("served/train"))
+        self.server = server = ObjectServer(self.path("served"))
+        server.__enter__()
+        self.addCleanup(server.__exit__)
+        server.signature = SIGNATURE
+        folder = f"{server.url}/train"
+        self.urls = [f"{folder}/digits-0000{i}-of-00004.tfrecord?{SIGNATURE}" for i in range(4)]
+        result = self.run_recmap("index", *self.urls, "-o", "a.rmx")
+        if b"reads local files only" in result.err:
+            self.skipTest("this build has no support for URLs")
+        self.assertEqual(result.status, 0, result.err)
+        self.assertNotIn(b"HIDDEN", result.out + result.err + self.read("a.rmx"))
+
+    def test_a_file_of_urls_is_an_option(self):
+        self.write("urls", "\n".join(["# signed", *self.urls, ""]).encode())
+        expected = self.run_recmap("get", "a.rmx", "7", "--format", "raw", "--shards", DIGITS)
+        read = self.run_recmap("get", "a.rmx", "7", "--format", "raw", "--storage", "urls=@urls")
+        self.assertEqual((read.status, read.out), (0, expected.out), read.err)
+        refused = self.run_recmap("get", "a.rmx", "7")
+        self.assertEqual(refused.status, 4)
+        self.assertIn(b"pass a newly signed URL as the storage option urls", refused.err)
+
+    def test_wrong_files_of_urls(self):
+        self.write("urls", b"https://host/x\n")
+        refused = self.run_recmap("get", "a.rmx", "7", "--storage", "urls=@urls")
+        self.assertEqual(refused.status, 2)
+        self.assertIn(b"recmap: urls: the signed URL cannot be used", refused.err)
+        missing = self.run_recmap("get", "a.rmx", "7", "--storage", "urls=@none")
+        self.assertEqual(missing.status, 4)
+        self.assertIn(b"recmap: none: ", missing.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
