@@ -96,7 +96,7 @@ def gradient_of(model, *row):
     loss, count = loss_of(model, *row)
     gradients = torch.autograd.grad(loss, list(model.parameters()))
     parts = [gradient.flatten() for gradient in gradients]
-    return torch.cat([*parts, loss.detach()[None], count[None]]).double()
+    return torch.cat([*parts, loss.detach()[None], count[None].float()])
 
 
 def sum_in_order(rows, world_size):
@@ -120,7 +120,7 @@ def set_gradients(model, vector):
     parameters = list(model.parameters())
     parts = vector.split([parameter.numel() for parameter in parameters])
     for parameter, part in zip(parameters, parts, strict=True):
-        parameter.grad = part.view_as(parameter).float()
+        parameter.grad = part.view_as(parameter)
 
 
 def save(path, **parts):

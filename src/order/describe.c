@@ -13,6 +13,11 @@ void describe_number(struct json_writer *json, const char *key, uint64_t value) 
     json_uint64(json, value);
 }
 
+void describe_text(struct json_writer *json, const char *key, const char *value) {
+    json_key(json, key);
+    json_text(json, value);
+}
+
 void describe_digest(struct json_writer *json, const char *key, const uint8_t digest[DIGEST_SIZE]) {
     json_key(json, key);
     json_hex(json, digest, DIGEST_SIZE);

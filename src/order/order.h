@@ -91,6 +91,7 @@ recmap_status fail_repeated(recmap_error *error, uint64_t number);
 void order_describe(struct json_writer *json, const recmap_order *order);
 
 void describe_number(struct json_writer *json, const char *key, uint64_t value);
+void describe_text(struct json_writer *json, const char *key, const char *value);
 
 void describe_digest(struct json_writer *json, const char *key, const uint8_t digest[DIGEST_SIZE]);
 

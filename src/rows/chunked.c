@@ -121,12 +121,10 @@ static void chunked_describe(struct json_writer *json, const recmap_order *order
     describe_number(json, "n", order->record_limit);
     describe_number(json, "seed", options->seed);
     describe_number(json, "size", options->size);
-    describe_number(json, "overlap", options->overlap);
-    describe_number(json, "add", options->add);
-    json_key(json, "documents");
-    json_text(json, options->documents == RECMAP_DOCUMENTS_STORED ? "stored" : "shuffled");
-    json_key(json, "last");
-    json_text(json, options->last == RECMAP_TAIL_PAD ? "pad" : "drop");
+    if (options->overlap) describe_number(json, "overlap", options->overlap);
+    if (options->add) describe_number(json, "add", options->add);
+    if (options->documents == RECMAP_DOCUMENTS_STORED) describe_text(json, "documents", "stored");
+    if (options->last == RECMAP_TAIL_PAD) describe_text(json, "last", "pad");
     describe_digest(json, "counts", chunked->stream.lengths.counts->digest);
     describe_number(json, "rows", order->count);
 }

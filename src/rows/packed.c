@@ -183,14 +183,16 @@ static recmap_status packed_pieces(recmap_pieces *pieces, const recmap_order *or
 
 static void packed_describe(struct json_writer *json, const recmap_order *order) {
     static const char *const names[] = {"split", "truncate", "drop"};
+    static const recmap_packed_options defaults = RECMAP_PACKED_OPTIONS_INIT;
     const struct packed_order *packed = (const struct packed_order *)order;
     describe_number(json, "n", order->record_limit);
     describe_number(json, "seed", packed->options.seed);
     describe_number(json, "size", packed->options.size);
-    describe_number(json, "add", packed->options.add);
-    json_key(json, "long");
-    json_text(json, names[packed->options.long_documents]);
-    describe_number(json, "group", packed->options.group);
+    if (packed->options.add) describe_number(json, "add", packed->options.add);
+    if (packed->options.long_documents != RECMAP_LONG_SPLIT)
+        describe_text(json, "long", names[packed->options.long_documents]);
+    if (packed->options.group != defaults.group)
+        describe_number(json, "group", packed->options.group);
     describe_digest(json, "counts", packed->packing.lengths.counts->digest);
     describe_number(json, "rows", order->count);
 }

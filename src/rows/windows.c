@@ -85,9 +85,9 @@ static void windows_describe(struct json_writer *json, const recmap_order *order
     describe_number(json, "n", order->record_limit);
     describe_number(json, "seed", windows->options.seed);
     describe_number(json, "size", windows->options.size);
-    describe_number(json, "stride", windows->options.stride);
-    describe_number(json, "before", windows->options.pad_before);
-    describe_number(json, "after", windows->options.pad_after);
+    if (windows->options.stride != 1) describe_number(json, "stride", windows->options.stride);
+    if (windows->options.pad_before) describe_number(json, "before", windows->options.pad_before);
+    if (windows->options.pad_after) describe_number(json, "after", windows->options.pad_after);
     describe_digest(json, "counts", windows->counts->digest);
     describe_number(json, "rows", order->count);
 }

@@ -39,6 +39,36 @@ bool description_find_member(struct description_member *member, const char *obje
     return false;
 }
 
+/* ---- Descriptions of earlier versions. */
+
+/* The removable member that `text` begins with, and its comma: none of them is the last of its
+ * object. Returns its size, or 0. */
+static size_t removable_size(const char *text) {
+    static const char *const members[] = {
+        "\"overlap\":0,",     "\"add\":0,",          "\"documents\":\"shuffled\",",
+        "\"last\":\"drop\",", "\"long\":\"split\",", "\"group\":4096,",
+        "\"stride\":1,",      "\"before\":0,",       "\"after\":0,",
+    };
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (!strncmp(text, members[i], strlen(members[i]))) return strlen(members[i]);
+    return 0;
+}
+
+void description_shorten(char *text) {
+    bool is_member = false, in_string = false; /* whether `text` is where a member may begin */
+    char *out = text;
+    while (*text) {
+        size_t size = is_member ? removable_size(text) : 0;
+        text += size;
+        if (size) continue;
+        if (in_string && *text == '\\' && text[1]) *out++ = *text++;
+        else if (*text == '"') in_string = !in_string;
+        is_member = !in_string && (*text == '{' || *text == ',');
+        *out++ = *text++;
+    }
+    *out = 0;
+}
+
 /* ---- Whether one order continues another. */
 
 static bool is_equal(const struct description_member *a, const struct description_member *b) {

@@ -23,6 +23,10 @@ bool description_next_member(struct description_member *member, const char **cur
 bool description_find_member(struct description_member *member, const char *object,
                              const struct description_member *wanted);
 
+/* Removes members that say what is so without them. Earlier descriptions of row
+ * orders have them, and states with such descriptions can still be loaded. */
+void description_shorten(char *text);
+
 /* Whether `ours` describes a mixture, or a view of one, that gives the same records as `theirs` at
  * all positions of the run before `run_position`: it has the same sources first, and the same
  * weights up to there. Both have equally many positions per epoch. */

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -113,9 +114,23 @@ static recmap_status check(const recmap_state_info *info, const recmap_state_inf
     return RECMAP_MISMATCH;
 }
 
+/* The values of a state, with the description as this version would write it, which the caller
+ * frees. Returns false if memory runs out. */
+static bool copy_info(recmap_state_info *info, char **order, const recmap_state *state) {
+    *info = state->info;
+    info->order = *order = strdup(state->info.order);
+    if (*order) description_shorten(*order);
+    return *order;
+}
+
 recmap_status recmap_state_check(const recmap_state *state, const recmap_state_info *expected,
                                  recmap_error *error) {
-    return check(&state->info, expected, error);
+    recmap_state_info info;
+    char *order;
+    if (!copy_info(&info, &order, state)) return fail_memory(error);
+    recmap_status status = check(&info, expected, error);
+    free(order);
+    return status;
 }
 
 /* A run's position: counted over all epochs. It saturates, and is then after all changes. */
@@ -127,9 +142,13 @@ static uint64_t run_position(const recmap_state_info *info) {
 
 recmap_status recmap_state_check_continued(const recmap_state *state,
                                            const recmap_state_info *expected, recmap_error *error) {
-    recmap_state_info info = state->info;
+    recmap_state_info info;
+    char *order;
+    if (!copy_info(&info, &order, state)) return fail_memory(error);
     if (info.position_count == expected->position_count &&
         description_continues(expected->order, info.order, run_position(&info)))
         info.order = expected->order;
-    return check(&info, expected, error);
+    recmap_status status = check(&info, expected, error);
+    free(order);
+    return status;
 }

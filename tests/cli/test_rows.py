@@ -14,8 +14,8 @@ CHUNKED = ["--chunked=4", "--overlap=1", "--add=1", "--seed=7"]
 ROWS = ["3:2:5\n", "3:6:1 2:0:4\n", "0:4:2 3:0:3\n", "0:0:5\n"]
 WINDOWS = ["--windows=4", "--stride=2", "--pad=1,0", "--seed=7", "--epoch=1"]
 DESCRIPTION = (
-    '{"kind":"chunked","n":4,"seed":7,"size":4,"overlap":1,"add":1,"documents":"shuffled",'
-    '"last":"drop","counts":"d5b53cafee82dc02da2d2ce8d2afab6e","rows":4}\n'
+    '{"kind":"chunked","n":4,"seed":7,"size":4,"overlap":1,"add":1,'
+    '"counts":"d5b53cafee82dc02da2d2ce8d2afab6e","rows":4}\n'
 )
 
 

@@ -445,6 +445,52 @@ static void test_differences(void **unused) {
     recmap_state_destroy(state);
 }
 
+/* ---- Descriptions with members that are now left out. */
+
+#define CHUNKED(MEMBERS) "{\"kind\":\"chunked\",\"n\":4," MEMBERS "\"rows\":4}"
+#define PACKED(MEMBERS) "{\"kind\":\"packed\",\"n\":4," MEMBERS "\"rows\":4}"
+#define WINDOWS(MEMBERS) "{\"kind\":\"windows\",\"n\":4," MEMBERS "\"rows\":4}"
+#define PLAIN_CHUNKED "\"overlap\":0,\"add\":0,\"documents\":\"shuffled\",\"last\":\"drop\","
+#define PLAIN_PACKED "\"add\":0,\"long\":\"split\",\"group\":4096,"
+#define PLAIN_WINDOWS "\"stride\":1,\"before\":0,\"after\":0,"
+
+static const struct earlier_description {
+    const char *theirs, *ours;
+    const char *difference; /* NULL: they are equal */
+} earlier_descriptions[] = {
+    {CHUNKED(PLAIN_CHUNKED), CHUNKED(""), NULL},
+    {PACKED(PLAIN_PACKED), PACKED(""), NULL},
+    {WINDOWS(PLAIN_WINDOWS), WINDOWS(""), NULL},
+    {"{\"kind\":\"mixture\",\"sources\":[" CHUNKED(PLAIN_CHUNKED) "," PACKED(PLAIN_PACKED) "]}",
+     "{\"kind\":\"mixture\",\"sources\":[" CHUNKED("") "," PACKED("") "]}", NULL},
+    {CHUNKED("\"overlap\":1,\"add\":0,"), CHUNKED("\"overlap\":1,"), NULL},
+    {CHUNKED("\"overlap\":1,"), CHUNKED(""), "order.overlap is not here"},
+    {CHUNKED("\"overlap\":01,"), CHUNKED(""), "order.overlap is not here"},
+    {CHUNKED(PLAIN_CHUNKED), CHUNKED("\"last\":\"pad\","), "order.last is only here"},
+    {PACKED("\"group\":40960,"), PACKED(""), "order.group is not here"},
+    {PACKED("\"x\":\",\"add\":0,\","), PACKED("\"x\":\",\","), "order.x is"},
+    {PACKED("\"x\":\"\\\",\"add\":0,\","), PACKED("\"x\":\"\\\",\","), "order.x is"},
+};
+
+static void test_earlier_descriptions(void **unused) {
+    (void)unused;
+    size_t count = sizeof earlier_descriptions / sizeof *earlier_descriptions;
+    for (size_t i = 0; i < count; i++) {
+        const struct earlier_description *c = &earlier_descriptions[i];
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_state_info info = plain_info(), here = info;
+        info.order = c->theirs;
+        here.order = c->ours;
+        recmap_state *state = make(&info);
+        if (c->difference) assert_differs(state, &here, c->difference);
+        else ASSERT_OK(recmap_state_check(state, &here, &error), &error);
+        assert_int_equal(recmap_state_check_continued(state, &here, &error),
+                         c->difference ? RECMAP_MISMATCH : RECMAP_OK);
+        assert_string_equal(recmap_state_get_info(state)->order, c->theirs);
+        recmap_state_destroy(state);
+    }
+}
+
 /* ---- Orders that continue others. */
 
 #define SOURCE_A "{\"kind\":\"shuffled\",\"n\":10,\"seed\":1}"
@@ -545,12 +591,19 @@ static void test_continued_of_mutated_text(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),       cmocka_unit_test(test_size),
-        cmocka_unit_test(test_mutated_bytes),    cmocka_unit_test(test_mutated_json),
-        cmocka_unit_test(test_json_by_others),   cmocka_unit_test(test_json_texts),
-        cmocka_unit_test(test_random_json),      cmocka_unit_test(test_hostile_values),
-        cmocka_unit_test(test_random_forgeries), cmocka_unit_test(test_differences),
-        cmocka_unit_test(test_continued),        cmocka_unit_test(test_continued_of_mutated_text),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_size),
+        cmocka_unit_test(test_mutated_bytes),
+        cmocka_unit_test(test_mutated_json),
+        cmocka_unit_test(test_json_by_others),
+        cmocka_unit_test(test_json_texts),
+        cmocka_unit_test(test_random_json),
+        cmocka_unit_test(test_hostile_values),
+        cmocka_unit_test(test_random_forgeries),
+        cmocka_unit_test(test_differences),
+        cmocka_unit_test(test_earlier_descriptions),
+        cmocka_unit_test(test_continued),
+        cmocka_unit_test(test_continued_of_mutated_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
