@@ -24,12 +24,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # imported on first use: see __getattr__
-    from ._build import index, merge
     from ._columns import BytesColumn, ColumnBatch, RaggedColumn, RowBatch, SparseColumn
-    from ._concat import concat
-    from ._dataset import Dataset
-    from ._decode import decode_example
-    from ._encode import encode_example, encode_sequence_example
+    from ._columns.record_batch import RecordBatch
+    from ._dataset.concat import concat
+    from ._dataset.dataset import Dataset
+    from ._dataset.join import Joined, join
+    from ._dataset.lifted import Columns
     from ._errors import (
         CancelledError,
         CorruptIndexError,
@@ -47,7 +47,9 @@ if TYPE_CHECKING:  # imported on first use: see __getattr__
         StorageError,
         UnsupportedError,
     )
-    from ._features import (
+    from ._example.decode import decode_example
+    from ._example.encode import encode_example, encode_sequence_example
+    from ._example.features import (
         FixedLen,
         FixedLenSequence,
         Ragged,
@@ -55,11 +57,19 @@ if TYPE_CHECKING:  # imported on first use: see __getattr__
         Sparse,
         VarLen,
     )
-    from ._join import Joined, join
-    from ._lifted import Columns
-    from ._loader import Loader
-    from ._open import open
-    from ._orders import (
+    from ._example.partitions import (
+        RowLengths,
+        RowLimits,
+        RowSplits,
+        RowStarts,
+        UniformRowLength,
+        ValueRowIds,
+    )
+    from ._index.build import index, merge
+    from ._index.open import open
+    from ._index.writer import Writer
+    from ._loader.loader import Loader
+    from ._order.orders import (
         Bucketed,
         Grouped,
         Mixture,
@@ -71,18 +81,8 @@ if TYPE_CHECKING:  # imported on first use: see __getattr__
         Windowed,
         WithReplacement,
     )
-    from ._partitions import (
-        RowLengths,
-        RowLimits,
-        RowSplits,
-        RowStarts,
-        UniformRowLength,
-        ValueRowIds,
-    )
+    from ._order.row_orders import Chunked, Packed, Windows
     from ._recmap import version as __version__
-    from ._record_batch import RecordBatch
-    from ._row_orders import Chunked, Packed, Windows
-    from ._writer import Writer
 
 __all__ = [
     "Bucketed",
@@ -150,12 +150,12 @@ __all__ = [
 # The public names of each module, which is imported when one of them is first used. Most of the
 # time goes into NumPy, which these modules import.
 _NAMES = {
-    "_build": ("index", "merge"),
     "_columns": ("BytesColumn", "ColumnBatch", "RaggedColumn", "RowBatch", "SparseColumn"),
-    "_concat": ("concat",),
-    "_dataset": ("Dataset",),
-    "_decode": ("decode_example",),
-    "_encode": ("encode_example", "encode_sequence_example"),
+    "_columns.record_batch": ("RecordBatch",),
+    "_dataset.concat": ("concat",),
+    "_dataset.dataset": ("Dataset",),
+    "_dataset.join": ("Joined", "join"),
+    "_dataset.lifted": ("Columns",),
     "_errors": (
         "CancelledError",
         "CorruptIndexError",
@@ -173,12 +173,22 @@ _NAMES = {
         "StorageError",
         "UnsupportedError",
     ),
-    "_features": ("FixedLen", "FixedLenSequence", "Ragged", "Sliced", "Sparse", "VarLen"),
-    "_join": ("Joined", "join"),
-    "_lifted": ("Columns",),
-    "_loader": ("Loader",),
-    "_open": ("open",),
-    "_orders": (
+    "_example.decode": ("decode_example",),
+    "_example.encode": ("encode_example", "encode_sequence_example"),
+    "_example.features": ("FixedLen", "FixedLenSequence", "Ragged", "Sliced", "Sparse", "VarLen"),
+    "_example.partitions": (
+        "RowLengths",
+        "RowLimits",
+        "RowSplits",
+        "RowStarts",
+        "UniformRowLength",
+        "ValueRowIds",
+    ),
+    "_index.build": ("index", "merge"),
+    "_index.open": ("open",),
+    "_index.writer": ("Writer",),
+    "_loader.loader": ("Loader",),
+    "_order.orders": (
         "Bucketed",
         "Grouped",
         "Mixture",
@@ -190,17 +200,7 @@ _NAMES = {
         "Windowed",
         "WithReplacement",
     ),
-    "_partitions": (
-        "RowLengths",
-        "RowLimits",
-        "RowSplits",
-        "RowStarts",
-        "UniformRowLength",
-        "ValueRowIds",
-    ),
-    "_record_batch": ("RecordBatch",),
-    "_row_orders": ("Chunked", "Packed", "Windows"),
-    "_writer": ("Writer",),
+    "_order.row_orders": ("Chunked", "Packed", "Windows"),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 

@@ -20,8 +20,8 @@ import numpy as np
 import pyarrow as pa
 
 from ._columns import ColumnBatch
-from ._dataset import RecordBatch
-from ._loader import Loader
+from ._dataset.dataset import RecordBatch
+from ._loader.loader import Loader
 
 __all__ = ["lists", "reader", "table"]
 

@@ -22,9 +22,12 @@ import grain
 
 from . import _recmap
 from ._columns import RowForm, columns_of, rows_of_batch
-from ._dataset import Dataset
-from ._elements import element_of, shape_of
-from ._features import (
+from ._columns.record_batch import RecordBatch
+from ._columns.rows import plain, rows_of
+from ._dataset.dataset import Dataset
+from ._dataset.missing import FirstBatchCheck, Missing
+from ._example.elements import element_of, shape_of
+from ._example.features import (
     Features,
     FixedLen,
     FixedLenSequence,
@@ -33,12 +36,9 @@ from ._features import (
     feature_of,
     parser_of,
 )
-from ._loader import _over
-from ._missing import FirstBatchCheck, Missing
+from ._loader.loader import _over
 from ._numbers import out_of_range
-from ._orders import Order, check_fits
-from ._record_batch import RecordBatch
-from ._rows import plain, rows_of
+from ._order.orders import Order, check_fits
 
 __all__ = ["Batches", "DataSource", "Ordered", "Sampler"]
 

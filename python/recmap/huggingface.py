@@ -15,11 +15,11 @@ from typing import Any
 import datasets
 
 from . import arrow
-from ._dataset import Dataset
-from ._features import Features, parser_of
-from ._missing import Missing
+from ._dataset.dataset import Dataset
+from ._dataset.missing import Missing
+from ._example.features import Features, parser_of
 from ._numbers import cuts_of
-from ._orders import Order, check_fits
+from ._order.orders import Order, check_fits
 
 __all__ = ["dataset"]
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from ._errors import Error
-from ._loader import Loader
-from ._stages import Statistics
+from ._loader.loader import Loader
+from ._loader.stages import Statistics
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

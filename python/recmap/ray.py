@@ -26,13 +26,13 @@ from ray.data.datasource import Datasource as _Datasource
 from ray.data.datasource import ReadTask
 from ray.exceptions import RayTaskError
 
-from . import _build
-from ._credentials import Credentials
-from ._dataset import Dataset
-from ._features import Features, parser_of
-from ._missing import Missing
-from ._numbers import Int64s, cuts_of
-from ._options import (
+from ._dataset.dataset import Dataset
+from ._dataset.missing import Missing
+from ._display.progress import Progress
+from ._example.features import Features, parser_of
+from ._index import build
+from ._index.credentials import Credentials
+from ._index.options import (
     Compression,
     Count,
     Lift,
@@ -49,8 +49,8 @@ from ._options import (
     path_of,
     storage_pairs,
 )
-from ._orders import Order, check_fits
-from ._progress import Progress
+from ._numbers import Int64s, cuts_of
+from ._order.orders import Order, check_fits
 from .arrow import table as table_of
 
 __all__ = ["Datasource", "index"]
@@ -284,13 +284,13 @@ def index(
     }
     prefix = f".{os.path.basename(target)}.parts-"
     folder = tempfile.mkdtemp(prefix=prefix, dir=os.path.dirname(target))
-    task: Any = ray.remote(_build.index).options(**{"num_cpus": threads, **(options or {})})
+    task: Any = ray.remote(build.index).options(**{"num_cpus": threads, **(options or {})})
     try:
         parts = [
             task.remote(shard, _part(folder, i), **arguments)
             for i, shard in enumerate(map(absolute, shards))
         ]
-        _build.merge(target, _gathered(parts), progress=progress)
+        build.merge(target, _gathered(parts), progress=progress)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return target

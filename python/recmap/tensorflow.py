@@ -20,9 +20,17 @@ import tensorflow as tf
 
 from . import _recmap
 from ._columns import BytesColumn, RaggedColumn
-from ._elements import element_of, shape_of
-from ._features import FixedLen, FixedLenSequence, Ragged, Sliced, Sparse, VarLen, feature_of
-from ._loader import Loader
+from ._example.elements import element_of, shape_of
+from ._example.features import (
+    FixedLen,
+    FixedLenSequence,
+    Ragged,
+    Sliced,
+    Sparse,
+    VarLen,
+    feature_of,
+)
+from ._loader.loader import Loader
 
 __all__ = ["dataset"]
 

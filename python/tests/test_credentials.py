@@ -11,7 +11,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import recmap
 from object_server import DIGITS_URL
-from recmap import _credentials, _recmap
+from recmap import _recmap
+from recmap._index import credentials
 
 
 class Provider:
@@ -82,27 +83,27 @@ def test_credentials_are_renewed_before_they_expire(server, tmp_path):
 
 @pytest.mark.parametrize(("seconds", "wait"), [(3600, 3300), (700, 400), (120, 60)])
 def test_credentials_are_renewed_five_minutes_ahead(seconds, wait):
-    renewer = _credentials._Renewer(Provider(seconds))
+    renewer = credentials._Renewer(Provider(seconds))
     renewer.renew()
     assert renewer.renew_at - time.time() == pytest.approx(wait, abs=5)
 
 
 def test_renewing_ends_with_the_data_set(server, tmp_path, monkeypatch):
-    monkeypatch.setattr(_credentials, "_PAUSE", 0.05)
+    monkeypatch.setattr(credentials, "_PAUSE", 0.05)
     provide = Provider(seconds=1.5)
     with opened(server, tmp_path, provide):
         wait_until(lambda: provide.count >= 2)
-        renewer = _credentials._renewers[id(provide)]
-    wait_until(lambda: id(provide) not in _credentials._renewers)
+        renewer = credentials._renewers[id(provide)]
+    wait_until(lambda: id(provide) not in credentials._renewers)
     assert renewer.storages == [] and renewer.thread is None
 
 
 def count_storages(monkeypatch):
     """Counts the storages that the renewers keep for others."""
     shared = []
-    share = _credentials._recmap.storage_share
+    share = credentials._recmap.storage_share
     monkeypatch.setattr(
-        _credentials._recmap, "storage_share", lambda s: shared.append(s) or share(s)
+        credentials._recmap, "storage_share", lambda s: shared.append(s) or share(s)
     )
     return shared
 
@@ -115,25 +116,25 @@ def test_credentials_that_do_not_expire_keep_nothing(server, tmp_path, monkeypat
             assert provide.count > before
             assert len(bytes(ds[5])) > 0
         assert keys_of(server)[-1] == f"KEY{provide.count}"
-    assert shared == [] and id(provide) not in _credentials._renewers
+    assert shared == [] and id(provide) not in credentials._renewers
 
 
 def test_a_storage_without_a_data_set_is_renewed_while_its_owner_keeps_it(monkeypatch):
     """As while the data set is opened, which may take hours if it is indexed."""
-    monkeypatch.setattr(_credentials, "_PAUSE", 0.02)
+    monkeypatch.setattr(credentials, "_PAUSE", 0.02)
     provide = Provider(seconds=1.5)
     storage = _recmap.storage_create(())
-    _credentials.renewed_storage(storage, provide)
+    credentials.renewed_storage(storage, provide)
     wait_until(lambda: provide.count >= 3)
     assert _recmap.storage_is_used(storage)
     del storage
-    wait_until(lambda: id(provide) not in _credentials._renewers)
+    wait_until(lambda: id(provide) not in credentials._renewers)
 
 
 def test_a_thread_that_ended_is_replaced(server, tmp_path):
     provide = Provider(seconds=1.5)
     with opened(server, tmp_path, provide):
-        renewer = _credentials._renewers[id(provide)]
+        renewer = credentials._renewers[id(provide)]
         renewer.thread = threading.Thread(target=int)
         renewer.thread.start()
         renewer.thread.join()
@@ -151,16 +152,16 @@ def test_refused_answers_are_not_kept(server, tmp_path):
 
     with pytest.raises(recmap.InvalidError, match="secret must be text"):
         opened(server, tmp_path, provide)
-    assert id(provide) not in _credentials._renewers
+    assert id(provide) not in credentials._renewers
     with opened(server, tmp_path, provide) as ds:
         assert len(bytes(ds[0])) > 0
     assert keys_of(server)[-1] == "good"
 
 
 def test_a_refused_renewal_leaves_the_credentials(monkeypatch):
-    monkeypatch.setattr(_credentials, "_PAUSE", 0.02)
+    monkeypatch.setattr(credentials, "_PAUSE", 0.02)
     answers = [{"secret": "s", "expires": time.time() + 1}, {"secret": "hidden\n"}]
-    renewer = _credentials._Renewer(lambda: {"key": "k", **answers.pop(0)})
+    renewer = credentials._Renewer(lambda: {"key": "k", **answers.pop(0)})
     renewer.renew()
     with warnings.catch_warnings(record=True):
         warnings.simplefilter("always")
@@ -169,7 +170,7 @@ def test_a_refused_renewal_leaves_the_credentials(monkeypatch):
 
 
 def test_a_warning_that_is_an_error_does_not_end_renewing():
-    renewer = _credentials._Renewer(lambda: None)
+    renewer = credentials._Renewer(lambda: None)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("error")
         renewer.try_renew()
@@ -177,7 +178,7 @@ def test_a_warning_that_is_an_error_does_not_end_renewing():
 
 
 def test_a_failed_renewal_is_repeated(server, tmp_path, monkeypatch):
-    monkeypatch.setattr(_credentials, "_PAUSE", 0.05)
+    monkeypatch.setattr(credentials, "_PAUSE", 0.05)
     provide = Provider(seconds=1.5)
     failures = []
 
@@ -247,10 +248,10 @@ def test_spellings_and_times():
     soon = datetime.now(UTC) + timedelta(hours=1)
     pairs = {"AccessKeyId": "k", "SecretAccessKey": "s", "SessionToken": "t"}
     for expires in (soon, soon.isoformat(), soon.timestamp(), soon.replace(tzinfo=None)):
-        values, seconds = _credentials._values_of({**pairs, "Expiration": expires})
+        values, seconds = credentials._values_of({**pairs, "Expiration": expires})
         assert values == {"key": "k", "secret": "s", "token": "t", "sas": None, "urls": []}
         assert seconds == pytest.approx(soon.timestamp())
-    assert _credentials._seconds_of("2026-01-01T00:00:00Z") == 1767225600
+    assert credentials._seconds_of("2026-01-01T00:00:00Z") == 1767225600
 
 
 def test_options_do_not_show_credentials(server, tmp_path):

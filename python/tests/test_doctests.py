@@ -8,7 +8,16 @@ import pytest
 import recmap
 from conftest import DIGITS, ROOT
 
-ALL = [m.name for m in pkgutil.iter_modules(recmap.__path__) if m.name != "_recmap"]
+FOLDER = recmap.__path__[0]
+PACKAGES = {"": FOLDER} | {
+    f"{m.name}.": f"{FOLDER}/{m.name}" for m in pkgutil.iter_modules([FOLDER]) if m.ispkg
+}
+ALL = [
+    prefix + module.name
+    for prefix, folder in PACKAGES.items()
+    for module in pkgutil.iter_modules([folder])
+    if module.name != "_recmap"
+]
 MODULES = [name for name in ALL if name.startswith("_")]
 
 

@@ -236,7 +236,7 @@ def test_signals_are_answered_during_a_gather(digits_index, threads, access, fea
     """A handler is called several times in one long call, and what it raises ends the call. Signals
     that are answered only at the end of a call reach the handler once."""
     ds = recmap.open(DIGITS, index=digits_index, access=access)
-    parser = recmap._features.parser_of(features) if features else None
+    parser = recmap._example.features.parser_of(features) if features else None
     rings, limit = [], [math.inf]
 
     def ring(number, frame):

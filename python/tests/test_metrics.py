@@ -5,9 +5,9 @@ import threading
 
 import pytest
 import recmap
-from recmap._stages import TransformTimes, statistics_of
+from recmap._loader.stages import TransformTimes, statistics_of
 
-NOTHING = dict.fromkeys(recmap._stages.Statistics.__annotations__, 0)
+NOTHING = dict.fromkeys(recmap._loader.stages.Statistics.__annotations__, 0)
 
 
 def limit_of(ran=0, idle=0, waited=0, **counts):

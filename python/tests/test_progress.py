@@ -24,7 +24,7 @@ def test_nothing_is_printed_without_a_terminal(copied_digits):
 
 
 def test_bar_on_a_terminal(capsys, monkeypatch):
-    from recmap._progress import shown
+    from recmap._display.progress import shown
 
     class Terminal:
         text = ""
@@ -50,11 +50,11 @@ def test_bar_on_a_terminal(capsys, monkeypatch):
 def test_bar_in_a_notebook(monkeypatch):
     import types
 
-    from recmap import _progress
+    from recmap._display import progress
 
     shell = type("ZMQInteractiveShell", (), {})()
     monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
     pytest.importorskip("tqdm")
-    with _progress.shown("auto", "indexing") as call:
-        assert isinstance(call, _progress._Notebook)
+    with progress.shown("auto", "indexing") as call:
+        assert isinstance(call, progress._Notebook)
         call(1, 2, 3, "x")

@@ -357,7 +357,7 @@ def cut(values, shape):
 def expected(features, name, feature, kind):
     """The row of a column."""
     values = values_of(features, name, kind)
-    shape = recmap._elements.shape_of(getattr(feature, "shape", ()))
+    shape = recmap._example.elements.shape_of(getattr(feature, "shape", ()))
     if isinstance(feature, recmap.FixedLen):
         count = int(np.prod(shape, dtype=int))
         if values is None:
@@ -475,7 +475,7 @@ def expected_list(lists, name, feature, kind):
     steps = [values_of({"": step}, "", kind) for step in lists[name].feature]
     if isinstance(feature, recmap.VarLen):
         return [step or [] for step in steps]
-    shape = recmap._elements.shape_of(feature.shape)
+    shape = recmap._example.elements.shape_of(feature.shape)
     if any(step is None or len(step) != int(np.prod(shape, dtype=int)) for step in steps):
         raise Refused
     return [cut(step, shape)[0] for step in steps]

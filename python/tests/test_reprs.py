@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import recmap
-from recmap._text import bytes_text, printable, size_text
+from recmap._display.text import bytes_text, printable, size_text
 
 FEATURES = {"id": recmap.FixedLen((), "bytes"), "label": recmap.FixedLen((), "int32")}
 

@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 import recmap
-from recmap._pictures import picture_of
-from recmap._tables import cell_of
+from recmap._display.pictures import picture_of
+from recmap._display.tables import cell_of
 
 TAGS = {"div", "b", "table", "thead", "tbody", "tr", "th", "td", "img", "progress"}
 ATTRIBUTES = {"style", "src", "alt", "title", "value", "max"}

@@ -4,11 +4,11 @@ Numbers are NumPy arrays over the library's memory and bytes are views into the 
 nothing is copied. A column is created when it is first used, and keeps its batch alive.
 """
 
-from ._batch import Column, ColumnBatch, columns_of, sequence_columns_of
-from ._bytes import BytesColumn
-from ._ragged import RaggedColumn
-from ._row_batch import Positions, RowBatch, RowForm, rows_of_batch, sequence_rows_of_batch
-from ._sparse import SparseColumn
+from .batch import Column, ColumnBatch, columns_of, sequence_columns_of
+from .bytes import BytesColumn
+from .ragged import RaggedColumn
+from .row_batch import Positions, RowBatch, RowForm, rows_of_batch, sequence_rows_of_batch
+from .sparse import SparseColumn
 
 __all__ = [
     "BytesColumn",

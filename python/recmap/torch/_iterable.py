@@ -16,8 +16,8 @@ from torch.utils.data import default_collate
 
 from .. import _recmap
 from .._errors import StateMismatchError
-from .._loader import _LAST, Loader, _over
-from .._orders import Order
+from .._loader.loader import _LAST, Loader, _over
+from .._order.orders import Order
 from ._board import Board, Place
 from ._loader import Loader as TensorLoader
 from ._tensors import tensors

@@ -9,10 +9,10 @@ import torch
 from torch import distributed
 
 from .. import _recmap
-from .._dataset import Dataset
-from .._features import Features
-from .._loader import Loader as _Loader
-from .._loader import LoaderOptions
+from .._dataset.dataset import Dataset
+from .._example.features import Features
+from .._loader.loader import Loader as _Loader
+from .._loader.loader import LoaderOptions
 from .._warn import warn_caller
 from ._tensors import Ragged, Tensors, tensors
 

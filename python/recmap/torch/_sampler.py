@@ -12,8 +12,8 @@ from torch.utils import data
 
 from .. import _recmap
 from .._errors import StateMismatchError
-from .._loader import _LAST, Last, _one_of
-from .._orders import Order
+from .._loader.loader import _LAST, Last, _one_of
+from .._order.orders import Order
 
 
 def mismatch(name: str, there: Any, here: Any) -> StateMismatchError:

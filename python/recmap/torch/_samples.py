@@ -9,10 +9,10 @@ from typing import Any, SupportsIndex
 from torch.utils import data
 
 from .._columns import ColumnBatch, columns_of, sequence_columns_of
-from .._dataset import Dataset
-from .._features import Features, parser_of
-from .._missing import FirstBatchCheck, Missing
-from .._text import joined, printable
+from .._dataset.dataset import Dataset
+from .._dataset.missing import FirstBatchCheck, Missing
+from .._display.text import joined, printable
+from .._example.features import Features, parser_of
 from ._sampler import mismatch
 from ._tensors import Ragged, tensors
 

@@ -1,0 +1,93 @@
+"""Batches of records."""
+
+from __future__ import annotations
+
+from collections import abc
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, SupportsIndex, cast, overload
+
+import numpy as np
+
+from .. import _recmap
+from .._display.text import size_text
+from .._numbers import Int64s
+
+__all__ = ["RecordBatch", "register_sequence"]
+
+
+def register_sequence(kind: type) -> None:
+    """Makes isinstance(kind(...), collections.abc.Sequence) true."""
+    cast(Any, abc.Sequence).register(kind)
+
+
+class RecordBatch(_recmap.RecordBatch):
+    """The records of one gather, or of one step of a loader, in the order asked for.
+
+    A sequence of read-only memoryviews into the mapped shards; a slice or a
+    list of positions gives a list of them. The
+    batch owns what its views need, and every view keeps the batch alive. Immutable, and safe to use
+    from many threads.
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def __len__(self) -> int: ...
+        @overload
+        def __getitem__(self, index: SupportsIndex) -> memoryview: ...
+        @overload
+        def __getitem__(self, index: slice | list[int]) -> list[memoryview]: ...
+        def __getitem__(self, index: Any) -> Any: ...
+        def __iter__(self) -> Iterator[memoryview]: ...
+        @property
+        def nbytes(self) -> int: ...
+
+    def index(self, value: object, start: int = 0, stop: int | None = None) -> int:
+        """The position of the first record that equals `value`."""
+        return abc.Sequence.index(cast(Any, self), value, start, cast(int, stop))
+
+    def count(self, value: object) -> int:
+        """The number of records that equal `value`."""
+        return sum(record == value for record in self)
+
+    def _numbers_and_sizes(self) -> tuple[Int64s, Int64s]:
+        numbers, sizes = np.empty(len(self), np.int64), np.empty(len(self), np.int64)
+        self._read_numbers(numbers, sizes)
+        return numbers, sizes
+
+    @property
+    def numbers(self) -> Int64s:
+        """The number of each record in the whole data set: int64 array."""
+        return self._numbers_and_sizes()[0]
+
+    @property
+    def sizes(self) -> Int64s:
+        """The size of each record in bytes: int64 array."""
+        return self._numbers_and_sizes()[1]
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[Any, Any]:
+        """Exports binary views into the records through the Arrow PyCapsule interface."""
+        return self._arrow_array(-1)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        """Exports a stream of this one array through the Arrow PyCapsule interface."""
+        return self._arrow_stream()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError(
+            "a RecordBatch cannot be pickled, because its items are views; pickle "
+            "list(map(bytes, batch)) instead"
+        )
+
+    def _repr_html_(self) -> str:
+        from .._display.record_tables import batch_table
+
+        return batch_table(self, 20)._repr_html_()
+
+    def __repr__(self) -> str:
+        return f"<recmap.RecordBatch of {len(self)} records, {size_text(self.nbytes)}>"
+
+
+register_sequence(RecordBatch)
+_recmap.batch_set_class(RecordBatch)

@@ -1,0 +1,1 @@
+"""Data sets: their views, columns and selections, and data sets made of several."""

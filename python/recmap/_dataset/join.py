@@ -1,0 +1,218 @@
+"""Records of several data sets, matched by their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, SupportsIndex, TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .._columns import ColumnBatch
+from .._errors import Error, FeatureError, IdNotFoundError
+from .._example.features import Features, FixedLen
+from .._numbers import Int64s, Numbers, UInt64s, as_mask_or_items
+from .dataset import Dataset
+
+__all__ = ["Joined", "join"]
+
+JoinMissing: TypeAlias = Literal["drop", "null", "error"]
+_NO_ID = np.uint64((1 << 64) - 1)  # the stored hash of a record without an id
+_CHUNK = 1 << 14  # records whose ids are read at a time
+
+
+class Joined:
+    """Rows of records with the same id, one of each data set. Created by `recmap.join`.
+
+    ``joined[i]`` is row i: {name: record}. Slices, lists and masks give fewer or other rows.
+    """
+
+    def __init__(self, datasets: Mapping[str, Dataset], positions: Mapping[str, Int64s]) -> None:
+        self._datasets = dict(datasets)
+        self._positions = dict(positions)
+
+    @property
+    def positions(self) -> dict[str, Int64s]:
+        """{name: the position in that data set of each row's record, -1 if it has none}."""
+        return dict(self._positions)
+
+    @property
+    def views(self) -> dict[str, Dataset]:
+        """{name: a view of that data set with the record of each row}: views of equal length.
+
+        Loaders over them with the same order give batches of the same rows.
+
+        Raises:
+            ValueError: a row lacks a record, which only ``missing="null"`` allows.
+        """
+        return {name: self._view(name) for name in self._datasets}
+
+    def _view(self, name: str) -> Dataset:
+        positions = self._positions[name]
+        if (positions < 0).any():
+            raise ValueError(
+                f"rows without a record of {name!r} have no view: join with missing='drop', or "
+                f"select the rows first, as in joined[joined.positions[{name!r}] >= 0]"
+            )
+        return self._datasets[name].select(positions)
+
+    def __len__(self) -> int:
+        return len(next(iter(self._positions.values())))
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> dict[str, memoryview | None]: ...  # type: ignore[overload-overlap]
+    @overload
+    def __getitem__(self, index: slice | list[int] | range | npt.NDArray[Any]) -> Joined: ...
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, (slice, list, range, np.ndarray)):
+            return self._rows(index)
+        return {name: self._record(name, index) for name in self._datasets}
+
+    def _rows(self, index: Any) -> Joined:
+        if not isinstance(index, slice):
+            index = as_mask_or_items(index, len(self))
+        rows = {name: positions[index] for name, positions in self._positions.items()}
+        return Joined(self._datasets, rows)
+
+    def _record(self, name: str, index: SupportsIndex) -> memoryview | None:
+        position = int(self._positions[name][index])
+        return None if position < 0 else self._datasets[name][position]
+
+    def __iter__(self) -> Iterator[dict[str, memoryview | None]]:
+        return (self[i] for i in range(len(self)))
+
+    def parse(
+        self, rows: Numbers, features: Mapping[str, Features], **options: Any
+    ) -> dict[str, ColumnBatch]:
+        """Reads rows and parses them: {name: {feature: column}}.
+
+        Args:
+            rows: as the items of `Dataset.parse`.
+            features: {name: features} for each data set to read.
+            options: those of `Dataset.parse`.
+        """
+        chosen = self._rows(rows)
+        return {
+            name: chosen._view(name).parse(slice(None), wanted, **options)
+            for name, wanted in features.items()
+        }
+
+    def __repr__(self) -> str:
+        names = ", ".join(map(repr, self._datasets))
+        return f"<recmap.Joined of {names}: {len(self)} rows>"
+
+
+def join(
+    datasets: Mapping[str, Dataset], on: Literal["id"] = "id", missing: JoinMissing = "drop"
+) -> Joined:
+    """Matches the records of several data sets by their ids. No data is copied.
+
+    The rows are in the order of the first data set, and have one record of each. If an id is
+    repeated in another data set, its first record is taken; if it is repeated in the first one,
+    each of its records is a row. Ids are matched by their hashes in the indexes; then the ids of
+    all rows are read and compared.
+
+    Args:
+        datasets: {name: data set or view}, at least two, whose indexes have ids.
+        on: only "id".
+        missing: what to do about an id of the first data set that another one lacks. "drop" leaves
+            the row out, "null" keeps it without that record, "error" raises IdNotFoundError.
+
+    Raises:
+        IdNotFoundError: with ``missing="error"``, a record has no match.
+        ValueError: an index has no ids, or has ids that a callback in C read.
+
+    >>> ds = digits()
+    >>> joined = recmap.join({"all": ds, "threes": ds.where("label == 3")})
+    >>> len(joined), bytes(joined[0]["all"]) == bytes(joined[0]["threes"])
+    (183, True)
+    >>> joined.parse([0, 1], {"threes": {"label": recmap.FixedLen((), "int64")}})["threes"]["label"]
+    array([3, 3])
+    """
+    _check_arguments(datasets, on, missing)
+    (first_name, first), *others = datasets.items()
+    hashes = _hashes_of(first)
+    positions = {first_name: np.arange(len(first), dtype=np.int64)}
+    for name, other in others:
+        positions[name] = _matched(first, hashes, other)
+    complete = np.logical_and.reduce([found >= 0 for found in positions.values()])
+    if missing == "error" and not complete.all():
+        raise _unmatched(first_name, first, int(np.argmin(complete)), positions)
+    joined = Joined(datasets, positions)
+    return joined._rows(complete) if missing == "drop" else joined
+
+
+def _check_arguments(datasets: Mapping[str, Dataset], on: str, missing: str) -> None:
+    if not isinstance(datasets, Mapping) or len(datasets) < 2:
+        raise TypeError("join needs a dict of at least two data sets")
+    for name, dataset in datasets.items():
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"{name!r} is not a data set; see recmap.open")
+        if dataset._id_name() is None:
+            raise ValueError(f"the index of {name!r} has no ids: open its shards with id=")
+        dataset.find_many([""])  # raises if a callback in C read the ids, which are unknown here
+    if on != "id":
+        raise ValueError(f'on must be "id", not {on!r}')
+    if missing not in ("drop", "null", "error"):
+        raise ValueError(f'missing must be "drop", "null" or "error", not {missing!r}')
+
+
+def _hashes_of(dataset: Dataset) -> UInt64s:
+    """The hash of the id of each item."""
+    hashes = np.empty(dataset._record_count(), np.uint64)
+    dataset._read_id_hashes(hashes)
+    return dataset._selection.take(hashes)
+
+
+def _matched(first: Dataset, hashes: UInt64s, other: Dataset) -> Int64s:
+    """The position in `other` of the record with the id of each item of `first`, or -1."""
+    theirs = _hashes_of(other)
+    order = np.argsort(theirs, kind="stable")  # of equal hashes, the first position comes first
+    ascending = theirs[order]
+    places = np.minimum(np.searchsorted(ascending, hashes), max(len(order) - 1, 0))
+    found = np.full(len(hashes), -1, np.int64)
+    if len(order):
+        is_found = (ascending[places] == hashes) & (hashes != _NO_ID)
+        found[is_found] = order[places[is_found]]
+    _correct_collisions(found, first, other)
+    return found
+
+
+def _correct_collisions(found: Int64s, first: Dataset, other: Dataset) -> None:
+    """Compares the ids of matched records, because different ids can have the same 48-bit hash."""
+    matched = np.flatnonzero(found >= 0)
+    for begin in range(0, len(matched), _CHUNK):
+        items = matched[begin : begin + _CHUNK]
+        ours, theirs = _ids_of(first, items), _ids_of(other, found[items])
+        for i in np.flatnonzero(ours != theirs).tolist():
+            found[items[i]] = other.find_many([ours[i]])[0]
+
+
+def _ids_of(dataset: Dataset, items: Int64s) -> npt.NDArray[Any]:
+    """The ids of some items: bytes or int."""
+    name = dataset._id_name()
+    assert name is not None
+    failure: Error | None = None
+    for dtype in ("bytes", "int64"):
+        features: Features = {name: FixedLen((), dtype)}
+        for is_sequence in (False, True):
+            try:
+                if is_sequence:
+                    columns, _ = dataset.parse_sequence(items, features, {})
+                else:
+                    columns = dataset.parse(items, features)
+                return np.asarray(columns[name]).astype(object)
+            except (FeatureError, ValueError) as error:
+                failure = failure or (error if isinstance(error, Error) else None)
+    raise failure or ValueError(f"the ids of {dataset.index_path} cannot be read")
+
+
+def _unmatched(
+    name: str, first: Dataset, row: int, positions: Mapping[str, Int64s]
+) -> IdNotFoundError:
+    lacking = next(other for other, found in positions.items() if found[row] < 0)
+    return IdNotFoundError(
+        f"{lacking!r} has no record with the id of record {first.numbers[row]} of {name!r}",
+        first.index_path,
+        advice="Pass missing='drop' to leave such records out, or missing='null' to keep them.",
+    )

@@ -1,0 +1,68 @@
+"""The lifted columns: values that were copied into the index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._errors import IdNotFoundError
+from .text_column import TextColumn
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
+
+__all__ = ["Columns"]
+
+
+class Columns(Mapping[str, "npt.NDArray[Any]"]):
+    """The lifted columns of an index by name, read when first used: ``columns["label"]``.
+
+    Each is a read-only array with one value per record of the data set or view: int64, float32, or
+    object for bytes. Columns of bytes compare with str: ``columns["lang"] == "de"`` is a mask, and
+    `numpy.isin` accepts str, too. The column "@length" always exists: the size of each record in
+    bytes.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+        self._types = {
+            name: (index, kind) for index, (name, kind, _) in enumerate(dataset._column_table())
+        }
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        if name not in self._types:
+            raise IdNotFoundError(
+                f"the index has no column {name!r}",
+                self._dataset.index_path,
+                advice=f"its columns are {', '.join(self._types)}. To add one, open the shards "
+                f"with lift=[{name!r}] and rebuild=True.",
+            )
+        read = self._dataset._columns_read
+        if name not in read:
+            read[name] = self._read(*self._types[name])
+        return self._dataset._selection.take(read[name])
+
+    def _read(self, index: int, kind: str) -> npt.NDArray[Any]:
+        count = self._dataset._record_count()
+        values: npt.NDArray[Any]
+        if kind == "bytes":
+            values = np.empty(count, object).view(TextColumn)
+            values[:] = self._dataset._read_bytes(index, 0, count)
+        else:
+            values = np.empty(count, kind)
+            self._dataset._read_numbers(index, 0, values)
+        values.flags.writeable = False
+        return values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._types)
+
+    def __len__(self) -> int:
+        return len(self._types)
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{name}: {kind}" for name, (_, kind) in self._types.items())
+        return f"<recmap.Columns {{{kinds}}}>"

@@ -1,0 +1,1 @@
+"""What people are shown: tables, pictures, short texts and progress."""

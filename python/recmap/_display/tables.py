@@ -1,0 +1,139 @@
+"""Tables of records and of facts, as plain text for terminals and as HTML for notebooks.
+
+Everything in them that comes from records is escaped and cut, so a table is small and stays text
+whatever the records contain.
+"""
+
+from __future__ import annotations
+
+import html
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .pictures import Picture, picture_of
+from .text import bytes_text, printable, size_text
+
+__all__ = ["Cell", "Table", "cell_of", "facts_html", "show_table"]
+
+_TEXT_WIDTH = 30  # characters of a cell in a terminal
+_LISTED = 3  # values of a list
+_PICTURES_SIZE = 1 << 20  # bytes of all pictures of a table
+_LEFT = ' style="text-align:left"'
+_PICTURE_STYLE = "max-width:12em;max-height:8em;image-rendering:auto"
+
+
+class Cell(NamedTuple):
+    """What a table shows of one value."""
+
+    text: str
+    picture: Picture | None = None
+
+
+class Table:
+    """Rows of cells. Prints as plain text; notebooks display its HTML."""
+
+    def __init__(
+        self, title: str, names: Sequence[str], rows: Sequence[Sequence[Cell]], note: str = ""
+    ) -> None:
+        self._title, self._note = title, note
+        self._names = [printable(name) for name in names]
+        self._rows = rows
+
+    def __repr__(self) -> str:
+        lines = [self._names, *([cell.text for cell in row] for row in self._rows)]
+        cut = [[printable(text, _TEXT_WIDTH) for text in line] for line in lines]
+        widths = [max(map(len, column)) for column in zip(*cut, strict=True)]
+        body = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in cut]
+        return "\n".join([self._title, *body, *([self._note] if self._note else [])])
+
+    def _repr_html_(self) -> str:
+        names = "".join(f"<th{_LEFT}>{html.escape(name)}</th>" for name in self._names)
+        left, rows = _PICTURES_SIZE, []
+        for row in self._rows:
+            cells = []
+            for cell in row:
+                has_room = cell.picture is not None and len(cell.picture.data) <= left
+                cells.append(_cell_html(cell if has_room else Cell(cell.text)))
+                left -= len(cell.picture.data) if has_room and cell.picture else 0
+            rows.append(f"<tr>{''.join(cells)}</tr>")
+        return (
+            f"<div><b>{html.escape(self._title)}</b>"
+            f"<table><thead><tr>{names}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+            f"{html.escape(self._note)}</div>"
+        )
+
+
+def _cell_html(cell: Cell) -> str:
+    text = html.escape(cell.text)
+    if cell.picture is None:
+        return f"<td{_LEFT}>{text}</td>"
+    url = cell.picture.url()
+    return f'<td{_LEFT}><img src="{url}" alt="{text}" title="{text}" style="{_PICTURE_STYLE}"></td>'
+
+
+def cell_of(value: Any) -> Cell:
+    """What a table shows of a value of a feature: bytes, a number, an array, or a list of values.
+
+    Columns are sequences of values.
+    """
+    if value is None:
+        return Cell("")
+    if isinstance(value, (bytes, memoryview)):
+        return _bytes_cell(value)
+    if isinstance(value, np.ndarray):
+        return Cell(_array_text(value))
+    if isinstance(value, (np.generic, int, float)):
+        return Cell(_number_text(value))
+    if len(value) == 1:
+        return cell_of(value[0])
+    texts = [cell_of(value[i]).text for i in range(min(len(value), _LISTED))]
+    return Cell(_listed(texts, len(value)))
+
+
+def _bytes_cell(value: bytes | memoryview) -> Cell:
+    picture = picture_of(value)
+    if picture is None:
+        return Cell(bytes_text(value))
+    size = f"{picture.width}x{picture.height}, {size_text(len(value))}"
+    return Cell(f"{picture.format.upper()} {size}", picture)
+
+
+def _array_text(array: np.ndarray[Any, Any]) -> str:
+    if array.dtype == object or array.ndim == 0:
+        return cell_of(array.tolist()).text
+    if array.size == 1:
+        return _number_text(array.reshape(-1)[0])
+    return _listed([_number_text(number) for number in array.reshape(-1)[:_LISTED]], array.size)
+
+
+def _number_text(number: Any) -> str:
+    is_whole = isinstance(number, (bool, int, np.integer, np.bool_))
+    return str(number) if is_whole else f"{float(number):.6g}"
+
+
+def _listed(texts: list[str], total: int) -> str:
+    text = ", ".join(texts)
+    return f"{total} values: {text}, ..." if len(texts) < total else f"[{text}]"
+
+
+def facts_html(title: str, facts: Mapping[str, object], extra: str = "") -> str:
+    """Names and values as HTML. `extra` is HTML, which follows the title."""
+    rows: Iterable[str] = (
+        f"<tr><th{_LEFT}>{html.escape(printable(str(name)))}</th>"
+        f"<td{_LEFT}>{html.escape(printable(str(value), 200))}</td></tr>"
+        for name, value in facts.items()
+    )
+    return f"<div><b>{html.escape(title)}</b>{extra}<table>{''.join(rows)}</table></div>"
+
+
+def show_table(table: Table) -> None:
+    """Displays a table in a notebook, and prints it elsewhere."""
+    interactive = sys.modules.get("IPython")
+    if interactive is not None and interactive.get_ipython() is not None:
+        interactive.display.display(table)
+        return
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(repr(table).encode(encoding, "backslashreplace").decode(encoding))

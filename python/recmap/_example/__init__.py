@@ -1,0 +1,1 @@
+"""tf.Example: the features to parse, encoding and decoding."""

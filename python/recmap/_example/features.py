@@ -1,0 +1,433 @@
+"""Features: what to parse from records of tf.Example."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .. import _recmap
+from .elements import defaults_of, element_of, shape_of, size_of
+from .partitions import partition_row
+
+__all__ = [
+    "FixedLen",
+    "FixedLenSequence",
+    "Ragged",
+    "Sliced",
+    "Sparse",
+    "VarLen",
+    "feature_of",
+    "features_of_schema",
+    "parser_of",
+]
+
+Row: TypeAlias = tuple[Any, ...]
+
+
+def _row(
+    kind: int,
+    name: str,
+    key: str | None,
+    element: str,
+    *,
+    copy: bool = False,
+    shape: tuple[int, ...] = (),
+    raw: int = 0,
+    raw_resize: bool = False,
+    default: Any = None,
+    ragged: bool = False,
+    partitions: tuple[Any, ...] = (),
+    index_keys: tuple[str, ...] = (),
+    sizes: tuple[int, ...] = (),
+    already_sorted: bool = False,
+    prepend: tuple[Any, ...] = (),
+    append: tuple[Any, ...] = (),
+    pad_edge: bool = False,
+    max_length: int = 0,
+    pad_to: int = 0,
+) -> Row:
+    """A feature as the extension expects it."""
+    defaults = defaults_of(default, element)
+    values = (name, key, kind, element, copy, shape, raw, defaults, ragged)
+    more = (prepend, append, pad_edge, max_length, pad_to)
+    return (*values, partitions, index_keys, sizes, already_sorted, raw_resize, *more)
+
+
+def _raw_of(raw: bool, little_endian: bool) -> int:
+    """The value of recmap_raw."""
+    if not little_endian and not raw:
+        raise ValueError("little_endian=False needs raw=True: other values have no byte order")
+    return 0 if not raw else 1 if little_endian else 2
+
+
+def _length_of(name: str, length: int | None) -> int:
+    if length is None:
+        return 0
+    if operator.index(length) < 1:
+        raise ValueError(f"{name} must be at least 1, not {length}")
+    return operator.index(length)
+
+
+def _check_fixed_length(length: int, raw: bool, shape: tuple[int, ...], element: str) -> None:
+    if not raw:
+        raise ValueError("fixed_length= needs raw=True")
+    size = math.prod(shape) * size_of(element)
+    if length != size:
+        raise ValueError(f"fixed_length must be {size}, the size of the shape, not {length}")
+
+
+@dataclass(frozen=True)
+class FixedLen:
+    """The same number of values in every record: a NumPy array [rows, *shape].
+
+    Args:
+        shape: the shape of a record's values: () for a scalar, an int, or dimensions.
+        dtype: the dtype of the array: "int64", "float32", bytes (which gives a `BytesColumn`), or
+            another one ("int32", "uint8", "bool", "float16", "bfloat16", ...). A value that does
+            not fit is an error.
+        default: for records without the feature: one value, or as many as the shape has. None: a
+            record without the feature is an error.
+        key: the name of the feature in the record, if it differs from that of the column.
+        raw: the feature is one bytes value that contains the elements, as tf.io.decode_raw reads
+            it.
+        copy: copy bytes into one buffer, instead of giving views.
+        little_endian: the byte order of a raw feature; False: big-endian.
+        fixed_length: truncate raw bytes to this size or pad them with zeros; it must be the size of
+            the shape. None: another size is an error.
+    """
+
+    shape: Any = ()
+    dtype: Any = "int64"
+    default: Any = None
+    key: str | None = None
+    raw: bool = False
+    copy: bool = False
+    little_endian: bool = True
+    fixed_length: int | None = None
+
+    def _row(self, name: str) -> Row:
+        element, shape = element_of(self.dtype), shape_of(self.shape)
+        if self.fixed_length is not None:
+            _check_fixed_length(self.fixed_length, self.raw, shape, element)
+        return _row(
+            1,
+            name,
+            self.key,
+            element,
+            shape=shape,
+            default=self.default,
+            raw=_raw_of(self.raw, self.little_endian),
+            raw_resize=self.fixed_length is not None,
+            copy=self.copy,
+        )
+
+
+@dataclass(frozen=True)
+class VarLen:
+    """Any number of values per record: a `RaggedColumn`. For the arguments see `FixedLen`."""
+
+    dtype: Any = "int64"
+    key: str | None = None
+    raw: bool = False
+    copy: bool = False
+    little_endian: bool = True
+
+    def _row(self, name: str) -> Row:
+        raw = _raw_of(self.raw, self.little_endian)
+        return _row(2, name, self.key, element_of(self.dtype), raw=raw, copy=self.copy)
+
+
+@dataclass(frozen=True)
+class FixedLenSequence:
+    """Any number of steps of `shape` each: an array [rows, longest, *shape], padded with `default`.
+
+    With ``ragged=True``: a `RaggedColumn` of steps. For the other arguments see `FixedLen`.
+
+    Args:
+        max_length: keep the first steps of each row, at most this many. None: keep all.
+        pad_to: pad rows to a multiple of this: the smallest one that holds the longest row of the
+            batch, and at least this. So batches have few different shapes, and with the same
+            ``max_length=`` only one, as `jax.jit` and `torch.compile` need. None: pad to the
+            longest row.
+
+    >>> pixels = recmap.FixedLenSequence((), "uint8", raw=True, max_length=50, pad_to=32)
+    >>> digits().parse([0, 1], {"image": pixels})["image"].shape
+    (2, 64)
+    """
+
+    shape: Any = ()
+    dtype: Any = "int64"
+    default: Any = None
+    ragged: bool = False
+    key: str | None = None
+    raw: bool = False
+    copy: bool = False
+    little_endian: bool = True
+    max_length: int | None = None
+    pad_to: int | None = None
+
+    def _row(self, name: str) -> Row:
+        return _row(
+            3,
+            name,
+            self.key,
+            element_of(self.dtype),
+            shape=shape_of(self.shape),
+            default=self.default,
+            ragged=self.ragged,
+            raw=_raw_of(self.raw, self.little_endian),
+            copy=self.copy,
+            max_length=_length_of("max_length", self.max_length),
+            pad_to=_length_of("pad_to", self.pad_to),
+        )
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """Values divided into nested rows by other features: nested `RaggedColumn`.
+
+    Args:
+        partitions: `RowSplits`, `RowLengths`, ..., from the outermost to the innermost.
+    """
+
+    dtype: Any
+    partitions: Sequence[Any]
+    key: str | None = None
+    copy: bool = False
+
+    def _row(self, name: str) -> Row:
+        partitions = tuple(partition_row(partition) for partition in self.partitions)
+        element = element_of(self.dtype)
+        return _row(4, name, self.key, element, partitions=partitions, copy=self.copy)
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """Values with coordinates from other features: a `SparseColumn`.
+
+    Args:
+        index_key: an int64 feature with the coordinate of each value; a list with several
+            dimensions.
+        value_key: the feature with the values.
+        size: the size of the dimension; a list with several dimensions.
+        already_sorted: the values are in the order of their coordinates. This is not checked.
+    """
+
+    index_key: str | Sequence[str]
+    value_key: str
+    dtype: Any
+    size: int | Sequence[int]
+    already_sorted: bool = False
+
+    def _row(self, name: str) -> Row:
+        keys = (self.index_key,) if isinstance(self.index_key, str) else tuple(self.index_key)
+        return _row(
+            5,
+            name,
+            self.value_key,
+            element_of(self.dtype),
+            index_keys=keys,
+            sizes=shape_of(self.size),
+            already_sorted=self.already_sorted,
+        )
+
+
+@dataclass(frozen=True)
+class Sliced:
+    """Elements that a row order cuts into rows: an array [rows, width, *shape].
+
+    Only for loaders with `Chunked`, `Packed` or `Windows`. Every record must have as many elements
+    as the order's counts say.
+
+    Args:
+        shape: the shape of one element: () for tokens.
+        dtype: as for `FixedLen`. With bytes, a `BytesColumn`.
+        pad: the value of places in a row that hold no element; "edge" repeats the nearest element
+            instead.
+        prepend, append: elements that are put before and after those of each document, such as
+            tokens for its beginning and end: together as many as `add` of the order.
+
+    For the other arguments see `FixedLen`.
+    """
+
+    shape: Any = ()
+    dtype: Any = "int64"
+    pad: Any = 0
+    prepend: Sequence[Any] = ()
+    append: Sequence[Any] = ()
+    key: str | None = None
+    raw: bool = False
+    copy: bool = False
+    little_endian: bool = True
+
+    def _row(self, name: str) -> Row:
+        element = element_of(self.dtype)
+        is_edge = isinstance(self.pad, str) and self.pad == "edge"
+        has_no_pad = is_edge or (element == "bytes" and self.pad == 0)
+        return _row(
+            6,
+            name,
+            self.key,
+            element,
+            shape=shape_of(self.shape),
+            default=None if has_no_pad else self.pad,
+            raw=_raw_of(self.raw, self.little_endian),
+            copy=self.copy,
+            prepend=defaults_of(list(self.prepend) or None, element),
+            append=defaults_of(list(self.append) or None, element),
+            pad_edge=is_edge,
+        )
+
+
+def _sequence_of_tensorflow(feature: Any) -> FixedLenSequence:
+    if not feature.allow_missing:
+        raise ValueError(
+            "FixedLenSequenceFeature is only supported with allow_missing=True: records without "
+            "the feature give no steps"
+        )
+    default = feature.default_value
+    if default is not None and np.size(default) != 1:
+        raise ValueError(f"default_value must be one value, which pads, not {default!r}")
+    return FixedLenSequence(feature.shape, feature.dtype, default)
+
+
+def _of_tensorflow(feature: Any) -> Any:
+    """Converts a feature of tf.io, recognised by its class name: TensorFlow is not imported."""
+    kind = type(feature).__name__
+    if kind == "FixedLenFeature":
+        return FixedLen(feature.shape, feature.dtype, feature.default_value)
+    if kind == "VarLenFeature":
+        return VarLen(feature.dtype)
+    if kind == "FixedLenSequenceFeature":
+        return _sequence_of_tensorflow(feature)
+    if kind == "RaggedFeature":
+        if not feature.partitions:
+            return VarLen(feature.dtype, key=feature.value_key)
+        return Ragged(feature.dtype, list(feature.partitions), key=feature.value_key)
+    if kind == "SparseFeature":
+        return Sparse(
+            feature.index_key,
+            feature.value_key,
+            feature.dtype,
+            feature.size,
+            feature.already_sorted,
+        )
+    raise TypeError(
+        f"{feature!r} is not a feature: use FixedLen, VarLen, ... or a feature of tf.io"
+    )
+
+
+Feature: TypeAlias = FixedLen | VarLen | FixedLenSequence | Ragged | Sparse | Sliced
+Features: TypeAlias = Mapping[str, Any]
+
+
+def feature_of(given: Any) -> Feature:
+    """The feature itself, or the equivalent of a feature of tf.io."""
+    known = isinstance(given, (FixedLen, VarLen, FixedLenSequence, Ragged, Sparse, Sliced))
+    feature: Feature = given if known else _of_tensorflow(given)
+    return feature
+
+
+def _rows(features: Features) -> tuple[Row, ...]:
+    rows = []
+    for name, feature in features.items():
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a feature must be a str, not {name!r}")
+        try:
+            rows.append(feature_of(feature)._row(name))
+        except (TypeError, ValueError, OverflowError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"feature {name!r}: {error}") from error
+    return tuple(rows)
+
+
+class _Parsers:
+    """Parsers that were compiled lately.
+
+    A batch keeps its memory for the next one only if both have the same parser; memory from the
+    kernel costs more than parsing into it. So calls with the same features get the same parser.
+    """
+
+    LIMIT = 64
+
+    def __init__(self) -> None:
+        self._of_objects: dict[object, tuple[object, _recmap.Parser]] = {}
+        self._of_rows: dict[str, _recmap.Parser] = {}
+
+    def find(self, features: Features, lists: Features | None) -> _recmap.Parser:
+        """The parser of these very objects, or of equal ones."""
+        objects = (*features.values(), None, *(lists or {}).values())
+        key = (tuple(features), lists if lists is None else tuple(lists), *map(id, objects))
+        found = self._of_objects.get(key)
+        if found:
+            return found[1]
+        parser = self._of_equal(features, lists)
+        if _is_hashable(objects):  # immutable, so the parser stays right
+            self._limit(self._of_objects)
+            self._of_objects[key] = objects, parser  # keeps the objects: no other has their ids
+        return parser
+
+    def _of_equal(self, features: Features, lists: Features | None) -> _recmap.Parser:
+        rows = _rows(features), None if lists is None else _rows(lists)
+        key = repr(rows)  # unlike ==, tells 0.0 from -0.0
+        parser = self._of_rows.get(key)
+        if parser is None:
+            parser = _recmap.Parser(*rows)
+            self._limit(self._of_rows)
+            self._of_rows[key] = parser
+        return parser
+
+    def _limit(self, parsers: dict[Any, Any]) -> None:
+        if len(parsers) >= self.LIMIT:
+            parsers.clear()
+
+
+def _is_hashable(objects: tuple[object, ...]) -> bool:
+    try:
+        hash(objects)
+    except TypeError:
+        return False
+    return True
+
+
+_parsers = _Parsers()
+
+
+def parser_of(features: Features, lists: Features | None = None) -> _recmap.Parser:
+    """Compiles features, and those of the feature lists of SequenceExample if `lists` is given."""
+    for given in (features, {} if lists is None else lists):
+        if not isinstance(given, Mapping):
+            raise TypeError("features must be a dict: {name: recmap.FixedLen(...), ...}")
+    return _parsers.find(features, lists)
+
+
+_DTYPES = {"int64": "int64", "float": "float32", "bytes": "bytes"}
+
+
+def _feature_of_schema(entry: Mapping[str, Any], is_list: bool) -> Feature:
+    dtype, shape = _DTYPES[entry["kind"]], entry["shape"]
+    if shape is None:
+        return VarLen(dtype)
+    return (FixedLenSequence if is_list else FixedLen)(tuple(shape), dtype)
+
+
+def features_of_schema(
+    schema: Mapping[str, Mapping[str, Any]], is_list: bool
+) -> tuple[dict[str, Feature], list[str]]:
+    """The features of a schema, or its feature lists, and the names that no parser can read."""
+    features: dict[str, Feature] = {}
+    omitted = []
+    for name, members in schema.items():
+        entry = members.get("list") if is_list else members
+        if not entry or "kind" not in entry:
+            continue
+        if entry["kind"] in _DTYPES and "\0" not in name:
+            features[name] = _feature_of_schema(entry, is_list)
+        else:
+            omitted.append(name)
+    return features, omitted

@@ -1,0 +1,1 @@
+"""Building, opening and writing: what a data set is read from."""

@@ -1,0 +1,175 @@
+"""Building indexes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from .. import _recmap
+from .._dataset.dataset import Dataset
+from .._display.progress import Progress, shown
+from .._errors import CorruptIndexError, CorruptRecordError
+from .._warn import warn_caller
+from .options import (
+    Compression,
+    Count,
+    Credentials,
+    IndexOptions,
+    Lift,
+    OnCorrupt,
+    OpenOptions,
+    Path,
+    Source,
+    StorageOptions,
+    counted_of,
+    expanded,
+    lifts_of,
+    load_framing,
+    names_of,
+    size_of,
+    storage_of,
+    storage_pairs,
+)
+
+__all__ = ["build_index", "index", "merge"]
+
+
+def build_index(
+    path: str, shards: Sequence[str], options: IndexOptions, *, parts: Sequence[str] = ()
+) -> dict[str, int]:
+    """Builds the index of the shards of the indexes `parts`, then of `shards`. Returns counts."""
+    try:
+        with shown(options.progress, "indexing") as progress:
+            counts = _recmap.index_build(
+                path,
+                parts,
+                shards,
+                id=options.id,
+                lift=options.lifts,
+                count=options.counted,
+                skip_corrupt=options.on_corrupt == "skip",
+                threads=options.threads,
+                guard=options.guard,
+                progress=progress,
+                framing=options.framing,
+                compression=options.compression_code,
+                idx_folder=options.from_idx,
+                storage=storage_of(options.storage, options.credentials),
+                memory_limit=options.memory_limit,
+            )
+    except CorruptIndexError as error:
+        if error.path is None or error.path in (path, *parts):
+            raise
+        # The library has one status for damage. Here it is a shard that is damaged as a whole.
+        fields = error.message, error.path, error.record, error.offset, error.advice
+        raise CorruptRecordError(*fields) from None
+    empty = counts.pop("empty_counts")
+    if counts["records"]:
+        _warn_of_empty_counts([n for i, (n, _) in enumerate(options.counted) if empty >> i & 1])
+    _warn_of_gaps(path, options.id, counts)
+    return counts
+
+
+def _warn_of_empty_counts(names: list[str]) -> None:
+    for name in names:
+        warn_caller(f"all counts are 0: no record has elements of the feature {name!r}")
+
+
+def _warn_of_gaps(path: str, id: str | None, counts: dict[str, int]) -> None:
+    """Warns of records without ids and of skipped damage."""
+    if id is not None and counts["records"] and not counts["ids"]:
+        warn_caller(f"no record has an id: no record has the feature {id!r}")
+    if not counts["damage"]:
+        return
+    with Dataset._open(
+        OpenOptions(path=path, allow_absolute_paths=True, allow_urls=True)
+    ) as dataset:
+        damage = dataset.info["damage"]
+    first = damage[0]
+    places = "1 place" if len(damage) == 1 else f"{len(damage)} places"
+    warn_caller(
+        f"skipped damage in {places}, {counts['damaged_bytes']} bytes; the first is in "
+        f"{first['path']} at byte {first['offset']}: {first['reason']}. "
+        f'ds.info["damage"] lists all of it.'
+    )
+
+
+def index(
+    source: Source,
+    path: Path | None = None,
+    *,
+    id: str | None = None,
+    lift: Lift = (),
+    count: Count = (),
+    on_corrupt: OnCorrupt = "raise",
+    framing: Path = "auto",
+    compression: Compression = "auto",
+    from_idx: Path | None = None,
+    threads: int = 0,
+    memory_limit: int | str | None = None,
+    guard: bool = False,
+    progress: Progress = "auto",
+    storage_options: StorageOptions | None = None,
+    credentials: Credentials | None = None,
+) -> str:
+    """Builds an index of shards and returns its path. An existing index is replaced.
+
+    `path` is the path of the index; None: next to the first shard. All other arguments are those of
+    `open`. The index contains exactly what you ask for here, whatever the replaced one had.
+
+    >>> recmap.index("data/digits", folder / "ids.rmx", id="id") == str(folder / "ids.rmx")
+    True
+    """
+    pairs = storage_pairs(storage_options)
+    shards, default_path, pairs = expanded(names_of(source), pairs, credentials)
+    options = IndexOptions(
+        id=id,
+        lifts=lifts_of(lift),
+        counted=counted_of(count),
+        on_corrupt=on_corrupt,
+        framing=load_framing(framing)[0],
+        compression=compression,
+        from_idx=from_idx,
+        threads=threads,
+        memory_limit=size_of(memory_limit),
+        guard=guard,
+        progress=progress,
+        storage=pairs,
+        credentials=credentials,
+    )
+    target = os.path.abspath(path if path is not None else default_path)
+    build_index(target, shards, options)
+    return target
+
+
+def merge(path: Path, parts: Iterable[Path], *, progress: Progress = "auto") -> dict[str, int]:
+    """Merges indexes into one, byte for byte the index that a single build would give.
+
+    Args:
+        path: the path of the merged index.
+        parts: the indexes to merge, in the order in which their shards follow each other.
+
+    Returns:
+        Counts of what the index has: "records", "shards", "bytes", "ids", "damage",
+        "damaged_bytes".
+
+    Raises:
+        FileNotFoundError: a part does not exist.
+        StateMismatchError: the parts differ in ids, columns or counts.
+    """
+    names = names_of(parts)
+    path_of_first = os.path.abspath(names[0])
+    first = OpenOptions(
+        path=path_of_first,
+        allow_absolute_paths=True,
+        allow_urls=True,
+        allow_missing_shards=True,
+    )
+    with Dataset._open(first) as dataset:
+        options = IndexOptions(
+            id=dataset._id_name(),
+            lifts=dataset._lifts(),
+            counted=dataset._counted(),
+            progress=progress,
+        )
+    return build_index(os.path.abspath(path), [], options, parts=names)

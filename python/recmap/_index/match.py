@@ -1,0 +1,111 @@
+"""Checks that an existing index matches what a call to open asks for.
+
+Each check raises StaleIndexError with what differs. `path` is the path of the index.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from .._dataset.dataset import Dataset
+from .._errors import CorruptRecordError, StaleIndexError
+from .options import IndexOptions, is_url
+
+__all__ = ["check_contents", "check_damage", "check_framing", "check_shards", "resolved"]
+
+_ADVICE = "To build the index again, open the shards (not the .rmx) with rebuild=True."
+
+
+def _stale(path: str, message: str) -> StaleIndexError:
+    return StaleIndexError(message, path, advice=_ADVICE)
+
+
+def check_contents(dataset: Dataset, options: IndexOptions) -> None:
+    """Checks that the index has the ids, lifted columns and element counts asked for."""
+    path, name = dataset.index_path, dataset._id_name()
+    if options.id is not None and name != options.id:
+        found = "no ids" if name is None else f"ids of the feature {name!r}"
+        raise _stale(path, f"the index has {found}, but ids of {options.id!r} are needed")
+    defaults = dict(dataset._lifts())
+    for name, default in options.lifts:
+        if name not in defaults:
+            raise _stale(path, f"the index has no column {name!r}")
+        if default is not None and default != defaults[name]:
+            found = "no default" if defaults[name] is None else f"the default {defaults[name]!r}"
+            raise _stale(path, f"the column {name!r} has {found}, but {default!r} is needed")
+
+    _check_counts(dataset, options)
+
+
+def _check_counts(dataset: Dataset, options: IndexOptions) -> None:
+    path, dtypes = dataset.index_path, dict(dataset._counted())
+    for name, dtype in options.counted:
+        if name not in dtypes:
+            raise _stale(path, f"the index has no element counts of {name!r}")
+        if dtype != dtypes[name]:
+            found, wanted = (d or "values" for d in (dtypes[name], dtype))
+            raise _stale(path, f"the index counts {found} of {name!r}, but {wanted} are needed")
+
+
+def check_framing(dataset: Dataset, options: IndexOptions) -> None:
+    """The value "auto" matches every framing and compression."""
+    if options.framing == options.compression == "auto":
+        return
+    for framing, compression in dataset._formats():
+        if options.framing not in ("auto", framing):
+            message = f"the shards are indexed as {framing}, but {options.framing} is needed"
+            raise _stale(dataset.index_path, message)
+        if options.compression not in ("auto", compression):
+            message = (
+                f"the index has compression {compression}, but {options.compression} is needed"
+            )
+            raise _stale(dataset.index_path, message)
+
+
+def check_damage(dataset: Dataset, options: IndexOptions) -> None:
+    """Raises what building the index would raise, unless skipping damage was asked for."""
+    damage = dataset.info["damage"] if options.on_corrupt == "raise" else []
+    if damage:
+        first = damage[0]
+        places = "1 place" if len(damage) == 1 else f"{len(damage)} places"
+        raise CorruptRecordError(
+            f"{first['reason']}; the index skips damage in {places}",
+            first["path"],
+            offset=first["offset"],
+            advice='To read the good records, pass on_corrupt="skip" or open the .rmx by name.',
+        )
+
+
+def resolved(folder: str, name: str) -> str:
+    """The path of a shard that an index or a caller names, without links; or its URL."""
+    return name if is_url(name) else os.path.realpath(os.path.join(folder, name))
+
+
+def check_shards(dataset: Dataset, shards: Sequence[str]) -> int:
+    """Returns how many of `shards` the index has. They must be the first ones, and unchanged."""
+    path = dataset.index_path
+    folder = os.path.dirname(os.path.realpath(path))
+    table = dataset._shard_table()
+    if len(table) > len(shards):
+        raise _stale(path, f"the index has {len(table)} shards, but only {len(shards)} were given")
+    for (name, size, _, _), shard in zip(table, shards, strict=False):
+        if resolved(folder, name) != resolved("", shard):
+            raise _stale(
+                path, f"the index has the shard {name}, but {shard} was given in its place"
+            )
+        if is_url(shard):
+            continue  # every read compares the object with the index
+        now = os.stat(shard).st_size
+        if now != size:
+            raise _stale(shard, f"the shard has {now} bytes, but had {size} when it was indexed")
+    _check_rewritten(dataset, shards)
+    return len(table)
+
+
+def _check_rewritten(dataset: Dataset, shards: Sequence[str]) -> None:
+    """Reads a record of every shard that is newer than the index, to compare it with the index."""
+    built = os.stat(dataset.index_path).st_mtime_ns
+    for (_, _, first, count), shard in zip(dataset._shard_table(), shards, strict=False):
+        if count and not is_url(shard) and os.stat(shard).st_mtime_ns > built:
+            dataset[first]

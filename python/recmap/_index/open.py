@@ -1,0 +1,308 @@
+"""Opening data sets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .. import _recmap
+from .._dataset.dataset import Dataset
+from .._display.progress import Progress
+from .._errors import Error
+from .build import build_index
+from .match import check_contents, check_damage, check_framing, check_shards, resolved
+from .options import (
+    Access,
+    Check,
+    Compression,
+    Count,
+    Credentials,
+    IndexOptions,
+    Lift,
+    OnCorrupt,
+    OpenOptions,
+    Path,
+    Source,
+    StorageOptions,
+    counted_of,
+    expanded,
+    is_url,
+    lifts_of,
+    load_framing,
+    names_of,
+    path_of,
+    size_of,
+    storage_pairs,
+)
+
+__all__ = ["open"]
+
+
+def _is_index(names: list[str]) -> bool:
+    return len(names) == 1 and names[0].endswith(".rmx") and not os.path.isdir(names[0])
+
+
+def _is_selection(names: list[str]) -> bool:
+    return len(names) == 1 and names[0].endswith(".rmv") and not os.path.isdir(names[0])
+
+
+def _view_of(selection: str, dataset: Dataset) -> Dataset:
+    """The view of the data set that is saved in a selection file."""
+    numbers = np.frombuffer(dataset._read_selection(selection), np.uint64)
+    return dataset.select(numbers)
+
+
+def _open_index(opening: OpenOptions, indexing: IndexOptions, *, rebuild: bool) -> Dataset:
+    """The data set of an index that the caller named. Only ids, columns and counts are checked."""
+    if rebuild:
+        raise ValueError("rebuild=True needs the shards: open them instead of the .rmx")
+    is_custom = opening.framing_path is not None
+    if (indexing.framing != "auto" and not is_custom) or indexing.compression != "auto":
+        raise ValueError(
+            "an .rmx contains the framing and compression of its shards: leave them out, or open "
+            "the shards"
+        )
+    if indexing.from_idx is not None:
+        raise ValueError("from_idx= is for indexing: open the shards instead of the .rmx")
+    dataset = Dataset._open(opening)
+    check_contents(dataset, indexing)
+    return dataset
+
+
+def _open_or_append(opening: OpenOptions, indexing: IndexOptions, shards: Sequence[str]) -> Dataset:
+    """The data set of an existing index. Shards after those that it has are appended first."""
+    dataset = Dataset._open(opening)
+    check_contents(dataset, indexing)
+    check_framing(dataset, indexing)
+    known = check_shards(dataset, shards)
+    check_damage(dataset, indexing)
+    if known == len(shards):
+        return dataset
+    indexing = replace(
+        indexing, id=dataset._id_name(), lifts=dataset._lifts(), counted=dataset._counted()
+    )
+    if known and indexing.framing == "auto":
+        indexing = replace(indexing, framing=dataset._formats()[-1][0])
+    dataset.close()
+    build_index(opening.path, shards[known:], indexing, parts=[opening.path])
+    return Dataset._open(opening)
+
+
+def _keep_contents(path: str, indexing: IndexOptions, first_shard: str) -> IndexOptions:
+    """Adds the ids, lifted columns, counts and framing that the index to be rebuilt has."""
+    try:
+        dataset = Dataset._open(
+            OpenOptions(
+                path=path, allow_absolute_paths=True, allow_urls=True, allow_missing_shards=True
+            )
+        )
+    except Error:
+        return indexing  # damaged, or of another version: nothing can be kept
+    with dataset:
+        lifts = {**dict(dataset._lifts()), **dict(indexing.lifts)}
+        counted = {**dict(dataset._counted()), **dict(indexing.counted)}
+        id = dataset._id_name() if indexing.id is None else indexing.id
+        framings = {framing for framing, _ in dataset._formats()}
+        folder = os.path.dirname(os.path.realpath(path))
+        names = {resolved(folder, row[0]) for row in dataset._shard_table()}
+    framing = indexing.framing
+    if framing == "auto" and len(framings) == 1 and resolved("", first_shard) in names:
+        framing = framings.pop()
+    return replace(
+        indexing,
+        id=id,
+        lifts=tuple(lifts.items()),
+        counted=tuple(counted.items()),
+        framing=framing,
+    )
+
+
+def open(
+    source: Source,
+    *,
+    id: str | None = None,
+    lift: Lift = (),
+    count: Count = (),
+    on_corrupt: OnCorrupt = "raise",
+    index: Path | None = None,
+    framing: Path = "auto",
+    compression: Compression = "auto",
+    from_idx: Path | None = None,
+    rebuild: bool = False,
+    threads: int = 0,
+    memory_limit: int | str | None = None,
+    progress: Progress = "auto",
+    access: Access = "map",
+    check: Check = "data",
+    check_index: bool = False,
+    index_in_memory: bool = False,
+    guard: bool = False,
+    shard_limit: int = 0,
+    allow_absolute_paths: bool = False,
+    span_keep_size: int = 0,
+    shards: Path | None = None,
+    storage_options: StorageOptions | None = None,
+    credentials: Credentials | None = None,
+    cache: Path | None = None,
+    cache_size: int | str | None = None,
+    allow_urls: bool = False,
+    allow_missing_shards: bool = False,
+) -> Dataset:
+    """Opens TFRecord files as a data set. The first use indexes them.
+
+    The index is stored next to the first shard; pass ``index=`` if that folder is read-only. An
+    existing index is used if it has the same shards. If more shards follow, they are appended to
+    it. Any other difference raises StaleIndexError, unless ``rebuild=True``.
+
+    Args:
+        source: a file, a glob (``**`` means any number of folders), a folder, ``@listfile``, a URL
+            (``s3://bucket/train-*.tfrecord``), a list of these, an ``.rmx``, or a selection
+            (``.rmv``, see `Dataset.save`), which gives a view. An ``.rmx`` is opened as it is: only
+            the ids, columns and counts asked for are checked. Naming a shard twice is an error.
+        id: a bytes or int64 feature by which records can be found.
+        lift: features with one value per record to copy into the index as columns;
+            {name: default} if records may lack one.
+        count: features whose elements to count in each record, for rows of tokens and windows of
+            episodes: values of a feature, or steps of a feature list. {name: dtype} counts the
+            numbers in a value of bytes. A record without the feature counts 0. See ``ds.counts``.
+        on_corrupt: "skip" indexes the good records, warns about damage, and lists it in
+            ``ds.info["damage"]``. "raise" also rejects an existing index with skipped records,
+            unless you open that .rmx by name.
+        index: the path of the index; for an ``.rmv``, of an index that was moved.
+        framing: how records are stored in the shards: "tfrecord" (what "auto" means for new
+            indexes), "ofrecord", "lines", "tar" (WebDataset), "fixed:HEADER,RECORD,FOOTER" in
+            bytes, or the path of a shared object with a custom framing, which must contain a slash
+            (docs/framings.md). With an ``.rmx``, only such a path is accepted.
+        compression: "none", "gzip" or "zlib"; "auto" looks at the first bytes of each shard.
+        from_idx: a folder with a text index for each shard (NAME.idx with lines ``OFFSET SIZE``, as
+            DALI's tfrecord2idx writes). New shards are then indexed without reading all their data:
+            record headers are checked against the text index, data are not.
+        rebuild: build the index again, even if a matching one exists. It keeps the ids, lifted
+            columns, counts and framing of the existing index, and adds what you ask for;
+            `recmap.index` builds an index with nothing else.
+        threads: threads for indexing; 0: one per core.
+        memory_limit: an upper bound, in bytes or as "64MiB", on the memory that indexing one
+            compressed shard may take, of those that as many threads index at once; a shard over it
+            is an error. None: a limit that follows the size of the shard (docs/reliability.md).
+        progress: "auto" (tqdm in a notebook, a bar on a terminal, otherwise nothing), None, or a
+            callable with the arguments (bytes done, bytes in total, records, path of the shard).
+        access: "map" gives views into the mapped shards; "read" copies each record instead of
+            mapping; "direct" lets loaders bypass the page cache, for data that do not fit in memory
+            (docs/python/records.md; rows are read as by "read"); "auto" is "direct" if the shards
+            are larger than the memory and direct reads are possible, otherwise "map".
+        check: "header" skips the CRC of the data.
+        check_index: verify the hash of the whole index when opening it.
+        index_in_memory: copy the index to memory.
+        guard: raise an error instead of a fatal SIGBUS if a mapped shard is truncated.
+        shard_limit: the maximum number of shards mapped at once; 0: as many as possible.
+        allow_absolute_paths: allow an ``.rmx`` to name shards outside its own folder, and an
+            ``.rmv`` to name such an index.
+        span_keep_size: the maximum number of inflated bytes of compressed shards that this process
+            keeps, over all threads; 0: 1 GiB. Data being read needs a few MiB per thread on top.
+            Any value gives the same records. A true shuffle that needs more than this inflates
+            again, a few MiB for each record or batch; ``ds.info["compressed"]`` has the sizes.
+        shards: the folder of the shards, or its URL, if an ``.rmx`` was moved without them.
+            Relative names are looked up in it, and so are absolute names and URLs, without the path
+            that all of them have in common. No shard is read from elsewhere.
+        storage_options: how to reach shards in remote stores: "endpoint", "region", "key",
+            "secret", "token", "anonymous", "urls" (presigned URLs) and others (docs/remote.md),
+            also in the spellings of fsspec. Environment variables (AWS_ACCESS_KEY_ID and so on)
+            are the defaults.
+        credentials: a callable without arguments that returns credentials which expire: a mapping
+            with "key", "secret" and "token", or "token", or "sas", or "urls", presigned URLs; and
+            "expires", a datetime, an ISO text or seconds since 1970. It is called again five
+            minutes before that, in a thread of its own, once for all data sets of a process. To
+            pickle the data set, it must be picklable.
+        cache: a folder on the local disk that keeps what is read from remote stores, so that the
+            next epoch requests less. All processes of one user may share it. Local shards are not
+            cached (docs/remote.md).
+        cache_size: the maximum size of the cache, in bytes or as "200GB" or "64MiB"; None: until a
+            tenth of the disk is left.
+        allow_urls: allow an ``.rmx`` to name shards in remote stores.
+        allow_missing_shards: open an ``.rmx`` even if none of its shards is found, for its ids,
+            columns and ``ds.info``. Otherwise that is an error; shards in remote stores are not
+            looked for.
+
+    Raises:
+        FileNotFoundError: nothing has that name, or an ``.rmx`` was copied away from its shards.
+        InvalidError: an ``.rmx`` names shards outside its own folder, or, with ``shards=``, in a
+            way that could leave that folder. Without ``shards=``, pass ``shards=`` or, if you
+            trust the index, ``allow_absolute_paths=True``; for URLs, ``allow_urls=True``.
+        StorageError: a remote store cannot be reached, or refuses access.
+        StaleIndexError: the index is of other shards, or has other ids, columns or counts; or a
+            text index does not match its shard.
+        CorruptRecordError, CorruptIndexError: a shard or the index is damaged.
+
+    >>> ds = recmap.open("data/digits", id="id", lift=["label"], index=folder / "digits.rmx")
+    >>> len(ds), type(ds[12])
+    (1797, <class 'memoryview'>)
+    """
+    names, selection = names_of(source), None
+    if _is_selection(names):
+        selection = names[0]
+        if index is None:
+            index = _recmap.selection_index_path(selection, allow_absolute_paths)
+        names, index = [os.fspath(index)], None
+    # What a selection names is only opened, never indexed, whatever its name: the selection may be
+    # from elsewhere.
+    is_index = selection is not None or _is_index(names)
+    if shards is not None and not is_index:
+        raise ValueError("shards= is for opening an .rmx: the shards are already named")
+    if is_index and is_url(names[0]):
+        raise ValueError(
+            "an .rmx must be a local file: copy it to this machine, then open the copy"
+        )
+    if cache is None and cache_size is not None:
+        raise ValueError("cache_size= is for a cache: pass cache=FOLDER as well")
+    pairs = storage_pairs(storage_options)
+    paths, default_path = [], names[0]
+    if not is_index:
+        paths, default_path, pairs = expanded(names, pairs, credentials)
+    framing_name, framing_path = load_framing(framing)
+    opening = OpenOptions(
+        path=os.path.abspath(default_path if index is None else index),
+        access=access,
+        check=check,
+        check_index=check_index,
+        index_in_memory=index_in_memory,
+        guard=guard,
+        shard_limit=shard_limit,
+        allow_absolute_paths=allow_absolute_paths or not is_index,  # naming shards allows them
+        span_keep_size=span_keep_size,
+        shards=path_of(shards),
+        allow_urls=allow_urls or not is_index,
+        storage=pairs,
+        credentials=credentials,
+        cache=None if cache is None else os.path.abspath(cache),
+        cache_size=size_of(cache_size),
+        # Shards given by name were found already, and a difference is a stale index.
+        allow_missing_shards=allow_missing_shards or not is_index,
+        framing_path=framing_path,
+    )
+    indexing = IndexOptions(
+        id=id,
+        lifts=lifts_of(lift),
+        counted=counted_of(count),
+        on_corrupt=on_corrupt,
+        framing=framing_name,
+        compression=compression,
+        from_idx=from_idx,
+        threads=threads,
+        memory_limit=size_of(memory_limit),
+        guard=guard,
+        progress=progress,
+        storage=pairs,
+        credentials=credentials,
+    )
+    if is_index:
+        dataset = _open_index(opening, indexing, rebuild=rebuild)
+        return dataset if selection is None else _view_of(selection, dataset)
+    if not rebuild and os.path.lexists(opening.path):
+        return _open_or_append(opening, indexing, paths)
+    if os.path.lexists(opening.path):
+        indexing = _keep_contents(opening.path, indexing, paths[0])
+    build_index(opening.path, paths, indexing)
+    return Dataset._open(opening)

@@ -1,0 +1,269 @@
+"""Options: how an index is opened, and what a new index contains."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from .. import _recmap
+from .._display.progress import Progress
+from .._example.elements import element_of
+from .credentials import Credentials, renewed_storage
+
+__all__ = [
+    "Access",
+    "Check",
+    "Compression",
+    "ConcatOptions",
+    "Count",
+    "Counted",
+    "Credentials",
+    "IndexOptions",
+    "Lift",
+    "OnCorrupt",
+    "OpenOptions",
+    "Path",
+    "Source",
+    "StorageOptions",
+    "absolute",
+    "counted_of",
+    "expanded",
+    "is_url",
+    "lifts_of",
+    "load_framing",
+    "names_of",
+    "path_of",
+    "size_of",
+    "storage_of",
+    "storage_pairs",
+]
+
+Path: TypeAlias = "str | os.PathLike[str]"
+Source: TypeAlias = "Path | Iterable[Path]"
+OnCorrupt: TypeAlias = Literal["raise", "skip"]
+Access: TypeAlias = Literal["map", "read", "direct", "auto"]
+Check: TypeAlias = Literal["data", "header"]
+Compression: TypeAlias = Literal["auto", "none", "gzip", "zlib"]
+Lift: TypeAlias = "Iterable[str] | Mapping[str, object]"
+StorageOptions: TypeAlias = "Mapping[str, object]"
+StoragePairs: TypeAlias = "tuple[tuple[str, str], ...]"
+Lifts: TypeAlias = "tuple[tuple[str, str | None], ...]"  # (name, default)
+Count: TypeAlias = "Iterable[str] | Mapping[str, object]"
+Counted: TypeAlias = "tuple[tuple[str, str | None], ...]"  # (name, dtype)
+
+_ACCESS = {"map": 0, "read": 1, "direct": 2, "auto": 3}
+_CHECK = {"data": 0, "header": 1}
+_COMPRESSION = {"auto": 0, "none": 1, "gzip": 2, "zlib": 3}
+_ON_CORRUPT = {"raise": 0, "skip": 1}
+
+
+def _check_choice(name: str, value: str, choices: Mapping[str, int]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenOptions:
+    """How an index is opened. A pickled data set contains these options."""
+
+    path: str
+    access: Access = "map"
+    check: Check = "data"
+    check_index: bool = False
+    index_in_memory: bool = False
+    guard: bool = False
+    shard_limit: int = 0
+    allow_absolute_paths: bool = False
+    span_keep_size: int = 0
+    shards: str | None = None  # the folder or URL of the shards, if the index was moved
+    allow_urls: bool = False
+    storage: StoragePairs = field(default=(), repr=False)  # may contain credentials
+    credentials: Credentials | None = field(default=None, repr=False)
+    cache: str | None = None  # the folder that keeps what is read from remote stores
+    cache_size: int = 0
+    allow_missing_shards: bool = False
+    framing_path: str | None = None  # the shared object of a custom framing
+
+    def __post_init__(self) -> None:
+        _check_choice("access", self.access, _ACCESS)
+        _check_choice("check", self.check, _CHECK)
+
+    def open_handle(self) -> _recmap.Handle:
+        if self.framing_path is not None:
+            _recmap.framing_load(self.framing_path)
+        return _recmap.Handle(
+            self.path,
+            access=_ACCESS[self.access],
+            header_only=self.check == "header",
+            check_index=self.check_index,
+            index_in_memory=self.index_in_memory,
+            guard=self.guard,
+            shard_limit=self.shard_limit,
+            allow_absolute_paths=self.allow_absolute_paths,
+            span_keep_size=self.span_keep_size,
+            shards=self.shards,
+            allow_urls=self.allow_urls,
+            storage=storage_of(self.storage, self.credentials),
+            cache=self.cache,
+            cache_size=self.cache_size,
+            allow_missing_shards=self.allow_missing_shards,
+        )
+
+    def opened(self) -> tuple[OpenOptions, ...]:
+        """The options of each index that is opened."""
+        return (self,)
+
+
+@dataclass(frozen=True)
+class ConcatOptions:
+    """How the parts of a concatenation are opened."""
+
+    parts: tuple[OpenOptions, ...]
+
+    @property
+    def path(self) -> str:
+        """The paths of the indexes, for messages."""
+        return " + ".join(part.path for part in self.parts)
+
+    def open_handle(self) -> _recmap.Handle:
+        return _recmap.Handle.concat(tuple(part.open_handle() for part in self.parts))
+
+    def opened(self) -> tuple[OpenOptions, ...]:
+        return self.parts
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexOptions:
+    """What a new index contains, and how it is built."""
+
+    id: str | None = None
+    lifts: Lifts = ()
+    counted: Counted = ()
+    on_corrupt: OnCorrupt = "raise"
+    framing: str = "auto"
+    compression: Compression = "auto"
+    from_idx: Path | None = None
+    threads: int = 0
+    memory_limit: int = 0
+    guard: bool = False
+    progress: Progress = "auto"
+    storage: StoragePairs = field(default=(), repr=False)  # may contain credentials
+    credentials: Credentials | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        _check_choice("compression", self.compression, _COMPRESSION)
+        _check_choice("on_corrupt", self.on_corrupt, _ON_CORRUPT)
+
+    @property
+    def compression_code(self) -> int:
+        """The value of recmap_compression."""
+        return _COMPRESSION[self.compression]
+
+
+def lifts_of(lift: Lift) -> Lifts:
+    """Names and defaults of the columns that ``lift=`` asks for."""
+    if isinstance(lift, str):
+        raise TypeError(f"lift must be a list of names: [{lift!r}]")
+    if isinstance(lift, Mapping):
+        return tuple((n, None if value is None else str(value)) for n, value in lift.items())
+    return tuple((name, None) for name in lift)
+
+
+def counted_of(count: Count) -> Counted:
+    """Names and dtypes of the features that ``count=`` asks for."""
+    if isinstance(count, str):
+        raise TypeError(f"count must be a list of names: [{count!r}]")
+    if isinstance(count, Mapping):
+        return tuple(
+            (n, None if dtype is None else element_of(dtype)) for n, dtype in count.items()
+        )
+    return tuple((name, None) for name in count)
+
+
+def load_framing(framing: Path) -> tuple[str, str | None]:
+    """The name of a framing. A path to a shared object is loaded, and also returned."""
+    text = os.fspath(framing)
+    if "/" not in text:
+        return text, None
+    path = os.path.abspath(text)
+    return _recmap.framing_load(path), path
+
+
+def names_of(source: Source) -> list[str]:
+    """The names that a source lists."""
+    if isinstance(source, (str, bytes, os.PathLike)):
+        return [os.fsdecode(source)]
+    names = [os.fsdecode(name) for name in source]
+    if not names:
+        raise ValueError("the list of files is empty")
+    return names
+
+
+def is_url(name: str) -> bool:
+    return re.match("[a-z0-9]+://", name) is not None
+
+
+def path_of(path: Path | None) -> str | None:
+    return None if path is None else absolute(os.fspath(path))
+
+
+def absolute(name: str) -> str:
+    """The absolute path of a file, or the URL as it is."""
+    return name if is_url(name) else os.path.abspath(name)
+
+
+def size_of(size: int | str | None) -> int:
+    """The bytes that a size such as "200GB" or "64 MiB" names; 0 for None."""
+    if size is None:
+        return 0
+    count = _parse_size(size) if isinstance(size, str) else size
+    if count <= 0:
+        raise ValueError(f"a size must be positive, not {size}")
+    return count
+
+
+def _parse_size(text: str) -> int:
+    match = re.fullmatch(r"(\d+)\s*(?:([kKMGT])(i?)B|B)?", text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is not a size: write it as '200GB' or '64MiB'")
+    number, unit, binary = match.groups()
+    power = " kMGT".index((unit or " ").replace("K", "k"))
+    return int(number) * math.prod([1024 if binary else 1000] * power)
+
+
+def storage_pairs(options: StorageOptions | None) -> StoragePairs:
+    """Storage options as names and texts. Options of an fsspec client are taken from their dict."""
+    pairs: list[tuple[str, str]] = []
+    for name, value in (options or {}).items():
+        if name == "client_kwargs" and isinstance(value, Mapping):
+            pairs += storage_pairs(value)
+        elif name == "urls" and not isinstance(value, str) and isinstance(value, Iterable):
+            pairs += [(name, str(url)) for url in value]
+        elif isinstance(value, bool):
+            pairs.append((name, "true" if value else "false"))
+        elif value is not None:
+            pairs.append((name, str(value)))
+    return tuple(pairs)
+
+
+def expanded(
+    names: list[str], pairs: StoragePairs, credentials: Credentials | None
+) -> tuple[list[str], str, StoragePairs]:
+    """The shards that names mean, the default path of their index, and the storage options that
+    read them: presigned URLs among the names become options, and shards are named without queries.
+    """
+    paths, path, urls = _recmap.shards_expand(names, storage_of(pairs, credentials))
+    return paths, path, pairs + tuple(("urls", url) for url in urls)
+
+
+def storage_of(pairs: StoragePairs, credentials: Credentials | None = None) -> Any:
+    """The storage with these options; None means the defaults."""
+    if credentials is None:
+        return _recmap.storage_create(pairs) if pairs else None
+    if not callable(credentials):
+        raise TypeError("credentials must be a callable; pass a mapping as storage_options")
+    return renewed_storage(_recmap.storage_create(pairs), credentials)

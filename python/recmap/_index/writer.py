@@ -1,0 +1,172 @@
+"""Writing TFRecord files."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import threading
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TypeAlias
+
+from .. import _recmap
+from .._display.text import joined
+from .._example.encode import Features, encode_example
+from .build import merge
+from .options import Count, Lift, Path, counted_of, lifts_of
+
+__all__ = ["Writer"]
+
+Bytes: TypeAlias = "bytes | bytearray | memoryview"
+
+
+class Writer:
+    """Writes records into TFRecord files in turn: record i goes into shard i modulo `shards`.
+
+    The index numbers the records shard by shard, so with several shards, record i of the index is
+    not the i-th record written.
+
+    The files have temporary names until the writer is closed, so that only complete files appear
+    under their final names. An exception inside ``with`` removes them. If closing fails, shards
+    that were complete remain, without an index. Shards are not compressed, so names that end in .gz
+    or the like are refused.
+
+    Safe to use from many threads, but the order of the records is then undefined. After a fork, the
+    writer belongs to the parent: a child cannot close it and does not affect it.
+
+    Args:
+        pattern: the names of the files: ``"out@16.tfrecord"`` for 16 files
+            ``out-00000-of-00016.tfrecord`` and so on, which `recmap.open` accepts, too; or a
+            pattern in which ``{shard}`` and ``{shards}`` are replaced by numbers.
+        shards: the number of files, for a pattern; 1 by default.
+        index: the path of an index to build while writing, without reading the data again.
+        id, lift, count: what the index contains; see `recmap.open`.
+
+    >>> with Writer(folder / "out@2.tfrecord", index=folder / "out.rmx", id="word") as writer:
+    ...     for word in "one", "two", "three":
+    ...         writer.write({"word": word})
+    >>> [os.path.basename(path) for path in writer.paths]
+    ['out-00000-of-00002.tfrecord', 'out-00001-of-00002.tfrecord']
+    >>> recmap.open(folder / "out.rmx").find("two")
+    2
+    """
+
+    def __init__(
+        self,
+        pattern: Path,
+        shards: int | None = None,
+        *,
+        index: Path | None = None,
+        id: str | None = None,
+        lift: Lift = (),
+        count: Count = (),
+    ) -> None:
+        self.paths = _paths_of(os.fsdecode(pattern), shards)
+        if index is None and (id is not None or lift or count):
+            raise ValueError("id=, lift= and count= need index=: they say what the index contains")
+        self._index = None if index is None else os.path.abspath(index)
+        self._parts = [f"{path}.tmp-part.rmx" for path in self.paths] if index else []
+        self._count = 0
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+        lifts, counted = lifts_of(lift), counted_of(count)
+        self._writers = [
+            _recmap.Writer(
+                os.path.abspath(path), self._parts[i] if index else None, id, lifts, counted
+            )
+            for i, path in enumerate(self.paths)
+        ]
+
+    def write(self, record: Bytes | Features) -> None:
+        """Appends a record: bytes, or features to encode as a tf.Example (see `encode_example`).
+
+        Raises:
+            TypeError, ValueError: a feature has an invalid value. You can continue writing.
+            FeatureError: the id or a lifted feature does not match. The writer cannot continue.
+            OSError: the file cannot be written. The writer cannot continue.
+        """
+        bytes_ = memoryview(encode_example(record) if isinstance(record, Mapping) else record)
+        if not bytes_.c_contiguous:
+            raise ValueError("the bytes of a record must be contiguous in memory")
+        with self._lock:
+            writers = self._writers  # another thread may close the writer
+            if not writers:
+                raise ValueError("the writer is closed")
+            number = self._count
+            self._count += 1
+        writers[number % len(writers)].write(bytes_)
+
+    def __len__(self) -> int:
+        """The number of records written so far."""
+        return self._count
+
+    def close(self) -> None:
+        """Syncs the files, gives them their final names, then builds the index.
+
+        Closing twice does nothing.
+        """
+        writers, self._writers = self._writers, []
+        if not writers:
+            return
+        try:
+            for writer in writers:
+                writer.close()
+            if self._index is not None:
+                merge(self._index, self._parts, progress=None)
+        finally:
+            self._abandon(writers)
+
+    def abandon(self) -> None:
+        """Stops writing and removes the files written so far."""
+        writers, self._writers = self._writers, []
+        self._abandon(writers)
+
+    def _abandon(self, writers: list[_recmap.Writer]) -> None:
+        for writer in writers:
+            writer.abandon()
+        for part in self._parts if os.getpid() == self._owner else ():
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(part)
+
+    def __repr__(self) -> str:
+        state = "" if self._writers else ", closed"
+        paths = joined(map(repr, self.paths), len(self.paths), 2)
+        return f"<recmap.Writer of {paths}: {len(self)} records{state}>"
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()
+
+
+_SET = re.compile(r"(?P<stem>.*[^/])@(?P<count>[1-9][0-9]*)(?P<end>(?:[^0-9/@][^/@]*)?)", re.DOTALL)
+_SET_LIMIT = 1_000_000  # as in the shards that `recmap.open` takes
+
+
+def _paths_of(text: str, shards: int | None) -> list[str]:
+    """The names of the files that a set (NAME@N) or a pattern names."""
+    named = _SET.fullmatch(text)
+    if named is not None and int(named["count"]) <= _SET_LIMIT:
+        count = int(named["count"])
+        if shards is not None and shards != count:
+            raise ValueError(f"{text!r} means {count} shards, but shards is {shards}")
+        return [f"{named['stem']}-{i:05}-of-{count:05}{named['end']}" for i in range(count)]
+    count = 1 if shards is None else shards
+    if count < 1:
+        raise ValueError(f"shards must be at least 1, not {shards}")
+    paths = [text.format(shard=i, shards=count) for i in range(count)]
+    if len(set(paths)) < count:
+        raise ValueError(
+            f"{text!r} gives several shards the same name: put {{shard}} in it, or write NAME@N"
+        )
+    return paths

@@ -1,0 +1,1 @@
+"""The loader, its pipeline of threads and its statistics."""

@@ -1,0 +1,611 @@
+"""The loader: batches of one rank, in order, which the library's threads read ahead."""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+import os
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    NoReturn,
+    Self,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    overload,
+)
+
+from .. import _recmap
+from .._columns import (
+    ColumnBatch,
+    Positions,
+    RowForm,
+    columns_of,
+    rows_of_batch,
+    sequence_columns_of,
+    sequence_rows_of_batch,
+)
+from .._columns.record_batch import RecordBatch
+from .._dataset.dataset import Dataset
+from .._dataset.missing import FirstBatchCheck, Missing
+from .._display.text import class_name
+from .._example.features import Features, parser_of
+from .._order.orders import Order, Sequential, Shuffled, check_fits, check_rows_fit, order_of
+from .._order.row_orders import warn_without_rows
+from .launcher import rank_and_world_size
+from .stages import Statistics, TransformTimes, statistics_of
+
+if TYPE_CHECKING:
+    from .pipeline import Pipeline
+
+__all__ = ["Loader", "LoaderOptions"]
+
+Last: TypeAlias = Literal["keep", "drop", "pad"]
+OnError: TypeAlias = Literal["raise", "skip", "substitute"]
+Readahead: TypeAlias = Literal["auto", "on", "off"]
+Batch = TypeVar("Batch")
+
+_LAST = {"keep": 0, "drop": 1, "pad": 2}
+_ON_ERROR = {"raise": 0, "skip": 1, "substitute": 2}
+_READAHEAD = {"auto": 0, "off": 1, "on": 2}
+_SAME, _CONTINUED, _CHANGED = range(3)  # which states are loaded
+
+
+def _whole(name: str, value: Any) -> int:
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"{name} must be an integer, not {value!r}")
+    if value < 0:
+        raise ValueError(f"{name} must not be negative, but is {value}")
+    return operator.index(value)
+
+
+def _one_of(name: str, value: Any, table: dict[str, int]) -> int:
+    if value not in table:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, table))}, not {value!r}")
+    return table[value]
+
+
+class LoaderOptions(TypedDict, total=False):
+    """Arguments of `Loader` that do not change what a batch is."""
+
+    shuffle: bool
+    seed: int
+    order: Order | None
+    rank: int | Literal["auto"] | None
+    world_size: int | None
+    epochs: float | None
+    last: Last
+    threads: int
+    batches_ahead: int
+    on_error: OnError
+    missing: Missing
+    positions: Positions
+    readahead: Readahead
+    transform_threads: int | None
+
+
+class Loader(Generic[Batch]):
+    """Batches of a data set, epoch by epoch, that can be stopped and resumed at any step.
+
+    ``for batch in loader`` continues at the current position. With ``epochs=None`` it ends with the
+    epoch, and the next ``for`` continues with the next epoch. With ``epochs=3`` it ends before
+    epoch 3 of the run, also when resumed; with ``math.inf`` it never ends. A batch is a
+    `RecordBatch`, a `ColumnBatch` with `features`, or the result of `transform`.
+
+    A second ``next(iter(loader))`` therefore gives the second batch, not the first one again, as it
+    would for a list; `peek` looks at the next batch without consuming it.
+
+    The state covers what was delivered, not what was read ahead: `state_dict` after step s resumes
+    with step s + 1, with any number of ranks and any batch size. After the last step of an epoch,
+    it is the start of the next epoch, also inside the ``for``. (`recmap.torch` follows torchdata
+    instead: inside the ``for``, it is the end of the epoch.)
+
+    Safe to use from many threads: each step is delivered once. A loader has one iterator at a time:
+    a new one ends the previous one. A loader cannot be used in a child process after a fork. It is
+    pickled as its arguments and its state.
+
+    Args:
+        dataset: a data set or a view.
+        batch_size: the number of records per step and rank; None for orders that make their own
+            batches.
+        shuffle: use ``Shuffled(len(dataset), seed)``; otherwise from first to last.
+        seed: the seed of the shuffle.
+        order: an order of ``len(dataset)`` records, instead of shuffle and seed. To load a part of
+            the records, use a view, or an order's `select`. With `Chunked`, `Packed` or `Windows`,
+            batches consist of rows: `features` needs a `Sliced` one, and a batch is a `RowBatch`.
+        features: {name: FixedLen(...), ...}, or features of tf.io: batches are then `ColumnBatch`,
+            parsed in the library's threads.
+        feature_lists: the records are tf.SequenceExample: `features` are those of the context, and
+            a batch is a pair of `ColumnBatch`, as from `Dataset.parse_sequence`.
+        positions: what ``batch["positions"]`` has for rows: the place of each element in its
+            "piece", or in its "document".
+        rank, world_size: the share of each step that belongs to this process; 0 of 1 if not given.
+            ``rank="auto"`` reads both from the variables that torchrun (RANK, WORLD_SIZE), Slurm or
+            Open MPI set, and is 0 of 1 without them. Warns if such variables are set and neither
+            argument is given, because every process then reads all records.
+        epochs: see above.
+        last: what to do with records that do not fill a step: "keep" divides them evenly over the
+            ranks, "drop" leaves them out, "pad" adds records from the start of the epoch. All ranks
+            have the same number of steps.
+        threads: the number of threads that read, check and parse; 0: one per core.
+        batches_ahead: the maximum number of batches to read ahead; 0: a default.
+        on_error: for records that fail their check: "raise" an exception, "skip" the record, or
+            "substitute" the next good one of the epoch. `skipped` lists them.
+        missing: what to do about a feature that no record of the first batch has, as in
+            `Dataset.parse`: "warn", "error" or "ignore".
+        readahead: "auto", "on" or "off": whether to ask the kernel to read records ahead.
+        transform: a callable that converts one batch. It runs ahead in threads, and its results are
+            delivered in order. Views of a RecordBatch stay valid as long as they exist.
+        transform_threads: the number of these threads; None: one per core, at most 8.
+
+    Raises (during iteration; the next call then tries the step again):
+        CorruptRecordError: a record is damaged, or `features` are given and it is not a tf.Example.
+        FeatureError: a record's features do not match, or are missing.
+        Exception: an exception of `transform`.
+
+    >>> features = {"label": recmap.FixedLen((), "int64")}
+    >>> loader = recmap.Loader(digits(), 256, shuffle=True, seed=7, features=features)
+    >>> batch = next(iter(loader))
+    >>> batch["label"].shape, loader.position, loader.steps_left
+    ((256,), 256, 7)
+    >>> again = recmap.Loader(digits(), 100, shuffle=True, seed=7, features=features)
+    >>> again.load_state_dict(loader.state_dict())
+    >>> sum(batch.row_count for batch in again)
+    1541
+    """
+
+    if TYPE_CHECKING:  # the type of the batches
+
+        @overload
+        def __init__(
+            self: Loader[RecordBatch],
+            dataset: Dataset,
+            batch_size: int | None = None,
+            *,
+            features: None = None,
+            feature_lists: None = None,
+            transform: None = None,
+            **options: Unpack[LoaderOptions],
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: Loader[ColumnBatch],
+            dataset: Dataset,
+            batch_size: int | None = None,
+            *,
+            features: Features,
+            feature_lists: None = None,
+            transform: None = None,
+            **options: Unpack[LoaderOptions],
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: Loader[tuple[ColumnBatch, ColumnBatch]],
+            dataset: Dataset,
+            batch_size: int | None = None,
+            *,
+            features: Features | None = None,
+            feature_lists: Features,
+            transform: None = None,
+            **options: Unpack[LoaderOptions],
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: Loader[Batch],
+            dataset: Dataset,
+            batch_size: int | None = None,
+            *,
+            features: Features | None = None,
+            feature_lists: Features | None = None,
+            transform: Callable[[Any], Batch] | None,
+            **options: Unpack[LoaderOptions],
+        ) -> None: ...
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        batch_size: int | None = None,
+        *,
+        shuffle: bool = False,
+        seed: int = 0,
+        order: Order | None = None,
+        features: Features | None = None,
+        feature_lists: Features | None = None,
+        positions: Positions = "piece",
+        rank: int | Literal["auto"] | None = None,
+        world_size: int | None = None,
+        epochs: float | None = None,
+        last: Last = "keep",
+        threads: int = 0,
+        batches_ahead: int = 0,
+        on_error: OnError = "raise",
+        missing: Missing = "warn",
+        readahead: Readahead = "auto",
+        transform: Callable[[Any], Any] | None = None,
+        transform_threads: int | None = None,
+    ) -> None:
+        rank, world_size = rank_and_world_size(rank, world_size)
+        self._arguments = {key: value for key, value in locals().items() if key != "self"}
+        if epochs is not None and epochs != math.inf and not epochs >= 0:  # or no number
+            raise ValueError(f"epochs must not be negative, but is {epochs}")
+        if epochs is not None and epochs != math.inf and epochs != int(epochs):
+            raise ValueError(f"epochs must be None, an integer or math.inf, not {epochs}")
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"dataset must be a recmap.Dataset, not {dataset!r}; see recmap.open")
+        self.dataset = dataset
+        self.order = self._order_of(dataset, order, shuffle, seed)
+        self._order = _over(dataset, self.order)
+        warn_without_rows(self.order)
+        self._epochs = epochs
+        self._batch_size = self._size_of(batch_size)
+        self._last = _one_of("last", last, _LAST)
+        self._rank, self._world_size = _whole("rank", rank), _whole("world_size", world_size)
+        self._parser = None
+        if feature_lists is not None:
+            self._parser = parser_of({} if features is None else features, feature_lists)
+        elif features is not None:
+            self._parser = parser_of(features)
+        self._is_sequence = feature_lists is not None
+        self._form = RowForm.of(self._order, positions)
+        self._first_batch = FirstBatchCheck(dataset, features, feature_lists, missing)
+        self._reading = (
+            _whole("threads", threads),
+            _whole("batches_ahead", batches_ahead),
+            _one_of("on_error", on_error, _ON_ERROR),
+            _one_of("readahead", readahead, _READAHEAD),
+            self._parser,
+        )
+        self._loader = self._create(self._order, self._batch_size)
+        self._identity = dataset._fingerprint(), dataset._record_count()
+        if transform is not None and not callable(transform):
+            raise TypeError(f"transform must be a callable, not {transform!r}")
+        if transform is not None:
+            # Here, because a signal may interrupt an iteration, but must not interrupt an import.
+            from . import pipeline
+
+            self._pipelines = pipeline
+        self._transform = transform
+        self._worker_count = transform_threads or min(8, len(os.sched_getaffinity(0)))
+        self._pipeline: Pipeline | None = None
+        self._times = TransformTimes()
+
+    def _create(self, order: _recmap.Order, batch_size: int) -> _recmap.Loader:
+        rest: tuple[Any, ...] = (self._rank, self._world_size, self._last, *self._reading)
+        return _recmap.Loader(self.dataset._handle, order, batch_size, *rest)
+
+    @staticmethod
+    def _order_of(dataset: Dataset, order: Order | None, shuffle: bool, seed: int) -> Order:
+        if order is None:
+            return Shuffled(len(dataset), seed) if shuffle else Sequential(len(dataset))
+        if shuffle:
+            raise ValueError("pass either an order or shuffle=True, not both")
+        return order
+
+    def _size_of(self, batch_size: int | None, order: _recmap.Order | None = None) -> int:
+        if (order or self._order).batch_count():
+            return 1
+        if batch_size is None:
+            raise ValueError(
+                "batch_size is missing; it is only optional for orders that make their own batches"
+            )
+        if _whole("batch_size", batch_size) < 1:
+            raise ValueError(f"batch_size must be at least 1, not {batch_size}")
+        return batch_size
+
+    # ---- Iterating. A step is delivered by the iterator, which is C, when nothing can fail any
+    # more; all that happens before may be interrupted and is then done again.
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self._iterate(None)
+
+    def _iterate(self, finish: Callable[[Any, _recmap.Step], Any] | None) -> Iterator[Any]:
+        """Steps as `finish` makes them of a batch: what an adapter for a framework does, so that a
+        batch whose conversion fails or is interrupted is not lost."""
+        if self._epochs is not None and self._epochs > 0 and not len(self.order):
+            raise ValueError("the order is empty, so the iteration would never end")
+        if self._epochs is None:
+            self._skip_end()
+        return _recmap.Iterator(
+            self._loader, self._first_source(), self._converter(finish), self._epoch_limit()
+        )
+
+    def peek(self) -> Batch | None:
+        """The next batch, without consuming it: position, state and the next ``for`` are unchanged.
+
+        None if no batch follows: after the last batch of an epoch, until its ``for`` has ended, and
+        after the last of `epochs`.
+
+        >>> loader = recmap.Loader(digits(), 256)
+        >>> loader.peek().numbers[:2].tolist(), loader.position
+        ([0, 1], 0)
+        """
+        limit = self._epoch_limit()
+        while limit is None or self.epoch < limit:
+            step = self._peek_step()
+            if step is None:
+                continue
+            if not step.is_end:
+                convert = self._converter(None)
+                if convert is None:
+                    convert = _batch_of if self._transform is None else _value_of
+                batch: Batch = convert(step)
+                return batch
+            if limit is None or not len(self):
+                break
+            self._loader.deliver(step)
+        return None
+
+    def _peek_step(self) -> _recmap.Step | None:
+        """The first step that is not delivered; None to be asked again."""
+        count, _, is_idle, _ = self._loader.ahead()
+        if self._transform is not None and not count and is_idle:
+            # Without a `for`, the threads of the transform take no steps: take one for them.
+            step = self._loader.first_or_take()
+            if step is not None:
+                self._pipelines.submit_later(step)
+        return self._first_source()()
+
+    def _skip_end(self) -> None:
+        """Delivers the end of an epoch whose last step the iterator before was left at."""
+        while self._loader.is_end_next():
+            step = self._first_source()()
+            if step is not None and step.is_end:
+                self._loader.deliver(step)
+
+    def _is_at_end(self) -> bool:
+        """Whether the last step of an epoch was delivered, but not the end of its ``for``."""
+        return self._loader.is_end_next()
+
+    def _first_source(self) -> Callable[[], _recmap.Step | None]:
+        """What gives the first step that is not delivered; it keeps what it needs of the loader."""
+        return self._loader.first_or_take if self._transform is None else self._first_transformed
+
+    def _first_transformed(self) -> _recmap.Step | None:
+        pipeline = self._pipeline
+        if pipeline is None or pipeline.is_stopped:
+            assert self._transform is not None
+            transform, columns_of_step = self._transform, self._columns_of_step()
+
+            def function(step: _recmap.Step) -> Any:
+                return transform(columns_of_step(step))
+
+            pipeline = self._pipelines.Pipeline(
+                self._loader, function, self._worker_count, self._epoch_limit(), self._times
+            )
+            self._pipeline = pipeline
+        return pipeline.first()
+
+    def _columns_of_step(self) -> Callable[[_recmap.Step], Any]:
+        """What makes the batch of a step, without a reference to the loader."""
+        if self._parser is None:
+            return _batch_of
+        check, form = self._first_batch.check, self._form
+        count = self._parser.context_count() if self._is_sequence else None
+        has_rows = bool(self._order.row_width())
+
+        def columns_of_step(step: _recmap.Step) -> Any:
+            check(step.batch)
+            if count is None:
+                return rows_of_batch(step.batch, form) if has_rows else columns_of(step.batch)
+            if has_rows:
+                return sequence_rows_of_batch(step.batch, form, count)
+            return sequence_columns_of(step.batch, count)
+
+        return columns_of_step
+
+    def _converter(
+        self, finish: Callable[[Any, _recmap.Step], Any] | None
+    ) -> Callable[[_recmap.Step], Any] | None:
+        """What the iterator makes of a step; None: its value or its batch, as they are."""
+        batch_of = self._columns_of_step() if self._transform is None else _value_of
+        if finish is not None:
+            return lambda step: finish(batch_of(step), step)
+        return None if batch_of in (_batch_of, _value_of) else batch_of
+
+    def _epoch_limit(self) -> int | None:
+        if self._epochs == math.inf:
+            return 2**64 - 1
+        return None if self._epochs is None else int(self._epochs)
+
+    # ---- The position.
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of the next step; the first one is 0."""
+        return self._loader.tell()[0]
+
+    @property
+    def position(self) -> int:
+        """The number of positions of the epoch that all ranks together have used."""
+        return self._loader.tell()[1]
+
+    def __len__(self) -> int:
+        """The number of steps in a whole epoch; the same on every rank."""
+        return self._steps_from(self.epoch, 0)
+
+    @property
+    def steps_left(self) -> int:
+        """The number of steps left in the epoch."""
+        return self._steps_from(*self._loader.tell())
+
+    def _steps_from(self, epoch: int, position: int) -> int:
+        return self._order.share(
+            epoch, position, self._world_size, self._batch_size, self._last, 0, self._rank
+        )[0]
+
+    def __getitem__(self, index: object) -> NoReturn:
+        # DataLoader(loader) comes here, because a loader has a length.
+        raise TypeError(
+            "a Loader is iterated, not indexed: `for batch in loader`. For PyTorch, write "
+            "`for batch in recmap.torch.IterableDataset(loader)`, or "
+            "DataLoader(recmap.torch.IterableDataset(loader), batch_size=None)"
+        )
+
+    def state_dict(self) -> dict[str, Any]:
+        """The current state as plain JSON values; the same on every rank after a step.
+
+        It has a few hundred bytes, whatever the number of records.
+        """
+        return self._state_at(*self._loader.tell())
+
+    def _state_at(self, epoch: int, position: int) -> dict[str, Any]:
+        text = _recmap.state_create(
+            *self._identity, len(self.order), epoch, position, self._order.describe()
+        )
+        state: dict[str, Any] = json.loads(text)
+        return state
+
+    def load_state_dict(
+        self, state: dict[str, Any], order: Order | None = None, *, changed: bool = False
+    ) -> None:
+        """Resumes from a state. Rank, world size and batch size may differ from those when saved.
+
+        Args:
+            order: continue with this order. It is accepted if it is the order of the state, or a
+                mixture that continues it: see `Mixture.continued`.
+            changed: accept any order and data set, and take nothing but the epoch and the position
+                from the state. Records may then occur twice or never.
+
+        Raises:
+            StateMismatchError: the state belongs to another data set or order.
+            CorruptIndexError, ValueError: the state was changed, or is not a state; or the order
+                has no such position.
+        """
+        rule = _CHANGED if changed else _SAME if order is None else _CONTINUED
+        text = json.dumps(state)
+        if order is None or order == self.order:
+            self._loader.load(text, rule)
+            return
+        inner = _over(self.dataset, order)
+        size = self._size_of(self._arguments["batch_size"], inner)
+        loader = self._create(inner, size)
+        loader.load(text, rule)
+        self.close()
+        self.order, self._order, self._batch_size, self._loader = order, inner, size, loader
+        self._pipeline = None
+        self._arguments = {**self._arguments, "order": order, "shuffle": False}
+
+    def seek(self, epoch: int = 0, position: int = 0) -> None:
+        """Moves to a position of an epoch, 0 to ``len(order)``, in constant time.
+
+        Raises:
+            ValueError: the position does not exist.
+        """
+        self._loader.seek(_whole("epoch", epoch), _whole("position", position))
+
+    # ---- Information and lifecycle.
+
+    @property
+    def statistics(self) -> Statistics:
+        """Counts since the loader was created, and which stage limits.
+
+        "batches", "records" and "bytes": delivered so far. "skipped": records skipped or replaced.
+        "caller_wait_ns": time that `for` waited for batches. "worker_wait_ns": time that threads
+        waited for room, in total. "readahead": records that the kernel was asked to read ahead.
+        "readahead_records": the current distance of that. "threads": their number.
+        "batches_ready": batches that are ready now.
+
+        With a transform, "caller_wait_ns" is the time that the transform waited for batches.
+        "transform_ns" is the time in the transform, and "transform_idle_ns" the time that its
+        threads waited, both in total; "transform_wait_ns" that `for` waited for the transform.
+
+        "limiting_stage": the stage that the others wait for: "reading" (with checking and parsing),
+        "transform" or "caller"; "none" before the first batch. "explanation" says in words why.
+        `recmap.metrics` exports all this.
+
+        >>> recmap.Loader(digits(), 256).statistics["explanation"]
+        'no batch was delivered yet'
+        """
+        return statistics_of(self._loader.statistics(), self._times)
+
+    @property
+    def skipped(self) -> list[dict[str, int | None]]:
+        """The first 1,024 records that were skipped or replaced because of ``on_error``.
+
+        Each is a dict with "epoch", "position", the record's "number", and the number of its
+        "substitute", or None.
+        """
+        names = "epoch", "position", "number", "substitute"
+        return [dict(zip(names, row, strict=True)) for row in self._loader.skipped()]
+
+    def close(self) -> None:
+        """Ends the iteration and all threads. A later `for` starts them again."""
+        pipeline = self._pipeline
+        if pipeline is not None:
+            pipeline.stop()
+        self._loader.close()
+        if pipeline is not None:
+            pipeline.join()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self._arguments, self.state_dict())
+
+    def _repr_html_(self) -> str:
+        from .._display.tables import facts_html
+
+        epoch, position = self._loader.tell()
+        found, length = self.statistics, len(self.order)
+        bar = f' <progress value="{position}" max="{max(length, 1)}"></progress>'
+        facts = {
+            "data set": repr(self.dataset),
+            "order": repr(self.order),
+            "epoch": epoch,
+            "position": f"{position} of {length}",
+            "rank": f"{self._rank} of {self._world_size}",
+            "steps left": self.steps_left,
+            "limiting stage": f"{found['limiting_stage']} ({found['explanation']})",
+        }
+        return facts_html(class_name(self), facts, bar)
+
+    def __repr__(self) -> str:
+        epoch, position = self._loader.tell()
+        return (
+            f"<{class_name(self)} of {len(self.order)} positions, epoch {epoch}, "
+            f"position {position}, rank {self._rank} of {self._world_size}>"
+        )
+
+
+def _batch_of(step: _recmap.Step) -> Any:
+    return step.batch
+
+
+def _value_of(step: _recmap.Step) -> Any:
+    return step.value
+
+
+def _rebuild(
+    kind: type[Loader[Any]], arguments: dict[str, Any], state: dict[str, Any]
+) -> Loader[Any]:
+    loader = kind(**arguments)
+    loader.load_state_dict(state)
+    return loader
+
+
+def _over(dataset: Dataset, order: Order) -> _recmap.Order:
+    """The order of the records of a view, by their numbers in the whole data set."""
+    check = check_rows_fit if order_of(order).row_width() else check_fits
+    check(order, len(dataset))
+    if dataset._is_whole():
+        return order._order
+    first, length, step, numbers = dataset._selection
+    if numbers is not None:
+        return order._order.view_list(numbers)
+    return order._order.view_range(first, length, step)

@@ -1,0 +1,1 @@
+"""Orders of records and of rows."""
