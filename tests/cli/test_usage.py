@@ -12,6 +12,7 @@ COMMANDS = [
     "index",
     "info",
     "report",
+    "view",
     "schema",
     "get",
     "find",
@@ -28,7 +29,7 @@ COMMANDS = [
     "export",
     "cache",
 ]
-READERS = ["report", "schema", "get", "find", "cat", "sample"]
+READERS = ["report", "view", "schema", "get", "find", "cat", "sample"]
 
 
 def manual(name):
@@ -235,6 +236,7 @@ class WrongUsage(CliTest):
         for command in (
             "info",
             "report",
+            "view",
             "schema",
             "cat",
             "select",

@@ -96,17 +96,25 @@ static recmap_status keep_items(struct view *view, const uint64_t *bits, recmap_
     return RECMAP_OK;
 }
 
-recmap_status view_filter(struct view *view, const char *expression, recmap_error *error) {
+recmap_status view_match(uint64_t **bits, const struct view *view, const char *expression,
+                         recmap_error *error) {
     recmap_filter *filter = NULL;
     uint64_t record_count = recmap_dataset_count(view->dataset);
+    *bits = NULL;
     recmap_status status =
         recmap_filter_create(&filter, view->dataset, expression, strlen(expression), error);
     if (status != RECMAP_OK) return status;
-    uint64_t *bits = calloc((size_t)(record_count / 64 + 1), sizeof *bits);
-    status = bits ? match_records(bits, filter, record_count, error) : fail_memory(error);
+    *bits = calloc((size_t)(record_count / 64 + 1), sizeof **bits);
+    status = *bits ? match_records(*bits, filter, record_count, error) : fail_memory(error);
+    recmap_filter_destroy(filter);
+    return status;
+}
+
+recmap_status view_filter(struct view *view, const char *expression, recmap_error *error) {
+    uint64_t *bits;
+    recmap_status status = view_match(&bits, view, expression, error);
     if (status == RECMAP_OK) status = keep_items(view, bits, error);
     free(bits);
-    recmap_filter_destroy(filter);
     return status;
 }
 

@@ -1,0 +1,111 @@
+/* recmap view: shows the records of a data set in a browser. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "commands/commands.h"
+#include "terminal/interrupt.h"
+#include "terminal/message.h"
+#include "viewer/browser.h"
+#include "viewer/server.h"
+#include "viewer/viewer.h"
+
+enum { OPTION_PORT = ARGS_LONG, OPTION_NO_BROWSER };
+
+static const struct option options[] = {{"port", required_argument, NULL, OPTION_PORT},
+                                        {"no-browser", no_argument, NULL, OPTION_NO_BROWSER},
+                                        {"framing", required_argument, NULL, ARGS_FRAMING},
+                                        {"shards", required_argument, NULL, ARGS_SHARDS},
+                                        {"storage", required_argument, NULL, ARGS_STORAGE},
+                                        {"cache", required_argument, NULL, ARGS_CACHE},
+                                        {"cache-size", required_argument, NULL, ARGS_CACHE_SIZE},
+                                        {NULL, 0, NULL, 0}};
+
+struct view_job {
+    struct args args;
+    uint64_t port; /* 0: any */
+    bool has_browser;
+};
+
+/* The address is the first line of the output, for scripts; a message says how to stop. */
+static recmap_status print_address(const char *url, const struct view *view, recmap_error *error) {
+    if (printf("%s\n", url) < 0 || fflush(stdout))
+        return message_fail_errno(error, "standard output", "write");
+    message("%s: showing %llu record%s; Ctrl-C stops", view->path, (unsigned long long)view->count,
+            plural(view->count));
+    return RECMAP_OK;
+}
+
+static recmap_status serve(struct server *server, const struct view_job *job,
+                           const struct view *view, recmap_error *error) {
+    struct browser browser = {.path = ""};
+    char url[128];
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/%s/", server->gate.port, server->gate.secret);
+    RETURN_IF_FAILED(print_address(url, view, error));
+    if (job->has_browser && !browser_open(&browser, url))
+        message("no browser can be started here: open the address above in one");
+    recmap_status status = server_run(server, error);
+    browser_close(&browser);
+    return status;
+}
+
+static int run_view(struct viewer *viewer, const struct view_job *job) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    struct server *server = calloc(1, sizeof *server);
+    if (!server)
+        return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory for the connections");
+    interrupt_watch();
+    server->answer = viewer_answer;
+    server->context = viewer;
+    recmap_status status = server_open(server, (unsigned)job->port, &error);
+    if (status == RECMAP_OK) status = viewer_init(viewer, &error);
+    if (status == RECMAP_OK) status = serve(server, job, &viewer->view, &error);
+    server_close(server);
+    free(server);
+    return status == RECMAP_CANCELLED ? 0 : recmap_error_print(&error, stderr);
+}
+
+static int set_option(struct view_job *job, int option) {
+    if (option == OPTION_NO_BROWSER) {
+        job->has_browser = false;
+        return 0;
+    }
+    return args_number(&job->args, "--port", optarg, UINT16_MAX, &job->port) ? 0 : 2;
+}
+
+static int run(int argc, char **argv) {
+    struct view_job job = {.has_browser = true};
+    args_init(&job.args, &cmd_view, options, argc, argv);
+    for (int option; (option = args_next(&job.args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return job.args.exit_status;
+        int exit_status = set_option(&job, option);
+        if (exit_status) return exit_status;
+    }
+    if (job.args.operand_count > 1)
+        return args_usage_error(&job.args, "only one index can be given");
+    struct viewer viewer = {.batch = NULL};
+    int exit_status = view_open(&viewer.view, &job.args);
+    if (!exit_status) exit_status = run_view(&viewer, &job);
+    viewer_deinit(&viewer);
+    return interrupt_finish(exit_status);
+}
+
+static const char help[] =
+    "usage: recmap view [OPTION]... NAME.rmx|NAME.rmv\n"
+    "\n"
+    "Shows the records in a browser: a table that scrolls over all of them, each record with its\n"
+    "features, pictures, sounds and bytes, filters over columns, shuffled epochs, and damage.\n"
+    "Prints the address of the page, which contains a secret, and answers only this machine\n"
+    "until Ctrl-C. Nothing is changed, and nothing from a record is run.\n"
+    "\n"
+    "      --port N           listen on this port of 127.0.0.1 (default: any that is free)\n"
+    "      --no-browser       only print the address\n"
+    "      --access A         how to read shards: map (default), read, direct or auto\n"
+    "      --check C          what to verify in a record: data (default) or header\n"
+    "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
+    "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
+    "      --cache FOLDER     keep what is read from remote stores on the local disk\n"
+    "      --cache-size SIZE  its maximum size, such as 200GB; default: a tenth stays free\n"
+    "      --help             print this help\n";
+
+const struct command cmd_view = {"view", "show the records in a browser", help, true, run};

@@ -1,0 +1,559 @@
+"use strict";
+// The page of recmap view. Everything from a record becomes text by textContent, never markup.
+
+const ROW_HEIGHT = 28, KEPT_ROWS = 5000, HEX_PAGE = 4096, THUMB = 32;
+
+const byId = (id) => document.getElementById(id);
+
+/** Makes an element of text and other elements. */
+function element(tag, name, ...children) {
+  const made = document.createElement(tag);
+  if (name) made.className = name;
+  made.append(...children);
+  return made;
+}
+
+/** What is shown. All of it is in the fragment of the address. */
+const state = { page: "rows", first: 0, row: 0, number: null, filter: "", seed: null, epoch: 0 };
+let info = null;
+let rowCount = 0;
+let rows = new Map();
+
+// ---- Requests.
+
+async function request(name, fields) {
+  const query = new URLSearchParams(fields);
+  const reply = await fetch(`api/${name}?${query}`, { cache: "no-store" });
+  const answer = await reply.json();
+  if (!reply.ok) throw new Error([answer.error, answer.advice].filter(Boolean).join(" — "));
+  return answer;
+}
+
+function listing() {
+  const fields = {};
+  if (state.filter) fields.filter = state.filter;
+  if (state.seed !== null) Object.assign(fields, { seed: state.seed, epoch: state.epoch });
+  return fields;
+}
+
+function say(text, isError) {
+  byId("status").textContent = text;
+  byId("status").className = isError ? "bad" : "";
+}
+
+function sayError(error) {
+  const lost = error instanceof TypeError;
+  say(lost ? "recmap view does not answer: has it ended?" : error.message, true);
+}
+
+// ---- The address.
+
+function writeAddress(isNewPage) {
+  const fields = { page: state.page, row: state.row, ...listing() };
+  if (state.page === "record") fields.number = state.number;
+  const address = `#${new URLSearchParams(fields)}`;
+  if (address === location.hash) return;
+  history[isNewPage ? "pushState" : "replaceState"](null, "", address);
+}
+
+function numberOf(text) {
+  return /^[0-9]{1,15}$/.test(text ?? "") ? Number(text) : null;
+}
+
+function readAddress() {
+  const fields = new URLSearchParams(location.hash.slice(1));
+  const page = fields.get("page");
+  state.page = ["record", "damage"].includes(page) ? page : "rows";
+  state.row = numberOf(fields.get("row")) ?? 0;
+  state.number = numberOf(fields.get("number"));
+  if (state.number === null && state.page === "record") state.page = "rows";
+  state.filter = fields.get("filter") ?? "";
+  state.seed = numberOf(fields.get("seed"));
+  state.epoch = numberOf(fields.get("epoch")) ?? 0;
+}
+
+// ---- The table.
+
+const visibleCount = () => Math.max(1, Math.floor(byId("lines").clientHeight / ROW_HEIGHT));
+const lastFirst = () => Math.max(0, rowCount - visibleCount());
+
+const isPlain = () => !state.filter && state.seed === null;
+
+/** With a filter or an order, rows have numbers of their own. */
+function showHeads() {
+  const names = info.columns.map((column) => column.name);
+  const width = `${Math.max(7, String(info.records).length + 1)}ch`;
+  const widths = isPlain() ? [width, "8ch"] : [width, width, "8ch"];
+  for (const name of names) widths.push(`${Math.min(16, Math.max(8, name.length + 1))}ch`);
+  byId("rows").style.setProperty("--columns", [...widths, "minmax(8rem, 1fr)"].join(" "));
+  const heads = [element("span", "number", "record"), element("span", "number extra", "bytes")];
+  for (const name of names) heads.push(element("span", "extra", name));
+  if (!isPlain()) heads.unshift(element("span", "place", "row"));
+  byId("heads").replaceChildren(...heads, element("span", "", "content"));
+}
+
+function lineOf(index) {
+  const row = rows.get(index);
+  const line = element("div", index === state.row ? "row selected" : "row");
+  line.dataset.row = index;
+  if (!isPlain()) line.append(element("span", "place", `${index}`));
+  if (!row) {
+    line.append(element("span", "number", isPlain() ? `${index}` : "…"));
+    return line;
+  }
+  line.append(element("span", "number", `${row.number}`));
+  line.append(element("span", "number extra", `${row.size}`));
+  for (const value of row.values) line.append(element("span", "extra", value ?? "–"));
+  const note = row.error ? `cannot be read: ${row.error}` : row.preview ?? "(large)";
+  line.append(element("span", row.error ? "bad" : "", note.replaceAll(/\s+/g, " ")));
+  return line;
+}
+
+function showThumb() {
+  const room = Math.max(0, byId("track").clientHeight - THUMB);
+  const share = lastFirst() ? state.first / lastFirst() : 0;
+  byId("thumb").style.top = `${room * share}px`;
+  byId("track").setAttribute("aria-valuenow", state.first);
+  byId("track").setAttribute("aria-valuemax", lastFirst());
+}
+
+function showRows() {
+  const lines = [];
+  const end = Math.min(rowCount, state.first + visibleCount() + 1);
+  for (let index = state.first; index < end; index++) lines.push(lineOf(index));
+  byId("lines").replaceChildren(...lines);
+  showThumb();
+}
+
+let isLoading = false;
+
+/** Loads the rows in view. While one request is under way, later ones wait: the last one counts. */
+async function loadRows() {
+  if (isLoading) return;
+  isLoading = true;
+  try {
+    for (;;) {
+      const first = state.first, count = Math.min(500, visibleCount() + 1);
+      let isComplete = rows.size > 0 || rowCount > 0;
+      for (let i = first; isComplete && i < Math.min(rowCount, first + count); i++)
+        isComplete = rows.has(i);
+      if (isComplete) break;
+      const kept = rows;
+      const answer = await request("rows", { first, count, ...listing() });
+      if (kept !== rows) continue;
+      if (rows.size > KEPT_ROWS) rows.clear();
+      rowCount = answer.count;
+      answer.rows.forEach((row, i) => rows.set(answer.first + i, row));
+      scrollTo(state.first);
+      if (!rowCount) break;
+    }
+  } finally {
+    isLoading = false;
+  }
+}
+
+/** Shows the rows from `first` on. */
+function scrollTo(first) {
+  state.first = Math.min(Math.max(0, Math.round(first)), lastFirst());
+  showRows();
+  loadRows().catch(sayError);
+}
+
+function select(row) {
+  state.row = Math.min(Math.max(0, row), Math.max(0, rowCount - 1));
+  let first = state.first;
+  if (state.row < first) first = state.row;
+  if (state.row >= first + visibleCount()) first = state.row - visibleCount() + 1;
+  scrollTo(first);
+  writeAddress(false);
+}
+
+/** Starts again with another filter or order. */
+async function restart() {
+  rows = new Map();
+  rowCount = 0;
+  byId("lines").replaceChildren();
+  showHeads();
+  say(state.filter ? "searching…" : "");
+  // The count is not known before the first reply, so the row is limited after it.
+  const answer = await request("rows", { first: 0, count: 0, ...listing() });
+  rowCount = answer.count;
+  const noun = rowCount === 1 ? "record" : "records";
+  say(state.filter ? `${rowCount.toLocaleString("en")} ${noun} match` : "");
+  const row = Math.min(state.row, Math.max(0, rowCount - 1));
+  state.first = row - Math.floor(visibleCount() / 2);
+  if (state.page === "rows") select(row);
+  else state.row = row;
+}
+
+// ---- One record.
+
+function spark(numbers) {
+  const space = "http://www.w3.org/2000/svg";
+  const values = numbers.map(Number).filter(Number.isFinite);
+  const low = Math.min(...values), range = Math.max(...values) - low || 1;
+  const svg = document.createElementNS(space, "svg");
+  const line = document.createElementNS(space, "polyline");
+  const points = values.map((value, i) => `${i},${100 - ((value - low) / range) * 100}`);
+  svg.setAttribute("viewBox", `0 -5 ${Math.max(1, values.length - 1)} 110`);
+  svg.setAttribute("preserveAspectRatio", "none");
+  line.setAttribute("points", points.join(" "));
+  svg.append(line);
+  return svg;
+}
+
+function hexLine(digits, offset) {
+  const bytes = digits.match(/../g) ?? [];
+  const letters = bytes.map((byte) => {
+    const code = parseInt(byte, 16);
+    return code >= 32 && code < 127 ? String.fromCharCode(code) : ".";
+  });
+  return `${String(offset).padStart(8)}  ${bytes.join(" ").padEnd(47)}  ${letters.join("")}`;
+}
+
+function hexLines(digits, first) {
+  const lines = [];
+  for (let i = 0; i < digits.length; i += 32) lines.push(hexLine(digits.slice(i, i + 32), first + i / 2));
+  return element("pre", "hex", lines.join("\n"));
+}
+
+function media(tag, address, format) {
+  const shown = document.createElement(tag);
+  if (tag === "audio") Object.assign(shown, { controls: true, preload: "none" });
+  else shown.alt = format;
+  shown.addEventListener("error", () => shown.replaceWith(`${format} that cannot be decoded`));
+  shown.src = address;
+  return shown;
+}
+
+/** Shows bytes as what they are: `address` is that of the picture or sound. */
+function showBytes(value, address) {
+  const cell = element("div");
+  const format = value.format ?? "";
+  if (value.picture) cell.append(media("img", address, format));
+  if (value.sound) cell.append(media("audio", address, format));
+  if (value.array) {
+    cell.append(media("img", address, format));
+    cell.firstChild.className = "array";
+  }
+  if (value.text !== undefined) cell.append(element("pre", "", value.text));
+  if (value.hex !== undefined) cell.append(hexLines(value.hex, 0));
+  const size = value.width ? `, ${value.width} x ${value.height}` : "";
+  const hidden = value.hidden ? `; not shown: ${value.hidden}` : "";
+  const name = format ? `${format}${size}, ` : "";
+  cell.append(element("div", "note", `${name}${value.size} bytes${hidden}`));
+  return cell;
+}
+
+function showPart(part, number) {
+  const cell = element("td");
+  if (part.numbers) {
+    const more = part.count > part.numbers.length ? `, … (${part.count} values)` : "";
+    cell.append(element("pre", "", part.numbers.join(", ") + more));
+    if (part.numbers.length >= 8) cell.append(spark(part.numbers));
+  }
+  (part.bytes ?? []).forEach((value, i) => {
+    const fields = new URLSearchParams({ number, part: part.part, value: i });
+    cell.append(showBytes(value, `api/media?${fields}`));
+  });
+  if (part.bytes && part.count > part.bytes.length)
+    cell.append(element("div", "note", `… (${part.count} values)`));
+  if (part.kind === "list") cell.append(`${part.count} steps`);
+  else if (part.type === "unset") cell.append(element("i", "", "unset"));
+  else if (!part.count) cell.append(element("i", "", "no values"));
+  const name = part.kind === "step" ? "· step" : part.name;
+  const note = element("div", "note", part.kind === "list" ? "list" : part.type);
+  return element("tr", "", element("th", "", name, note), cell);
+}
+
+function pair(name, text) {
+  return element("tr", "", element("th", "", name), element("td", "", text));
+}
+
+function showPlace(record) {
+  const table = element("table", "");
+  table.append(pair("shard", record.shard));
+  table.append(pair("in the shard", `record ${record.index}, at byte ${record.offset}`));
+  table.append(pair("size", `${record.size} bytes`));
+  info.columns.forEach((column, i) => table.append(pair(column.name, record.values[i] ?? "–")));
+  return table;
+}
+
+/** A button that shows the record's bytes, a page at a time. */
+function showRaw(record) {
+  const box = element("div"), lines = element("div");
+  async function load(first) {
+    const answer = await request("hex", { number: record.number, first });
+    lines.replaceChildren(hexLines(answer.hex, answer.first));
+    const end = answer.first + answer.hex.length / 2;
+    previous.hidden = first === 0;
+    next.hidden = end >= answer.size;
+  }
+  let first = 0;
+  const button = (text, step) => {
+    const made = element("button", "", text);
+    made.addEventListener("click", () => load((first += step)).catch(sayError));
+    return made;
+  };
+  const show = button("Show the bytes", 0), previous = button("Previous", -HEX_PAGE);
+  const next = button("Next", HEX_PAGE);
+  show.id = "show-bytes";
+  previous.hidden = next.hidden = true;
+  show.addEventListener("click", () => (show.hidden = true));
+  box.append(element("h2", "", "Bytes"), show, lines, previous, " ", next);
+  return box;
+}
+
+function showRecord(record) {
+  const page = byId("record");
+  const back = element("button", "", "← Table");
+  back.addEventListener("click", () => open("rows"));
+  const older = element("button", "", "Previous"), newer = element("button", "", "Next");
+  older.addEventListener("click", () => step(-1).catch(sayError));
+  newer.addEventListener("click", () => step(1).catch(sayError));
+  const content = [];
+  if (record.error) {
+    content.push(element("p", "bad", `cannot be read: ${record.error}`));
+    if (record.advice) content.push(element("p", "note", record.advice));
+  } else if (record.parts) {
+    const table = element("table", "");
+    for (const part of record.parts) table.append(showPart(part, record.number));
+    content.push(element("h2", "", "Features"), table);
+    if (record.part_count > record.parts.length)
+      content.push(element("p", "note", `The first ${record.parts.length} of ${record.part_count}.`));
+  } else if (record.bytes) {
+    content.push(element("h2", "", "Content"));
+    content.push(showBytes(record.bytes, `api/media?number=${record.number}`));
+  }
+  if (!record.error) content.push(showRaw(record));
+  page.replaceChildren(element("p", "line", back, older, newer),
+    element("h1", "", `Record ${record.number}`), showPlace(record), ...content);
+  page.scrollTop = 0;
+}
+
+async function openRecord(number, isNewPage) {
+  state.number = number;
+  const record = await request("record", { number });
+  if (state.number !== number) return;
+  showRecord(record);
+  open("record", isNewPage);
+}
+
+/** The next or previous record of the table. */
+async function step(count) {
+  const row = state.row + count;
+  if (row < 0 || row >= rowCount) return;
+  const answer = await request("rows", { first: row, count: 1, ...listing() });
+  state.row = row;
+  await openRecord(answer.rows[0].number, false);
+}
+
+// ---- Damage.
+
+async function loadDamage() {
+  const answer = await request("damage", {});
+  const page = byId("damage"), table = element("table", "");
+  const heads = ["shard", "byte", "bytes", "record", "reason"];
+  table.append(element("tr", "", ...heads.map((head) => element("th", "", head))));
+  for (const place of answer.places) {
+    const length = place.length || "whole shard";
+    const texts = [place.shard, place.offset, length, place.number ?? "–", place.reason];
+    table.append(element("tr", "", ...texts.map((text) => element("td", "", `${text}`))));
+  }
+  const back = element("button", "", "← Table");
+  back.addEventListener("click", () => open("rows"));
+  const more = answer.count > answer.places.length;
+  const noun = answer.count === 1 ? "damaged place" : "damaged places";
+  const total = `The index lists ${answer.count} ${noun}${more ? "; these are the first" : ""}.`;
+  const note = "These bytes are left out: they are not records. 'recmap verify' looks for new damage.";
+  page.replaceChildren(element("p", "", back), element("h1", "", total),
+    element("p", "note", note), ...(answer.count ? [table] : []));
+}
+
+// ---- Pages.
+
+function open(page, isNewPage = true) {
+  const isOther = state.page !== page;
+  state.page = page;
+  for (const name of ["rows", "record", "damage"]) byId(name).hidden = name !== page;
+  writeAddress(isNewPage && isOther);
+  if (page === "rows") select(state.row);
+}
+
+async function showAddress() {
+  readAddress();
+  byId("filter-text").value = state.filter;
+  byId("order-kind").value = state.seed === null ? "stored" : "shuffled";
+  byId("seed").value = state.seed ?? 0;
+  byId("epoch").value = state.epoch;
+  showOrder();
+  const page = state.page;
+  await restart();
+  if (page === "record") await openRecord(state.number, false);
+  else if (page === "damage") await loadDamage();
+  open(page, false);
+}
+
+async function goTo(kind, text) {
+  if (kind === "row") {
+    const row = numberOf(text);
+    if (row === null || row >= rowCount)
+      throw new Error(`rows are numbered from 0 to ${rowCount - 1}`);
+    state.row = row;
+    return open("rows");
+  }
+  const answer = await request("find", { [kind]: text, ...listing() });
+  const [match] = answer.matches;
+  const count = answer.matches.length;
+  say(count > 1 ? `${count} records have this id: this is the first` : "");
+  if (match.row === null) {
+    say(`record ${match.number} is not in this table`);
+    return openRecord(match.number, true);
+  }
+  state.row = match.row;
+  return open("rows");
+}
+
+function showOrder() {
+  const isShuffled = byId("order-kind").value === "shuffled";
+  for (const part of document.querySelectorAll(".shuffled")) part.hidden = !isShuffled;
+}
+
+async function applyOrder() {
+  const isShuffled = byId("order-kind").value === "shuffled";
+  const seed = numberOf(byId("seed").value), epoch = numberOf(byId("epoch").value);
+  if (isShuffled && (seed === null || epoch === null))
+    throw new Error("seed and epoch are numbers");
+  state.seed = isShuffled ? seed : null;
+  state.epoch = isShuffled ? epoch : 0;
+  state.row = 0;
+  open("rows");
+  await restart();
+}
+
+async function applyFilter() {
+  const former = state.filter;
+  state.filter = byId("filter-text").value.trim();
+  state.row = 0;
+  try {
+    open("rows");
+    await restart();
+  } catch (error) {
+    state.filter = former;
+    await restart();
+    throw error;
+  }
+}
+
+// ---- Keys, wheel, touch and the scroll bar.
+
+const keys = {
+  j: () => move(1), ArrowDown: () => move(1), k: () => move(-1), ArrowUp: () => move(-1),
+  PageDown: () => move(visibleCount()), PageUp: () => move(-visibleCount()),
+  Home: () => move(-Infinity), End: () => move(Infinity),
+  g: () => byId("find-text").select(), "/": () => byId("filter-text").select(),
+  "?": () => byId("help").showModal(),
+  Enter: () => state.page === "rows" && rows.has(state.row) && openRow(state.row),
+  Escape: () => open("rows"),
+};
+
+function move(count) {
+  if (state.page === "rows") select(state.row + count);
+  else if (state.page === "record" && Math.abs(count) === 1) step(count).catch(sayError);
+}
+
+function openRow(row) {
+  state.row = row;
+  openRecord(rows.get(row).number, true).catch(sayError);
+}
+
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || byId("help").open) return;
+  const isInput = /^(INPUT|SELECT|BUTTON|AUDIO)$/.test(event.target.tagName);
+  if (isInput && event.key === "Escape") return event.target.blur();
+  if (isInput || !Object.hasOwn(keys, event.key)) return;
+  const isScroll = state.page !== "rows" && /^(Page|Home|End|Arrow)/.test(event.key);
+  if (isScroll) return;
+  event.preventDefault();
+  keys[event.key]();
+}
+
+function watchScrolling() {
+  const lines = byId("lines"), track = byId("track");
+  let rest = 0, touchY = 0;
+  const scrollBy = (pixels) => {
+    rest += pixels;
+    const count = Math.trunc(rest / ROW_HEIGHT);
+    rest -= count * ROW_HEIGHT;
+    if (count) scrollTo(state.first + count);
+  };
+  lines.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    scrollBy(event.deltaMode === 1 ? event.deltaY * ROW_HEIGHT : event.deltaY);
+  }, { passive: false });
+  lines.addEventListener("touchstart", (event) => (touchY = event.touches[0].clientY));
+  lines.addEventListener("touchmove", (event) => {
+    scrollBy(touchY - event.touches[0].clientY);
+    touchY = event.touches[0].clientY;
+  });
+  const drag = (event) => {
+    if (!event.buttons) return;
+    const box = track.getBoundingClientRect();
+    const share = (event.clientY - box.top - THUMB / 2) / Math.max(1, box.height - THUMB);
+    scrollTo(Math.min(1, Math.max(0, share)) * lastFirst());
+  };
+  track.addEventListener("pointerdown", (event) => {
+    track.setPointerCapture(event.pointerId);
+    drag(event);
+  });
+  track.addEventListener("pointermove", drag);
+}
+
+function watch() {
+  const submit = (id, action) => byId(id).addEventListener("submit", (event) => {
+    event.preventDefault();
+    document.activeElement.blur();
+    action().catch(sayError);
+  });
+  submit("find", async () => goTo(byId("find-kind").value, byId("find-text").value.trim()));
+  submit("filter", applyFilter);
+  submit("order", applyOrder);
+  byId("order-kind").addEventListener("change", () => {
+    showOrder();
+    applyOrder().catch(sayError);
+  });
+  byId("damage-button").addEventListener("click", () => {
+    loadDamage().then(() => open("damage")).catch(sayError);
+  });
+  byId("help-button").addEventListener("click", () => byId("help").showModal());
+  byId("lines").addEventListener("click", (event) => {
+    const line = event.target.closest(".row");
+    if (line && rows.has(Number(line.dataset.row))) openRow(Number(line.dataset.row));
+  });
+  document.addEventListener("keydown", onKey);
+  addEventListener("resize", () => scrollTo(state.first));
+  addEventListener("popstate", () => showAddress().catch(sayError));
+  watchScrolling();
+}
+
+function showInfo() {
+  const format = (number) => number.toLocaleString("en");
+  const noun = (count, word) => `${format(count)} ${word}${count === 1 ? "" : "s"}`;
+  document.title = `${info.path} - recmap view`;
+  byId("title").textContent = info.path;
+  const part = info.count !== info.records ? ` of ${format(info.records)}` : "";
+  byId("totals").textContent = `${format(info.count)}${part} records, ${noun(info.shards, "shard")}, `
+    + `${format(info.bytes)} bytes, ${noun(info.damage, "damaged place")}`;
+  byId("damage-button").hidden = !info.damage;
+  const id = document.querySelector("#find-kind option[value=id]");
+  id.disabled = info.ids === null;
+}
+
+async function start() {
+  info = await request("info", {});
+  showInfo();
+  watch();
+  await showAddress();
+}
+
+start().catch(sayError);

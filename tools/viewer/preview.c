@@ -1,0 +1,74 @@
+#include "viewer/preview.h"
+
+#include "report/characters.h"
+#include "report/media.h"
+#include "terminal/message.h"
+
+enum {
+    FEATURES_MAX = 8,
+    NAME_MAX_SHOWN = 40,
+    NUMBERS_MAX = 4,
+    TEXT_MAX = 60,
+    BYTES_MAX = 16,
+    RECORD_TEXT_MAX = 200
+};
+
+struct line {
+    struct json *json;
+    size_t features; /* so far */
+};
+
+static void write_bytes(struct json *json, const uint8_t *data, size_t size, size_t limit) {
+    struct media media = media_detect(data, size);
+    if (media.kind == MEDIA_PICTURE && media.width)
+        json_format(json, "%s %u x %u", media.name, media.width, media.height);
+    else if (media.kind != MEDIA_NONE) json_format(json, "%s, %zu bytes", media.name, size);
+    else if (characters_are_text(data, size)) json_piece(json, data, size, limit);
+    else {
+        for (size_t i = 0; i < size && i < BYTES_MAX; i++)
+            json_format(json, i ? " %02x" : "%02x", data[i]);
+        if (size > BYTES_MAX) json_format(json, " … (%zu bytes)", size);
+    }
+}
+
+static void write_numbers(struct json *json, const recmap_example_part *part) {
+    for (size_t i = 0; i < part->count && i < NUMBERS_MAX; i++) {
+        if (i) json_format(json, ", ");
+        if (part->int64s) json_format(json, "%lld", (long long)part->int64s[i]);
+        else json_format(json, "%.6g", (double)part->floats[i]);
+    }
+    if (part->count > NUMBERS_MAX) json_format(json, ", … (%zu values)", part->count);
+}
+
+/* Steps of feature lists are left out: their list says how many there are. */
+static recmap_status write_part(void *context, const recmap_example_part *part) {
+    struct line *line = context;
+    struct json *json = line->json;
+    if (part->kind == RECMAP_EXAMPLE_PART_STEP || ++line->features > FEATURES_MAX) return RECMAP_OK;
+    if (line->features > 1) json_format(json, " · ");
+    json_piece(json, part->name, part->name_size, NAME_MAX_SHOWN);
+    json_format(json, ": ");
+    if (part->kind == RECMAP_EXAMPLE_PART_LIST)
+        json_format(json, "%zu step%s", part->count, plural(part->count));
+    else if (!part->count) json_format(json, "-");
+    else if (part->type == RECMAP_TYPE_BYTES) {
+        write_bytes(json, part->bytes[0].data, part->bytes[0].size, TEXT_MAX);
+        if (part->count > 1) json_format(json, ", … (%zu values)", part->count);
+    } else write_numbers(json, part);
+    return RECMAP_OK;
+}
+
+/* A record that is not an Example, or has no features, is shown as bytes. */
+recmap_status preview_write(struct json *json, const recmap_record *record, recmap_error *error) {
+    struct line line = {.json = json};
+    recmap_error found = RECMAP_ERROR_INIT;
+    json_begin_string(json);
+    recmap_status status =
+        recmap_example_visit(write_part, &line, record->data, record->size, &found);
+    if (!line.features) write_bytes(json, record->data, record->size, RECORD_TEXT_MAX);
+    if (line.features > FEATURES_MAX) json_format(json, " · … (%zu features)", line.features);
+    json_end_string(json);
+    if (status != RECMAP_NO_MEMORY) return RECMAP_OK;
+    *error = found;
+    return status;
+}

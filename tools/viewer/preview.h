@@ -1,0 +1,13 @@
+/* A record in one line of text. */
+#ifndef RECMAP_TOOLS_VIEWER_PREVIEW_H
+#define RECMAP_TOOLS_VIEWER_PREVIEW_H
+
+#include <recmap/example.h>
+
+#include "viewer/json.h"
+
+/* Writes a string that shows the first features of a record, or what its bytes are. Errors:
+ * NO_MEMORY. */
+recmap_status preview_write(struct json *json, const recmap_record *record, recmap_error *error);
+
+#endif

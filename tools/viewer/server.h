@@ -1,0 +1,32 @@
+/* A small HTTP server on the loopback interface, for one user. One thread answers all requests, one
+ * after the other, and no client can keep it waiting. */
+#ifndef RECMAP_TOOLS_VIEWER_SERVER_H
+#define RECMAP_TOOLS_VIEWER_SERVER_H
+
+#include "viewer/connection.h"
+#include "viewer/gate.h"
+
+enum { CONNECTIONS_MAX = 32 };
+
+/* Fills the reply to a request that the gate let through. `resource` is the path after the secret.
+ */
+typedef void (*server_answer_fn)(void *context, struct reply *reply, struct request_text resource,
+                                 const struct request *request);
+
+struct server {
+    int listener;
+    struct gate gate;
+    server_answer_fn answer;
+    void *context;
+    struct connection connections[CONNECTIONS_MAX];
+};
+
+/* Listens on a port of 127.0.0.1; 0: the system chooses one. The caller closes the server, also
+ * after an error. Errors: IO. */
+recmap_status server_open(struct server *server, unsigned port, recmap_error *error);
+void server_close(struct server *server);
+
+/* Answers requests until a signal asks for a stop (terminal/interrupt.h). Errors: IO; CANCELLED. */
+recmap_status server_run(struct server *server, recmap_error *error);
+
+#endif
