@@ -21,7 +21,7 @@ extern "C" {
  * Errors: INVALID if a number is out of range, or if the index has no ids or has them from a
  * callback; FEATURE if no record has the feature; CORRUPT for a record that is neither tf.Example
  * nor tf.SequenceExample if features are compared; CANCELLED by the progress callback, which may be
- * NULL; else as recmap_dataset_gather. Cost: one pass over the records, and 24 bytes of memory for
+ * NULL; else as recmap_dataset_gather. Cost: one pass over the records, and 48 bytes of memory for
  * each. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_duplicates(
     uint64_t *firsts, recmap_dataset *dataset, const uint64_t *numbers, size_t count,

@@ -287,6 +287,25 @@ def test_signals_are_answered_while_batches_are_placed():
         signal.signal(signal.SIGALRM, former)
 
 
+@pytest.mark.parametrize("kind", ["Grouped", "Stratified"])
+def test_signals_are_answered_while_an_order_is_created(kind):
+    """Both sort their labels first; stratified orders then assign a group to each position."""
+    rings = []
+    former = signal.signal(signal.SIGALRM, lambda number, frame: rings.append(number))
+    signal.setitimer(signal.ITIMER_REAL, 0.03, 0.03)
+    try:
+        count = 200_000
+        while len(rings) < 4:  # answered only after the call, they are one or two
+            assert count < 20_000_000
+            labels = np.random.default_rng(1).integers(0, 1 << 60, count)
+            rings.clear()
+            getattr(recmap, kind)(labels, 8)
+            count *= 2
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
+
+
 def _interrupt(number, frame):
     raise Interrupt
 

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "dataset/concat.h"
 
 static const char LENGTH_NAME[] = "@length";
@@ -138,6 +139,8 @@ static recmap_status copy_int64(int64_t *values, recmap_dataset *dataset, size_t
         else
             for (size_t i = 0; i < stretch.count; i++) values[done + i] = missing;
         done += stretch.count;
+        RETURN_IF_FAILED(
+            interrupt_check(thread_interrupt(), stretch.count * sizeof *values, error));
     }
     return RECMAP_OK;
 }
@@ -154,6 +157,8 @@ static recmap_status copy_float(float *values, recmap_dataset *dataset, size_t c
         else
             for (size_t i = 0; i < stretch.count; i++) values[done + i] = missing;
         done += stretch.count;
+        RETURN_IF_FAILED(
+            interrupt_check(thread_interrupt(), stretch.count * sizeof *values, error));
     }
     return RECMAP_OK;
 }
@@ -164,6 +169,7 @@ static recmap_status read_lengths(int64_t *values, recmap_dataset *dataset, uint
         recmap_location location;
         RETURN_IF_FAILED(recmap_dataset_locate(&location, dataset, first + i, 1, error));
         values[i] = (int64_t)location.size;
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), sizeof location, error));
     }
     return RECMAP_OK;
 }

@@ -1,5 +1,6 @@
 /* The hash of each record's id, from the index alone. */
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "dataset/concat.h"
 
 static recmap_status read_parts(uint64_t *hashes, const recmap_dataset *dataset,
@@ -24,6 +25,8 @@ recmap_status recmap_dataset_read_id_hashes(uint64_t *hashes, recmap_dataset *da
             struct id_pair pair = ids_at(&chunk, j);
             if (pair.number < count) hashes[pair.number] = pair.hash;
         }
+        RETURN_IF_FAILED(
+            interrupt_check(thread_interrupt(), chunk.pair_count * sizeof *hashes, error));
     }
     return RECMAP_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "order/order.h"
 
 recmap_status pieces_add(recmap_pieces *pieces, recmap_piece piece, recmap_error *error) {
@@ -22,7 +23,7 @@ recmap_status pieces_end_row(recmap_pieces *pieces, recmap_error *error) {
         return fail_memory(error);
     assert(!pieces->row_count || pieces->ends[pieces->row_count - 1] <= pieces->count);
     pieces->ends[pieces->row_count++] = pieces->count;
-    return RECMAP_OK;
+    return interrupt_check(thread_interrupt(), INTERRUPT_RECORD_WORK, error);
 }
 
 void recmap_pieces_deinit(recmap_pieces *pieces) {

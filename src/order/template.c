@@ -1,9 +1,11 @@
 #include "order/template.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/interrupt.h"
+
+enum { TURN_WORK = 64 /* for the interrupt, in bytes */ };
 
 /* A group's next turn. It is scheduled at its release slot or later, and before its deadline. */
 struct turn {
@@ -52,8 +54,10 @@ static uint32_t deadline_of(const struct groups *groups, uint32_t group, uint32_
     return (uint32_t)((((uint64_t)turn + 1) * groups->n + size - 1) / size);
 }
 
-static void fill(uint32_t *places, uint32_t *positions, const struct groups *groups,
-                 struct heap *heap, struct heap *released, uint32_t *turns) {
+/* Asks the thread's interrupt: with many groups, each turn takes a microsecond. */
+static recmap_status fill(uint32_t *places, uint32_t *positions, const struct groups *groups,
+                          struct heap *heap, struct heap *released, uint32_t *turns,
+                          recmap_error *error) {
     for (uint32_t g = 0; g < groups->count; g++)
         if (groups_size(groups, g)) heap_push(heap, (struct turn){0, g});
     for (uint32_t slot = 0; slot < groups->n; slot++) {
@@ -67,7 +71,9 @@ static void fill(uint32_t *places, uint32_t *positions, const struct groups *gro
         positions[place] = slot;
         if (turns[group] < groups_size(groups, group))
             heap_push(heap, (struct turn){release_of(groups, group, turns[group]), group});
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), TURN_WORK, error));
     }
+    return RECMAP_OK;
 }
 
 recmap_status template_create(uint32_t *places, uint32_t *positions, const struct groups *groups,
@@ -75,10 +81,11 @@ recmap_status template_create(uint32_t *places, uint32_t *positions, const struc
     struct heap waiting = {calloc(groups->count, sizeof(struct turn)), 0};
     struct heap released = {calloc(groups->count, sizeof(struct turn)), 0};
     uint32_t *turns = calloc(groups->count, sizeof *turns);
-    bool has_memory = waiting.turns && released.turns && turns;
-    if (has_memory) fill(places, positions, groups, &waiting, &released, turns);
+    recmap_status status = waiting.turns && released.turns && turns
+                               ? fill(places, positions, groups, &waiting, &released, turns, error)
+                               : fail_memory(error);
     free(waiting.turns);
     free(released.turns);
     free(turns);
-    return has_memory ? RECMAP_OK : fail_memory(error);
+    return status;
 }

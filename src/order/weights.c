@@ -6,7 +6,10 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "permutation/wide.h"
+
+enum { WEIGHT_WORK = 32 /* for the interrupt, in bytes */ };
 
 /* A positive double as mantissa * 2^(exponent - 53), where the mantissa has 53 bits. */
 struct parts {
@@ -55,6 +58,7 @@ recmap_status weights_to_integers(uint64_t *integers, uint64_t *sum, const doubl
     for (size_t i = 0; i < count; i++) {
         integers[i] = weights[i] > 0 ? scale_double(weights[i], scale) : 0;
         *sum += integers[i];
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), WEIGHT_WORK, error));
     }
     return RECMAP_OK;
 }

@@ -4,7 +4,11 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "os/thread.h"
+
+/* What a stretch counts as, for the interrupt: up to a few milliseconds. */
+enum { STRETCH_WORK = INTERRUPT_WORK / 4 };
 
 /* Threads take stretches of blocks from `next` until all are taken or one fails. */
 struct sums_task {
@@ -37,6 +41,8 @@ static void *measure_stretches(void *context) {
         uint64_t first = atomic_fetch_add(&task->next, task->input->stretch);
         if (first >= task->input->block_count) break;
         recmap_status status = measure_stretch(task, first, &error);
+        /* Only the calling thread has something to ask. */
+        if (status == RECMAP_OK) status = interrupt_check(thread_interrupt(), STRETCH_WORK, &error);
         if (status == RECMAP_OK || atomic_exchange(&task->has_failed, true)) continue;
         task->status = status;
         if (task->error) *task->error = error;

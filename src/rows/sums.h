@@ -28,7 +28,8 @@ struct sums_input {
 
 enum { SUMS_STRETCH = 64 };
 
-/* Fills sums[0], ..., sums[block_count]. Errors: those of `measure`; NO_MEMORY. */
+/* Fills sums[0], ..., sums[block_count]. Asks the thread's interrupt. Errors: those of `measure`;
+ * NO_MEMORY; CANCELLED. */
 recmap_status sums_compute(atomic_sum *sums, const struct sums_input *input, recmap_error *error);
 
 /* The last block whose sum is at most `offset`: if the offset is below the sum of all, the block

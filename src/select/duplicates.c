@@ -10,6 +10,8 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/interrupt.h"
+#include "base/sort.h"
 #include "dataset/dataset.h"
 
 enum { GROUP_SIZE = 256 };
@@ -141,19 +143,34 @@ static bool is_equal(const struct item_hash *a, const struct item_hash *b) {
     return a->low == b->low && a->high == b->high;
 }
 
-static void sort_hashes(struct duplicate_search *search) {
-    if (search->hash_count)
-        qsort(search->hashes, search->hash_count, sizeof *search->hashes, compare_hashes);
+/* The progress function, as the interrupt of a sort: nothing more is read. */
+static int ask_progress(void *context) {
+    const struct duplicate_search *search = context;
+    recmap_progress progress = {.bytes_done = search->bytes_done,
+                                .bytes_total = search->bytes_done,
+                                .record_count = search->hash_count};
+    return search->progress(search->progress_context, &progress);
+}
+
+static recmap_status sort_hashes(struct duplicate_search *search, recmap_error *error) {
+    struct interrupt former =
+        thread_interrupt_replace(search->progress ? ask_progress : NULL, search);
+    recmap_status status = sort_items(search->hashes, search->hash_count, sizeof *search->hashes,
+                                      compare_hashes, error);
+    thread_interrupt_restore(&former);
+    return status;
 }
 
 /* Equal hashes are neighbours, and the first of them has the smallest item. */
-static void set_firsts(uint64_t *firsts, struct duplicate_search *search, size_t count) {
+static recmap_status set_firsts(uint64_t *firsts, struct duplicate_search *search, size_t count,
+                                recmap_error *error) {
     for (size_t i = 0; i < count; i++) firsts[i] = i;
-    sort_hashes(search);
+    RETURN_IF_FAILED(sort_hashes(search, error));
     for (size_t i = 1, first = 0; i < search->hash_count; i++) {
         if (!is_equal(&search->hashes[i], &search->hashes[first])) first = i;
         firsts[search->hashes[i].item] = search->hashes[first].item;
     }
+    return RECMAP_OK;
 }
 
 /* Writes to `items` those whose 48-bit hashes of ids occur more than once. */
@@ -169,7 +186,8 @@ static recmap_status find_candidates(uint64_t *items, uint64_t *item_count,
             search->hashes[search->hash_count++] = (struct item_hash){id, 0, i};
     }
     free(ids);
-    sort_hashes(search);
+    RETURN_IF_FAILED(status);
+    RETURN_IF_FAILED(sort_hashes(search, error));
     const struct item_hash *hashes = search->hashes;
     *item_count = 0;
     for (size_t i = 0; i < search->hash_count; i++)
@@ -177,7 +195,7 @@ static recmap_status find_candidates(uint64_t *items, uint64_t *item_count,
             (i + 1 < search->hash_count && is_equal(&hashes[i], &hashes[i + 1])))
             items[(*item_count)++] = hashes[i].item;
     search->hash_count = 0;
-    return status;
+    return RECMAP_OK;
 }
 
 /* `firsts` holds the candidates until their records are hashed. */
@@ -193,8 +211,7 @@ static recmap_status find_duplicates(uint64_t *firsts, struct duplicate_search *
         fail_advise(error, "`recmap schema` lists the features");
         return RECMAP_FEATURE;
     }
-    set_firsts(firsts, search, count);
-    return RECMAP_OK;
+    return set_firsts(firsts, search, count, error);
 }
 
 static recmap_status check_arguments(const char **feature, const recmap_dataset *dataset,

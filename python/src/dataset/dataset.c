@@ -176,9 +176,10 @@ static PyObject *read_id_hashes(PyObject *object, PyObject *arguments) {
     recmap_status status = RECMAP_OK;
     int fits = hashes.count == recmap_dataset_count(handle->dataset);
     handle_retain(handle);
-    Py_BEGIN_ALLOW_THREADS
+    struct signal_check check;
+    signals_start(&check);
     if (fits) status = recmap_dataset_read_id_hashes(hashes.data, handle->dataset, &error);
-    Py_END_ALLOW_THREADS
+    signals_stop(&check);
     handle_release(handle);
     array_release(&hashes);
     if (!fits) return PyErr_Format(PyExc_ValueError, "the array must have one item per record");
@@ -245,9 +246,10 @@ static PyObject *read_counts(PyObject *object, PyObject *name) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
     handle_retain(handle);
-    Py_BEGIN_ALLOW_THREADS
+    struct signal_check check;
+    signals_start(&check);
     status = recmap_dataset_read_counts(&counts, handle->dataset, text, &error);
-    Py_END_ALLOW_THREADS
+    signals_stop(&check);
     handle_release(handle);
     return status == RECMAP_OK ? counts_wrap(counts) : raise_error(&error);
 }
@@ -271,12 +273,13 @@ static PyObject *read_numbers(PyObject *object, PyObject *arguments) {
         return NULL;
     recmap_status status;
     handle_retain(handle);
-    Py_BEGIN_ALLOW_THREADS
+    struct signal_check check;
+    signals_start(&check);
     status = is_float ? recmap_dataset_read_float(values.data, handle->dataset, column, first,
                                                   values.count, &error)
                       : recmap_dataset_read_int64(values.data, handle->dataset, column, first,
                                                   values.count, &error);
-    Py_END_ALLOW_THREADS
+    signals_stop(&check);
     handle_release(handle);
     array_release(&values);
     if (status != RECMAP_OK) return raise_error(&error);

@@ -7,7 +7,7 @@
 #include "dataset/dataset.h"
 
 /* Signals are handled between groups of records. */
-enum { GROUP_SIZE = 1 << 22 };
+enum { GROUP_SIZE = 1 << 18 };
 
 static int match_groups(recmap_filter *filter, const struct array_view *out) {
     for (size_t first = 0; first < out->count; first += GROUP_SIZE) {

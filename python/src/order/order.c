@@ -78,9 +78,10 @@ static PyObject *weighted(PyObject *unused, PyObject *arguments) {
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    Py_BEGIN_ALLOW_THREADS
+    struct signal_check check;
+    signals_start(&check);
     status = recmap_order_weighted(&order, weights.data, weights.count, seed, size, &error);
-    Py_END_ALLOW_THREADS
+    signals_stop(&check);
     array_release(&weights);
     return order_wrap(status, order, &error);
 }
@@ -97,9 +98,10 @@ static PyObject *of_labels(PyObject *arguments, labels_fn make) {
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    Py_BEGIN_ALLOW_THREADS
+    struct signal_check check;
+    signals_start(&check);
     status = make(&order, labels.data, labels.count, batch_size, seed, &error);
-    Py_END_ALLOW_THREADS
+    signals_stop(&check);
     array_release(&labels);
     return order_wrap(status, order, &error);
 }
@@ -128,10 +130,11 @@ static PyObject *bucketed(PyObject *unused, PyObject *arguments) {
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    Py_BEGIN_ALLOW_THREADS
+    struct signal_check check;
+    signals_start(&check);
     status = recmap_order_bucketed(&order, lengths.data, lengths.count, bounds.data, bounds.count,
                                    size, seed, &error);
-    Py_END_ALLOW_THREADS
+    signals_stop(&check);
     array_release(&lengths);
     array_release(&bounds);
     return order_wrap(status, order, &error);

@@ -2,6 +2,7 @@
 
 #include "base/arguments.h"
 #include "base/errors.h"
+#include "base/signals.h"
 #include "order/counts.h"
 #include "order/order.h"
 
@@ -24,9 +25,10 @@ PyObject *order_chunked(PyObject *unused, PyObject *arguments) {
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    Py_BEGIN_ALLOW_THREADS
+    struct signal_check check;
+    signals_start(&check);
     status = recmap_order_chunked(&order, counts, &options, &error);
-    Py_END_ALLOW_THREADS
+    signals_stop(&check);
     return order_wrap(status, order, &error);
 }
 
@@ -44,9 +46,10 @@ PyObject *order_packed(PyObject *unused, PyObject *arguments) {
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    Py_BEGIN_ALLOW_THREADS
+    struct signal_check check;
+    signals_start(&check);
     status = recmap_order_packed(&order, counts, &options, &error);
-    Py_END_ALLOW_THREADS
+    signals_stop(&check);
     return order_wrap(status, order, &error);
 }
 
@@ -63,9 +66,10 @@ PyObject *order_windows(PyObject *unused, PyObject *arguments) {
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    Py_BEGIN_ALLOW_THREADS
+    struct signal_check check;
+    signals_start(&check);
     status = recmap_order_windows(&order, counts, &options, &error);
-    Py_END_ALLOW_THREADS
+    signals_stop(&check);
     return order_wrap(status, order, &error);
 }
 
@@ -88,10 +92,11 @@ PyObject *order_pieces(PyObject *object, PyObject *arguments) {
     recmap_pieces pieces = RECMAP_PIECES_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    Py_BEGIN_ALLOW_THREADS
+    struct signal_check check;
+    signals_start(&check);
     status = recmap_order_pieces(&pieces, order_of(object), epoch, positions.data, positions.count,
                                  &error);
-    Py_END_ALLOW_THREADS
+    signals_stop(&check);
     array_release(&positions);
     PyObject *pair = status == RECMAP_OK ? pieces_wrap(&pieces) : raise_error(&error);
     recmap_pieces_deinit(&pieces);
@@ -103,9 +108,10 @@ PyObject *order_prepare(PyObject *object, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "O&:prepare", take_uint64, &epoch)) return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    Py_BEGIN_ALLOW_THREADS
+    struct signal_check check;
+    signals_start(&check);
     status = recmap_order_prepare(order_of(object), epoch, &error);
-    Py_END_ALLOW_THREADS
+    signals_stop(&check);
     if (status != RECMAP_OK) return raise_error(&error);
     Py_RETURN_NONE;
 }
