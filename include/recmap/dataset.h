@@ -73,7 +73,8 @@ typedef struct recmap_dataset_options {
                                 or batch that needs it */
     int allow_urls; /* not 0: accept an index that names shards by URLs. Off by default, because an
                        index from elsewhere could name any server. Without it, such an index is
-                       INVALID, unless `shards` is set */
+                       INVALID, unless `shards` is set, or the index is a URL itself and these
+                       URLs are in its folder */
     recmap_storage *storage; /* how to reach remote stores; NULL: the defaults */
     const char *cache;       /* a folder on the local disk that keeps what is read from remote
                                 stores, or NULL. Created if only its last part is missing. Several
@@ -101,6 +102,10 @@ typedef struct recmap_dataset recmap_dataset;
  * looked for, and up to 15 more if it is missing. Shards in remote stores are not looked for. (With
  * RECMAP_ACCESS_AUTO, one shard is opened if the data are larger than memory.) NULL options are the
  * defaults. The caller closes the data set.
+ *
+ * `path` may be the URL of an index in a remote store. It is copied to an unnamed temporary file,
+ * through options.cache if there is one, and checked completely; relative names of shards start at
+ * its folder.
  *
  * Errors: IO if the file cannot be opened or is not a regular file, or if none of these shards
  * exists, unless options.allow_missing_shards is set; CORRUPT if it is not a recmap

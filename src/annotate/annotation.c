@@ -67,6 +67,7 @@ static recmap_status list_columns(recmap_annotation *annotation, recmap_error *e
 static recmap_status prepare(recmap_annotation *annotation, recmap_error *error) {
     annotation->path = strdup(dataset_path(annotation->dataset));
     if (!annotation->path) return fail_memory(error);
+    RETURN_IF_FAILED(index_check_local(annotation->path, error));
     RETURN_IF_FAILED(lock_index(annotation, error));
     RETURN_IF_FAILED(index_open(&annotation->index, annotation->path, NULL, error));
     RETURN_IF_FAILED(check_same(annotation, error));

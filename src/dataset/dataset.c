@@ -8,7 +8,9 @@
 #include "base/error.h"
 #include "dataset/concat.h"
 #include "dataset/direct_reader.h"
+#include "dataset/remote_index.h"
 #include "dataset/row_caches.h"
+#include "net/url.h"
 #include "os/memory.h"
 
 static void fill_info(recmap_dataset *dataset) {
@@ -87,7 +89,8 @@ static recmap_status open_parts(recmap_dataset *dataset, const char *path,
     struct store_options store = {.check_all = options->index_check == RECMAP_INDEX_CHECK_FULL,
                                   .in_memory = options->index_in_memory != 0};
     if (options->guard) RETURN_IF_FAILED(recmap_guard_install(error));
-    RETURN_IF_FAILED(index_open(&dataset->index, path, &store, error));
+    RETURN_IF_FAILED(url_is_url(path) ? remote_index_open(&dataset->index, path, options, error)
+                                      : index_open(&dataset->index, path, &store, error));
     fill_info(dataset);
     dataset->shard_table = index_shards(dataset->index);
     RETURN_IF_FAILED(choose_access(dataset, options, error));

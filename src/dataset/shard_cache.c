@@ -81,9 +81,17 @@ static size_t default_limit(const struct shard_cache_options *options) {
     return files < FILES_MIN ? FILES_MIN : files;
 }
 
+/* Whether a URL in an index that is in a remote store lies within the index's own folder. */
+static bool is_in_own_folder(const struct shard_cache *cache, const char *url) {
+    size_t size = strlen(cache->folder);
+    return url_is_url(cache->folder) && !strncmp(url, cache->folder, size) && url[size] == '/' &&
+           shard_name_stays_inside(url + size + 1);
+}
+
 static recmap_status check_url(const struct shard_cache *cache, const char *name,
                                recmap_error *error) {
-    if (cache->options.allow_urls) return remote_check_url(name, error);
+    if (cache->options.allow_urls || is_in_own_folder(cache, name))
+        return remote_check_url(name, error);
     fail(error, RECMAP_INVALID, "the index names this shard in a remote store");
     fail_file(error, name);
     fail_advise(error, "if you trust the index, open it with allow_urls; or set shards to the "
@@ -114,10 +122,21 @@ static recmap_status check_moved_name(const struct shard_cache *cache, const cha
     return RECMAP_INVALID;
 }
 
+/* A relative name in an index in a remote store. */
+static recmap_status check_beneath(const char *name, recmap_error *error) {
+    if (shard_name_stays_inside(name)) return RECMAP_OK;
+    fail(error, RECMAP_INVALID,
+         "the index names this shard in a way that could leave the index's folder");
+    fail_file(error, name);
+    fail_advise(error, "index the shards in their folder again with `recmap index`");
+    return RECMAP_INVALID;
+}
+
 static recmap_status check_name(const struct shard_cache *cache, const char *name,
                                 recmap_error *error) {
     if (cache->is_moved) return check_moved_name(cache, name, error);
     if (url_is_url(name)) return check_url(cache, name, error);
+    if (url_is_url(cache->folder) && name[0] != '/') return check_beneath(name, error);
     if (name[0] != '/' || cache->options.allow_absolute_paths) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "the index names this shard outside its own folder");
     fail_file(error, name);
@@ -170,12 +189,18 @@ static recmap_status find_storage(struct shard_cache *cache, recmap_error *error
     return is_remote ? storage_retain(&cache->storage, cache->options.storage, error) : RECMAP_OK;
 }
 
+/* The folder of an index in a remote store. */
+static recmap_status find_own_url(struct shard_cache *cache, const char *url, recmap_error *error) {
+    size_t size = (size_t)(strrchr(url, '/') - url);
+    return (cache->folder = strndup(url, size)) ? RECMAP_OK : fail_memory(error);
+}
+
 /* Resolves the folder of relative names to an absolute path, because the process may change its
  * working directory before a shard is opened. */
 static recmap_status find_folder(struct shard_cache *cache, recmap_error *error) {
-    const char *folder = cache->options.folder;
-    if (!folder)
-        return path_resolve_folder(&cache->folder, store_path(index_store(cache->index)), error);
+    const char *folder = cache->options.folder, *path = store_path(index_store(cache->index));
+    if (!folder && url_is_url(path)) return find_own_url(cache, path, error);
+    if (!folder) return path_resolve_folder(&cache->folder, path, error);
     cache->common_length = common_length(cache);
     if (url_is_url(folder)) return copy_folder_url(cache, folder, error);
     recmap_status status = path_resolve(&cache->folder, folder, error);

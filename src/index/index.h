@@ -21,6 +21,13 @@ recmap_status index_open(struct index_file **index, const char *path,
                          const struct store_options *options, recmap_error *error);
 void index_close(struct index_file *index);
 
+/* The same of an open file, which `path` names. Takes the descriptor, even on failure. */
+recmap_status index_open_file(struct index_file **index, int fd, const char *path,
+                              const struct store_options *options, recmap_error *error);
+
+/* INVALID if the path is a URL, for callers that replace the index or refer to it by its path. */
+recmap_status index_check_local(const char *path, recmap_error *error);
+
 /* The error CORRUPT with advice. `what` says what is wrong with the index. */
 recmap_status index_fail(const struct index_file *index, recmap_error *error, const char *what);
 

@@ -8,6 +8,8 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "index/index_file.h"
+#include "net/url.h"
+#include "os/file.h"
 #include "shards/framings.h"
 #include "shards/shard_name.h"
 #include "shards/shard_source.h"
@@ -366,9 +368,9 @@ static recmap_status find_ids(struct index_file *index, recmap_error *error) {
 
 /* Opens the store, then runs the steps: each reads one table, or checks its keys, relying on the
  * steps before it. The file may be truncated meanwhile, so the last check is that it was not. */
-static recmap_status read_tables(struct index_file *index, const char *path,
+static recmap_status read_tables(struct index_file *index, int fd, const char *path,
                                  const struct store_options *options, recmap_error *error) {
-    RETURN_IF_FAILED(store_open(&index->store, path, options, error));
+    RETURN_IF_FAILED(store_open_file(&index->store, fd, path, options, error));
     recmap_status (*const steps[])(struct index_file *, recmap_error *) = {
         read_manifest, read_shards,  read_damages, find_offsets,
         find_points,   find_columns, find_counts,  find_ids,
@@ -378,14 +380,33 @@ static recmap_status read_tables(struct index_file *index, const char *path,
     return store_intact(index->store) ? RECMAP_OK : store_fail_cut(index->store, error);
 }
 
-recmap_status index_open(struct index_file **index_file, const char *path,
-                         const struct store_options *options, recmap_error *error) {
+recmap_status index_open_file(struct index_file **index_file, int fd, const char *path,
+                              const struct store_options *options, recmap_error *error) {
     struct index_file *index = calloc(1, sizeof *index);
-    if (!index) return fail_memory(error);
-    recmap_status status = read_tables(index, path, options, error);
+    if (!index) {
+        file_close(fd);
+        return fail_memory(error);
+    }
+    recmap_status status = read_tables(index, fd, path, options, error);
     if (status == RECMAP_OK) *index_file = index;
     else index_close(index);
     return status;
+}
+
+recmap_status index_check_local(const char *path, recmap_error *error) {
+    if (!url_is_url(path)) return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "an index in a remote store can only be read");
+    fail_file(error, path);
+    fail_advise(error, "copy it to this machine, and name the copy");
+    return RECMAP_INVALID;
+}
+
+recmap_status index_open(struct index_file **index, const char *path,
+                         const struct store_options *options, recmap_error *error) {
+    int fd;
+    RETURN_IF_FAILED(index_check_local(path, error));
+    RETURN_IF_FAILED(file_open(&fd, path, error));
+    return index_open_file(index, fd, path, options, error);
 }
 
 void index_close(struct index_file *index) {

@@ -37,7 +37,8 @@ recmap_status remote_check_url(const char *url, recmap_error *error) {
     const char *reason = url_parse(&parsed, url);
     bool is_web = !reason && !url_has_listing(parsed.scheme);
     if (!reason && is_web && strchr(parsed.host, '?'))
-        reason = "it has a query (?...), which names of shards cannot have";
+        reason = "it has a query (?...): name the object without it, and pass the whole URL as "
+                 "the storage option urls";
     if (!reason && strstr(parsed.key, "?sv=")) reason = "it has a signature: pass it as sas";
     return reason ? fail_url(url, reason, error) : RECMAP_OK;
 }

@@ -93,7 +93,7 @@ static recmap_status create_copy(int *fd, uint64_t size, recmap_error *error) {
         if (status != RECMAP_OK) file_close(*fd);
     }
     if (status != RECMAP_OK)
-        fail_advise(error, "a shard is copied there while it is scanned: free some space, or set "
+        fail_advise(error, "remote files are copied there to read them: free some space, or set "
                            "TMPDIR to a folder with enough");
     free(target);
     return status;

@@ -83,6 +83,7 @@ static recmap_status check_numbers(const recmap_dataset *dataset, const uint64_t
 static recmap_status fill(recmap_selection *selection, const recmap_dataset *dataset,
                           const uint64_t *numbers, size_t count, recmap_error *error) {
     RETURN_IF_FAILED(check_numbers(dataset, numbers, count, error));
+    RETURN_IF_FAILED(index_check_local(dataset_path(dataset), error));
     selection->numbers = malloc((count + 1) * sizeof *numbers);
     if (!selection->numbers) return fail_memory(error);
     if (count) memcpy(selection->numbers, numbers, count * sizeof *numbers);

@@ -147,18 +147,28 @@ static recmap_status load(struct store *store, const struct store_options *optio
     return status;
 }
 
-recmap_status store_open(struct store **store, const char *path,
-                         const struct store_options *options, recmap_error *error) {
+recmap_status store_open_file(struct store **store, int fd, const char *path,
+                              const struct store_options *options, recmap_error *error) {
     static const struct store_options defaults = {false, false, false};
     struct store *self = calloc(1, sizeof *self);
-    if (!self) return fail_memory(error);
-    self->fd = -1;
+    if (!self) {
+        file_close(fd);
+        return fail_memory(error);
+    }
+    self->fd = fd;
     self->path = strdup(path);
-    recmap_status status = self->path ? file_open(&self->fd, path, error) : fail_memory(error);
-    if (status == RECMAP_OK) status = load(self, options ? options : &defaults, error);
+    recmap_status status = self->path ? load(self, options ? options : &defaults, error)
+                                      : fail_memory(error);
     if (status != RECMAP_OK) store_close(self);
     else *store = self;
     return status;
+}
+
+recmap_status store_open(struct store **store, const char *path,
+                         const struct store_options *options, recmap_error *error) {
+    int fd;
+    RETURN_IF_FAILED(file_open(&fd, path, error));
+    return store_open_file(store, fd, path, options, error);
 }
 
 void store_close(struct store *store) {

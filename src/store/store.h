@@ -99,6 +99,11 @@ struct store_value {
 recmap_status store_open(struct store **store, const char *path,
                          const struct store_options *options, recmap_error *error);
 
+/* The same of an open file, which `path` names in messages. Takes the descriptor, even on failure.
+ */
+recmap_status store_open_file(struct store **store, int fd, const char *path,
+                              const struct store_options *options, recmap_error *error);
+
 /* Closes the store and invalidates its values. `store` may be NULL. */
 void store_close(struct store *store);
 

@@ -49,6 +49,15 @@ class Cache(CliTest):
         self.assertEqual(self.cached("find", "a.rmx", "digit-00007"), b"digit-00007\t7\n")
         self.assertEqual(self.server.requests, [])
 
+    def test_an_index_in_the_store_is_read_through_the_cache(self):
+        os.rename(self.path("a.rmx"), self.path("served/train/a.rmx"))
+        whole = self.cached("cat", "s3://train/a.rmx", "--format", "raw")
+        self.server.requests.clear()
+        self.assertEqual(self.cached("cat", "s3://train/a.rmx", "--format", "raw"), whole)
+        self.assertEqual([path for path, _ in self.server.requests], ["/train/a.rmx"])
+        result = self.run_recmap("merge", "-o", "b.rmx", "s3://train/a.rmx")
+        self.assertNotEqual(result.status, 0)
+
     def test_listing_and_clearing(self):
         self.cached("cat", "a.rmx", "-o", "all")
         found = json.loads(self.run_recmap("cache", "--json", "kept").out)

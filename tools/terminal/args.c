@@ -269,8 +269,10 @@ int args_open(recmap_dataset **dataset, const struct args *args) {
     if (args->dataset_options.cache_size && !args->dataset_options.cache)
         return args_usage_error(args, "--cache-size needs --cache");
     recmap_error error = RECMAP_ERROR_INIT;
-    if (recmap_dataset_open(dataset, args->operands[0], &args->dataset_options, &error) !=
-        RECMAP_OK)
+    recmap_dataset_options options = args->dataset_options;
+    /* An index that is in a remote store has no business with files of this machine. */
+    if (strstr(args->operands[0], "://")) options.allow_absolute_paths = 0;
+    if (recmap_dataset_open(dataset, args->operands[0], &options, &error) != RECMAP_OK)
         return recmap_error_print(&error, stderr);
     return 0;
 }

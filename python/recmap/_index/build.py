@@ -21,6 +21,7 @@ from .options import (
     Path,
     Source,
     StorageOptions,
+    absolute,
     counted_of,
     expanded,
     lifts_of,
@@ -158,7 +159,7 @@ def merge(path: Path, parts: Iterable[Path], *, progress: Progress = "auto") -> 
         StateMismatchError: the parts differ in ids, columns or counts.
     """
     names = names_of(parts)
-    path_of_first = os.path.abspath(names[0])
+    path_of_first = absolute(names[0])
     first = OpenOptions(
         path=path_of_first,
         allow_absolute_paths=True,

@@ -27,6 +27,7 @@ from .options import (
     Path,
     Source,
     StorageOptions,
+    absolute,
     counted_of,
     expanded,
     is_url,
@@ -36,13 +37,15 @@ from .options import (
     path_of,
     size_of,
     storage_pairs,
+    without_query,
 )
 
 __all__ = ["open"]
 
 
 def _is_index(names: list[str]) -> bool:
-    return len(names) == 1 and names[0].endswith(".rmx") and not os.path.isdir(names[0])
+    name = without_query(names[0], ())[0]
+    return len(names) == 1 and name.endswith(".rmx") and not os.path.isdir(name)
 
 
 def _is_selection(names: list[str]) -> bool:
@@ -251,19 +254,21 @@ def open(
     is_index = selection is not None or _is_index(names)
     if shards is not None and not is_index:
         raise ValueError("shards= is for opening an .rmx: the shards are already named")
-    if is_index and is_url(names[0]):
+    if index is not None and is_url(os.fspath(index)):
         raise ValueError(
-            "an .rmx must be a local file: copy it to this machine, then open the copy"
+            "index= must be a local file: open an .rmx in a remote store by its URL alone"
         )
     if cache is None and cache_size is not None:
         raise ValueError("cache_size= is for a cache: pass cache=FOLDER as well")
     pairs = storage_pairs(storage_options)
     paths, default_path = [], names[0]
-    if not is_index:
+    if is_index:
+        default_path, pairs = without_query(names[0], pairs)
+    else:
         paths, default_path, pairs = expanded(names, pairs, credentials)
     framing_name, framing_path = load_framing(framing)
     opening = OpenOptions(
-        path=os.path.abspath(default_path if index is None else index),
+        path=absolute(default_path if index is None else os.fspath(index)),
         access=access,
         check=check,
         check_index=check_index,

@@ -40,6 +40,7 @@ __all__ = [
     "size_of",
     "storage_of",
     "storage_pairs",
+    "without_query",
 ]
 
 Path: TypeAlias = "str | os.PathLike[str]"
@@ -205,6 +206,13 @@ def names_of(source: Source) -> list[str]:
 
 def is_url(name: str) -> bool:
     return re.match("[a-z0-9]+://", name) is not None
+
+
+def without_query(name: str, pairs: StoragePairs) -> tuple[str, StoragePairs]:
+    """A presigned URL without its query, and the storage options with it."""
+    if not name.startswith(("http://", "https://")) or "?" not in name:
+        return name, pairs
+    return name.partition("?")[0], (*pairs, ("urls", name))
 
 
 def path_of(path: Path | None) -> str | None:
