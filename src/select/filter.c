@@ -1,5 +1,6 @@
 #include "select/filter.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,8 +277,8 @@ recmap_status recmap_filter_match(uint8_t *matches, recmap_filter *filter, uint6
     uint64_t record_count = recmap_dataset_count(filter->dataset);
     if (!bytes_fit(first, count, record_count))
         return fail(error, RECMAP_INVALID,
-                    "%zu records from %llu on are out of range: there are %llu", count,
-                    (unsigned long long)first, (unsigned long long)record_count);
+                    "%zu records from %" PRIu64 " on are out of range: there are %" PRIu64, count,
+                    first, record_count);
     RETURN_IF_FAILED(reserve(filter, error));
     for (size_t done = 0; done < count;) {
         uint64_t next = first + done;

@@ -1,4 +1,5 @@
 /* recmap cache: lists or clears a cache of remote shards. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +52,8 @@ static int print_text(const char *folder, recmap_error *error) {
     if (recmap_cache_visit(folder, print_line, &totals, error) != RECMAP_OK)
         return recmap_error_print(error, stderr);
     char text[HUMAN_SIZE];
-    printf("%s of %llu object%s\n", human_bytes(text, (double)totals.cached_size),
-           (unsigned long long)totals.count, plural(totals.count));
+    printf("%s of %" PRIu64 " object%s\n", human_bytes(text, (double)totals.cached_size),
+           totals.count, plural(totals.count));
     return 0;
 }
 
@@ -77,9 +78,8 @@ static int print_object(void *context, const recmap_cache_object *object) {
     print_string(object->url);
     fputs(", \"etag\": ", stdout);
     print_string(object->etag);
-    printf(", \"bytes\": %llu, \"cached_bytes\": %llu, \"used\": %lld}",
-           (unsigned long long)object->size, (unsigned long long)object->cached_size,
-           (long long)(object->used_ns / NS_PER_S));
+    printf(", \"bytes\": %" PRIu64 ", \"cached_bytes\": %" PRIu64 ", \"used\": %" PRId64 "}",
+           object->size, object->cached_size, (int64_t)(object->used_ns / NS_PER_S));
     count_object(totals, object);
     return 0;
 }
@@ -89,7 +89,7 @@ static int print_json(const char *folder, recmap_error *error) {
     if (recmap_cache_visit(folder, print_object, &totals, error) != RECMAP_OK)
         return recmap_error_print(error, stderr);
     if (!totals.count) fputs(DOCUMENT_BEGIN, stdout);
-    printf("], \"bytes\": %llu}\n", (unsigned long long)totals.cached_size);
+    printf("], \"bytes\": %" PRIu64 "}\n", totals.cached_size);
     return 0;
 }
 

@@ -1,4 +1,5 @@
 /* recmap duplicates: lists records that equal earlier ones, or selects the others. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +26,7 @@ static const struct option options[] = {{"by", required_argument, NULL, OPTION_B
 /* Prints POSITION <tab> POSITION of the first equal record, for each duplicate. */
 static void print_duplicates(const uint64_t *firsts, uint64_t count) {
     for (uint64_t i = 0; i < count; i++)
-        if (firsts[i] != i)
-            printf("%llu\t%llu\n", (unsigned long long)i, (unsigned long long)firsts[i]);
+        if (firsts[i] != i) printf("%" PRIu64 "\t%" PRIu64 "\n", i, firsts[i]);
 }
 
 /* Keeps the items that are not duplicates. Uses the memory of `firsts`. */

@@ -1,5 +1,6 @@
 /* recmap export: writes the offsets of an index as text indexes, one per shard. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,8 +133,8 @@ static recmap_status write_lines(struct output *output, recmap_dataset *dataset,
         RETURN_IF_FAILED(
             recmap_dataset_locate(locations, dataset, shard->first_record + done, count, error));
         for (size_t i = 0; i < count; i++)
-            fprintf(output->stream, "%llu %llu\n", (unsigned long long)locations[i].offset,
-                    (unsigned long long)locations[i].size + FRAME_OVERHEAD);
+            fprintf(output->stream, "%" PRIu64 " %" PRIu64 "\n", locations[i].offset,
+                    locations[i].size + FRAME_OVERHEAD);
         if (interrupt_is_pending()) return interrupt_fail(error);
         done += count;
     }
@@ -186,9 +187,8 @@ static int run(int argc, char **argv) {
     for (uint64_t i = 0; !exit_status && i < count; i++)
         exit_status = export_shard(dataset, i, folder, args.operands[0]);
     if (!exit_status)
-        message("%llu text ind%s written %s%s", (unsigned long long)count,
-                count == 1 ? "ex" : "exes", folder ? "to " : "beside the shards",
-                folder ? folder : "");
+        message("%" PRIu64 " text ind%s written %s%s", count, count == 1 ? "ex" : "exes",
+                folder ? "to " : "beside the shards", folder ? folder : "");
     recmap_dataset_close(dataset);
     return interrupt_finish(exit_status);
 }

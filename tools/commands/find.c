@@ -1,4 +1,5 @@
 /* recmap find: prints the numbers of the records that have an id. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,7 +21,7 @@ static const struct option options[] = {{"framing", required_argument, NULL, ARG
 static void print_match(const char *id, uint64_t number) {
     if (isatty(STDOUT_FILENO) == 1) print_readable(stdout, id, strlen(id));
     else fputs(id, stdout);
-    printf("\t%llu\n", (unsigned long long)number);
+    printf("\t%" PRIu64 "\n", number);
 }
 
 /* An id without a record is reported and the search continues, so that a script gets all matches;

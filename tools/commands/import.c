@@ -1,5 +1,6 @@
 /* recmap import: writes a TFRecord file of records given as JSON, one per line. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -84,7 +85,7 @@ static bool is_blank(const struct line_reader *lines) {
 static void place_error(const struct line_reader *lines, recmap_error *error) {
     char message[sizeof error->message];
     if (error->status != RECMAP_INVALID) return;
-    int size = snprintf(message, sizeof message, "line %llu: ", (unsigned long long)lines->number);
+    int size = snprintf(message, sizeof message, "line %" PRIu64 ": ", lines->number);
     snprintf(message + size, sizeof message - (size_t)size, "%.*s",
              (int)(sizeof message - (size_t)size) - 1, error->message);
     memcpy(error->message, message, sizeof message);
@@ -158,7 +159,7 @@ static int run_import(struct import_job *job) {
     progress_bar_clear(&job->progress);
     recmap_example_builder_destroy(job->builder);
     if (status == RECMAP_OK && job->path)
-        message("%s: %llu record%s", job->path, (unsigned long long)job->done.record_count,
+        message("%s: %" PRIu64 " record%s", job->path, job->done.record_count,
                 plural(job->done.record_count));
     return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }

@@ -1,4 +1,5 @@
 /* recmap info: describes an index. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,11 +24,11 @@ static void print_totals(const char *path, const recmap_dataset_info *info) {
     char text[HUMAN_SIZE];
     fputs("index        ", stdout);
     print_safe(stdout, path);
-    printf("\nrecords      %llu\n", (unsigned long long)info->record_count);
-    printf("shards       %llu\n", (unsigned long long)info->shard_count);
-    printf("bytes        %llu (%s)\n", (unsigned long long)info->byte_count,
+    printf("\nrecords      %" PRIu64 "\n", info->record_count);
+    printf("shards       %" PRIu64 "\n", info->shard_count);
+    printf("bytes        %" PRIu64 " (%s)\n", info->byte_count,
            human_bytes(text, (double)info->byte_count));
-    printf("index bytes  %llu (%s", (unsigned long long)info->index_size,
+    printf("index bytes  %" PRIu64 " (%s", info->index_size,
            human_bytes(text, (double)info->index_size));
     if (info->record_count)
         printf(", %.2f per record", (double)info->index_size / (double)info->record_count);
@@ -36,8 +37,7 @@ static void print_totals(const char *path, const recmap_dataset_info *info) {
         printf("%02x", info->fingerprint.bytes[i]);
     fputs("\nids          ", stdout);
     print_safe(stdout, info->id_name ? info->id_name : "none");
-    if (info->id_name)
-        printf(", %llu record%s", (unsigned long long)info->id_count, plural(info->id_count));
+    if (info->id_name) printf(", %" PRIu64 " record%s", info->id_count, plural(info->id_count));
     putchar('\n');
 }
 
@@ -68,8 +68,8 @@ static recmap_status print_counts(recmap_dataset *dataset, const recmap_dataset_
         fputs(i ? "             " : "counts       ", stdout);
         print_safe(stdout, feature.name);
         if (feature.element) printf(", %s", recmap_element_name(feature.element));
-        printf(", %llu elements, %llu at most\n", (unsigned long long)recmap_counts_total(counts),
-               (unsigned long long)recmap_counts_longest(counts));
+        printf(", %" PRIu64 " elements, %" PRIu64 " at most\n", recmap_counts_total(counts),
+               recmap_counts_longest(counts));
         recmap_counts_release(counts);
     }
     return RECMAP_OK;
@@ -83,9 +83,8 @@ static recmap_status print_damage(recmap_dataset *dataset, const recmap_dataset_
         puts("damage       none");
         return RECMAP_OK;
     }
-    printf("damage       %llu place%s, %llu byte%s\n", (unsigned long long)info->damage_count,
-           plural(info->damage_count), (unsigned long long)info->damaged_byte_count,
-           plural(info->damaged_byte_count));
+    printf("damage       %" PRIu64 " place%s, %" PRIu64 " byte%s\n", info->damage_count,
+           plural(info->damage_count), info->damaged_byte_count, plural(info->damaged_byte_count));
     for (uint64_t i = 0; i < info->damage_count && i < DAMAGE_SHOWN_MAX; i++) {
         recmap_damage damage;
         RETURN_IF_FAILED(recmap_dataset_get_damage(&damage, dataset, i, error));
@@ -94,9 +93,8 @@ static recmap_status print_damage(recmap_dataset *dataset, const recmap_dataset_
         bool is_plain = !strcmp(shard.compression, "none");
         fputs("  ", stdout);
         print_safe(stdout, damage.path);
-        printf(": %llu byte%s at byte %llu%s: ", (unsigned long long)damage.length,
-               plural(damage.length), (unsigned long long)damage.offset,
-               is_plain ? "" : " of the inflated data");
+        printf(": %" PRIu64 " byte%s at byte %" PRIu64 "%s: ", damage.length, plural(damage.length),
+               damage.offset, is_plain ? "" : " of the inflated data");
         print_safe(stdout, damage.reason);
         putchar('\n');
     }
@@ -120,10 +118,9 @@ static recmap_status print_compressed(recmap_dataset *dataset, recmap_error *err
     char text[HUMAN_SIZE];
     recmap_status status = recmap_dataset_get_span_info(&spans, dataset, error);
     if (status != RECMAP_OK || !spans.shard_count) return status;
-    printf("compressed   %llu shard%s, inflated %s in %llu span%s",
-           (unsigned long long)spans.shard_count, plural(spans.shard_count),
-           human_bytes(text, (double)spans.inflated_size), (unsigned long long)spans.span_count,
-           plural(spans.span_count));
+    printf("compressed   %" PRIu64 " shard%s, inflated %s in %" PRIu64 " span%s", spans.shard_count,
+           plural(spans.shard_count), human_bytes(text, (double)spans.inflated_size),
+           spans.span_count, plural(spans.span_count));
     printf(" of %s on average",
            human_bytes(text, (double)spans.inflated_size / (double)spans.span_count));
     printf(", %s at most\n", human_bytes(text, (double)spans.largest_size));
@@ -140,11 +137,11 @@ static recmap_status print_compressed(recmap_dataset *dataset, recmap_error *err
             human_bytes(text, (double)spans.keep_size),
             100 - 100 * (double)spans.keep_size / (double)spans.inflated_size);
     if (is_slow || is_large)
-        printf(
-            "             remedies: write the records uncompressed (recmap cat --format "
-            "tfrecord),\n"
-            "             or use a windowed order (in Python or C) with blocks of %llu records\n",
-            (unsigned long long)records_in_spans(dataset, &spans, 4));
+        printf("             remedies: write the records uncompressed (recmap cat --format "
+               "tfrecord),\n"
+               "             or use a windowed order (in Python or C) with blocks of %" PRIu64
+               " records\n",
+               records_in_spans(dataset, &spans, 4));
     return RECMAP_OK;
 }
 
@@ -153,9 +150,8 @@ static recmap_status print_shards(recmap_dataset *dataset, uint64_t count, recma
     for (uint64_t i = 0; i < count; i++) {
         recmap_shard_info shard;
         RETURN_IF_FAILED(recmap_dataset_get_shard(&shard, dataset, i, error));
-        printf("%8llu  %12llu  %12llu  %14llu  ", (unsigned long long)i,
-               (unsigned long long)shard.first_record, (unsigned long long)shard.record_count,
-               (unsigned long long)shard.size);
+        printf("%8" PRIu64 "  %12" PRIu64 "  %12" PRIu64 "  %14" PRIu64 "  ", i, shard.first_record,
+               shard.record_count, shard.size);
         print_safe(stdout, shard.path);
         putchar('\n');
     }
@@ -166,9 +162,9 @@ static recmap_status print_shards(recmap_dataset *dataset, uint64_t count, recma
 static void print_selection(const struct view *view, const char *path) {
     fputs("selection    ", stdout);
     print_safe(stdout, path);
-    printf(", %s of %llu record%s\n",
-           recmap_selection_is_set(view->selection) ? "a set" : "an ordered list",
-           (unsigned long long)view->count, plural(view->count));
+    printf(", %s of %" PRIu64 " record%s\n",
+           recmap_selection_is_set(view->selection) ? "a set" : "an ordered list", view->count,
+           plural(view->count));
 }
 
 static recmap_status print_human(const struct view *view, const char *path, bool with_shards,
@@ -192,8 +188,7 @@ static recmap_status print_json(const struct view *view, bool with_shards, recma
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_status status = recmap_dataset_info_to_json(&text, view->dataset, with_shards, error);
     if (status == RECMAP_OK && view->selection && !strncmp(text.data, records, strlen(records)))
-        printf("%s%llu,\"ordered\":%s,\"total_records\":%s\n", records,
-               (unsigned long long)view->count,
+        printf("%s%" PRIu64 ",\"ordered\":%s,\"total_records\":%s\n", records, view->count,
                recmap_selection_is_set(view->selection) ? "false" : "true",
                text.data + strlen(records));
     else if (status == RECMAP_OK) puts(text.data);

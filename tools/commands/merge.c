@@ -1,4 +1,5 @@
 /* recmap merge: merges indexes of parts of a data set into the index of all its shards. */
+#include <inttypes.h>
 #include <sys/stat.h>
 
 #include <recmap/index.h>
@@ -61,9 +62,8 @@ static int run_merge(struct merge_job *job) {
     progress_bar_clear(&job->progress);
     if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
     /* No shard was read, so rates would mean nothing. */
-    message("%s: %llu record%s in %llu shard%s", job->path,
-            (unsigned long long)summary.record_count, plural(summary.record_count),
-            (unsigned long long)summary.shard_count, plural(summary.shard_count));
+    message("%s: %" PRIu64 " record%s in %" PRIu64 " shard%s", job->path, summary.record_count,
+            plural(summary.record_count), summary.shard_count, plural(summary.shard_count));
     return interrupt_finish(0);
 }
 

@@ -1,4 +1,5 @@
 /* recmap order: the record numbers of an epoch, and the position of a record in it. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include <recmap/dataset.h>
@@ -68,12 +69,11 @@ static int check_options(const struct order_job *job) {
 static int out_of_range(const struct order_job *job, uint64_t record_count) {
     char range[64] = "no records";
     if (record_count == 1) snprintf(range, sizeof range, "only record 0");
-    if (record_count > 1)
-        snprintf(range, sizeof range, "records 0 to %llu", (unsigned long long)record_count - 1);
+    if (record_count > 1) snprintf(range, sizeof range, "records 0 to %" PRIu64, record_count - 1);
     return message_error(RECMAP_NOT_FOUND, job->args.operands[0],
                          "records are numbered from 0, in the order of the shards",
-                         "record %llu is out of range: the data set has %s",
-                         (unsigned long long)job->number, range);
+                         "record %" PRIu64 " is out of range: the data set has %s", job->number,
+                         range);
 }
 
 static int print_position(const struct order_job *job, const recmap_order *order) {
@@ -83,7 +83,7 @@ static int print_position(const struct order_job *job, const recmap_order *order
     recmap_status status =
         recmap_order_position_of(&position, order, job->order.epoch, job->number, &error);
     if (status != RECMAP_OK) return recmap_error_print(&error, stderr);
-    printf("%llu\n", (unsigned long long)position);
+    printf("%" PRIu64 "\n", position);
     return 0;
 }
 

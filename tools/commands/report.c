@@ -1,5 +1,6 @@
 /* recmap report: shows in one HTML file what a data set contains. */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -84,12 +85,13 @@ static recmap_status write_report(struct report *report, const char *path, recma
 
 static void print_messages(const struct report *report, const char *path) {
     const struct record_sample *sample = &report->sample;
-    unsigned long long unreadable = sample->unreadable_count;
+    uint64_t unreadable = sample->unreadable_count;
     if (unreadable)
-        message("%llu of %llu sampled records cannot be read; 'recmap verify' finds all damage",
+        message("%" PRIu64 " of %" PRIu64
+                " sampled records cannot be read; 'recmap verify' finds all damage",
                 unreadable, unreadable + sample->read_count);
     if (path)
-        message("%s: report of %llu record%s", path, (unsigned long long)report->view.count,
+        message("%s: report of %" PRIu64 " record%s", path, report->view.count,
                 plural(report->view.count));
 }
 

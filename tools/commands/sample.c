@@ -1,4 +1,5 @@
 /* recmap sample: writes random records, each at most once. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include <recmap/order.h>
@@ -63,8 +64,8 @@ static recmap_status draw(uint64_t *positions, uint64_t size, uint64_t count, ui
 static recmap_status choose(struct view *view, const struct sample_job *job, recmap_error *error) {
     if (job->size > view->count)
         return message_fail(error, RECMAP_INVALID, job->args.operands[0], "ask for fewer records",
-                            "cannot sample %llu records: there are %llu",
-                            (unsigned long long)job->size, (unsigned long long)view->count);
+                            "cannot sample %" PRIu64 " records: there are %" PRIu64, job->size,
+                            view->count);
     uint64_t *numbers = malloc((size_t)(job->size + 1) * sizeof *numbers);
     if (!numbers) return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
     recmap_status status = RECMAP_OK;

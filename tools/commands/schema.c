@@ -1,4 +1,5 @@
 /* recmap schema: lists the features of records. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,11 +77,12 @@ static void print_messages(const recmap_schema *schema, uint64_t record_count) {
     uint64_t seen = recmap_schema_record_count(schema);
     uint64_t others = recmap_schema_other_count(schema);
     if (seen < record_count)
-        message("sampled %llu of %llu records, evenly spaced; --sample 0 reads all",
-                (unsigned long long)seen, (unsigned long long)record_count);
+        message("sampled %" PRIu64 " of %" PRIu64 " records, evenly spaced; --sample 0 reads all",
+                seen, record_count);
     if (others)
-        message("%llu of %llu records are not a single tf.Example or tf.SequenceExample",
-                (unsigned long long)others, (unsigned long long)seen);
+        message("%" PRIu64 " of %" PRIu64
+                " records are not a single tf.Example or tf.SequenceExample",
+                others, seen);
 }
 
 static recmap_status collect(recmap_schema *schema, const struct view *view, uint64_t sample,

@@ -1,4 +1,5 @@
 /* recmap verify: verifies every byte of an index and its shards. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include <recmap/dataset.h>
@@ -26,10 +27,9 @@ static const struct option options[] = {{"index-only", no_argument, NULL, OPTION
 static void print_damage(const recmap_damage *damage) {
     print_safe(stdout, damage->path);
     fputs(": ", stdout);
-    if (damage->record != RECMAP_NO_RECORD)
-        printf("record %llu at ", (unsigned long long)damage->record);
+    if (damage->record != RECMAP_NO_RECORD) printf("record %" PRIu64 " at ", damage->record);
     if (damage->record != RECMAP_NO_RECORD || damage->length)
-        printf("byte %llu: ", (unsigned long long)damage->offset);
+        printf("byte %" PRIu64 ": ", damage->offset);
     print_safe(stdout, damage->reason);
     putchar('\n');
 }
@@ -47,11 +47,11 @@ static void print_human(const recmap_report *report, const recmap_dataset_info *
         puts(": the index is good; no shard was read");
         return;
     }
-    printf(": %llu of %llu record%s good", (unsigned long long)recmap_report_record_count(report),
-           (unsigned long long)info->record_count, info->record_count == 1 ? " is" : "s are");
+    printf(": %" PRIu64 " of %" PRIu64 " record%s good", recmap_report_record_count(report),
+           info->record_count, info->record_count == 1 ? " is" : "s are");
     if (count) printf("; %zu damaged place%s not in the index", count, plural(count));
     if (info->damage_count)
-        printf("; %llu damaged place%s in the index", (unsigned long long)info->damage_count,
+        printf("; %" PRIu64 " damaged place%s in the index", info->damage_count,
                plural(info->damage_count));
     putchar('\n');
 }

@@ -1,5 +1,6 @@
 #include "indexing/build_report.h"
 
+#include <inttypes.h>
 #include <sys/stat.h>
 
 #include "terminal/message.h"
@@ -14,19 +15,20 @@ void build_report(const char *path, const recmap_index_summary *summary, struct 
     uint64_t records = summary->record_count - reused.record_count;
     double rate = seconds > 0 ? 1 / seconds : 0;
     char all[HUMAN_SIZE], size[HUMAN_SIZE], speed[HUMAN_SIZE];
-    message("%s: %llu record%s in %llu shard%s, %s; index %s, %.2f bytes per record; %.2f s, %s/s, "
+    message("%s: %" PRIu64 " record%s in %" PRIu64
+            " shard%s, %s; index %s, %.2f bytes per record; %.2f s, %s/s, "
             "%.0f records/s",
-            path, (unsigned long long)summary->record_count, plural(summary->record_count),
-            (unsigned long long)summary->shard_count, plural(summary->shard_count),
-            human_bytes(all, (double)summary->byte_count), human_bytes(size, index_size),
+            path, summary->record_count, plural(summary->record_count), summary->shard_count,
+            plural(summary->shard_count), human_bytes(all, (double)summary->byte_count),
+            human_bytes(size, index_size),
             summary->record_count ? index_size / (double)summary->record_count : 0, seconds,
             human_bytes(speed, (double)bytes * rate), (double)records * rate);
     uint64_t without_id = summary->record_count - summary->id_count;
     if (has_ids && without_id)
-        message("%llu record%s without an id", (unsigned long long)without_id, plural(without_id));
+        message("%" PRIu64 " record%s without an id", without_id, plural(without_id));
     if (summary->damage_count)
-        message("%llu damaged place%s skipped, %llu byte%s; 'recmap info %s' lists them",
-                (unsigned long long)summary->damage_count, plural(summary->damage_count),
-                (unsigned long long)summary->damaged_byte_count,
+        message("%" PRIu64 " damaged place%s skipped, %" PRIu64
+                " byte%s; 'recmap info %s' lists them",
+                summary->damage_count, plural(summary->damage_count), summary->damaged_byte_count,
                 plural(summary->damaged_byte_count), path);
 }

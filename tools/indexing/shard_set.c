@@ -1,5 +1,6 @@
 #include "indexing/shard_set.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,9 +167,8 @@ static recmap_status build_index(const struct shard_set *set, recmap_dataset *so
     if (status == RECMAP_OK) status = build(&summary, path, set, &options, error);
     progress_bar_clear(&progress);
     if (status == RECMAP_OK)
-        message("%s: %llu record%s in %llu shard%s", path, (unsigned long long)summary.record_count,
-                plural(summary.record_count), (unsigned long long)summary.shard_count,
-                plural(summary.shard_count));
+        message("%s: %" PRIu64 " record%s in %" PRIu64 " shard%s", path, summary.record_count,
+                plural(summary.record_count), summary.shard_count, plural(summary.shard_count));
     inherited_close(&inherited);
     free(path);
     return status;

@@ -1,5 +1,7 @@
 #include "orders/order_iterator.h"
 
+#include <inttypes.h>
+
 #include <recmap/rows.h>
 
 #include "terminal/message.h"
@@ -48,10 +50,9 @@ int order_iterator_init(struct order_iterator *iterator, recmap_order *order,
                         const struct order_options *options, const struct args *args) {
     uint64_t count = recmap_order_count(order);
     if (options->from > count)
-        return args_usage_error(args, "--from must be at most %llu, the number of %s, not %llu",
-                                (unsigned long long)count,
-                                recmap_order_row_width(order) ? "rows" : "records",
-                                (unsigned long long)options->from);
+        return args_usage_error(
+            args, "--from must be at most %" PRIu64 ", the number of %s, not %" PRIu64, count,
+            recmap_order_row_width(order) ? "rows" : "records", options->from);
     *iterator = (struct order_iterator){.order = recmap_order_retain(order),
                                         .rank = (uint32_t)options->rank};
     recmap_error error = RECMAP_ERROR_INIT;

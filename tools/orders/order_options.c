@@ -1,5 +1,6 @@
 #include "orders/order_options.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { SHUFFLE = ORDER_OPTIONS_FIRST, SEED, EPOCH, FROM, COUNT, RANK, WORLD, BATCH, LAST };
@@ -81,9 +82,9 @@ int order_options_check(const struct order_options *options, bool has_rows,
     if (!options->world_size) return args_usage_error(args, "--world must be at least 1");
     if (!options->batch_size) return args_usage_error(args, "--batch must be at least 1");
     if (options->rank >= options->world_size)
-        return args_usage_error(args, "--rank must be less than --world, not %llu of %llu",
-                                (unsigned long long)options->rank,
-                                (unsigned long long)options->world_size);
+        return args_usage_error(args,
+                                "--rank must be less than --world, not %" PRIu64 " of %" PRIu64,
+                                options->rank, options->world_size);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "orders/row_printer.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include <recmap/rows.h>
@@ -10,14 +11,13 @@
 enum { ROWS_MAX = 64 };
 
 static void print_text(const recmap_piece *piece, bool is_first) {
-    printf("%s%llu:%llu:%llu", is_first ? "" : " ", (unsigned long long)piece->record,
-           (unsigned long long)piece->first, (unsigned long long)piece->count);
+    printf("%s%" PRIu64 ":%" PRIu64 ":%" PRIu64, is_first ? "" : " ", piece->record, piece->first,
+           piece->count);
 }
 
 static void print_json(const recmap_piece *piece, bool is_first) {
-    printf("%s[%llu, %llu, %llu, %llu]", is_first ? "" : ", ", (unsigned long long)piece->record,
-           (unsigned long long)piece->first, (unsigned long long)piece->count,
-           (unsigned long long)piece->place);
+    printf("%s[%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 "]", is_first ? "" : ", ",
+           piece->record, piece->first, piece->count, piece->place);
 }
 
 /* Some rows of an epoch, one after the other. */
@@ -31,8 +31,8 @@ static void print_row(const struct row_batch *rows, size_t row, enum row_format 
     const recmap_pieces *pieces = &rows->pieces;
     size_t first = row ? pieces->ends[row - 1] : 0;
     if (format == ROW_JSON)
-        printf("{\"position\": %llu, \"row\": %llu, \"pieces\": [",
-               (unsigned long long)rows->positions[row], (unsigned long long)rows->numbers[row]);
+        printf("{\"position\": %" PRIu64 ", \"row\": %" PRIu64 ", \"pieces\": [",
+               rows->positions[row], rows->numbers[row]);
     for (size_t i = first; i < pieces->ends[row]; i++)
         (format == ROW_JSON ? print_json : print_text)(&pieces->items[i], i == first);
     puts(format == ROW_JSON ? "]}" : "");

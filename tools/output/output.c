@@ -1,6 +1,7 @@
 #include "output/output.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,7 +160,7 @@ recmap_status output_write(struct output *output, const recmap_record *record,
     if (interrupt_is_pending()) return interrupt_fail(error);
     switch (output->format) {
     case OUTPUT_NUMBER:
-        is_written = fprintf(output->stream, "%llu\n", (unsigned long long)record->number) > 0;
+        is_written = fprintf(output->stream, "%" PRIu64 "\n", record->number) > 0;
         break;
     case OUTPUT_TFRECORD: is_written = write_frame(output->stream, record); break;
     case OUTPUT_JSON:

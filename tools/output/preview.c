@@ -1,5 +1,6 @@
 #include "output/preview.h"
 
+#include <inttypes.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -242,8 +243,8 @@ void preview_print(FILE *stream, const recmap_record *record, const char *json, 
     struct json_cursor cursor = {json};
     bool is_example = take(&cursor, "{\"features\":{\"feature\":{");
     bool is_sequence = begins(json, "{\"context\":") || begins(json, "{\"featureLists\":");
-    fprintf(stream, "%srecord %llu%s, %zu bytes%s\n", has_colour ? "\033[1m" : "",
-            (unsigned long long)record->number, has_colour ? "\033[0m" : "", record->size,
+    fprintf(stream, "%srecord %" PRIu64 "%s, %zu bytes%s\n", has_colour ? "\033[1m" : "",
+            record->number, has_colour ? "\033[0m" : "", record->size,
             is_example    ? ", tf.Example"
             : is_sequence ? ", tf.SequenceExample"
                           : "");

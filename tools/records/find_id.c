@@ -1,6 +1,7 @@
 #include "records/find_id.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,9 +128,10 @@ static recmap_status fail_outside(struct match_list *matches, const struct view 
                                   const char *text, recmap_error *error) {
     recmap_status status = find_text(matches, view->dataset, text, error);
     if (status != RECMAP_OK || !matches->count) return status;
-    return message_fail(error, RECMAP_NOT_FOUND, NULL, "search the index instead of the selection",
-                        "the selection does not contain the id '%s': it is the id of record %llu",
-                        text, (unsigned long long)matches->numbers[0]);
+    return message_fail(
+        error, RECMAP_NOT_FOUND, NULL, "search the index instead of the selection",
+        "the selection does not contain the id '%s': it is the id of record %" PRIu64, text,
+        matches->numbers[0]);
 }
 
 recmap_status find_id_fail(struct match_list *matches, const struct view *view, const char *text,

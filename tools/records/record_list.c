@@ -1,6 +1,7 @@
 #include "records/record_list.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,15 +124,15 @@ static recmap_status add_line(struct record_list *list, const struct line_reader
     return message_fail(error, RECMAP_INVALID, reader->name,
                         "write one record number, or one range such as 5:20, on each line; lines "
                         "of ids need --by id",
-                        "line %llu is neither a record number nor a range: '%.60s'",
-                        (unsigned long long)reader->number, reader->line);
+                        "line %" PRIu64 " is neither a record number nor a range: '%.60s'",
+                        reader->number, reader->line);
 }
 
 static recmap_status check_line(const struct line_reader *reader, recmap_error *error) {
     if (strlen(reader->line) == reader->size) return RECMAP_OK;
     return message_fail(error, RECMAP_INVALID, reader->name,
                         "write one record on each line, as text without NUL bytes",
-                        "line %llu contains a NUL byte", (unsigned long long)reader->number);
+                        "line %" PRIu64 " contains a NUL byte", reader->number);
 }
 
 static recmap_status open_reader(struct line_reader *reader, const char *file_path,

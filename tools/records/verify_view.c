@@ -1,5 +1,6 @@
 #include "records/verify_view.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "terminal/interrupt.h"
@@ -24,7 +25,7 @@ static void print_json_text(const char *text) {
 
 static void print_json_number(const char *name, uint64_t number) {
     if (number == UINT64_MAX) printf("\"%s\":null,", name);
-    else printf("\"%s\":%llu,", name, (unsigned long long)number);
+    else printf("\"%s\":%" PRIu64 ",", name, number);
 }
 
 static void print_json_damage(const recmap_error *error, bool is_first) {
@@ -41,9 +42,8 @@ static void print_json_damage(const recmap_error *error, bool is_first) {
 static void print_damage(const recmap_error *error) {
     print_safe(stdout, error->path);
     fputs(": ", stdout);
-    if (error->record != RECMAP_NO_RECORD) printf("record %llu", (unsigned long long)error->record);
-    if (error->offset != RECMAP_NO_OFFSET)
-        printf(" at byte %llu", (unsigned long long)error->offset);
+    if (error->record != RECMAP_NO_RECORD) printf("record %" PRIu64, error->record);
+    if (error->offset != RECMAP_NO_OFFSET) printf(" at byte %" PRIu64, error->offset);
     fputs(error->record != RECMAP_NO_RECORD || error->offset != RECMAP_NO_OFFSET ? ": " : "",
           stdout);
     print_safe(stdout, error->message);
@@ -90,13 +90,13 @@ static void print_summary(const struct view_report *report, const struct view *v
                           const char *path) {
     if (report->as_json) {
         fputs(report->damage_count ? "]," : "{\"damage\":[],", stdout);
-        printf("\"records\":%llu,\"records_good\":%llu}\n", (unsigned long long)view->count,
-               (unsigned long long)report->good_count);
+        printf("\"records\":%" PRIu64 ",\"records_good\":%" PRIu64 "}\n", view->count,
+               report->good_count);
         return;
     }
     print_safe(stdout, path);
-    printf(": %llu of %llu record%s good\n", (unsigned long long)report->good_count,
-           (unsigned long long)view->count, view->count == 1 ? " is" : "s are");
+    printf(": %" PRIu64 " of %" PRIu64 " record%s good\n", report->good_count, view->count,
+           view->count == 1 ? " is" : "s are");
 }
 
 int verify_view(const struct view *view, const char *path, bool as_json) {

@@ -1,5 +1,6 @@
 #include "records/view.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,10 +183,9 @@ recmap_status view_check(const struct view *view, uint64_t position, recmap_erro
         return recmap_dataset_locate(&location, view->dataset, position, 1, error);
     }
     if (position < view->count) return RECMAP_OK;
-    return message_fail(error, RECMAP_INVALID, NULL,
-                        "items of a selection are numbered from 0, in its order",
-                        "item %llu is out of range: the selection has %llu",
-                        (unsigned long long)position, (unsigned long long)view->count);
+    return message_fail(
+        error, RECMAP_INVALID, NULL, "items of a selection are numbered from 0, in its order",
+        "item %" PRIu64 " is out of range: the selection has %" PRIu64, position, view->count);
 }
 
 static recmap_status next_numbers(void *context, uint64_t *numbers, size_t count,

@@ -1,5 +1,6 @@
 #include "records/view_output.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,7 +102,6 @@ recmap_status view_output_save(const struct view *view, const char *path, uint64
     if (status == RECMAP_OK) status = recmap_selection_save(selection, path, error);
     recmap_selection_destroy(selection);
     if (status == RECMAP_OK)
-        message("%s: %llu of %llu records", path, (unsigned long long)view->count,
-                (unsigned long long)total);
+        message("%s: %" PRIu64 " of %" PRIu64 " records", path, view->count, total);
     return status;
 }

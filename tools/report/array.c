@@ -1,5 +1,6 @@
 #include "report/array.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { SIDE_SHOWN_MAX = 256, HEADER_SIZE = 54, DIMENSION_MAX = 1 << 20 };
@@ -83,8 +84,8 @@ size_t array_write(struct html *html, const struct array_shape *shape, const uin
     size_t size = array_make_bitmap(bitmap, shape, pixels);
     html_put(html, "<img class=\"array\" alt=\"array\" src=\"data:image/bmp;base64,");
     html_base64(html, bitmap, size);
-    html_format(html, "\"><div class=\"note\">uint8 array, %llu x %llu x %llu</div>",
-                (unsigned long long)shape->height, (unsigned long long)shape->width,
-                (unsigned long long)(shape->channels ? shape->channels : 1));
+    html_format(html,
+                "\"><div class=\"note\">uint8 array, %" PRIu64 " x %" PRIu64 " x %" PRIu64 "</div>",
+                shape->height, shape->width, shape->channels ? shape->channels : 1);
     return size;
 }

@@ -1,4 +1,5 @@
 /* The section on features. */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -45,7 +46,7 @@ static void write_histogram(struct html *html, const struct value_sample *sample
 
 static void write_value(struct html *html, const struct sampled_value *value) {
     if (value->type == RECMAP_TYPE_INT64)
-        html_format(html, "<code>%lld</code>", (long long)value->as.int64);
+        html_format(html, "<code>%" PRId64 "</code>", value->as.int64);
     else if (value->type == RECMAP_TYPE_FLOAT)
         html_format(html, "<code>%.9g</code>", (double)value->as.number);
     else {
@@ -78,22 +79,20 @@ static void write_frequent(struct html *html, struct value_sample *sample) {
 
 static void write_span(struct html *html, const char *title, uint64_t min, uint64_t max) {
     html_format(html, "<tr><th>%s</th><td>", title);
-    if (min == max) html_format(html, "%llu</td></tr>\n", (unsigned long long)min);
-    else
-        html_format(html, "%llu to %llu</td></tr>\n", (unsigned long long)min,
-                    (unsigned long long)max);
+    if (min == max) html_format(html, "%" PRIu64 "</td></tr>\n", min);
+    else html_format(html, "%" PRIu64 " to %" PRIu64 "</td></tr>\n", min, max);
 }
 
 static void write_ranges(struct html *html, const recmap_schema_feature *feature) {
     if (feature->int64_count)
-        html_format(html, "<tr><th>int64</th><td>%lld to %lld</td></tr>\n",
-                    (long long)feature->min_int64, (long long)feature->max_int64);
+        html_format(html, "<tr><th>int64</th><td>%" PRId64 " to %" PRId64 "</td></tr>\n",
+                    feature->min_int64, feature->max_int64);
     if (feature->float_count)
         html_format(html, "<tr><th>float</th><td>%.9g to %.9g</td></tr>\n",
                     (double)feature->min_float, (double)feature->max_float);
     if (feature->nan_count)
-        html_format(html, "<tr><th>NaN</th><td>%llu value%s</td></tr>\n",
-                    (unsigned long long)feature->nan_count, plural(feature->nan_count));
+        html_format(html, "<tr><th>NaN</th><td>%" PRIu64 " value%s</td></tr>\n", feature->nan_count,
+                    plural(feature->nan_count));
     if (feature->bytes_count)
         write_span(html, "bytes per value", feature->min_size, feature->max_size);
 }
@@ -124,12 +123,12 @@ static void write_feature(struct html *html, const recmap_schema_feature *featur
 static void write_counts(struct html *html, const struct report *report) {
     const recmap_schema *schema = report->sample.features.schema;
     uint64_t count = recmap_schema_record_count(schema), others = recmap_schema_other_count(schema);
-    html_format(html, "<p class=\"note\">Of %llu of %llu records%s.</p>\n",
-                (unsigned long long)count, (unsigned long long)report->view.count,
-                count < report->view.count ? ", evenly spaced" : "");
+    html_format(html, "<p class=\"note\">Of %" PRIu64 " of %" PRIu64 " records%s.</p>\n", count,
+                report->view.count, count < report->view.count ? ", evenly spaced" : "");
     if (others)
-        html_format(html, "<p>%llu of them %s not a single tf.Example or tf.SequenceExample.</p>\n",
-                    (unsigned long long)others, others == 1 ? "is" : "are");
+        html_format(
+            html, "<p>%" PRIu64 " of them %s not a single tf.Example or tf.SequenceExample.</p>\n",
+            others, others == 1 ? "is" : "are");
 }
 
 void page_write_features(struct html *html, struct report *report) {

@@ -1,5 +1,6 @@
 #include "report/page.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include <recmap/status.h>
@@ -76,13 +77,13 @@ void page_end(struct html *html) {
 /* ---- Totals. */
 
 static void write_total(struct html *html, const char *name, uint64_t number) {
-    html_format(html, "<tr><th>%s</th><td>%llu</td></tr>\n", name, (unsigned long long)number);
+    html_format(html, "<tr><th>%s</th><td>%" PRIu64 "</td></tr>\n", name, number);
 }
 
 static void write_size(struct html *html, const char *name, uint64_t size) {
     char text[HUMAN_SIZE];
-    html_format(html, "<tr><th>%s</th><td>%s (%llu bytes)</td></tr>\n", name,
-                human_bytes(text, (double)size), (unsigned long long)size);
+    html_format(html, "<tr><th>%s</th><td>%s (%" PRIu64 " bytes)</td></tr>\n", name,
+                human_bytes(text, (double)size), size);
 }
 
 static void write_fingerprint(struct html *html, const recmap_fingerprint *fingerprint) {
@@ -127,8 +128,7 @@ recmap_status page_write_totals(struct html *html, const struct report *report,
     if (info->id_name) {
         html_put(html, "<tr><th>ids</th><td><code>");
         html_string(html, info->id_name);
-        html_format(html, "</code>, of %llu records</td></tr>\n",
-                    (unsigned long long)info->id_count);
+        html_format(html, "</code>, of %" PRIu64 " records</td></tr>\n", info->id_count);
     }
     RETURN_IF_FAILED(write_columns(html, view->dataset, info, error));
     write_fingerprint(html, &info->fingerprint);
@@ -149,7 +149,7 @@ static void write_quantiles(struct html *html, const struct record_sizes *sizes)
     html_put(html, "<th>mean</th></tr><tr>");
     for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
         size_t place = (size_t)(quantiles[i].share * (double)(sizes->count - 1));
-        html_format(html, "<td>%llu</td>", (unsigned long long)sizes->sizes[place]);
+        html_format(html, "<td>%" PRIu64 "</td>", sizes->sizes[place]);
     }
     html_format(html, "<td>%.1f</td></tr></table></div>\n", sizes->sum / (double)sizes->count);
 }
@@ -176,8 +176,10 @@ void page_write_sizes(struct html *html, const struct report *report) {
     const struct record_sizes *sizes = &report->sizes;
     html_put(html, "<section id=\"sizes\">\n<h2>Sizes of records</h2>\n");
     if (sizes->count < report->view.count)
-        html_format(html, "<p class=\"note\">Of %llu of %llu records, in evenly spaced runs.</p>\n",
-                    (unsigned long long)sizes->count, (unsigned long long)report->view.count);
+        html_format(html,
+                    "<p class=\"note\">Of %" PRIu64 " of %" PRIu64
+                    " records, in evenly spaced runs.</p>\n",
+                    sizes->count, report->view.count);
     if (!sizes->count) html_put(html, "<p>There are no records.</p>\n");
     else {
         write_quantiles(html, sizes);
@@ -189,13 +191,12 @@ void page_write_sizes(struct html *html, const struct report *report) {
 /* ---- Ids. */
 
 static void write_repeated(struct html *html, const struct repeated_ids *ids) {
-    html_format(html, "<p class=\"bad\">%llu record%s the id of an earlier record.</p>\n",
-                (unsigned long long)ids->count, ids->count == 1 ? " has" : "s have");
+    html_format(html, "<p class=\"bad\">%" PRIu64 " record%s the id of an earlier record.</p>\n",
+                ids->count, ids->count == 1 ? " has" : "s have");
     html_put(html, "<table><tr><th>record</th><th>first record with its id</th></tr>\n");
     for (size_t i = 0; i < ids->listed_count; i++)
-        html_format(html, "<tr><td>%llu</td><td>%llu</td></tr>\n",
-                    (unsigned long long)ids->listed[i].number,
-                    (unsigned long long)ids->listed[i].first);
+        html_format(html, "<tr><td>%" PRIu64 "</td><td>%" PRIu64 "</td></tr>\n",
+                    ids->listed[i].number, ids->listed[i].first);
     if (ids->listed_count < ids->count) html_put(html, "<tr><td>…</td><td></td></tr>\n");
     html_put(html, "</table>\n");
 }
@@ -207,9 +208,10 @@ void page_write_ids(struct html *html, const struct report *report) {
         html_put(html, "<p>The index has no ids.</p>\n");
     else if (ids->is_estimate)
         html_format(html,
-                    "<p class=\"bad\">About %llu records have the id of an earlier record, by "
+                    "<p class=\"bad\">About %" PRIu64
+                    " records have the id of an earlier record, by "
                     "their hashes; <code>recmap duplicates --by id</code> lists them.</p>\n",
-                    (unsigned long long)ids->count);
+                    ids->count);
     else if (!ids->is_known)
         html_put(html, "<p>There are too many records to compare ids here; <code>recmap duplicates "
                        "--by id</code> compares them.</p>\n");

@@ -1,4 +1,5 @@
 /* The section of sample records. */
+#include <inttypes.h>
 #include <string.h>
 
 #include <recmap/order.h>
@@ -109,7 +110,7 @@ static void write_numbers(struct html *html, const recmap_example_part *part) {
     bool are_integers = part->type == RECMAP_TYPE_INT64;
     for (size_t i = 0; i < part->count && i < NUMBERS_SHOWN_MAX; i++) {
         if (i) html_put(html, ", ");
-        if (are_integers) html_format(html, "%lld", (long long)part->int64s[i]);
+        if (are_integers) html_format(html, "%" PRId64, part->int64s[i]);
         else html_format(html, "%.9g", (double)part->floats[i]);
     }
     if (part->count > NUMBERS_SHOWN_MAX)
@@ -216,10 +217,10 @@ static recmap_status write_record(struct record_page *page, const struct view *v
     RETURN_IF_FAILED(recmap_dataset_locate(&location, view->dataset, number, 1, error));
     if (page->html->size > FILE_SIZE_MAX) return RECMAP_OK;
     html_format(page->html,
-                "<details open class=\"card\"><summary><b>record %llu</b> (%s), %llu byte%s"
+                "<details open class=\"card\"><summary><b>record %" PRIu64 "</b> (%s), %" PRIu64
+                " byte%s"
                 "</summary>\n",
-                (unsigned long long)number, role, (unsigned long long)location.size,
-                plural(location.size));
+                number, role, location.size, plural(location.size));
     recmap_status status = RECMAP_OK;
     if (location.size <= RECORD_SIZE_MAX) status = write_read(page, view->dataset, number, error);
     else html_put(page->html, "<p class=\"note\">Too large to show.</p>\n");

@@ -1,4 +1,5 @@
 /* The sections on shards and their damage. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "report/page.h"
@@ -31,7 +32,7 @@ static recmap_status sum_shards(struct shard_bars *bars, const recmap_dataset *d
 
 static void write_bars(struct html *html, const struct shard_bars *bars, uint64_t shard_count) {
     char last[2 * HUMAN_SIZE];
-    snprintf(last, sizeof last, "shard %llu", (unsigned long long)shard_count - 1);
+    snprintf(last, sizeof last, "shard %" PRIu64, shard_count - 1);
     html_put(html, "<div class=\"grid\"><div class=\"card\"><h3>Records</h3>");
     plot_bars(html, bars->records, bars->count, "records of each shard");
     plot_axis(html, "shard 0", last);
@@ -40,8 +41,9 @@ static void write_bars(struct html *html, const struct shard_bars *bars, uint64_
     plot_axis(html, "shard 0", last);
     html_put(html, "</div></div>\n");
     if (bars->count < shard_count)
-        html_format(html, "<p class=\"note\">Each bar is the sum of about %llu shards.</p>\n",
-                    (unsigned long long)(shard_count / bars->count));
+        html_format(html,
+                    "<p class=\"note\">Each bar is the sum of about %" PRIu64 " shards.</p>\n",
+                    shard_count / bars->count);
 }
 
 static recmap_status write_shard_rows(struct html *html, const recmap_dataset *dataset,
@@ -52,17 +54,17 @@ static recmap_status write_shard_rows(struct html *html, const recmap_dataset *d
         recmap_shard_info shard;
         RETURN_IF_FAILED(recmap_dataset_get_shard(&shard, dataset, i, error));
         html_format(html,
-                    "<tr><td class=\"number\">%llu</td><td class=\"number\">%llu</td>"
-                    "<td class=\"number\">%llu</td><td class=\"number\">%llu</td><td>",
-                    (unsigned long long)i, (unsigned long long)shard.first_record,
-                    (unsigned long long)shard.record_count, (unsigned long long)shard.size);
+                    "<tr><td class=\"number\">%" PRIu64 "</td><td class=\"number\">%" PRIu64 "</td>"
+                    "<td class=\"number\">%" PRIu64 "</td><td class=\"number\">%" PRIu64
+                    "</td><td>",
+                    i, shard.first_record, shard.record_count, shard.size);
         html_string(html, shard.path);
         html_put(html, "</td></tr>\n");
     }
     html_put(html, "</table></div>\n");
     if (shard_count > ROWS_MAX)
-        html_format(html, "<p class=\"note\">The first %d of %llu shards.</p>\n", ROWS_MAX,
-                    (unsigned long long)shard_count);
+        html_format(html, "<p class=\"note\">The first %d of %" PRIu64 " shards.</p>\n", ROWS_MAX,
+                    shard_count);
     return RECMAP_OK;
 }
 
@@ -134,31 +136,34 @@ static recmap_status write_damage_rows(struct html *html, recmap_dataset *datase
         RETURN_IF_FAILED(recmap_dataset_get_damage(&damage, dataset, i, error));
         html_put(html, "<tr><td>");
         html_string(html, damage.path);
-        html_format(html, "</td><td class=\"number\">%llu</td><td class=\"number\">%llu</td><td>",
-                    (unsigned long long)damage.offset, (unsigned long long)damage.length);
+        html_format(html,
+                    "</td><td class=\"number\">%" PRIu64 "</td><td class=\"number\">%" PRIu64
+                    "</td><td>",
+                    damage.offset, damage.length);
         html_string(html, damage.reason);
         html_put(html, "</td></tr>\n");
     }
     html_put(html, "</table></div>\n");
     if (count > ROWS_MAX)
         html_format(html,
-                    "<p class=\"note\">The first %d of %llu damaged places; <code>recmap "
+                    "<p class=\"note\">The first %d of %" PRIu64 " damaged places; <code>recmap "
                     "info --json</code> lists all.</p>\n",
-                    ROWS_MAX, (unsigned long long)count);
+                    ROWS_MAX, count);
     return RECMAP_OK;
 }
 
 static void write_unreadable(struct html *html, const struct record_sample *sample) {
-    unsigned long long unreadable = sample->unreadable_count;
+    uint64_t unreadable = sample->unreadable_count;
     if (!unreadable) return;
     html_format(html,
-                "<p class=\"bad\">%llu of %llu sampled records cannot be read; <code>recmap "
+                "<p class=\"bad\">%" PRIu64 " of %" PRIu64
+                " sampled records cannot be read; <code>recmap "
                 "verify</code> finds all damage.</p>\n<table>\n<tr><th>record</th>"
                 "<th>reason</th></tr>\n",
                 unreadable, unreadable + sample->read_count);
     for (size_t i = 0; i < unreadable && i < UNREADABLE_LISTED_MAX; i++) {
         const struct unreadable_record *record = &sample->unreadable[i];
-        html_format(html, "<tr><td>%llu</td><td>", (unsigned long long)record->number);
+        html_format(html, "<tr><td>%" PRIu64 "</td><td>", record->number);
         html_string(html, record->message ? record->message : "");
         html_put(html, "</td></tr>\n");
     }

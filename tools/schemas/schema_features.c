@@ -1,5 +1,6 @@
 #include "schemas/schema_features.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -50,8 +51,8 @@ static void print_feature(FILE *stream, const recmap_schema_feature *feature) {
     print_string(stream, feature->name, feature->name_size);
     fprintf(stream, ", .kind = %s, .element = %s", kind_name(feature), element_name(feature));
     if (feature->is_fixed && feature->min_length > 1)
-        fprintf(stream, ", .shape = (const uint64_t[]){%llu}, .dimension_count = 1",
-                (unsigned long long)feature->min_length);
+        fprintf(stream, ", .shape = (const uint64_t[]){%" PRIu64 "}, .dimension_count = 1",
+                feature->min_length);
     fputs("},", stream);
     if (feature->share < 1) fprintf(stream, " /* in %.2f %% */", feature->share * 100);
     putc('\n', stream);
@@ -74,8 +75,8 @@ static void print_array(FILE *stream, const recmap_schema *schema, bool is_list,
 }
 
 void schema_features_print_c(FILE *stream, const recmap_schema *schema) {
-    unsigned long long count = recmap_schema_record_count(schema);
-    fprintf(stream, "/* The features of %llu record%s. */\n", count, count == 1 ? "" : "s");
+    uint64_t count = recmap_schema_record_count(schema);
+    fprintf(stream, "/* The features of %" PRIu64 " record%s. */\n", count, count == 1 ? "" : "s");
     print_array(stream, schema, false, "features");
     print_array(stream, schema, true, "feature_lists");
 }
@@ -148,7 +149,7 @@ static void print_call(FILE *stream, const struct python_style *style,
     }
     fprintf(stream, "%s(", feature->is_list ? style->fixed_len_sequence : style->fixed_len);
     if (feature->min_length > 1)
-        fprintf(stream, "%s%llu%s", style->shape_start, (unsigned long long)feature->min_length,
+        fprintf(stream, "%s%" PRIu64 "%s", style->shape_start, feature->min_length,
                 style->shape_end);
     else fputs(style->scalar_shape, stream);
     fprintf(stream, ", %s)", element);
@@ -182,9 +183,9 @@ static void print_dict(FILE *stream, const struct python_style *style, const rec
 
 static void print_dicts(FILE *stream, const struct python_style *style,
                         const recmap_schema *schema) {
-    unsigned long long count = recmap_schema_record_count(schema);
+    uint64_t count = recmap_schema_record_count(schema);
     size_t last = recmap_schema_feature_count(schema);
-    fprintf(stream, "# The features of %llu record%s.\n", count, count == 1 ? "" : "s");
+    fprintf(stream, "# The features of %" PRIu64 " record%s.\n", count, count == 1 ? "" : "s");
     print_dict(stream, style, schema, false, "features");
     if (last && recmap_schema_get_feature(schema, last - 1).is_list)
         print_dict(stream, style, schema, true, "feature_lists");

@@ -1,5 +1,6 @@
 #include "schemas/schema_table.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ struct table_widths {
 };
 
 static void widen(int *width, uint64_t number) {
-    int size = snprintf(NULL, 0, "%llu", (unsigned long long)number);
+    int size = snprintf(NULL, 0, "%" PRIu64, number);
     if (size > *width) *width = size;
 }
 
@@ -34,10 +35,8 @@ static int span_size(struct span_width width) {
 }
 
 static void print_span(FILE *stream, struct span_width width, uint64_t min, uint64_t max) {
-    if (min == max) fprintf(stream, "%*llu  ", span_size(width), (unsigned long long)min);
-    else
-        fprintf(stream, "%*llu..%-*llu  ", width.min, (unsigned long long)min, width.max,
-                (unsigned long long)max);
+    if (min == max) fprintf(stream, "%*" PRIu64 "  ", span_size(width), min);
+    else fprintf(stream, "%*" PRIu64 "..%-*" PRIu64 "  ", width.min, min, width.max, max);
 }
 
 static int format_floats(char *text, const recmap_schema_feature *feature) {
@@ -53,16 +52,17 @@ static int format_floats(char *text, const recmap_schema_feature *feature) {
 /* Formats the range of numbers, or of the sizes of bytes values. The text is empty if there are no
  * values or several kinds. Returns the length of the text. */
 static int format_range(char *text, const recmap_schema_feature *feature) {
-    long long min = feature->min_int64, max = feature->max_int64;
-    unsigned long long small = feature->min_size, large = feature->max_size;
+    int64_t min = feature->min_int64, max = feature->max_int64;
+    uint64_t small = feature->min_size, large = feature->max_size;
     text[0] = 0;
     if (!strcmp(feature->kind, "float")) return format_floats(text, feature);
     if (!strcmp(feature->kind, "int64") && feature->int64_count)
-        return min == max ? snprintf(text, TEXT_SIZE, "%lld", min)
-                          : snprintf(text, TEXT_SIZE, "%lld..%lld", min, max);
+        return min == max ? snprintf(text, TEXT_SIZE, "%" PRId64, min)
+                          : snprintf(text, TEXT_SIZE, "%" PRId64 "..%" PRId64, min, max);
     if (!strcmp(feature->kind, "bytes") && feature->bytes_count)
-        return small == large ? snprintf(text, TEXT_SIZE, "%llu byte%s", small, plural(small))
-                              : snprintf(text, TEXT_SIZE, "%llu..%llu bytes", small, large);
+        return small == large
+                   ? snprintf(text, TEXT_SIZE, "%" PRIu64 " byte%s", small, plural(small))
+                   : snprintf(text, TEXT_SIZE, "%" PRIu64 "..%" PRIu64 " bytes", small, large);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "terminal/args.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,8 +226,7 @@ bool args_number(const struct args *args, const char *name, const char *text, ui
         return false;
     }
     if (too_large || value > limit) {
-        args_usage_error(args, "%s must be at most %llu, not %s", name, (unsigned long long)limit,
-                         text);
+        args_usage_error(args, "%s must be at most %" PRIu64 ", not %s", name, limit, text);
         return false;
     }
     *number = value;

@@ -1,5 +1,6 @@
 #include "base/arguments.h"
 
+#include <inttypes.h>
 #include <limits.h>
 
 int take_uint64(PyObject *object, void *uint64) {
@@ -20,7 +21,7 @@ int take_unsigned(PyObject *object, void *number) {
     uint64_t value;
     if (!take_uint64(object, &value)) return 0;
     if (value > UINT_MAX) {
-        PyErr_Format(PyExc_ValueError, "%llu is too many", (unsigned long long)value);
+        PyErr_Format(PyExc_ValueError, "%" PRIu64 " is too many", value);
         return 0;
     }
     *(unsigned *)number = (unsigned)value;

@@ -1,5 +1,6 @@
 #include "batch/batch.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/arguments.h"
@@ -150,9 +151,10 @@ static PyObject *item(PyObject *object, Py_ssize_t index) {
     const recmap_record *record = &records_of(object)[index];
     if (record->size && !record->data)
         return PyErr_Format(PyExc_ValueError,
-                            "record %llu was read only in part, for the rows: read all of it with "
-                            "data_set.gather([%llu])",
-                            (unsigned long long)record->number, (unsigned long long)record->number);
+                            "record %" PRIu64
+                            " was read only in part, for the rows: read all of it with "
+                            "data_set.gather([%" PRIu64 "])",
+                            record->number, record->number);
     return view_create(object, record->data, record->size);
 }
 

@@ -1,6 +1,7 @@
 /* The rows of a batch: their pieces, and what follows from them. */
 #include <recmap/rows.h>
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/arguments.h"
@@ -29,8 +30,8 @@ PyObject *batch_row_width(PyObject *object, PyObject *unused) {
 static int check_width(PyObject *object, uint64_t width) {
     uint64_t limit = recmap_batch_row_width(((struct batch_object *)object)->shared->batch);
     if (width <= limit) return 1;
-    PyErr_Format(PyExc_ValueError, "the width is %llu, but rows have %llu elements",
-                 (unsigned long long)width, (unsigned long long)limit);
+    PyErr_Format(PyExc_ValueError, "the width is %" PRIu64 ", but rows have %" PRIu64 " elements",
+                 width, limit);
     return 0;
 }
 
@@ -83,9 +84,10 @@ PyObject *batch_sequences(PyObject *object, PyObject *arguments) {
         return NULL;
     if (pieces->row_count && width > INT32_MAX / pieces->row_count)
         return PyErr_Format(PyExc_ValueError,
-                            "%zu rows of %llu elements are too many for offsets of 32 bits: use "
+                            "%zu rows of %" PRIu64
+                            " elements are too many for offsets of 32 bits: use "
                             "smaller batches",
-                            pieces->row_count, (unsigned long long)width);
+                            pieces->row_count, width);
     int32_t *offsets = malloc((recmap_pieces_sequence_max(pieces) + 1) * sizeof *offsets), longest;
     if (!offsets) return PyErr_NoMemory();
     size_t count = recmap_pieces_sequences(offsets, &longest, pieces, width);

@@ -1,5 +1,6 @@
 #include "dataset/dataset.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/errors.h"
@@ -25,8 +26,9 @@ static PyObject *item(PyObject *object, Py_ssize_t index) {
     struct dataset_object *self = (struct dataset_object *)object;
     if (__builtin_expect(!dataset_handle(self), 0)) return NULL;
     if (index < 0 || (uint64_t)index >= self->count)
-        return PyErr_Format(OutOfRangeError, "record %zd is out of range: there are %llu records",
-                            index, (unsigned long long)self->count);
+        return PyErr_Format(OutOfRangeError,
+                            "record %zd is out of range: there are %" PRIu64 " records", index,
+                            self->count);
     uint64_t number = self->numbers.data ? ((const uint64_t *)self->numbers.data)[index]
                                          : self->first + (uint64_t)index * (uint64_t)self->step;
     return handle_view(self->handle, number);
@@ -523,8 +525,9 @@ static int check_numbers(const struct dataset_object *self) {
     const uint64_t *numbers = self->numbers.data;
     for (uint64_t i = 0; numbers && i < self->count; i++)
         if (numbers[i] >= record_count) {
-            PyErr_Format(OutOfRangeError, "record %llu is out of range: there are %llu records",
-                         (unsigned long long)numbers[i], (unsigned long long)record_count);
+            PyErr_Format(OutOfRangeError,
+                         "record %" PRIu64 " is out of range: there are %" PRIu64 " records",
+                         numbers[i], record_count);
             return -1;
         }
     if (numbers || !self->count) return 0;

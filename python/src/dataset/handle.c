@@ -1,5 +1,6 @@
 #include "dataset/handle.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -65,10 +66,10 @@ static PyObject *raise_get(struct handle_object *handle, uint64_t number) {
     if (status == RECMAP_OK) recmap_record_release(&record);
     signals_stop(&check);
     if (status != RECMAP_OK) return raise_error(&error);
-    return PyErr_Format(
-        PyExc_RuntimeError,
-        "record %llu could only be read at the second attempt; the storage is unreliable",
-        (unsigned long long)number);
+    return PyErr_Format(PyExc_RuntimeError,
+                        "record %" PRIu64
+                        " could only be read at the second attempt; the storage is unreliable",
+                        number);
 }
 
 static PyObject *view_pinned(struct handle_object *handle, recmap_record *record) {

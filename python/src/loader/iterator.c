@@ -8,6 +8,9 @@
 #include "base/module.h"
 #include "loader/loader.h"
 
+/* After Python.h, which must come first. */
+#include <inttypes.h>
+
 struct iterator_object {
     PyObject_HEAD
     struct loader_object *source;
@@ -129,9 +132,9 @@ static PyObject *iterator_repr(PyObject *object) {
     struct iterator_object *self = (struct iterator_object *)object;
     if (self->iteration != self->source->iteration)
         return PyUnicode_FromString("<recmap iterator of a loader, ended>");
-    return PyUnicode_FromFormat("<recmap iterator of a loader: epoch %llu, position %llu>",
-                                (unsigned long long)self->source->epoch,
-                                (unsigned long long)self->source->position);
+    return PyUnicode_FromFormat("<recmap iterator of a loader: epoch %" PRIu64 ", position %" PRIu64
+                                ">",
+                                self->source->epoch, self->source->position);
 }
 
 static int traverse(PyObject *object, visitproc visit, void *arg) {
