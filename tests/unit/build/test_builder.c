@@ -1,7 +1,6 @@
 /* The builder: the same shards give the same bytes, whatever the threads, and whether they were
  * indexed at once, appended or merged; what is wrong is refused, and no files are left over. */
 #define _GNU_SOURCE
-#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,75 +19,7 @@
 #include "support/layout.h"
 #include "support/oracle.h"
 #include "support/rounds.h"
-
-struct part {
-    const char *index; /* or a shard */
-    const char *shard;
-};
-
-static recmap_status build_parts(const char *path, const recmap_index_options *options,
-                                 const struct part *parts, size_t count, recmap_error *error) {
-    recmap_index_builder *builder = NULL;
-    recmap_status status = recmap_index_builder_create(&builder, path, options, error);
-    for (size_t i = 0; i < count && status == RECMAP_OK; i++)
-        status = parts[i].index ? recmap_index_builder_add_index(builder, parts[i].index, error)
-                                : recmap_index_builder_add_shard(builder, parts[i].shard, error);
-    if (status == RECMAP_OK) status = recmap_index_builder_finish(NULL, builder, error);
-    recmap_index_builder_destroy(builder);
-    return status;
-}
-
-/* Appends shards [first, end) to the index, one or more at a time. */
-static void append(const char *path, const recmap_index_options *options, const char *const *names,
-                   size_t first, size_t end, struct rng *random) {
-    recmap_error error = RECMAP_ERROR_INIT;
-    while (first < end) {
-        struct part parts[64] = {{path, NULL}};
-        size_t count = 1 + (size_t)rng_below(random, end - first);
-        for (size_t i = 0; i < count; i++) parts[1 + i].shard = names[first + i];
-        ASSERT_OK(build_parts(path, options, parts, count + 1, &error), &error);
-        first += count;
-    }
-}
-
-/* Indexes groups of shards, some of them in a folder of their own, and merges: now and then a shard
- * stays a shard. */
-static void merge(const char *path, const recmap_index_options *options, const char *const *names,
-                  size_t count, struct rng *random) {
-    recmap_error error = RECMAP_ERROR_INIT;
-    struct part parts[64];
-    char indexes[64][32];
-    size_t part_count = 0;
-    for (size_t first = 0; first < count; part_count++) {
-        size_t group = 1 + (size_t)rng_below(random, count - first);
-        if (rng_one_in(random, 4)) {
-            parts[part_count] = (struct part){NULL, names[first++]};
-            continue;
-        }
-        snprintf(indexes[part_count], sizeof indexes[0], "%spart%zu.rmx",
-                 rng_one_in(random, 2) ? "parts/" : "", part_count);
-        index_build(indexes[part_count], options, names + first, group);
-        parts[part_count] = (struct part){indexes[part_count], NULL};
-        first += group;
-    }
-    ASSERT_OK(build_parts(path, options, parts, part_count, &error), &error);
-}
-
-static void assert_same_by_all_ways(recmap_index_options *options, const char *const *names,
-                                    size_t count, struct rng *random) {
-    mkdir("parts", 0777);
-    options->thread_count = 1;
-    index_build("once.rmx", options, names, count);
-    options->thread_count = 2 + (unsigned)rng_below(random, 7);
-    index_build("threads.rmx", options, names, count);
-    assert_same_file("once.rmx", "threads.rmx");
-    size_t first = (size_t)rng_below(random, count + 1);
-    index_build("append.rmx", options, names, first);
-    append("append.rmx", options, names, first, count, random);
-    assert_same_file("once.rmx", "append.rmx");
-    merge("merge.rmx", options, names, count, random);
-    assert_same_file("once.rmx", "merge.rmx");
-}
+#include "unit/build/parts.h"
 
 static void test_known_sets(void **state) {
     (void)state;
@@ -103,7 +34,7 @@ static void test_known_sets(void **state) {
                                      rng_one_in(&random, 2)};
         struct known set = known_generate(&made, &random);
         recmap_index_options options = known_index_options(&set);
-        assert_same_by_all_ways(&options, shard_names(set.shard_count), set.shard_count, &random);
+        assert_same_by_all_paths(&options, shard_names(set.shard_count), set.shard_count, &random);
         known_deinit(&set);
     }
 }
@@ -123,163 +54,8 @@ static void test_damaged_shards(void **state) {
         }
         recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
         options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
-        assert_same_by_all_ways(&options, shard_names(count), count, &random);
+        assert_same_by_all_paths(&options, shard_names(count), count, &random);
     }
-}
-
-/* The many: payloads are a u32, the record's number. */
-static uint32_t number_of(const recmap_record *record) {
-    uint32_t number = 0;
-    for (size_t i = 4; i-- > 0 && record->size == 4;) number = number << 8 | record->data[i];
-    return number;
-}
-
-enum { MANY = 1150000, FIRST_TYPED = 700000, IDS_REPEAT = 1100000 };
-
-static recmap_status extract_number(void *context, const recmap_record *record, recmap_value *id,
-                                    recmap_value *columns, size_t column_count, char *message,
-                                    size_t message_capacity) {
-    (void)context;
-    (void)message;
-    (void)message_capacity;
-    uint32_t number = number_of(record);
-    if (id && number % 50) *id = int64_value(number % IDS_REPEAT);
-    if (column_count == 2 && number >= FIRST_TYPED && number % 7) columns[0] = int64_value(number);
-    if (column_count == 2 && number % 3) {
-        columns[1].type = RECMAP_TYPE_BYTES;
-        columns[1].as.bytes.data = record->data;
-        columns[1].as.bytes.size = number % 5;
-    }
-    return RECMAP_OK;
-}
-
-static void write_many(const char *const *names, size_t shard_count) {
-    uint32_t number = 0;
-    for (size_t s = 0; s < shard_count; s++) {
-        struct buffer shard = BUFFER_INIT;
-        for (uint32_t end = (uint32_t)(MANY * (s + 1) / shard_count); number < end; number++) {
-            uint8_t payload[4] = {(uint8_t)number, (uint8_t)(number >> 8), (uint8_t)(number >> 16),
-                                  (uint8_t)(number >> 24)};
-            oracle_add_record(&shard, payload, 4);
-        }
-        file_write(names[s], shard.data, shard.size);
-        buffer_deinit(&shard);
-    }
-}
-
-static void check_columns_of_many(recmap_dataset *dataset) {
-    recmap_error error = RECMAP_ERROR_INIT;
-    int64_t *numbers = must_realloc(NULL, MANY * sizeof *numbers);
-    recmap_value *bytes = must_realloc(NULL, MANY * sizeof *bytes);
-    ASSERT_OK(recmap_dataset_read_int64(numbers, dataset, 1, 0, MANY, &error), &error);
-    ASSERT_OK(recmap_dataset_read_bytes(bytes, dataset, 2, 0, MANY, &error), &error);
-    for (uint32_t i = 0; i < MANY; i++) {
-        int64_t due = i >= FIRST_TYPED && i % 7 ? (int64_t)i : -3;
-        size_t due_size = i % 3 ? i % 5 : 4;
-        if (numbers[i] != due || bytes[i].as.bytes.size != due_size)
-            fail_msg("record %u: %" PRId64 ", %zu bytes", i, numbers[i], bytes[i].as.bytes.size);
-    }
-    free(bytes);
-    free(numbers);
-}
-
-/* Samples of records, ids and places in a data set that is too large to compare completely. */
-static void check_many(void) {
-    recmap_dataset_options opening = RECMAP_DATASET_OPTIONS_INIT;
-    opening.extract = extract_number;
-    recmap_dataset *dataset = dataset_open("once.rmx", &opening);
-    recmap_error error = RECMAP_ERROR_INIT;
-    assert_int_equal(recmap_dataset_count(dataset), MANY);
-    assert_int_equal(recmap_dataset_get_info(dataset)->id_count, MANY - MANY / 50);
-    struct rng random = {3};
-    for (int i = 0; i < 5000; i++) {
-        uint32_t number = (uint32_t)rng_below(&random, i % 2 ? MANY : MANY - IDS_REPEAT);
-        recmap_record record;
-        ASSERT_OK(recmap_dataset_get(&record, dataset, number, &error), &error);
-        assert_int_equal(number_of(&record), number);
-        recmap_value id = int64_value(number % IDS_REPEAT);
-        uint64_t found[3];
-        size_t count;
-        ASSERT_OK(recmap_dataset_find_all(found, 3, &count, dataset, &id, &error), &error);
-        uint32_t first = number % IDS_REPEAT;
-        size_t due = (first % 50 != 0) + (first + IDS_REPEAT < MANY && (first % 50 != 0));
-        assert_int_equal(count, due);
-        if (due) assert_int_equal(found[0], first);
-        if (due == 2) assert_int_equal(found[1], first + IDS_REPEAT);
-    }
-    check_columns_of_many(dataset);
-    recmap_dataset_close(dataset);
-}
-
-/* More records than a chunk of offsets or columns holds, more ids than are sorted at once; a shard
- * of several segments. */
-static void test_many_records(void **state) {
-    (void)state;
-    const char *const *names = shard_names(3);
-    write_many(names, 3);
-    recmap_lift lifts[] = {{"number", "-3"}, {"bytes", "none"}};
-    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
-    options.id_feature = "id";
-    options.lifts = lifts;
-    options.lift_count = 2;
-    options.extract = extract_number;
-    struct rng random = {1};
-    assert_same_by_all_ways(&options, names, 3, &random);
-    check_many();
-}
-
-/* One shard of several real segments, full of records that look like streams. */
-static void test_large_shard(void **state) {
-    (void)state;
-    struct rng random = {8};
-    struct buffer shard = BUFFER_INIT;
-    while (shard.size < 18 << 20) layout_add_records(&shard, 1 << 20, &random);
-    for (int i = 0; i < 6; i++) layout_damage(&shard, &random);
-    file_write("shard", shard.data, shard.size);
-    const char *name = "shard";
-    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
-    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
-    options.thread_count = 1;
-    index_build("one.rmx", &options, &name, 1);
-    options.thread_count = 4;
-    recmap_index_summary summary = index_build("four.rmx", &options, &name, 1);
-    assert_same_file("one.rmx", "four.rmx");
-    struct oracle_file due = oracle_read(shard.data, shard.size, false);
-    assert_int_equal(summary.record_count, due.record_count);
-    assert_int_equal(summary.damage_count, due.damage_count);
-    oracle_deinit(&due);
-    buffer_deinit(&shard);
-}
-
-/* More damage than a table holds, in a shard of several segments and chunks. */
-static void test_many_damages(void **state) {
-    (void)state;
-    enum { RECORDS = 700000, APART = 50 };
-    struct buffer shard = BUFFER_INIT;
-    for (int i = 0; i < RECORDS; i++) {
-        oracle_add_record(&shard, "12345678", 8);
-        if (i % APART == 0) shard.data[shard.size - 1] ^= 1;
-    }
-    file_write("shard", shard.data, shard.size);
-    buffer_deinit(&shard);
-    const char *name = "shard";
-    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
-    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
-    struct rng random = {2};
-    assert_same_by_all_ways(&options, &name, 1, &random);
-    recmap_dataset *dataset = dataset_open("once.rmx", NULL);
-    assert_int_equal(recmap_dataset_count(dataset), RECORDS - RECORDS / APART);
-    assert_int_equal(recmap_dataset_get_info(dataset)->damage_count, RECORDS / APART);
-    for (uint64_t i = 0; i < RECORDS / APART; i += 7) {
-        recmap_damage damage;
-        assert_int_equal(recmap_dataset_get_damage(&damage, dataset, i, NULL), RECMAP_OK);
-        assert_int_equal(damage.offset, i * APART * 24);
-        assert_int_equal(damage.length, 24);
-    }
-    recmap_location place;
-    assert_int_equal(recmap_dataset_locate(&place, dataset, 48, 1, NULL), RECMAP_OK);
-    assert_int_equal(place.size, 8);
-    recmap_dataset_close(dataset);
 }
 
 static void add_example(struct buffer *shard, const char *name, int type) {
@@ -375,7 +151,7 @@ static void test_appending_keeps_numbers(void **state) {
     index_build("set.rmx", &options, shard_names(4), 2);
     recmap_dataset *before = dataset_open("set.rmx", NULL);
     uint64_t count = recmap_dataset_count(before);
-    append("set.rmx", &options, shard_names(4), 2, 4, &random);
+    parts_append("set.rmx", &options, shard_names(4), 2, 4, &random);
     recmap_dataset *after = dataset_open("set.rmx", NULL);
     known_assert_records(&set, after);
     known_assert_ids(&set, after);
@@ -398,10 +174,18 @@ static void make_shards(size_t count) {
     }
 }
 
+static recmap_status extract_nothing(void *context, const recmap_record *record, recmap_value *id,
+                                     recmap_value *columns, size_t column_count, char *message,
+                                     size_t message_capacity) {
+    (void)context, (void)record, (void)id, (void)columns;
+    (void)column_count, (void)message, (void)message_capacity;
+    return RECMAP_OK;
+}
+
 static void assert_mismatch(const recmap_index_options *options) {
     recmap_error error = RECMAP_ERROR_INIT;
-    struct part parts[] = {{"part.rmx", NULL}};
-    assert_int_equal(build_parts("all.rmx", options, parts, 1, &error), RECMAP_MISMATCH);
+    struct build_part parts[] = {{"part.rmx", NULL}};
+    assert_int_equal(parts_build("all.rmx", options, parts, 1, &error), RECMAP_MISMATCH);
     assert_string_equal(error.path, "part.rmx");
     assert_true(error.advice[0]);
 }
@@ -434,16 +218,16 @@ static void test_parts_that_do_not_fit(void **state) {
     other.lifts = another;
     assert_mismatch(&other);
     other = options;
-    other.extract = extract_number;
+    other.extract = extract_nothing;
     assert_mismatch(&other);
     assert_int_equal(folder_count(), files);
 }
 
-static void assert_twice(const struct part *parts, size_t count,
+static void assert_twice(const struct build_part *parts, size_t count,
                          const recmap_index_options *options) {
     recmap_error error = RECMAP_ERROR_INIT;
     size_t files = folder_count();
-    assert_int_equal(build_parts("all.rmx", options, parts, count, &error), RECMAP_INVALID);
+    assert_int_equal(parts_build("all.rmx", options, parts, count, &error), RECMAP_INVALID);
     assert_non_null(strstr(error.message, "named twice"));
     assert_non_null(strstr(error.path, "s00000"));
     assert_int_equal(folder_count(), files);
@@ -455,10 +239,11 @@ static void test_shard_named_twice(void **state) {
     make_shards(3);
     assert_int_equal(symlink("s00000", "link"), 0);
     index_build("part.rmx", NULL, shard_names(2), 2);
-    assert_twice((struct part[]){{NULL, "s00000"}, {NULL, "s00001"}, {NULL, "s00000"}}, 3, NULL);
-    assert_twice((struct part[]){{NULL, "s00000"}, {NULL, "./s00000"}}, 2, NULL);
-    assert_twice((struct part[]){{NULL, "s00000"}, {NULL, "link"}}, 2, NULL);
-    assert_twice((struct part[]){{"part.rmx", NULL}, {NULL, "s00000"}}, 2, NULL);
+    assert_twice((struct build_part[]){{NULL, "s00000"}, {NULL, "s00001"}, {NULL, "s00000"}}, 3,
+                 NULL);
+    assert_twice((struct build_part[]){{NULL, "s00000"}, {NULL, "./s00000"}}, 2, NULL);
+    assert_twice((struct build_part[]){{NULL, "s00000"}, {NULL, "link"}}, 2, NULL);
+    assert_twice((struct build_part[]){{"part.rmx", NULL}, {NULL, "s00000"}}, 2, NULL);
 }
 
 static void assert_no_build(const char *shard, recmap_status due) {
@@ -591,9 +376,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(known_sets),
         TEST(damaged_shards),
-        TEST(many_records),
-        TEST(large_shard),
-        TEST(many_damages),
         TEST(types_differ),
         TEST(types_of_columns),
         TEST(appending_keeps_numbers),

@@ -9,25 +9,7 @@
 
 #include <recmap/record.h>
 
-/* A feature to ask for: as VAR_LEN, and with `fixed` above 0 as FIXED_LEN of so many values too. */
-struct asked_feature {
-    char *name;
-    recmap_type kind;
-    uint64_t fixed;
-    bool is_converted; /* the FIXED_LEN: to int32, or to float64 */
-};
-
-enum { ASKED_MAX = 48 };
-struct asked_features {
-    struct asked_feature features[ASKED_MAX];
-    size_t count;
-};
-
-/* What the entries of a record seem to hold, also where it is damaged. With `leave_out` above 0
- * some of the names are left out, others for each number. */
-void asked_infer(struct asked_features *request, const uint8_t *data, size_t size,
-                 unsigned leave_out);
-void asked_deinit(struct asked_features *request);
+#include "unit/columns/asked_features.h"
 
 /* A parser that asks for them, and the record that it parses among others in a batch. */
 struct parse_check;
