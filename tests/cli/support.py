@@ -5,6 +5,7 @@ again below, from their specifications.
 """
 
 import os
+import random
 import re
 import shutil
 import signal
@@ -49,6 +50,11 @@ def masked(data):
 def frame(payload):
     length = struct.pack("<Q", len(payload))
     return length + masked(length) + payload + masked(payload)
+
+
+def make_payloads(seed, count):
+    draw = random.Random(seed)
+    return [b"\x0a" + draw.randbytes(draw.choice([0, 1, 9, 100, 3000])) for _ in range(count)]
 
 
 def tfrecord(payloads):

@@ -1,0 +1,158 @@
+"""recmap index --append: what it gives, and how appends wait for each other."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import unittest
+
+from support import COMMAND, EXAMPLES, CliTest, signals_as_usual, tfrecord
+
+
+def shard(*payloads):
+    return tfrecord([p.encode() for p in payloads])
+
+
+class Appending(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("s-0", tfrecord(EXAMPLES[:2]))
+        self.write("s-1", tfrecord(EXAMPLES[2:]))
+
+    def test_appending_gives_what_one_build_gives(self):
+        words = ["--id", "id", "--lift", "label"]
+        self.index("-o", "all.rmx", *words, "s-0", "s-1")
+        self.index("-o", "x.rmx", *words, "s-0")
+        # Ids and columns are taken from the index.
+        self.assertIn("x.rmx: 5 records in 2 shards", self.index("--append", "-o", "x.rmx", "s-1"))
+        self.assertEqual(self.read("x.rmx"), self.read("all.rmx"))
+
+    def test_many_shards_are_appended_at_once(self):
+        """The index is written once for all of them."""
+        names = [f"t-{i:02}" for i in range(20)]
+        for name in names:
+            self.write(name, tfrecord(EXAMPLES[:1]))
+        self.write("list", "".join(f"{name}\n" for name in names[1:]).encode())
+        self.index("-o", "all.rmx", "s-0", *names)
+        self.index("-o", "x.rmx", "s-0")
+        inode = os.stat(self.path("x.rmx")).st_ino
+        with open(self.path("x.rmx"), "rb"):  # so that the inode is not used again
+            self.assertIn(
+                "x.rmx: 22 records in 21 shards",
+                self.index("--append", "-o", "x.rmx", names[0], "@list"),
+            )
+        self.assertNotEqual(os.stat(self.path("x.rmx")).st_ino, inode)
+        self.assertEqual(self.read("x.rmx"), self.read("all.rmx"))
+
+    def test_the_old_shards_are_not_read(self):
+        self.index("-o", "x.rmx", "s-0")
+        os.rename(self.path("s-0"), self.path("gone"))
+        self.index("--append", "-o", "x.rmx", "s-1")
+        os.rename(self.path("gone"), self.path("s-0"))
+        self.assertEqual(self.payloads("x.rmx"), EXAMPLES)
+
+    def test_nothing_to_append_to(self):
+        self.check(
+            "index",
+            "--append",
+            "s-1",
+            status=2,
+            err="recmap: s-1.rmx: no such index to append to\n  name the index with -o\n",
+        )
+
+    def test_other_columns_do_not_fit(self):
+        self.index("-o", "x.rmx", "--id", "id", "s-0")
+        before = self.read("x.rmx")
+        result = self.run_recmap("index", "--append", "-o", "x.rmx", "--lift", "label", "s-1")
+        self.assertEqual((result.out, result.status), (b"", 3))
+        self.assertEqual(self.read("x.rmx"), before)
+        self.assertEqual(self.files(), ["s-0", "s-1", "x.rmx"])
+
+    def test_a_shard_that_is_there_already(self):
+        self.index("-o", "x.rmx", "s-0")
+        before = self.read("x.rmx")
+        self.check(
+            "index",
+            "--append",
+            "-o",
+            "x.rmx",
+            "s-0",
+            status=2,
+            err=(
+                "recmap: s-0: the shard is named twice, or is in the index already\n"
+                "  name each shard once\n"
+            ),
+        )
+        self.assertEqual(self.read("x.rmx"), before)
+
+
+class Waiting(CliTest):
+    """An append waits for another one, and for nobody else."""
+
+    def setUp(self):
+        super().setUp()
+        for name in "ab":
+            self.write(name, shard(name))
+        self.index("a", "-o", "x.rmx")
+
+    def lock(self, name, flags):
+        descriptor = os.open(self.path(name), flags, 0o200)
+        self.addCleanup(os.close, descriptor)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        return descriptor
+
+    def wait(self):
+        """Starts an append, and returns its process once that has said that it waits."""
+        process = subprocess.Popen(
+            [COMMAND, "index", "--append", "-o", "x.rmx", "b"],
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=signals_as_usual,
+        )
+        self.assertEqual(
+            process.stderr.readline(), b"recmap: waiting for another append to x.rmx\n"
+        )
+        return process
+
+    def test_readers_are_not_awaited(self):
+        self.lock("x.rmx", os.O_RDONLY)
+        process = subprocess.run(
+            [COMMAND, "index", "--append", "-o", "x.rmx", "b"],
+            cwd=self.folder,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        self.assertEqual(process.returncode, 0, process.stderr)
+        self.assertEqual(self.payloads("x.rmx"), [b"a", b"b"])
+        self.assertEqual(self.files(), ["a", "b", "x.rmx"])
+
+    def test_the_other_append_ends(self):
+        lock = self.lock("x.rmx.lock", os.O_WRONLY | os.O_CREAT)
+        process = self.wait()
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        err = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 0, err)
+        self.assertNotIn(b"waiting", err)
+        self.assertEqual(self.payloads("x.rmx"), [b"a", b"b"])
+        self.assertEqual(self.files(), ["a", "b", "x.rmx"])
+
+    def test_a_signal_ends_the_wait(self):
+        self.lock("x.rmx.lock", os.O_WRONLY | os.O_CREAT)
+        before = self.read("x.rmx")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.wait()
+            process.send_signal(number)
+            out, err = process.communicate(timeout=60)
+            self.assertEqual((out, process.returncode), (b"", -number))
+            self.assertEqual(
+                err, b"recmap: x.rmx: cancelled while waiting for another append to the index\n"
+            )
+            self.assertEqual(self.files(), ["a", "b", "x.rmx", "x.rmx.lock"])
+        self.assertEqual(self.read("x.rmx"), before)
+
+
+if __name__ == "__main__":
+    unittest.main()

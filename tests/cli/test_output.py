@@ -1,0 +1,309 @@
+"""cat and get: the formats of their output, and the files that they write."""
+
+import base64
+import json
+import os
+import resource
+import signal
+import subprocess
+import time
+import unittest
+
+from support import (
+    COMMAND,
+    EXAMPLES,
+    IS_SANITIZED,
+    CliTest,
+    example,
+    signals_as_usual,
+    tfrecord,
+)
+
+
+class Formats(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.records = [*EXAMPLES, b"", b"\xff\x00 no example", example(n=[1, -2], s=[])]
+        self.write("a", tfrecord(self.records))
+        self.index("a")
+
+    def test_json(self):
+        lines = self.run_recmap("cat", "a.rmx", "--format", "json").out.decode().splitlines()
+        documents = [json.loads(line) for line in lines]
+        self.assertEqual(len(documents), 8)
+        self.assertEqual(
+            documents[1],
+            {
+                "features": {
+                    "feature": {
+                        "id": {"bytesList": {"value": [base64.b64encode(b"id-1").decode()]}},
+                        "image": {
+                            "bytesList": {
+                                "value": [base64.b64encode(bytes([1, 255]) * 30).decode()]
+                            }
+                        },
+                        "label": {"int64List": {"value": ["1"]}},
+                        "weights": {"floatList": {"value": [0.5, 1]}},
+                    }
+                }
+            },
+        )
+        self.assertEqual(documents[5], {})
+        self.assertEqual(
+            documents[6], {"number": 6, "base64": base64.b64encode(self.records[6]).decode()}
+        )
+        self.assertEqual(
+            documents[7]["features"]["feature"]["n"], {"int64List": {"value": ["1", "-2"]}}
+        )
+
+    def test_tfrecord_can_be_indexed_again(self):
+        self.check("cat", "a.rmx", "--format", "tfrecord", out=self.read("a"))
+        self.check("cat", "a.rmx", "--format", "tfrecord", "-o", "b.tfrecord")
+        self.assertEqual(self.read("b.tfrecord"), self.read("a"))
+        self.index("b.tfrecord")
+        self.assertEqual(self.payloads("b.rmx"), self.records)
+        self.check(
+            "get",
+            "a.rmx",
+            "3",
+            "1",
+            "--format",
+            "tfrecord",
+            out=tfrecord([self.records[3], self.records[1]]),
+        )
+
+    def test_a_schema_of_other_records(self):
+        result = self.run_recmap("schema", "a.rmx", "--json")
+        self.assertEqual(
+            result.err,
+            b"recmap: 1 of 8 records are not a single tf.Example or tf.SequenceExample\n",
+        )
+        self.assertEqual(
+            json.loads(result.out)["weights"],
+            {
+                "kind": "float",
+                "share": 5 / 8,
+                "min_length": 2,
+                "max_length": 2,
+                "unset_share": 0,
+                "missing_share": 3 / 8,
+                "shape": None,
+                "min": 0,
+                "max": 4,
+                "nan_count": 0,
+            },
+        )
+
+    def test_a_schema_is_aligned(self):
+        self.write("b", tfrecord([example(**{"a\tb\x1b": 1, "n": [1] * 1234567}), example(n=[1])]))
+        self.index("b")
+        self.check(
+            "schema",
+            "b.rmx",
+            out=(
+                "kind       share          values  range  feature\n"
+                "int64    50.00 %               1  1      a\\tb\\u001b\n"
+                "int64   100.00 %      1..1234567  1      n\n"
+            ),
+        )
+
+    def test_a_sample_is_spread_evenly(self):
+        for count, sample in ((10, 4), (10, 3), (10, 10), (7, 5), (300, 299)):
+            self.write("many", tfrecord([example(**{f"n{i}": i}) for i in range(count)]))
+            self.index("many")
+            result = self.run_recmap("schema", "many.rmx", "--json", f"--sample={sample}")
+            self.assertEqual(
+                set(json.loads(result.out)), {f"n{i * count // sample}" for i in range(sample)}
+            )
+
+    @unittest.skipIf(IS_SANITIZED, "sanitizers need address space without limit")
+    def test_little_address_space(self):
+        payload = b"\0" * (1 << 20)
+        self.write("big", tfrecord([payload]) * 96)
+        self.index("big")
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (80 << 20, 80 << 20))
+
+        for access in ("map", "pread"):
+            result = self.run_recmap("cat", "big.rmx", "--access", access, preexec_fn=limit)
+            self.assertEqual((result.err, result.status), (b"", 0))
+            self.assertTrue(result.out == payload * 96)
+
+    def test_pread_maps_nothing(self):
+        self.write("big", tfrecord([b"x" * 100000]) * 50)
+        self.index("big")
+        for access, is_mapped in (("map", True), ("pread", False)):
+            process = subprocess.Popen(
+                [COMMAND, "cat", "big.rmx", "--access", access],
+                cwd=self.folder,
+                stdout=subprocess.PIPE,
+            )
+            # The output is larger than a pipe, so the command is still running.
+            begin = process.stdout.read(1)
+            with open(f"/proc/{process.pid}/maps", encoding="utf-8") as maps:
+                mapped = [line.split()[-1] for line in maps]
+            with process.stdout:
+                rest = process.stdout.read()
+            self.assertEqual(self.path("big") in mapped, is_mapped)
+            self.assertEqual((len(begin + rest), process.wait(timeout=60)), (5000000, 0))
+
+
+class OutputFiles(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("a", tfrecord(EXAMPLES))
+        self.index("a")
+
+    def test_every_format(self):
+        for form in ("raw", "tfrecord", "json", "number"):
+            for words in (["cat", "a.rmx"], ["get", "a.rmx", "1", "0"]):
+                expected = self.run_recmap(*words, "--format", form).out
+                self.check(*words, "--format", form, "-o", "out")
+                self.assertEqual(self.read("out"), expected)
+                self.assertEqual(self.files(), ["a", "a.rmx", "out"])
+
+    def test_rights(self):
+        self.check("cat", "a.rmx", "-o", "new", umask=0o027)
+        self.assertEqual(os.stat(self.path("new")).st_mode & 0o777, 0o640)
+        os.chmod(self.path("new"), 0o600)
+        self.check("cat", "a.rmx", "-o", "new", umask=0)
+        self.assertEqual(os.stat(self.path("new")).st_mode & 0o777, 0o600)
+
+    def test_links_and_devices(self):
+        self.write("old", b"old")
+        os.symlink("old", self.path("link"))
+        self.check("cat", "a.rmx", "-o", "link", "--format", "number")
+        self.assertTrue(os.path.islink(self.path("link")))
+        self.assertEqual(self.read("old"), b"0\n1\n2\n3\n4\n")
+        before = os.stat("/dev/null")
+        self.check("cat", "a.rmx", "-o", "/dev/null")
+        self.assertEqual(os.stat("/dev/null").st_ino, before.st_ino)
+        self.check("cat", "a.rmx", "-o", "/dev/stdout", "--format", "number", out="0\n1\n2\n3\n4\n")
+
+    def test_neither_the_index_nor_a_shard_is_replaced(self):
+        os.mkdir(self.path("in"))
+        os.mkdir(self.path("far"))
+        os.rename(self.path("a"), self.path("in/b"))
+        self.write("in/c", tfrecord(EXAMPLES))
+        self.index("-o", "a.rmx", "in/b", "in/c")
+        self.index("-o", "far/a.rmx", "in/b")
+        os.symlink("in/c", self.path("link"))
+        os.link(self.path("in/b"), self.path("hard"))
+        self.write("other", b"")
+        for index, name, what in (
+            ("a.rmx", "a.rmx", "is the index itself"),
+            ("a.rmx", "./in/../a.rmx", "is the index itself"),
+            ("a.rmx", "in/b", "is one of the shards"),
+            ("a.rmx", "link", "is one of the shards"),
+            ("a.rmx", "hard", "is one of the shards"),
+            (self.path("a.rmx"), "in/c", "is one of the shards"),
+            ("far/a.rmx", "in/b", "is one of the shards"),
+        ):
+            for words in (["cat"], ["get", "0"]):
+                self.check(
+                    *words[:1],
+                    index,
+                    *words[1:],
+                    "-o",
+                    name,
+                    status=2,
+                    err=(
+                        f"recmap: {name}: {what} and would be overwritten\n"
+                        "  name another file with -o\n"
+                    ),
+                )
+        self.assertEqual(self.read("in/b"), tfrecord(EXAMPLES))
+        self.check("cat", "a.rmx", "-o", "other")
+        self.check("cat", "far/a.rmx", "-o", "in/c")
+
+    def test_a_killed_run_is_cleaned_up_by_the_next(self):
+        self.write("big", tfrecord([b"x" * 8000]) * 20000)
+        self.index("big")
+        self.write("out.tmp-keep", b"")
+        files = self.files()
+
+        def begin():
+            before = self.files()
+            process = subprocess.Popen(
+                [COMMAND, "cat", "big.rmx", "--format", "json", "-o", "out"],
+                cwd=self.folder,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            # A stopped process must not outlive the test.
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            while process.poll() is None:
+                new = set(self.files()) - set(before)
+                if any(os.path.getsize(self.path(name)) for name in new):
+                    break
+                time.sleep(0.001)
+            return process
+
+        killed = begin()
+        killed.kill()
+        self.assertEqual(killed.wait(timeout=60), -signal.SIGKILL)
+        self.assertEqual(len(self.files()), len(files) + 1)
+        # The file of a running process is kept.
+        stopped = begin()
+        stopped.send_signal(signal.SIGSTOP)
+        self.assertEqual(len(self.files()), len(files) + 1)
+        self.check("cat", "a.rmx", "-o", "out")
+        self.assertEqual(len(self.files()), len(files) + 2)
+        stopped.send_signal(signal.SIGCONT)
+        self.assertEqual(stopped.wait(timeout=120), 0)
+        self.assertEqual(self.files(), sorted([*files, "out"]))
+
+    def test_failures(self):
+        advice = "  check the path, its permissions and the state of the device\n"
+        self.check(
+            "cat",
+            "a.rmx",
+            "-o",
+            "no/out",
+            status=4,
+            err=f"recmap: no/out: cannot create the file: No such file or directory\n{advice}",
+        )
+        os.mkdir(self.path("d"))
+        self.check(
+            "cat",
+            "a.rmx",
+            "-o",
+            "d",
+            status=4,
+            err=f"recmap: d: cannot open the file: Is a directory\n{advice}",
+        )
+        self.assertEqual(self.files(), ["a", "a.rmx", "d"])
+
+    def test_a_failed_read_leaves_the_old_file(self):
+        self.write("out", b"old")
+        data = bytearray(self.read("a"))
+        data[-10] ^= 1
+        self.write("a", bytes(data))
+        for words in (["cat", "a.rmx"], ["get", "a.rmx", "0", "4"]):
+            self.assertEqual(self.run_recmap(*words, "-o", "out").status, 3)
+            self.assertEqual(self.read("out"), b"old")
+            self.assertEqual(self.files(), ["a", "a.rmx", "out"])
+
+    def test_a_signal_leaves_no_files(self):
+        self.write("big", tfrecord([b"x" * 8000]) * 20000)
+        self.index("big")
+        files = self.files()
+        for words in (["cat", "big.rmx"], ["get", "big.rmx", *map(str, range(20000))]):
+            process = subprocess.Popen(
+                [COMMAND, *words, "--format", "json", "-o", "out"],
+                cwd=self.folder,
+                stderr=subprocess.PIPE,
+                preexec_fn=signals_as_usual,
+            )
+            while self.files() == files and process.poll() is None:
+                time.sleep(0.001)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, err), (-signal.SIGINT, b"recmap: cancelled\n"))
+            self.assertEqual(self.files(), files)
+
+
+if __name__ == "__main__":
+    unittest.main()
