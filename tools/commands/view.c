@@ -1,4 +1,5 @@
 /* recmap view: shows the records of a data set in a browser. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,7 +31,7 @@ struct view_job {
 static recmap_status print_address(const char *url, const struct view *view, recmap_error *error) {
     if (printf("%s\n", url) < 0 || fflush(stdout))
         return message_fail_errno(error, "standard output", "write");
-    message("%s: showing %llu record%s; Ctrl-C stops", view->path, (unsigned long long)view->count,
+    message("%s: showing %" PRIu64 " record%s; Ctrl-C stops", view->path, view->count,
             plural(view->count));
     return RECMAP_OK;
 }

@@ -1,5 +1,7 @@
 #include "viewer/preview.h"
 
+#include <inttypes.h>
+
 #include "report/characters.h"
 #include "report/media.h"
 #include "terminal/message.h"
@@ -34,7 +36,7 @@ static void write_bytes(struct json *json, const uint8_t *data, size_t size, siz
 static void write_numbers(struct json *json, const recmap_example_part *part) {
     for (size_t i = 0; i < part->count && i < NUMBERS_MAX; i++) {
         if (i) json_format(json, ", ");
-        if (part->int64s) json_format(json, "%lld", (long long)part->int64s[i]);
+        if (part->int64s) json_format(json, "%" PRId64, part->int64s[i]);
         else json_format(json, "%.6g", (double)part->floats[i]);
     }
     if (part->count > NUMBERS_MAX) json_format(json, ", … (%zu values)", part->count);

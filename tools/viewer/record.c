@@ -1,4 +1,5 @@
 /* One record: its place, columns and features; its bytes; its pictures and sounds. */
+#include <inttypes.h>
 #include <string.h>
 
 #include <recmap/example.h>
@@ -47,9 +48,8 @@ static void write_media(struct json *json, const struct media *media, size_t siz
 static void write_array(struct json *json, const struct array_shape *shape) {
     json_key(json, "format");
     json_begin_string(json);
-    json_format(json, "uint8 array, %llu x %llu x %llu", (unsigned long long)shape->height,
-                (unsigned long long)shape->width,
-                (unsigned long long)(shape->channels ? shape->channels : 1));
+    json_format(json, "uint8 array, %" PRIu64 " x %" PRIu64 " x %" PRIu64, shape->height,
+                shape->width, shape->channels ? shape->channels : 1);
     json_end_string(json);
     json_key(json, "array");
     json_string(json, "image/bmp");

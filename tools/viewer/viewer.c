@@ -1,5 +1,6 @@
 #include "viewer/viewer.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "terminal/message.h"
@@ -72,8 +73,8 @@ recmap_status viewer_get_number(uint64_t *number, const struct request *request,
         return message_fail(error, RECMAP_INVALID, NULL, NULL, "the field '%s' must be a number",
                             name);
     if (*number <= limit) return RECMAP_OK;
-    return message_fail(error, RECMAP_INVALID, NULL, NULL, "the field '%s' must be at most %llu",
-                        name, (unsigned long long)limit);
+    return message_fail(error, RECMAP_INVALID, NULL, NULL,
+                        "the field '%s' must be at most %" PRIu64, name, limit);
 }
 
 recmap_status viewer_get_record(recmap_record *record, struct viewer *viewer,
