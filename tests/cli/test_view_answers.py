@@ -161,6 +161,16 @@ class Answers(ViewTest):
             png(3, 2),
             example(huge=png(20_000, 20_000), broken=b"\x89PNG\r\n\x1a\n", text="<svg onload=1>"),
         )
+        previews = [row["preview"] for row in self.ask("rows", first=0, count=3)["rows"]]
+        self.assertEqual(
+            previews,
+            [
+                "picture: x, … (2 values) · pixels: array 8 x 8 · shape: 8, 8 · "
+                f"sound: WAV, {len(sound)} bytes",
+                "PNG 3 x 2",
+                "broken: PNG, 8 bytes · huge: PNG 20000 x 20000 · text: <svg onload=1>",
+            ],
+        )
         parts = {part["name"]: part for part in self.ask("record", number=0)["parts"]}
         self.assertEqual(
             parts["picture"]["bytes"][1],

@@ -101,6 +101,12 @@ class Browser(ViewTest):
         self.press("k")
         self.wait_for("document.querySelector('#record h1')?.textContent", f"Record {count - 17}")
         record = self.driver.current_url
+        # Keys work with the focus on a button, too.
+        buttons = self.driver.find_elements("css selector", "#record button")
+        next(button for button in buttons if button.text == "Next").click()
+        self.wait_for("document.querySelector('#record h1')?.textContent", f"Record {count - 7}")
+        self.press("k")
+        self.wait_for("document.querySelector('#record h1')?.textContent", f"Record {count - 17}")
         self.press(Keys.ESCAPE)
         self.wait_for_selected(count - 17)
         self.fill("filter-text", "lable == 3")

@@ -176,7 +176,9 @@ async function restart() {
   showHeads();
   say(state.filter ? "searching…" : "");
   // The count is not known before the first reply, so the row is limited after it.
+  const kept = rows;
   const answer = await request("rows", { first: 0, count: 0, ...listing() });
+  if (kept !== rows) return; // Another filter or order was set in the meantime.
   rowCount = answer.count;
   const noun = rowCount === 1 ? "record" : "records";
   say(state.filter ? `${rowCount.toLocaleString("en")} ${noun} match` : "");
@@ -469,7 +471,8 @@ function openRow(row) {
 
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || byId("help").open) return;
-  const isInput = /^(INPUT|SELECT|BUTTON|AUDIO)$/.test(event.target.tagName);
+  const isInput = /^(INPUT|SELECT|AUDIO)$/.test(event.target.tagName);
+  if (event.target.tagName === "BUTTON" && event.key === "Enter") return;
   if (isInput && event.key === "Escape") return event.target.blur();
   if (isInput || !Object.hasOwn(keys, event.key)) return;
   const isScroll = state.page !== "rows" && /^(Page|Home|End|Arrow)/.test(event.key);
@@ -519,6 +522,7 @@ function watch() {
   submit("filter", applyFilter);
   submit("order", applyOrder);
   byId("order-kind").addEventListener("change", () => {
+    byId("order-kind").blur();
     showOrder();
     applyOrder().catch(sayError);
   });
@@ -542,8 +546,10 @@ function showInfo() {
   document.title = `${info.path} - recmap view`;
   byId("title").textContent = info.path;
   const part = info.count !== info.records ? ` of ${format(info.records)}` : "";
-  byId("totals").textContent = `${format(info.count)}${part} records, ${noun(info.shards, "shard")}, `
-    + `${format(info.bytes)} bytes, ${noun(info.damage, "damaged place")}`;
+  const totals = [`${format(info.count)}${part} records`, noun(info.shards, "shard"),
+    `${format(info.bytes)} bytes`];
+  if (info.damage) totals.push(noun(info.damage, "damaged place"));
+  byId("totals").textContent = totals.join(", ");
   byId("damage-button").hidden = !info.damage;
   const id = document.querySelector("#find-kind option[value=id]");
   id.disabled = info.ids === null;

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "report/array.h"
 #include "report/characters.h"
 #include "report/media.h"
 #include "terminal/message.h"
@@ -17,14 +18,19 @@ enum {
 
 struct line {
     struct json *json;
+    struct array_shape shape;
     size_t features; /* so far */
 };
 
-static void write_bytes(struct json *json, const uint8_t *data, size_t size, size_t limit) {
+static void write_bytes(const struct line *line, const uint8_t *data, size_t size, size_t limit) {
+    struct json *json = line->json;
+    const struct array_shape *shape = &line->shape;
     struct media media = media_detect(data, size);
     if (media.kind == MEDIA_PICTURE && media.width)
         json_format(json, "%s %u x %u", media.name, media.width, media.height);
     else if (media.kind != MEDIA_NONE) json_format(json, "%s, %zu bytes", media.name, size);
+    else if (array_shape_matches(shape, size))
+        json_format(json, "array %" PRIu64 " x %" PRIu64, shape->height, shape->width);
     else if (characters_are_text(data, size)) json_piece(json, data, size, limit);
     else {
         for (size_t i = 0; i < size && i < BYTES_MAX; i++)
@@ -42,6 +48,12 @@ static void write_numbers(struct json *json, const recmap_example_part *part) {
     if (part->count > NUMBERS_MAX) json_format(json, ", … (%zu values)", part->count);
 }
 
+static recmap_status learn_shape(void *context, const recmap_example_part *part) {
+    struct line *line = context;
+    array_shape_add(&line->shape, part);
+    return RECMAP_OK;
+}
+
 /* Steps of feature lists are left out: their list says how many there are. */
 static recmap_status write_part(void *context, const recmap_example_part *part) {
     struct line *line = context;
@@ -54,7 +66,7 @@ static recmap_status write_part(void *context, const recmap_example_part *part) 
         json_format(json, "%zu step%s", part->count, plural(part->count));
     else if (!part->count) json_format(json, "-");
     else if (part->type == RECMAP_TYPE_BYTES) {
-        write_bytes(json, part->bytes[0].data, part->bytes[0].size, TEXT_MAX);
+        write_bytes(line, part->bytes[0].data, part->bytes[0].size, TEXT_MAX);
         if (part->count > 1) json_format(json, ", … (%zu values)", part->count);
     } else write_numbers(json, part);
     return RECMAP_OK;
@@ -66,8 +78,10 @@ recmap_status preview_write(struct json *json, const recmap_record *record, recm
     recmap_error found = RECMAP_ERROR_INIT;
     json_begin_string(json);
     recmap_status status =
-        recmap_example_visit(write_part, &line, record->data, record->size, &found);
-    if (!line.features) write_bytes(json, record->data, record->size, RECORD_TEXT_MAX);
+        recmap_example_visit(learn_shape, &line, record->data, record->size, &found);
+    if (status == RECMAP_OK)
+        status = recmap_example_visit(write_part, &line, record->data, record->size, &found);
+    if (!line.features) write_bytes(&line, record->data, record->size, RECORD_TEXT_MAX);
     if (line.features > FEATURES_MAX) json_format(json, " · … (%zu features)", line.features);
     json_end_string(json);
     if (status != RECMAP_NO_MEMORY) return RECMAP_OK;
