@@ -57,6 +57,55 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_add_url(recmap_storage 
                                                                  const char *url,
                                                                  recmap_error *error);
 
+enum { RECMAP_CLIENT_VERSION = 1, RECMAP_ETAG_MAX = 256 };
+
+/* What a client says about an object. */
+typedef struct recmap_object {
+    uint64_t size;
+    int64_t mtime_ns;           /* since 1970; 0: not known */
+    char etag[RECMAP_ETAG_MAX]; /* identifies the contents; "": not known */
+} recmap_object;
+
+/* A range of an object, and the memory that its bytes go to. */
+typedef struct recmap_object_range {
+    const char *name; /* the URL */
+    void *data;
+    size_t size;
+    uint64_t offset;
+} recmap_object_range;
+
+/* Functions that reach objects in place of this library's own requests, for stores that it does not
+ * know. Names of objects are URLs of any scheme. Threads call the functions at the same time. A
+ * function that fails fills in the error; the place is added by the caller. */
+typedef struct recmap_client {
+    uint32_t version; /* RECMAP_CLIENT_VERSION */
+    void *context;
+    /* Finds out what identifies the object. Called whenever the object is opened. */
+    recmap_status (*stat)(recmap_object *object, void *context, const char *name,
+                          recmap_error *error);
+    /* Reads all bytes of all ranges, which is at most 128 ranges and, unless there is only one, 32
+     * MiB. On failure, sets `failed` to the index of a range that could not be read. */
+    recmap_status (*read)(size_t *failed, void *context, const recmap_object_range *ranges,
+                          size_t count, recmap_error *error);
+    /* Calls `add` for each object whose name begins with `folder`, which ends with a slash; unless
+     * `is_deep`, for those without another slash. Stops if `add` fails. */
+    recmap_status (*list)(void *context, const char *folder, int is_deep,
+                          recmap_status (*add)(void *names, const char *name, recmap_error *error),
+                          void *names, recmap_error *error);
+    /* Called once, when nothing uses the client any more, on any thread. May be NULL. */
+    void (*close)(void *context);
+} recmap_client;
+
+#define RECMAP_CLIENT_INIT                                                                         \
+    { RECMAP_CLIENT_VERSION, NULL, NULL, NULL, NULL, NULL }
+
+/* Makes the storage reach all objects through a client. Belongs to one thread, before the first use
+ * of the storage. The client is copied, and is closed even on failure. Options and credentials are
+ * then not used. Errors: INVALID. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_set_client(recmap_storage *storage,
+                                                                    const recmap_client *client,
+                                                                    recmap_error *error);
+
 /* Whether anything besides the caller keeps the storage, such as an open data set or another owner:
  * 1 or 0. */
 RECMAP_API int recmap_storage_is_used(const recmap_storage *storage);

@@ -299,11 +299,12 @@ recmap_status recmap_index_builder_add_index(recmap_index_builder *builder, cons
 }
 
 /* Resolves the path of a shard. The folder of an index was resolved when it was opened. */
-static recmap_status resolve_part(struct build_part *part, recmap_error *error) {
+static recmap_status resolve_part(struct build_part *part, const recmap_storage *storage,
+                                  recmap_error *error) {
     if (part->index) return RECMAP_OK;
     if (!url_is_url(part->path)) return path_resolve(&part->resolved, part->path, error);
     part->resolved = strdup(part->path);
-    return part->resolved ? remote_check_url(part->path, error) : fail_memory(error);
+    return part->resolved ? remote_check_url(part->path, storage, error) : fail_memory(error);
 }
 
 /* The index must not replace one of its own shards. */
@@ -476,7 +477,7 @@ static void restore_name(const recmap_index_builder *builder, recmap_error *erro
 static recmap_status build(recmap_index_summary *summary, recmap_index_builder *builder,
                            recmap_error *error) {
     for (size_t i = 0; i < builder->part_count; i++)
-        RETURN_IF_FAILED(resolve_part(&builder->parts[i], error));
+        RETURN_IF_FAILED(resolve_part(&builder->parts[i], builder->storage, error));
     RETURN_IF_FAILED(check_target(builder, error));
     RETURN_IF_FAILED(check_shards_differ(builder, error));
     RETURN_IF_FAILED(add_parts(builder, error));

@@ -24,10 +24,13 @@ static recmap_status copy_object(int *fd, struct source *source,
 }
 
 /* Relative names of shards start at the folder of the index, so it must have one. */
-static recmap_status check_is_object(const char *url, recmap_error *error) {
+static recmap_status check_is_object(const char *url, const recmap_storage *storage,
+                                     recmap_error *error) {
     struct url parsed;
-    RETURN_IF_FAILED(remote_check_url(url, error));
-    if (!url_parse(&parsed, url) && parsed.key[0]) return RECMAP_OK;
+    RETURN_IF_FAILED(remote_check_url(url, storage, error));
+    const char *reason = storage_has_client(storage) ? url_parse_any(&parsed, url)
+                                                     : url_parse(&parsed, url);
+    if (!reason && parsed.key[0]) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "the URL names no object");
     fail_file(error, url);
     fail_advise(error, "name the index: s3://BUCKET/NAME.rmx or https://HOST/NAME.rmx");
@@ -39,7 +42,7 @@ recmap_status remote_index_open(struct index_file **index, const char *url,
     const struct store_options all = {.check_all = true};
     struct source *source;
     int fd;
-    RETURN_IF_FAILED(check_is_object(url, error));
+    RETURN_IF_FAILED(check_is_object(url, options->storage, error));
     RETURN_IF_FAILED(remote_open(&source, options->storage, url, NULL, error));
     RETURN_IF_FAILED(copy_object(&fd, source, options, error));
     return index_open_file(index, fd, url, &all, error);

@@ -91,7 +91,7 @@ static bool is_in_own_folder(const struct shard_cache *cache, const char *url) {
 static recmap_status check_url(const struct shard_cache *cache, const char *name,
                                recmap_error *error) {
     if (cache->options.allow_urls || is_in_own_folder(cache, name))
-        return remote_check_url(name, error);
+        return remote_check_url(name, cache->options.storage, error);
     fail(error, RECMAP_INVALID, "the index names this shard in a remote store");
     fail_file(error, name);
     fail_advise(error, "if you trust the index, open it with allow_urls; or set shards to the "
@@ -178,7 +178,8 @@ static recmap_status copy_folder_url(struct shard_cache *cache, const char *url,
     size_t size = strlen(url);
     while (size && url[size - 1] == '/') size--;
     cache->folder = strndup(url, size);
-    return cache->folder ? remote_check_url(url, error) : fail_memory(error);
+    return cache->folder ? remote_check_url(url, cache->options.storage, error)
+                         : fail_memory(error);
 }
 
 /* A storage is needed if a shard, or the folder of all, is named by a URL. */
@@ -480,12 +481,14 @@ static recmap_status load(struct open_shard *shard, const struct shard_entry *en
 }
 
 /* The version of an object that the index expects, or NULL if it does not know one: then the object
- * is examined as a file is. One that was moved may be a copy, with another ETag. */
+ * is examined as a file is. One that was moved may be a copy, with another ETag, and what a client
+ * of the caller calls an ETag may differ from what this library found. */
 static const struct remote_identity *find_expected(struct remote_identity *expected,
                                                    const struct open_shard *shard) {
     const struct shard_entry *entry = entry_of(shard->cache, shard->shard_index);
     *expected = (struct remote_identity){entry->file_size, entry->mtime_ns, entry->etag};
-    return entry->etag[0] && !shard->cache->is_moved ? expected : NULL;
+    bool is_comparable = !shard->cache->is_moved && !storage_has_client(shard->cache->storage);
+    return entry->etag[0] && is_comparable ? expected : NULL;
 }
 
 static recmap_status open_source(struct open_shard *shard, const char *path, recmap_error *error) {

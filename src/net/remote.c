@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "net/client.h"
 #include "net/list_reply.h"
 #include "net/transfer.h"
 
@@ -30,10 +31,21 @@ static recmap_status fail_url(const char *url, const char *reason, recmap_error 
     return RECMAP_INVALID;
 }
 
+static recmap_status check_any_url(const char *url, recmap_error *error) {
+    struct url parsed;
+    const char *reason = url_parse_any(&parsed, url);
+    if (!reason) return RECMAP_OK;
+    fail_url(url, reason, error);
+    fail_advise(error, "write it as SCHEME://HOST/PATH, without credentials");
+    return RECMAP_INVALID;
+}
+
 /* An index names its shards by their URLs. A query may contain a signature, so it must not get
  * there: presigned URLs are split before (net/signed_urls.h). */
-recmap_status remote_check_url(const char *url, recmap_error *error) {
+recmap_status remote_check_url(const char *url, const recmap_storage *storage,
+                               recmap_error *error) {
     struct url parsed;
+    if (storage_has_client(storage)) return check_any_url(url, error);
     const char *reason = url_parse(&parsed, url);
     bool is_web = !reason && !url_has_listing(parsed.scheme);
     if (!reason && is_web && strchr(parsed.host, '?'))
@@ -182,7 +194,8 @@ static recmap_status fill(struct remote_source *remote, recmap_storage *storage,
 
 recmap_status remote_open(struct source **source, recmap_storage *storage, const char *url,
                           const struct remote_identity *expected, recmap_error *error) {
-    RETURN_IF_FAILED(remote_check_url(url, error));
+    RETURN_IF_FAILED(remote_check_url(url, storage, error));
+    if (storage_has_client(storage)) return client_open(source, storage, url, expected, error);
     struct remote_source *remote = calloc(1, sizeof *remote);
     if (!remote) return fail_memory(error);
     remote->source = (struct source){.table = &remote_table, .fd = -1};
@@ -334,13 +347,48 @@ static recmap_status list_pages(recmap_storage *storage, const struct listing *l
     return status;
 }
 
+/* A client may name objects outside the folder: they are left out. */
+static recmap_status add_client_name(void *context, const char *name, recmap_error *error) {
+    const struct listing *listing = context;
+    size_t start = (size_t)(listing->url.key - listing->text);
+    if (strncmp(name, listing->text, listing->prefix_size) != 0) return RECMAP_OK;
+    if (listing->is_flat && strchr(name + listing->prefix_size, '/')) return RECMAP_OK;
+    char *copy = strdup(name);
+    bool is_added = copy && is_wanted(listing, copy + start);
+    if (is_added && !path_list_add(listing->list, copy)) return fail_memory(error);
+    if (copy && !is_added) free(copy);
+    return copy ? RECMAP_OK : fail_memory(error);
+}
+
+/* A client lists a folder: the last one before the first wildcard. */
+static recmap_status list_with_client(struct listing *listing, const recmap_client *client,
+                                      recmap_error *error) {
+    url_parse_any(&listing->url, listing->text);
+    const char *key = listing->url.key, *wildcard = key + strcspn(key, "*?[");
+    const char *end = wildcard;
+    while (end > key && end[-1] != '/') end--;
+    listing->prefix_size = (size_t)(end - listing->text);
+    listing->is_flat = !strchr(wildcard, '/');
+    char *folder = strndup(listing->text, listing->prefix_size);
+    if (*wildcard) listing->pattern = strdup(key);
+    bool is_ready = folder && (listing->pattern || !*wildcard);
+    recmap_status status = is_ready ? client->list(client->context, folder, !listing->is_flat,
+                                                   add_client_name, listing, error)
+                                    : fail_memory(error);
+    if (status != RECMAP_OK && is_ready) fail_file(error, listing->text);
+    free(folder);
+    free(listing->pattern);
+    return status;
+}
+
 /* Stores list names by prefix, so that is what is asked for: everything before the first wildcard.
  * The rest of the pattern is matched here. If no slash follows, the store need not descend into
  * folders. */
 recmap_status remote_list(struct path_list *list, recmap_storage *storage, const char *pattern,
                           path_filter filter, recmap_error *error) {
     struct listing listing = {.list = list, .text = pattern, .filter = filter};
-    RETURN_IF_FAILED(remote_check_url(pattern, error));
+    RETURN_IF_FAILED(remote_check_url(pattern, storage, error));
+    if (storage_has_client(storage)) return list_with_client(&listing, &storage->client, error);
     url_parse(&listing.url, pattern);
     if (!url_has_listing(listing.url.scheme)) {
         fail_url(pattern, "a web server does not list its files", error);

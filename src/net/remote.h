@@ -29,7 +29,7 @@ recmap_status remote_list(struct path_list *list, recmap_storage *storage, const
 /* The last part of a URL's path: the name of the object within its folder. */
 const char *remote_name(const char *url);
 
-/* The error of a text that is not a URL recmap reads, or OK. */
-recmap_status remote_check_url(const char *url, recmap_error *error);
+/* The error of a text that is not a URL that the storage reads, or OK. The storage may be NULL. */
+recmap_status remote_check_url(const char *url, const recmap_storage *storage, recmap_error *error);
 
 #endif

@@ -31,9 +31,33 @@ recmap_status storage_retain(recmap_storage **retained, recmap_storage *storage,
     return RECMAP_OK;
 }
 
+bool storage_has_client(const recmap_storage *storage) {
+    return storage && storage->client.read;
+}
+
+static void close_client(const recmap_client *client) {
+    if (client->close) client->close(client->context);
+}
+
+recmap_status recmap_storage_set_client(recmap_storage *storage, const recmap_client *client,
+                                        recmap_error *error) {
+    const char *reason = NULL;
+    if (client->version != RECMAP_CLIENT_VERSION) reason = "the version of the client is unknown";
+    else if (!client->stat || !client->read || !client->list)
+        reason = "a client needs the functions stat, read and list";
+    else if (storage_has_client(storage)) reason = "the storage has a client already";
+    if (!reason) {
+        storage->client = *client;
+        return RECMAP_OK;
+    }
+    if (client->version == RECMAP_CLIENT_VERSION) close_client(client);
+    return fail(error, RECMAP_INVALID, "%s", reason);
+}
+
 void recmap_storage_destroy(recmap_storage *storage) {
     if (!storage || atomic_fetch_sub(&storage->references, 1) > 1) return;
     transfers_destroy(storage->idle);
+    close_client(&storage->client);
     storage_options_deinit(&storage->options);
     signed_urls_deinit(&storage->urls);
     free(storage);

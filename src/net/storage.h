@@ -15,6 +15,7 @@ struct transfer;
 
 struct recmap_storage {
     atomic_uint references;
+    recmap_client client;           /* without functions: this library makes the requests */
     struct storage_options options; /* the credentials among them: guarded by the process lock */
     atomic_bool has_answered;       /* a server replied: the endpoint exists */
     /* Guarded by the process lock. */
@@ -25,6 +26,9 @@ struct recmap_storage {
     long process;
     struct transfer *idle; /* connections for the next call */
 };
+
+/* Whether a client of the caller reaches the objects. NULL has none. */
+bool storage_has_client(const recmap_storage *storage);
 
 /* Another reference to the storage, or a new one with the defaults if it is NULL.
  * recmap_storage_destroy releases it. */

@@ -105,6 +105,21 @@ const char *url_parse(struct url *url, const char *text) {
     return reason;
 }
 
+const char *url_parse_any(struct url *url, const char *text) {
+    size_t prefix_size = scheme_size(text);
+    const char *host = text + prefix_size;
+    if (!prefix_size) return "it has no scheme";
+    if (strlen(text) > URL_MAX) return "it is longer than 4096 bytes";
+    if (has_control_character(text)) return "it contains a control character";
+    if (has_user(host)) return "it contains a user name or password";
+    if (has_dot_part(host)) return "a part of its path is . or ..";
+    url->host = host;
+    url->host_size = strcspn(host, "/");
+    url->key = host + url->host_size;
+    if (*url->key == '/') url->key++;
+    return NULL;
+}
+
 bool url_append(char *buffer, size_t capacity, const char *text, size_t size) {
     size_t used = strlen(buffer);
     if (size >= capacity - used) return false;

@@ -28,6 +28,10 @@ bool url_is_url(const char *name);
 /* Returns NULL, or why the text is not a URL that recmap reads. */
 const char *url_parse(struct url *url, const char *text);
 
+/* As url_parse, for URLs of any scheme, which a client of the caller reads. Leaves `url->scheme`
+ * unset. The host may be empty. */
+const char *url_parse_any(struct url *url, const char *text);
+
 /* Whether the store can list its objects. */
 bool url_has_listing(enum url_scheme scheme);
 

@@ -409,7 +409,7 @@ static recmap_status add_remote(struct path_list *list, const char *name,
     size_t first = list->count;
     struct shard_set set;
     recmap_storage *storage = NULL;
-    RETURN_IF_FAILED(remote_check_url(name, error));
+    RETURN_IF_FAILED(remote_check_url(name, expansion->storage, error));
     bool is_folder = is_folder_url(name);
     if (!is_folder && !strpbrk(name, "*?["))
         return names_set(&set, name) ? add_remote_set(list, name, &set, error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from .. import _recmap
 from .._dataset.dataset import Dataset
@@ -55,7 +56,7 @@ def build_index(
                 framing=options.framing,
                 compression=options.compression_code,
                 idx_folder=options.from_idx,
-                storage=storage_of(options.storage, options.credentials),
+                storage=storage_of(options.storage, options.credentials, options.fs),
                 memory_limit=options.memory_limit,
             )
     except CorruptIndexError as error:
@@ -67,7 +68,7 @@ def build_index(
     empty = counts.pop("empty_counts")
     if counts["records"]:
         _warn_of_empty_counts([n for i, (n, _) in enumerate(options.counted) if empty >> i & 1])
-    _warn_of_gaps(path, options.id, counts)
+    _warn_of_gaps(path, options, counts)
     return counts
 
 
@@ -76,14 +77,14 @@ def _warn_of_empty_counts(names: list[str]) -> None:
         warn_caller(f"all counts are 0: no record has elements of the feature {name!r}")
 
 
-def _warn_of_gaps(path: str, id: str | None, counts: dict[str, int]) -> None:
+def _warn_of_gaps(path: str, options: IndexOptions, counts: dict[str, int]) -> None:
     """Warns of records without ids and of skipped damage."""
-    if id is not None and counts["records"] and not counts["ids"]:
-        warn_caller(f"no record has an id: no record has the feature {id!r}")
+    if options.id is not None and counts["records"] and not counts["ids"]:
+        warn_caller(f"no record has an id: no record has the feature {options.id!r}")
     if not counts["damage"]:
         return
     with Dataset._open(
-        OpenOptions(path=path, allow_absolute_paths=True, allow_urls=True)
+        OpenOptions(path=path, allow_absolute_paths=True, allow_urls=True, fs=options.fs)
     ) as dataset:
         damage = dataset.info["damage"]
     first = damage[0]
@@ -112,6 +113,7 @@ def index(
     progress: Progress = "auto",
     storage_options: StorageOptions | None = None,
     credentials: Credentials | None = None,
+    fs: Any = None,
 ) -> str:
     """Builds an index of shards and returns its path. An existing index is replaced.
 
@@ -122,7 +124,7 @@ def index(
     True
     """
     pairs = storage_pairs(storage_options)
-    shards, default_path, pairs = expanded(names_of(source), pairs, credentials)
+    shards, default_path, pairs = expanded(names_of(source), pairs, credentials, fs)
     options = IndexOptions(
         id=id,
         lifts=lifts_of(lift),
@@ -137,6 +139,7 @@ def index(
         progress=progress,
         storage=pairs,
         credentials=credentials,
+        fs=fs,
     )
     target = os.path.abspath(path if path is not None else default_path)
     build_index(target, shards, options)

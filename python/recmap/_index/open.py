@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -99,7 +100,11 @@ def _keep_contents(path: str, indexing: IndexOptions, first_shard: str) -> Index
     try:
         dataset = Dataset._open(
             OpenOptions(
-                path=path, allow_absolute_paths=True, allow_urls=True, allow_missing_shards=True
+                path=path,
+                allow_absolute_paths=True,
+                allow_urls=True,
+                allow_missing_shards=True,
+                fs=indexing.fs,
             )
         )
     except Error:
@@ -149,6 +154,7 @@ def open(
     shards: Path | None = None,
     storage_options: StorageOptions | None = None,
     credentials: Credentials | None = None,
+    fs: Any = None,
     cache: Path | None = None,
     cache_size: int | str | None = None,
     allow_urls: bool = False,
@@ -219,6 +225,10 @@ def open(
             "expires", a datetime, an ISO text or seconds since 1970. It is called again five
             minutes before that, in a thread of its own, once for all data sets of a process. To
             pickle the data set, it must be picklable.
+        fs: a filesystem of fsspec, or a store of obstore, that reads the shards instead of recmap,
+            for stores that recmap does not know (docs/remote.md). A name without a scheme is a path
+            in it, except that of an ``.rmx``, which is a local file. Slower than recmap's own
+            requests. To pickle the data set, it must be picklable.
         cache: a folder on the local disk that keeps what is read from remote stores, so that the
             next epoch requests less. All processes of one user may share it. Local shards are not
             cached (docs/remote.md).
@@ -261,11 +271,11 @@ def open(
     if cache is None and cache_size is not None:
         raise ValueError("cache_size= is for a cache: pass cache=FOLDER as well")
     pairs = storage_pairs(storage_options)
-    paths, default_path = [], names[0]
+    paths: list[str] = []
     if is_index:
         default_path, pairs = without_query(names[0], pairs)
     else:
-        paths, default_path, pairs = expanded(names, pairs, credentials)
+        paths, default_path, pairs = expanded(names, pairs, credentials, fs)
     framing_name, framing_path = load_framing(framing)
     opening = OpenOptions(
         path=absolute(default_path if index is None else os.fspath(index)),
@@ -281,6 +291,7 @@ def open(
         allow_urls=allow_urls or not is_index,
         storage=pairs,
         credentials=credentials,
+        fs=fs,
         cache=None if cache is None else os.path.abspath(cache),
         cache_size=size_of(cache_size),
         # Shards given by name were found already, and a difference is a stale index.
@@ -301,6 +312,7 @@ def open(
         progress=progress,
         storage=pairs,
         credentials=credentials,
+        fs=fs,
     )
     if is_index:
         dataset = _open_index(opening, indexing, rebuild=rebuild)

@@ -13,6 +13,7 @@ from .. import _recmap
 from .._display.progress import Progress
 from .._example.elements import element_of
 from .credentials import Credentials, renewed_storage
+from .filesystem import set_filesystem, urls_of
 
 __all__ = [
     "Access",
@@ -84,6 +85,7 @@ class OpenOptions:
     allow_urls: bool = False
     storage: StoragePairs = field(default=(), repr=False)  # may contain credentials
     credentials: Credentials | None = field(default=None, repr=False)
+    fs: Any = field(default=None, repr=False)  # a filesystem of fsspec or a store of obstore
     cache: str | None = None  # the folder that keeps what is read from remote stores
     cache_size: int = 0
     allow_missing_shards: bool = False
@@ -108,7 +110,7 @@ class OpenOptions:
             span_keep_size=self.span_keep_size,
             shards=self.shards,
             allow_urls=self.allow_urls,
-            storage=storage_of(self.storage, self.credentials),
+            storage=storage_of(self.storage, self.credentials, self.fs),
             cache=self.cache,
             cache_size=self.cache_size,
             allow_missing_shards=self.allow_missing_shards,
@@ -154,6 +156,7 @@ class IndexOptions:
     progress: Progress = "auto"
     storage: StoragePairs = field(default=(), repr=False)  # may contain credentials
     credentials: Credentials | None = field(default=None, repr=False)
+    fs: Any = field(default=None, repr=False)  # a filesystem of fsspec or a store of obstore
 
     def __post_init__(self) -> None:
         _check_choice("compression", self.compression, _COMPRESSION)
@@ -259,17 +262,29 @@ def storage_pairs(options: StorageOptions | None) -> StoragePairs:
 
 
 def expanded(
-    names: list[str], pairs: StoragePairs, credentials: Credentials | None
+    names: list[str], pairs: StoragePairs, credentials: Credentials | None, fs: object = None
 ) -> tuple[list[str], str, StoragePairs]:
     """The shards that names mean, the default path of their index, and the storage options that
     read them: presigned URLs among the names become options, and shards are named without queries.
     """
-    paths, path, urls = _recmap.shards_expand(names, storage_of(pairs, credentials))
+    storage = storage_of(pairs, credentials, fs)
+    paths, path, urls = _recmap.shards_expand(urls_of(names, fs), storage)
+    if fs is not None and urls:
+        raise ValueError("a URL with a query cannot be read with fs=: leave out one of them")
     return paths, path, pairs + tuple(("urls", url) for url in urls)
 
 
-def storage_of(pairs: StoragePairs, credentials: Credentials | None = None) -> Any:
+def storage_of(
+    pairs: StoragePairs, credentials: Credentials | None = None, fs: object = None
+) -> Any:
     """The storage with these options; None means the defaults."""
+    if fs is not None:
+        if pairs or credentials is not None:
+            raise ValueError(
+                "fs= reads with a filesystem, which has its own options and credentials: leave out "
+                "storage_options= and credentials="
+            )
+        return set_filesystem(_recmap.storage_create(()), fs)
     if credentials is None:
         return _recmap.storage_create(pairs) if pairs else None
     if not callable(credentials):

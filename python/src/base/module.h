@@ -41,6 +41,9 @@ PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords)
 PyObject *framing_load(PyObject *module, PyObject *path);
 PyObject *shards_expand(PyObject *module, PyObject *arguments);
 PyObject *storage_create(PyObject *module, PyObject *pairs);
+PyObject *storage_set_client(PyObject *module, PyObject *arguments);
+PyObject *clients_start(PyObject *module, PyObject *unused);
+PyObject *clients_stop(PyObject *module, PyObject *unused);
 PyObject *storage_is_used(PyObject *module, PyObject *capsule);
 PyObject *storage_share(PyObject *module, PyObject *capsule);
 PyObject *storage_add_url(PyObject *module, PyObject *arguments);

@@ -28,6 +28,11 @@ static void set_innermost(struct signal_check *check) {
     recmap_thread_set_interrupt(check ? signals_raised : NULL, check);
 }
 
+int signals_note_exception(void) {
+    if (innermost) innermost->has_raised = 1;
+    return innermost != NULL;
+}
+
 void signals_start(struct signal_check *check) {
     *check = (struct signal_check){PyEval_SaveThread(), now_ns(), 0, innermost};
     set_innermost(check);

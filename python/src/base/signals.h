@@ -17,6 +17,10 @@ struct signal_check {
 void signals_start(struct signal_check *check);
 void signals_stop(struct signal_check *check);
 
+/* Tells the call of this thread that a callback left an exception, so that it fails with CANCELLED.
+ * Returns false if this thread makes no such call. */
+int signals_note_exception(void);
+
 /* The interrupt function of such a call: whether a signal's handler raised. */
 int signals_raised(void *check);
 

@@ -1,0 +1,216 @@
+"""Filesystems of fsspec and stores of obstore, from which shards are read.
+
+The C library calls a client on any thread: see storage_set_client in the extension. URLs name the
+objects. A path in a filesystem whose URLs are not known has the URL fs:///PATH.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from .. import _recmap
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+__all__ = ["set_filesystem", "urls_of"]
+
+Range: TypeAlias = "tuple[str, int, int]"  # URL, offset, size
+Stat: TypeAlias = "tuple[int, int, str]"  # size, time in ns since 1970 or 0, ETag or ""
+
+_PLAIN = "fs:///"
+_THREADS = 32  # that read from a store of obstore, one object each
+_TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
+_ETAGS = ("ETag", "etag", "e_tag")
+
+
+def _scheme_of(url: str) -> str:
+    match = re.match("([a-z0-9]+)://", url)
+    return "" if match is None else match[1]
+
+
+def _nanoseconds_of(time: Any) -> int:
+    if isinstance(time, str):
+        time = datetime.fromisoformat(time)
+    if isinstance(time, datetime):
+        time = (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).timestamp()
+    return round(time * 1_000_000_000) if isinstance(time, (int, float)) else 0
+
+
+def _stat_of(info: Any) -> Stat:
+    """What identifies a file, from the spellings of various filesystems."""
+    size = info.get("size")
+    if not isinstance(size, int):
+        raise OSError("the size of the file is not known")
+    times = [info[name] for name in _TIMES if info.get(name) is not None]
+    etags = [info[name] for name in _ETAGS if info.get(name)]
+    return size, _nanoseconds_of(times[0]) if times else 0, str(etags[0]) if etags else ""
+
+
+class _FsspecClient:
+    """Reads with a filesystem of fsspec. A forked process makes a copy of it: event loops and
+    connections do not survive a fork."""
+
+    def __init__(self, fs: Any) -> None:
+        self.fs = fs
+        self.process = os.getpid()
+
+    def own(self) -> Any:
+        if self.process != os.getpid():
+            import pickle
+
+            self.fs = pickle.loads(pickle.dumps(self.fs))
+            self.process = os.getpid()
+        return self.fs
+
+    def url_of(self, name: str) -> str:
+        fs = self.fs
+        path: str = fs._strip_protocol(name)
+        url = fs.unstrip_protocol(path)
+        is_known = isinstance(url, str) and _scheme_of(url) in self.schemes()
+        if is_known and fs._strip_protocol(url) == path:
+            return str(url)
+        return _PLAIN + path.lstrip("/")
+
+    def schemes(self) -> list[str]:
+        protocol = self.fs.protocol
+        return [protocol] if isinstance(protocol, str) else list(protocol)
+
+    def path_of(self, url: str) -> str:
+        if url.startswith(_PLAIN):
+            return url[len(_PLAIN) :]
+        if _scheme_of(url) not in self.schemes():
+            schemes = ", ".join(f"{scheme}://" for scheme in self.schemes())
+            raise ValueError(f"{type(self.fs).__name__} reads {schemes}")
+        path: str = self.fs._strip_protocol(url)
+        return path
+
+    def stat(self, url: str) -> Stat:
+        fs, path = self.own(), self.path_of(url)
+        fs.invalidate_cache(path)
+        info = fs.info(path)
+        if info.get("type") == "directory":
+            raise IsADirectoryError("it is a folder")
+        return _stat_of(info)
+
+    def read(self, ranges: Sequence[Range]) -> Sequence[Any]:
+        fs = self.own()
+        paths = [self.path_of(url) for url, _, _ in ranges]
+        starts = [offset for _, offset, _ in ranges]
+        ends = [offset + size for _, offset, size in ranges]
+        if len(ranges) == 1:
+            return [fs.cat_file(paths[0], start=starts[0], end=ends[0])]
+        parts: Sequence[Any] = fs.cat_ranges(paths, starts, ends, on_error="return")
+        return parts
+
+    def find(self, folder: str, is_deep: bool) -> list[str]:
+        fs, path = self.own(), self.path_of(folder)
+        fs.invalidate_cache(path)
+        names = fs.find(path, maxdepth=None if is_deep else 1)
+        base = path.rstrip("/") + "/" if path else ""
+        return [folder + name[len(base) :] for name in names if name.startswith(base)]
+
+
+@cache
+def _threads(process: int) -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(_THREADS, thread_name_prefix="recmap-obstore")
+
+
+class _ObstoreClient:
+    """Reads with a store of obstore. In a URL, the key follows the bucket: s3://BUCKET/KEY."""
+
+    def __init__(self, store: Any) -> None:
+        self.store = store
+        self.process = os.getpid()
+
+    def own(self) -> Any:
+        if self.process != os.getpid():
+            raise RuntimeError(
+                "a store of obstore cannot be used in a forked process: start processes with "
+                "spawn or forkserver"
+            )
+        return self.store
+
+    def url_of(self, name: str) -> str:
+        return _PLAIN + name.lstrip("/")
+
+    def path_of(self, url: str) -> str:
+        return url.split("://", 1)[1].partition("/")[2]
+
+    def stat(self, url: str) -> Stat:
+        return _stat_of(self.own().head(self.path_of(url)))
+
+    def read(self, ranges: Sequence[Range]) -> Sequence[Any]:
+        """All ranges of an object are one call, and objects are read at the same time."""
+        store, results = self.own(), [None] * len(ranges)
+        objects: dict[str, list[int]] = {}
+        for i, (url, _, _) in enumerate(ranges):
+            objects.setdefault(url, []).append(i)
+
+        def read_object(url: str) -> None:
+            numbers = objects[url]
+            starts = [ranges[i][1] for i in numbers]
+            lengths = [ranges[i][2] for i in numbers]
+            try:
+                parts = store.get_ranges(self.path_of(url), starts=starts, lengths=lengths)
+            except Exception as error:
+                parts = [error] * len(numbers)
+            for i, part in zip(numbers, parts, strict=True):
+                results[i] = part
+
+        if len(objects) == 1:
+            read_object(ranges[0][0])
+        else:
+            list(_threads(os.getpid()).map(read_object, objects))
+        return results
+
+    def find(self, folder: str, is_deep: bool) -> list[str]:
+        prefix = self.path_of(folder)
+        return [folder + name[len(prefix) :] for name in self._names(prefix, is_deep)]
+
+    def _names(self, prefix: str, is_deep: bool) -> Iterator[str]:
+        store, folder = self.own(), prefix.rstrip("/") or None
+        if is_deep:
+            for page in store.list(folder):
+                yield from (entry["path"] for entry in page)
+        else:
+            yield from (entry["path"] for entry in store.list_with_delimiter(folder)["objects"])
+
+
+def _client_of(fs: Any) -> _FsspecClient | _ObstoreClient:
+    if hasattr(fs, "cat_ranges") and hasattr(fs, "info"):
+        return _FsspecClient(fs)
+    if hasattr(fs, "get_ranges") and hasattr(fs, "head"):
+        return _ObstoreClient(fs)
+    raise TypeError(
+        f"fs must be a filesystem of fsspec or a store of obstore, not {type(fs).__name__}"
+    )
+
+
+def urls_of(names: Sequence[str], fs: object) -> list[str]:
+    """The names of shards, of which those without a scheme are paths in the filesystem."""
+    if fs is None:
+        return list(names)
+    client = _client_of(fs)
+    return [n if _scheme_of(n) or n.startswith("@") else client.url_of(n) for n in names]
+
+
+@cache
+def _stop_at_exit() -> None:
+    atexit.register(_recmap.clients_stop)
+    os.register_at_fork(after_in_child=_recmap.clients_start)
+
+
+def set_filesystem(storage: Any, fs: object) -> Any:
+    """Lets a storage read with the filesystem."""
+    _stop_at_exit()
+    _recmap.storage_set_client(storage, _client_of(fs))
+    return storage
