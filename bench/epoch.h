@@ -6,7 +6,7 @@
 
 enum { EPOCH_BATCH = 256, EPOCH_WINDOW = 8 };
 
-/* Records of so many average spans: the block of a windowed order over compressed shards. */
+/* The records of this many average spans: the block of a windowed order over compressed shards. */
 uint64_t epoch_block(const recmap_dataset *dataset, unsigned span_count);
 
 /* The orders: windows of EPOCH_WINDOW such blocks; a true shuffle where `block` is 0. */

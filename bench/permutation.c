@@ -36,7 +36,7 @@ static void run_inverse(void *context, uint64_t *numbers, const uint64_t *positi
     permutation_inverse(context, numbers, positions, BATCH);
 }
 
-/* One epoch's batch through the public function: the keys are made anew. */
+/* One epoch's batch through the public function: the keys are computed again. */
 static void run_order(void *context, uint64_t *numbers, const uint64_t *positions) {
     recmap_error error = RECMAP_ERROR_INIT;
     must(recmap_order_at(numbers, context, 3, positions, BATCH, &error), &error);

@@ -1,6 +1,6 @@
 /* How fast is an index built, with every CRC checked, against CRC-32C alone over the same bytes?
  *
- * Both map the shards anew each time and end with nothing mapped; the build also writes, syncs and
+ * Both map the shards each time and end with nothing mapped; the build also writes, syncs and
  * publishes the index. Rates are compared by time on cores, over all threads, and by the clock,
  * which others that use the machine disturb. usage: bench_scan FOLDER [REPEATS] */
 #include <stdio.h>

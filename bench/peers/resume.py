@@ -2,7 +2,7 @@
 
 usage: resume.py FOLDER COPIES SET [REPEATS]
 
-Each makes its loader anew, loads the state of half an epoch (tf.data: of 100 batches), and takes
+Each creates a new loader, loads the state of half an epoch (tf.data: of 100 batches), and takes
 one batch of 256 records as they are, of a shuffled epoch. Opening is outside the time, but
 where worker processes do it.
 """

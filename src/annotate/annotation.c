@@ -166,6 +166,8 @@ recmap_status recmap_annotation_rename(recmap_annotation *annotation, const char
     return RECMAP_OK;
 }
 
+/* If a string cannot be copied, the column is removed again. A column without a sorter, which is
+ * created last, may stay: the annotation is then destroyed. */
 recmap_status annotation_add_column(struct new_column **column, recmap_annotation *annotation,
                                     const char *name, const char *default_value,
                                     recmap_error *error) {
@@ -349,6 +351,8 @@ static recmap_status add_row(recmap_annotation *annotation, struct new_column *c
     return annotation_add_value(annotation, column, count, value, error);
 }
 
+/* Rows belong to the column that was added last. After an error some of the rows may have been
+ * added, so the annotation is closed: it cannot be finished. */
 recmap_status recmap_annotation_add_rows(recmap_annotation *annotation, recmap_key key,
                                          const recmap_value *keys, const recmap_value *values,
                                          size_t count, recmap_error *error) {

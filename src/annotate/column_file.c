@@ -45,6 +45,9 @@ static recmap_status widen_type(recmap_type *type, const struct column_file *fil
         return table_fail(&file->table, row->line, error,
                           "\"%s\" is of type %s here and of type %s in earlier lines",
                           file->column->name, recmap_type_name(next), recmap_type_name(*type));
+    _Static_assert(RECMAP_TYPE_NONE < RECMAP_TYPE_INT64 && RECMAP_TYPE_INT64 < RECMAP_TYPE_FLOAT &&
+                       RECMAP_TYPE_FLOAT < RECMAP_TYPE_BYTES,
+                   "a wider type has a larger number");
     if (next > *type) *type = next;
     return RECMAP_OK;
 }

@@ -127,6 +127,9 @@ static recmap_status copy_value(struct rewrite *rewrite, enum store_table table,
     return store_intact(store) ? RECMAP_OK : store_fail_cut(store, error);
 }
 
+/* Writes the chunks of all columns in the order of their keys, as the store requires: by chunk,
+ * then by column. Chunks of columns that stay are copied as they are stored; those of new columns
+ * are built from their sorted rows, one chunk at a time. */
 static recmap_status put_columns(struct rewrite *rewrite, recmap_error *error) {
     const recmap_annotation *annotation = rewrite->annotation;
     const struct manifest *manifest = index_manifest(annotation->index);

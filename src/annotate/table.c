@@ -125,6 +125,8 @@ static recmap_status check_text(const struct table *table, uint64_t line, const 
     return RECMAP_INVALID;
 }
 
+/* Reads one line. The fields of the key and the value are kept, each with a scratch of its own for
+ * what quotes escape; all others are only counted, to find lines that lack a field. */
 static recmap_status next_separated(struct table_row *row, bool *is_row, struct table *table,
                                     recmap_error *error) {
     skip_blank_lines(table);

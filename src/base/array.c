@@ -1,10 +1,12 @@
 #include "base/array.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item_size) {
+    assert(item_size > 0);
     if (needed <= *capacity) return true;
     size_t grown = *capacity < 8 ? 16 : *capacity * 2;
     if (grown < needed) grown = needed;

@@ -1,5 +1,7 @@
 #include "base/base64.h"
 
+#include <assert.h>
+
 /* The value of each character, or -1 if it is invalid. */
 /* clang-format off */
 static const int8_t digits[128] = {
@@ -51,5 +53,6 @@ size_t base64_decode(uint8_t *bytes, size_t *fault, const char *text, size_t siz
         }
         for (size_t k = 0; k + 1 < here; k++) bytes[filled++] = (uint8_t)(group >> (16 - 8 * k));
     }
+    assert(filled <= base64_capacity(size));
     return filled;
 }

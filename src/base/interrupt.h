@@ -2,6 +2,7 @@
 #ifndef RECMAP_BASE_INTERRUPT_H
 #define RECMAP_BASE_INTERRUPT_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +34,7 @@ struct interrupt thread_interrupt_replace(recmap_interrupt_fn function, void *co
 void thread_interrupt_restore(const struct interrupt *interrupt);
 
 static inline bool interrupt_ask(struct interrupt *interrupt) {
+    assert(interrupt->function);
     interrupt->work_left = INTERRUPT_WORK;
     interrupt->is_stopped = interrupt->function(interrupt->context) != 0;
     return !interrupt->is_stopped;

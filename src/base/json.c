@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -35,6 +36,7 @@ struct json_writer json_begin(recmap_text *text) {
 
 void json_restart(struct json_writer *json) {
     recmap_text *text = json->text;
+    assert(text->size >= json->start);
     text->size = json->start;
     if (text->data) text->data[text->size] = 0;
     *json = json_begin(text);
@@ -65,12 +67,14 @@ static void scalar(struct json_writer *json, const char *text) {
 }
 
 void json_open(struct json_writer *json, char bracket) {
+    assert(bracket == '{' || bracket == '[');
     separate(json);
     put(json, &bracket, 1);
     json->needs_comma = false;
 }
 
 void json_close(struct json_writer *json, char bracket) {
+    assert(bracket == '}' || bracket == ']');
     put(json, &bracket, 1);
     json->needs_comma = true;
 }
@@ -78,6 +82,7 @@ void json_close(struct json_writer *json, char bracket) {
 /* Returns the length of the UTF-8 character at `data`, or 0 if it is malformed (RFC 3629; table 3-7
  * of the Unicode standard). */
 static size_t utf8_length(const uint8_t *data, size_t size) {
+    assert(size > 0);
     uint8_t first = data[0];
     if (first < 0x80) return 1;
     if (first < 0xc2 || first > 0xf4) return 0;

@@ -1,10 +1,12 @@
 #include "base/json_reader.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/json.h"
 
 char json_peek(struct json_reader *reader) {
+    assert(reader->at <= reader->end);
     while (reader->at < reader->end && memchr(" \t\r\n", *reader->at, 4)) reader->at++;
     return reader->at < reader->end ? *reader->at : 0;
 }
@@ -57,6 +59,7 @@ static bool read_code(struct json_reader *reader, uint32_t *code) {
 
 /* Encodes a code point in 1 to 4 bytes of UTF-8. */
 static size_t put_code(char bytes[4], uint32_t code) {
+    assert(code <= 0x10ffff);
     size_t more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
     static const uint8_t prefixes[] = {0, 0xc0, 0xe0, 0xf0};
     bytes[0] = (char)(prefixes[more] | code >> 6 * more);

@@ -31,8 +31,9 @@ struct build_part {
 struct recmap_index_builder {
     char *path;
     recmap_index_options options; /* its strings, lifts and counted features are copies */
-    char *id_feature;
-    char *idx_folder;
+    char **texts;                 /* the copied strings */
+    size_t text_count;
+    size_t text_capacity;
     recmap_lift *lifts;
     recmap_counted_feature *counted_features;
     struct extractor *extractor;
@@ -50,47 +51,53 @@ struct recmap_index_builder {
     bool is_finished;
 };
 
-/* The count grows with the copies, so that after an error the builder frees only those that exist.
- */
-static recmap_status copy_counted(recmap_index_builder *builder,
-                                  const recmap_index_options *options, recmap_error *error) {
-    builder->counted_features =
-        calloc(options->counted_feature_count + 1, sizeof *builder->counted_features);
-    builder->options.counted_features = builder->counted_features;
-    builder->options.counted_feature_count = 0;
-    if (!builder->counted_features) return fail_memory(error);
-    for (size_t i = 0; i < options->counted_feature_count; i++) {
-        char *name = strdup(options->counted_features[i].name);
-        if (!name) return fail_memory(error);
-        builder->counted_features[builder->options.counted_feature_count++] =
-            (recmap_counted_feature){name, options->counted_features[i].element};
-    }
+/* Replaces a string of the caller, which may be NULL, by a copy that the builder owns. */
+static recmap_status copy_text(const char **text, recmap_index_builder *builder,
+                               recmap_error *error) {
+    if (!*text) return RECMAP_OK;
+    if (!array_reserve(&builder->texts, &builder->text_capacity, builder->text_count + 1,
+                       sizeof *builder->texts))
+        return fail_memory(error);
+    char *copy = strdup(*text);
+    if (!copy) return fail_memory(error);
+    builder->texts[builder->text_count++] = copy;
+    *text = copy;
     return RECMAP_OK;
 }
 
-/* Copies the options and the strings they refer to. `lift_count` grows with the copies, so that
- * after an error the builder frees only those that exist. */
+static recmap_status copy_counted(recmap_index_builder *builder, recmap_error *error) {
+    size_t count = builder->options.counted_feature_count;
+    builder->counted_features = calloc(count + 1, sizeof *builder->counted_features);
+    if (!builder->counted_features) return fail_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        builder->counted_features[i] = builder->options.counted_features[i];
+        RETURN_IF_FAILED(copy_text(&builder->counted_features[i].name, builder, error));
+    }
+    builder->options.counted_features = builder->counted_features;
+    return RECMAP_OK;
+}
+
+static recmap_status copy_lifts(recmap_index_builder *builder, recmap_error *error) {
+    size_t count = builder->options.lift_count;
+    builder->lifts = calloc(count + 1, sizeof *builder->lifts);
+    if (!builder->lifts) return fail_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        builder->lifts[i] = builder->options.lifts[i];
+        RETURN_IF_FAILED(copy_text(&builder->lifts[i].name, builder, error));
+        RETURN_IF_FAILED(copy_text(&builder->lifts[i].default_value, builder, error));
+    }
+    builder->options.lifts = builder->lifts;
+    return RECMAP_OK;
+}
+
+/* Copies the options and the strings they refer to. */
 static recmap_status copy_options(recmap_index_builder *builder,
                                   const recmap_index_options *options, recmap_error *error) {
     builder->options = *options;
-    if (options->id_feature && !(builder->id_feature = strdup(options->id_feature)))
-        return fail_memory(error);
-    builder->options.id_feature = builder->id_feature;
-    if (options->idx_folder && !(builder->idx_folder = strdup(options->idx_folder)))
-        return fail_memory(error);
-    builder->lifts = calloc(options->lift_count + 1, sizeof *builder->lifts);
-    builder->options.lift_count = 0;
-    RETURN_IF_FAILED(copy_counted(builder, options, error));
-    if (!builder->lifts) return fail_memory(error);
-    builder->options.lifts = builder->lifts;
-    for (size_t i = 0; i < options->lift_count; i++) {
-        const recmap_lift *lift = &options->lifts[i];
-        recmap_lift *copy = &builder->lifts[builder->options.lift_count++];
-        if (lift->name && !(copy->name = strdup(lift->name))) return fail_memory(error);
-        if (lift->default_value && !(copy->default_value = strdup(lift->default_value)))
-            return fail_memory(error);
-    }
-    return RECMAP_OK;
+    RETURN_IF_FAILED(copy_text(&builder->options.id_feature, builder, error));
+    RETURN_IF_FAILED(copy_text(&builder->options.idx_folder, builder, error));
+    RETURN_IF_FAILED(copy_lifts(builder, error));
+    return copy_counted(builder, error);
 }
 
 /* Everything that can be checked without the shards is checked here, before the caller adds them.
@@ -139,16 +146,10 @@ void recmap_index_builder_destroy(recmap_index_builder *builder) {
     }
     free(builder->parts);
     extractor_destroy(builder->extractor);
-    for (size_t i = 0; builder->lifts && i < builder->options.lift_count; i++) {
-        free((char *)builder->lifts[i].name);
-        free((char *)builder->lifts[i].default_value);
-    }
+    for (size_t i = 0; i < builder->text_count; i++) free(builder->texts[i]);
+    free(builder->texts);
     free(builder->lifts);
-    for (size_t i = 0; builder->counted_features && i < builder->options.counted_feature_count; i++)
-        free((char *)builder->counted_features[i].name);
     free(builder->counted_features);
-    free(builder->id_feature);
-    free(builder->idx_folder);
     free(builder->path);
     recmap_storage_destroy(builder->storage);
     file_close(builder->replaced_fd);
@@ -423,10 +424,11 @@ static recmap_status scan_parts(recmap_index_builder *builder, size_t first, siz
     };
     builder->progress.record_count = packer_record_count(builder->packer);
     recmap_status status = RECMAP_OK;
-    if (builder->idx_folder) status = check_local(paths, end - first, error);
-    if (!builder->idx_folder) status = scan_shards(paths, end - first, &sink, &options, error);
-    for (size_t i = 0; status == RECMAP_OK && builder->idx_folder && i < end - first; i++)
-        status = side_index_scan(builder->idx_folder, paths[i], &sink, &options, error);
+    if (builder->options.idx_folder) status = check_local(paths, end - first, error);
+    if (!builder->options.idx_folder)
+        status = scan_shards(paths, end - first, &sink, &options, error);
+    for (size_t i = 0; status == RECMAP_OK && builder->options.idx_folder && i < end - first; i++)
+        status = side_index_scan(builder->options.idx_folder, paths[i], &sink, &options, error);
     free(paths);
     return status;
 }

@@ -1,5 +1,6 @@
 #include "build/idsort.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +107,7 @@ static recmap_status spill(struct idsort *sorter, recmap_error *error) {
 }
 
 recmap_status idsort_add(struct idsort *sorter, struct id_pair pair, recmap_error *error) {
+    assert(pair.hash >> 48 == 0);
     if (sorter->buffered == BUFFER_PAIRS) RETURN_IF_FAILED(spill(sorter, error));
     sorter->buffer[sorter->buffered++] = pair;
     sorter->count++;

@@ -13,8 +13,8 @@ struct idsort;
 recmap_status idsort_create(struct idsort **sorter, const char *target, recmap_error *error);
 void idsort_destroy(struct idsort *sorter);
 
-/* Numbers of pairs with equal hashes must ascend in the order in which the pairs are added;
- * otherwise such pairs keep that order. */
+/* The hash has 48 bits: no others are sorted. Numbers of pairs with equal hashes must ascend in the
+ * order in which the pairs are added; otherwise such pairs keep that order. */
 recmap_status idsort_add(struct idsort *sorter, struct id_pair pair, recmap_error *error);
 
 uint64_t idsort_count(const struct idsort *sorter);

@@ -113,6 +113,10 @@ static bool open_existing(int *fd, const char *path, const struct header *header
     return false;
 }
 
+/* Opens the file that holds the object, or creates it. A file of the same name with another header
+ * holds another object or version and is replaced. Whatever fails, the caller reads without a
+ * cache.
+ */
 struct cache_file *cache_file_open(struct disk_cache *cache, const struct cache_key *key) {
     char name[CACHE_NAME_SIZE];
     int fd = -1;

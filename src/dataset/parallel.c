@@ -283,6 +283,9 @@ static bool fill_parts(struct parallel_fill *fill) {
     return !atomic_load(&fill->has_failed) && !atomic_load(&fill->is_interrupted);
 }
 
+/* Fills the batch on several threads, if that pays. A failure other than an interrupt is not
+ * reported here: *is_done is false, and the caller fills the batch again on one thread, which finds
+ * the first error in the order of the records. */
 recmap_status parallel_fill(bool *is_done, recmap_batch *batch, recmap_dataset *dataset,
                             const struct fill_request *request, recmap_error *error) {
     size_t thread_count = choose_thread_count(batch, dataset, request->count);

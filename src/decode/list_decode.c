@@ -97,7 +97,7 @@ static bool convert_int64s(struct list_decoder *decoder, const uint8_t *data, si
 }
 
 /* Returns an upper bound of the number of varints in a run. It is exact for long runs, so that
- * memory is not reserved in vain. */
+ * no memory is reserved that is not needed. */
 static uint64_t varints_max(const uint8_t *data, size_t size) {
     uint64_t count = 0;
     struct wire_trace trace;

@@ -1,6 +1,6 @@
 /* Reads one record into the sinks of a plan.
  *
- * Two paths give the same result. The fast path handles records as writers encode them and gives up
+ * Two paths give the same result. The fast path handles records as writers encode them and stops
  * without a verdict on everything else, valid or not. The slow path handles all bytes and reports
  * what is wrong with them. */
 #ifndef RECMAP_DECODE_READ_RECORD_H

@@ -62,7 +62,7 @@ static size_t interpolate(uint64_t hash, uint64_t low, uint64_t high, size_t cou
 }
 
 /* Interpolation reads half as many pages of a chunk as halving does: 5 instead of 8. With all pages
- * in memory it is no faster, but with the index on a disk a search takes 0.3 ms instead of 0.5.
+ * in memory it is not faster, but with the index on a disk a search takes 0.3 ms instead of 0.5.
  *
  * The first probes interpolate. Each probes a little to one side of the estimate, alternating, so
  * that the answer is soon between two probes that are close to each other. If the hashes are not

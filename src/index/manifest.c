@@ -90,6 +90,9 @@ struct shard_message {
     uint8_t hash[IDENTITY_HASH_SIZE];
 };
 
+/* The message borrows the strings of the entry. protobuf-c declares them mutable but only reads
+ * them.
+ */
 static void fill_shard(struct shard_message *out, const struct shard_entry *entry) {
     Recmap__Shard *message = &out->base;
     recmap__shard__init(message);

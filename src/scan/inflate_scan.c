@@ -649,6 +649,9 @@ static recmap_status end_checks(struct stream_scan *stream, recmap_error *error)
     return points_divide_checks(points, stream->scan->size) ? RECMAP_OK : fail_memory(error);
 }
 
+/* Findings that no longer fit their memory end the scan early, and the error says so. The seek
+ * points are complete only if the whole stream was scanned without an error, so only then are their
+ * checks computed. */
 recmap_status inflate_scan_shard(struct inflate_scan *scan, struct scan_findings *findings,
                                  recmap_error *error) {
     struct stream_scan stream = {.scan = scan, .findings = findings};

@@ -1,5 +1,6 @@
 #include <recmap/duplicates.h>
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,6 +169,7 @@ static recmap_status set_firsts(uint64_t *firsts, struct duplicate_search *searc
     RETURN_IF_FAILED(sort_hashes(search, error));
     for (size_t i = 1, first = 0; i < search->hash_count; i++) {
         if (!is_equal(&search->hashes[i], &search->hashes[first])) first = i;
+        assert(search->hashes[first].item <= search->hashes[i].item);
         firsts[search->hashes[i].item] = search->hashes[first].item;
     }
     return RECMAP_OK;

@@ -1,5 +1,6 @@
 #include "select/filter.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -244,6 +245,8 @@ static void match_children(uint8_t *mask, const recmap_filter *filter,
                            const struct filter_node *node, size_t count) {
     uint8_t *other = mask + CHUNK_RECORDS;
     size_t child = node->first_child;
+    assert(child != FILTER_NO_NODE);
+    assert(other + CHUNK_RECORDS <= filter->masks + filter->depth * CHUNK_RECORDS);
     match_node(mask, filter, child, count);
     while ((child = filter->nodes[child].next_sibling) != FILTER_NO_NODE) {
         match_node(other, filter, child, count);
@@ -255,6 +258,7 @@ static void match_children(uint8_t *mask, const recmap_filter *filter,
 }
 
 static void match_node(uint8_t *mask, const recmap_filter *filter, size_t index, size_t count) {
+    assert(index < filter->node_count && count <= CHUNK_RECORDS);
     const struct filter_node *node = &filter->nodes[index];
     const struct filter_column *columns = filter->columns;
     switch (node->kind) {

@@ -118,6 +118,8 @@ static double parse_float(const char *digits) {
     return value;
 }
 
+/* The digits are copied, because strtod needs a terminated text, and the expression is not. Digits
+ * beyond the buffer are skipped, so that the error can show the whole number. */
 static recmap_status lex_number(struct filter_lexer *lexer, recmap_error *error) {
     struct filter_token *token = &lexer->token;
     char copy[NUMBER_SIZE_MAX + 8];
@@ -199,6 +201,8 @@ static size_t escape_size(const struct filter_lexer *lexer, size_t escape) {
     return end - escape;
 }
 
+/* Decodes the text after those that precede it. Decoding never lengthens a text, so memory of the
+ * size of the expression is enough for all texts. */
 static recmap_status lex_text(struct filter_lexer *lexer, bool is_bytes, recmap_error *error) {
     struct filter_token *token = &lexer->token;
     char quote = byte_at(lexer, lexer->position++);

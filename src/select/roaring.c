@@ -1,5 +1,6 @@
 #include "select/roaring.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -21,6 +22,7 @@ enum {
 
 /* Numbers that share all bits above the lowest `shift`. */
 static size_t group_size(const uint64_t *numbers, size_t count, unsigned shift) {
+    assert(count > 0);
     size_t size = 1;
     while (size < count && numbers[size] >> shift == numbers[0] >> shift) size++;
     return size;
@@ -53,6 +55,7 @@ size_t roaring_size(const uint64_t *numbers, size_t count) {
 }
 
 static void pack_container(uint8_t *packed, const uint64_t *numbers, size_t cardinality) {
+    assert(cardinality > 0 && numbers[0] >> 16 == numbers[cardinality - 1] >> 16);
     if (cardinality <= LIST_MAX) {
         for (size_t i = 0; i < cardinality; i++) store16(packed + 2 * i, (uint16_t)numbers[i]);
         return;
@@ -95,6 +98,7 @@ void roaring_pack(uint8_t *packed, const uint64_t *numbers, size_t count) {
         next = pack_bitmap(next + 4, numbers + i, bucket);
         i += bucket;
     }
+    assert(next == packed + roaring_size(numbers, count));
     store64(packed, buckets);
 }
 

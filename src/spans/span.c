@@ -1,5 +1,6 @@
 #include "spans/span.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -10,10 +11,12 @@
 #include "os/file.h"
 
 uint64_t span_begin(const struct span_source *source, uint64_t span_index) {
+    assert(span_index <= source->points->count);
     return span_index ? source->points->at[span_index - 1].offset : 0;
 }
 
 uint64_t span_end(const struct span_source *source, uint64_t span_index) {
+    assert(span_index <= source->points->count);
     return span_index < source->points->count ? source->points->at[span_index].offset
                                               : source->entry->size;
 }
@@ -25,6 +28,7 @@ uint64_t span_at(const struct span_source *source, uint64_t offset) {
 struct span_piece span_piece_at(const struct span_source *source, uint64_t offset) {
     uint64_t index = span_at(source, offset);
     uint64_t begin = span_begin(source, index), end = span_end(source, index);
+    assert(begin <= offset);
     if (end - begin <= SPAN_WHOLE_MAX) return (struct span_piece){index, begin, end};
     begin += (offset - begin) / SPAN_PIECE * SPAN_PIECE;
     return (struct span_piece){index, begin, min_u64(end, begin + SPAN_PIECE)};
@@ -217,6 +221,7 @@ static bool is_intact(const struct span *span, const struct span_source *source,
 static void inflate_piece(struct span *span, struct inflater *inflater,
                           const struct span_source *source, struct span_piece piece) {
     uint64_t piece_size = piece.end - piece.begin;
+    assert(!span->size && inflater_offset(inflater) <= piece.begin);
     enum inflate_verdict verdict = skip_to_piece(span, inflater, source, piece);
     if (span->error.status == RECMAP_OK && can_continue(verdict))
         verdict = fill(span, inflater, piece_size);

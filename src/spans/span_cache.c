@@ -1,5 +1,6 @@
 #include "spans/span_cache.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -81,6 +82,8 @@ static void list_add_newest(struct span_cache *cache, struct cached_span *entry)
 /* Moves an unpinned span from the cache to a chain of spans to be freed. */
 static void take_out(struct span_cache *cache, struct cached_span *entry,
                      struct cached_span **chain) {
+    assert(!entry->pins && !entry->newer && !entry->older);
+    assert(!entry->is_counted || cache->size >= entry->span.size);
     struct cached_span **link = bucket_of(cache, entry->key);
     while (*link != entry) link = &(*link)->next;
     *link = entry->next;
@@ -187,6 +190,7 @@ const struct span *span_cache_pin(struct span_cache *cache, struct span_key key,
 void span_cache_unpin(struct span_cache *cache, const struct span *span) {
     struct cached_span *entry = (struct cached_span *)span, *freed = NULL;
     process_lock();
+    assert(entry->pins > 0);
     if (--entry->pins == 0) {
         if (entry->span.is_transient) take_out(cache, entry, &freed);
         else list_add_newest(cache, entry);

@@ -1,5 +1,6 @@
 #include "spans/span_read.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -37,6 +38,7 @@ static recmap_status read_piece(size_t *copied, const struct span_reader *reader
     struct span_piece piece = span_piece_at(&reader->source, offset);
     const struct span *pinned = pin_piece(reader, piece);
     if (!pinned) return thread_interrupt()->is_stopped ? interrupt_fail(error) : fail_memory(error);
+    assert(offset < piece.end);
     uint64_t within = offset - piece.begin;
     size_t part_size = (size_t)min_u64(size, piece.end - offset);
     recmap_status status = RECMAP_OK;

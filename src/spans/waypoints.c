@@ -1,5 +1,6 @@
 #include "spans/waypoints.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -43,6 +44,7 @@ static size_t count_to(const struct waypoints *waypoints, uint64_t offset) {
 
 /* Drops every other waypoint and doubles the distance. */
 static void thin_out(struct waypoints *waypoints) {
+    assert(waypoints->count <= WAYPOINTS_MAX);
     size_t kept = 0;
     for (size_t i = 0; i < waypoints->count; i++) {
         if (i % 2) waypoints->items[kept++] = waypoints->items[i];
@@ -73,6 +75,7 @@ void waypoints_add(struct waypoints *waypoints, const struct inflater *inflater)
         for (size_t i = waypoints->count++; i > place; i--)
             waypoints->items[i] = waypoints->items[i - 1];
         waypoints->items[place] = (struct waypoint){offset, copy};
+        assert(!place || waypoints->items[place - 1].offset < offset);
         if (waypoints->count == WAYPOINTS_MAX) thin_out(waypoints);
     }
     process_unlock();

@@ -38,6 +38,7 @@ recmap_status recmap_state_create(recmap_state **state, const recmap_state_info 
         return fail_memory(error);
     }
     fresh->info = *info;
+    fresh->order = order;
     fresh->info.order = order;
     assert(!state_fault(&fresh->info));
     *state = fresh;
@@ -46,7 +47,7 @@ recmap_status recmap_state_create(recmap_state **state, const recmap_state_info 
 
 void recmap_state_destroy(recmap_state *state) {
     if (!state) return;
-    free((char *)state->info.order);
+    free(state->order);
     free(state);
 }
 

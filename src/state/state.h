@@ -5,7 +5,8 @@
 #include <recmap/state.h>
 
 struct recmap_state {
-    recmap_state_info info; /* the state owns its text */
+    recmap_state_info info;
+    char *order; /* of the info */
 };
 
 /* The largest state, in bytes or as JSON. */

@@ -221,7 +221,7 @@ static const char *check_rest(recmap_dataset *dataset) {
     return NULL;
 }
 
-/* An epoch, as far as it goes. */
+/* Loads an epoch, up to its first error. */
 static const char *load_epoch(recmap_dataset *dataset) {
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     recmap_error error = RECMAP_ERROR_INIT;

@@ -141,7 +141,7 @@ static void end_run(struct run *run) {
     if (run->versioned) run->versioned->deleter(run->versioned);
 }
 
-/* A step that may fail for want of memory; then, where the want was for once, it is done again. */
+/* A step that may run out of memory. If only one allocation failed, the step is repeated. */
 static const char *take_step(const struct step *step, struct run *run, bool is_sticky) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = step->run(run, &error);

@@ -1,5 +1,6 @@
-/* What an index says of itself: each statement is made wrong alone, in a file whose hashes and seal
- * are right, and must be refused with its own message, on opening or where it is first used. */
+/* What an index says about itself: each statement is made wrong alone, in a file whose hashes and
+ * seal are right, and must be refused with its own message, on opening or where it is first used.
+ */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -17,7 +17,7 @@ static void check(bool holds) {
     if (!holds) abort();
 }
 
-/* What zlib makes of a stream, member after member, as far as it goes. */
+/* Inflates the members of a stream with zlib, up to its end or the first fault. */
 static size_t inflate_by_zlib(uint8_t *out, enum compression kind, const struct buffer *stream) {
     z_stream zs = {0};
     check(inflateInit2(&zs, kind == COMPRESSION_GZIP ? 31 : 15) == Z_OK);

@@ -12,7 +12,7 @@
 
 enum { OPTION_SAMPLE = ARGS_LONG };
 
-/* Without --sample: so many records, but of so many bytes, and no fewer than the minimum. */
+/* Without --sample: this many records, or fewer if they are large, but not below the minimum. */
 enum { SAMPLE_DEFAULT = 1000, SAMPLE_MIN = 10 };
 #define SAMPLE_BYTES_MAX ((double)(256 << 20))
 

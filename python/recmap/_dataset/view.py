@@ -1,4 +1,4 @@
-"""What a view says of itself, rather than of the whole data set: info, fingerprint, verify."""
+"""What describes a view rather than the whole data set: info, fingerprint, verify."""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ static PyObject *view_list(PyObject *object, PyObject *arguments) {
 
 /* ---- What an order gives. */
 
-/* Signals are looked at after each piece of so many positions: a millisecond or two. What an order
+/* Signals are checked after each piece of this many positions: a millisecond or two. What an order
  * computes about a whole epoch first asks the thread's interrupt. */
 enum { PIECE = 1 << 16 };
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* The writer under test writes here; expect() compares and starts anew. */
+/* The writer under test writes here; expect() compares and empties it. */
 static recmap_text text;
 
 static void expect(const char *expected) {

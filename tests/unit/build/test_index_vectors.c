@@ -108,7 +108,7 @@ static size_t parse_counted(recmap_counted_feature *features, char *text) {
     return count;
 }
 
-/* Indexes the shards as the vectors say; or adds the index there is, which makes it anew. */
+/* Indexes the shards with the options of the vectors, or builds the index again from itself. */
 static void build_index(const char *added) {
     const struct vector_case *said = vectors_find(&whole, "options"), *shard;
     char *text = strdup(vector_text(said, "lift"));

@@ -19,7 +19,8 @@ struct entry_fields {
 /* Reads the fields of an entry. Returns false if they are malformed. */
 bool entry_fields_read(struct entry_fields *fields, struct wire entry);
 
-/* A feature to ask for: as VAR_LEN, and with `fixed` above 0 as FIXED_LEN of so many values too. */
+/* A feature to ask for: as VAR_LEN, and with `fixed` above 0 also as FIXED_LEN of that many values.
+ */
 struct asked_feature {
     char *name;
     recmap_type kind;

@@ -366,7 +366,7 @@ static void test_lists_in_pieces(void **state) {
         {.name = "same", .key = "a", .kind = VAR, .element = I64},
         {.name = "raw", .key = "b", .kind = SEQUENCE, .element = RECMAP_ELEMENT_UINT16, .raw = 1},
     };
-    /* Two maps of lists, the second with one list anew. */
+    /* Two maps of lists, the second with a new value of one list. */
     assert_int_equal(parse_sequences(&parsing, NULL, 0, lists, COUNT(lists), RECMAP_PARSE_RAISE,
                                      TEXTS("| a=[i:1,2]"), &batch),
                      RECMAP_OK);

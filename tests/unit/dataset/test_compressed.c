@@ -554,7 +554,7 @@ static void *read_some(void *context) {
     return NULL;
 }
 
-/* However many threads want a span, it is inflated once. */
+/* A span that several threads need is inflated once. */
 static void test_threads_share_spans(void **state) {
     (void)state;
     enum { THREADS = 4 };

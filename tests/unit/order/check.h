@@ -49,7 +49,7 @@ void check_once(recmap_order *order);
 /* The chi-square of counts against what is expected, in standard deviations from its mean. */
 double chi_square_z(const uint64_t *counts, const double *expected, size_t count);
 
-/* What the order says of itself; malloc'ed. */
+/* The description of the order; malloc'ed. */
 char *describe(const recmap_order *order);
 
 /* Whether the whole campaigns are asked for: RECMAP_TEST_LONG=1. */

@@ -149,8 +149,8 @@ static void test_chunked(void **state) {
     }
 }
 
-/* The rows of so many documents that several threads compute the table of an epoch, whichever way
- * they compute it. */
+/* With this many documents, several threads compute the table of an epoch. Both paths
+ * by which they do so give the same rows. */
 static void test_chunked_on_threads(void **state) {
     (void)state;
     enum { DOCUMENTS = 50000 };
