@@ -98,6 +98,26 @@ def test_loaders_and_pickled_data_sets_use_the_cache(cached, server, local):
         assert len(server.requests) == first
 
 
+def test_filling_in_file_order_makes_one_request_a_batch(server, tmp_path, folder):
+    """Although the first records of a batch are in the last block of the batch before."""
+    with recmap.Writer(server.folder / "train" / "large.tfrecord") as writer:
+        for i in range(3000):
+            writer.write(bytes([i % 256]) * 900)
+    path = recmap.index(
+        "s3://train/large.tfrecord", tmp_path / "a.rmx", storage_options=server.options()
+    )
+    options = {"storage_options": server.options(), "allow_urls": True, "cache": folder}
+    with recmap.open(path, **options) as ds:
+        server.requests.clear()
+        for first in (0, 1500):
+            numbers = range(first, first + 1500)
+            records = ds.gather(numbers, threads=1)
+            assert [bytes(record) for record in records] == [
+                bytes([i % 256]) * 900 for i in numbers
+            ]
+        assert len(server.requests) == 2
+
+
 def test_a_full_cache_keeps_what_it_has(cached, server, local, folder):
     limit = 150_000  # of 244,000
     expected = records_of(local)

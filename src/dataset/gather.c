@@ -188,6 +188,26 @@ static size_t merge_requests(const struct gather *gather, size_t i, size_t end, 
     return next;
 }
 
+/* Ends a read that a cache is to answer before the first record that the cache lacks: that record
+ * is then requested together with the following ones. Otherwise, an epoch in file order would make
+ * a second request for each batch, whose first record lies in the last block of the batch before.
+ */
+static size_t cut_at_missing(const struct gather *gather, struct source *source, size_t i,
+                             size_t end, uint64_t *size) {
+    const struct index_place *places = gather->batch->places;
+    const uint64_t begin = places[i].offset;
+    if (source_has(source, begin, *size)) return end;
+    size_t next = i + 1;
+    *size = places[i].frame_size;
+    for (; next < end; next++) {
+        const struct index_place *place = &places[next];
+        if (!source_has(source, place->offset, place->frame_size)) break;
+        uint64_t last = place->offset + place->frame_size - begin;
+        if (last > *size) *size = last;
+    }
+    return next;
+}
+
 /* Plans to read the requests [first, end) with one read of a distant shard. */
 static recmap_status plan_distant(struct gather *gather, size_t first, size_t end, uint64_t size,
                                   recmap_error *error) {
@@ -238,6 +258,7 @@ static recmap_status read_merged(struct gather *gather, size_t i, size_t count, 
     struct source *distant = open_shard_distant_source(gather->shard);
     bool is_requested = distant && !source_has(distant, first->offset, first->frame_size);
     *next = merge_requests(gather, i, count, &size, is_requested);
+    if (distant && !is_requested) *next = cut_at_missing(gather, distant, i, *next, &size);
     if (distant) return plan_distant(gather, i, *next, size, error);
     uint8_t *bytes = batch_allocate(batch, (size_t)size);
     if (!bytes) return fail_memory(error);
