@@ -16,7 +16,8 @@ extern "C" {
 typedef struct recmap_storage recmap_storage;
 
 /* Creates a storage with the options that the environment sets (AWS_ACCESS_KEY_ID and so on: see
- * docs/remote.md). Whatever takes a storage keeps it until it is closed itself, so the caller may
+ * docs/remote.md). Without keys, s3:// uses the role of the job, whose credentials are fetched with
+ * the first request. Whatever takes a storage keeps it until it is closed itself, so the caller may
  * destroy the storage at any time. NULL may be destroyed. Errors: NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_create(recmap_storage **storage,
                                                                 recmap_error *error);

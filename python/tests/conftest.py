@@ -134,6 +134,7 @@ def no_environment(monkeypatch):
             monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/does/not/exist")
     monkeypatch.setenv("AWS_CONFIG_FILE", "/does/not/exist")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
 
 
 @pytest.fixture

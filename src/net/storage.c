@@ -132,6 +132,28 @@ static recmap_status take_credentials(struct storage_options *options,
     return set_if_given(options, "sas", credentials->sas, error);
 }
 
+static void swap_keys(recmap_storage *storage, struct storage_options *fresh) {
+    storage_options_swap(&storage->options, fresh, OPTION_KEY);
+    storage_options_swap(&storage->options, fresh, OPTION_SECRET);
+    storage_options_swap(&storage->options, fresh, OPTION_TOKEN);
+}
+
+/* Like those in the environment, such keys are for S3 only. */
+recmap_status storage_set_role(recmap_storage *storage, const struct role_credentials *role,
+                               recmap_error *error) {
+    struct storage_options fresh = {0};
+    const recmap_credentials credentials = {role->key, role->secret, role->token, NULL};
+    recmap_status status = take_credentials(&fresh, &credentials, error);
+    for (int i = 0; i < OPTION_COUNT; i++) fresh.is_explicit[i] = false;
+    if (status == RECMAP_OK) {
+        process_lock();
+        swap_keys(storage, &fresh);
+        process_unlock();
+    }
+    storage_options_deinit(&fresh);
+    return status;
+}
+
 /* The new values are complete before the lock is taken, and the old ones are freed after it. */
 recmap_status recmap_storage_renew(recmap_storage *storage, const recmap_credentials *credentials,
                                    recmap_error *error) {
@@ -140,9 +162,8 @@ recmap_status recmap_storage_renew(recmap_storage *storage, const recmap_credent
     if (status == RECMAP_OK) {
         process_lock();
         if (credentials->key || credentials->secret || credentials->token) {
-            storage_options_swap(&storage->options, &fresh, OPTION_KEY);
-            storage_options_swap(&storage->options, &fresh, OPTION_SECRET);
-            storage_options_swap(&storage->options, &fresh, OPTION_TOKEN);
+            swap_keys(storage, &fresh);
+            storage->role.is_managed = false;
         }
         if (credentials->sas) storage_options_swap(&storage->options, &fresh, OPTION_SAS);
         process_unlock();

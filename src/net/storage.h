@@ -8,10 +8,19 @@
 #include <recmap/storage.h>
 
 #include "net/retry.h"
+#include "net/role_reply.h"
 #include "net/signed_urls.h"
 #include "net/storage_options.h"
 
 struct transfer;
+
+/* Credentials that a service of the platform issues: see role.h. */
+struct role_state {
+    bool is_managed;    /* the keys of the storage are such credentials */
+    int64_t renew_at_s; /* when they are fetched; seconds since 1970 */
+    int64_t expires_s;
+    long fetching_process; /* of the thread that fetches them; 0: none does */
+};
 
 struct recmap_storage {
     atomic_uint references;
@@ -21,6 +30,7 @@ struct recmap_storage {
     /* Guarded by the process lock. */
     struct signed_urls urls;
     bool is_complete; /* the environment was read */
+    struct role_state role;
     struct request_window window;
     unsigned run_count; /* calls of transfer_run that share the window, in `process` */
     long process;
@@ -39,6 +49,10 @@ recmap_status storage_retain(recmap_storage **retained, recmap_storage *storage,
  * storage_options_deinit. On failure there is nothing to free. Errors: NO_MEMORY. */
 recmap_status storage_copy_options(struct storage_options *copy, recmap_storage *storage,
                                    recmap_error *error);
+
+/* Replaces the keys by credentials of a role. Errors: INVALID, NO_MEMORY. */
+recmap_status storage_set_role(recmap_storage *storage, const struct role_credentials *role,
+                               recmap_error *error);
 
 /* Copies the query that requests for a web URL need; NULL if there is none. The caller erases and
  * frees it. Errors: NO_MEMORY. */

@@ -14,6 +14,7 @@
 #include "net/curl_library.h"
 #include "net/list_reply.h"
 #include "net/redirect.h"
+#include "net/role.h"
 #include "os/process.h"
 #include "os/thread.h"
 
@@ -262,8 +263,7 @@ static curl_socket_t on_socket(void *context, curlsocktype purpose, struct curl_
 
 /* ---- Starting a request. */
 
-/* The file of certificate authorities to use; NULL: libcurl's own default. */
-static const char *bundle_of(const struct storage_options *options) {
+const char *transfer_find_bundle(const struct storage_options *options) {
     const char *bundle = storage_options_get(options, OPTION_CA_BUNDLE);
     const curl_version_info_data *curl = libcurl.version_info(CURLVERSION_NOW);
     if (bundle[0]) return bundle;
@@ -272,7 +272,7 @@ static const char *bundle_of(const struct storage_options *options) {
 }
 
 static void set_connection(CURL *easy, const struct storage_options *options) {
-    const char *bundle = bundle_of(options);
+    const char *bundle = transfer_find_bundle(options);
     const char *proxy = storage_options_get(options, OPTION_PROXY);
     libcurl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     libcurl.easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
@@ -711,12 +711,20 @@ static bool prepare_slots(struct run *run) {
     return true;
 }
 
+/* Requests of one call are for shards of one data set: almost always in one store. */
+static bool uses_amazon(const struct transfer_request *requests, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!strncmp(requests[i].name, "s3://", 5)) return true;
+    return false;
+}
+
 recmap_status transfer_run(size_t *failed, recmap_storage *storage,
                            const struct transfer_request *requests, size_t count,
                            struct interrupt *interrupt, recmap_error *error) {
     *failed = 0;
     RETURN_IF_FAILED(storage_prepare(storage, error));
     RETURN_IF_FAILED(curl_library_load(error));
+    if (uses_amazon(requests, count)) RETURN_IF_FAILED(role_prepare(storage, error));
     struct run run = {.storage = storage,
                       .transfer = join(storage),
                       .requests = requests,

@@ -10,6 +10,7 @@
 #include "fuzz/fuzz.h"
 #include "net/list_reply.h"
 #include "net/reply.h"
+#include "net/role_reply.h"
 
 static void check(bool holds) {
     if (!holds) abort();
@@ -58,6 +59,22 @@ static void check_listing(const struct list_dialect *dialect, const char *body, 
     list_page_deinit(&page);
 }
 
+/* What is accepted may become part of a header. */
+static void check_role(const struct role_credentials *role) {
+    const char *texts[] = {role->key, role->secret, role->token};
+    for (size_t i = 0; i < 3; i++) {
+        check(texts[i][0]);
+        for (const char *c = texts[i]; *c; c++)
+            check((unsigned char)*c > 0x20 && (unsigned char)*c < 0x7f);
+    }
+}
+
+static void check_roles(const char *body, size_t size) {
+    struct role_credentials role;
+    if (role_reply_read_json(&role, body, size)) check_role(&role);
+    if (role_reply_read_xml(&role, body, size)) check_role(&role);
+}
+
 /* The next number of the line; any text is some number. */
 static uint64_t take_number(char **line) {
     const char *word = strsep(line, " ");
@@ -92,6 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const char *body = rest ? rest : text + size;
     size_t body_size = (size_t)(text + size - body);
     check_code(body, body_size);
+    check_roles(body, body_size);
     check_listing(&list_dialect_s3, body, body_size);
     check_listing(&list_dialect_azure, body, body_size);
     free(text);

@@ -1,0 +1,283 @@
+"""Credentials of a role: from STS, the endpoint of a container, or the metadata service."""
+
+import json
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs
+
+import pytest
+import recmap
+from object_server import DIGITS_URL
+
+
+class RoleServer(ThreadingHTTPServer):
+    """Issues credentials like STS, a container's endpoint and the metadata service at once."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        self.seconds = 3600.0
+        self.requests = []  # (method, path, headers, body)
+        self.answers = {}  # path: (status, body) that replaces the usual one
+        self.failures = {}  # path: how many requests fail before others do not
+        self.count = 0
+
+    def __enter__(self):
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+        return self
+
+    def __exit__(self, *error):
+        self.shutdown()
+        self.server_close()
+
+    def handle_error(self, request, client_address):
+        pass  # the client refused the rest of a reply
+
+    def issue(self):
+        self.count += 1
+        expires = datetime.now(UTC) + timedelta(seconds=self.seconds)
+        return {
+            "Code": "Success",
+            "AccessKeyId": f"ROLE{self.count}",
+            "SecretAccessKey": "HIDDEN/secret+1",
+            "Token": "HIDDEN-token==",
+            "Expiration": expires.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "More": {"nested": [1, "}"]},
+        }
+
+    def paths(self):
+        return [f"{method} {path}" for method, path, _, _ in self.requests]
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *arguments):
+        pass
+
+    def answer(self, status, body):
+        data = body if isinstance(body, bytes) else body.encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def handle_request(self):
+        body = self.rfile.read(int(self.headers["Content-Length"] or 0)).decode()
+        server = self.server
+        server.requests.append((self.command, self.path, self.headers, body))
+        status, text = server.answers.get(self.path, (0, ""))
+        if server.failures.get(self.path, 0):
+            server.failures[self.path] -= 1
+            self.answer(500, "")
+        elif status:
+            self.answer(status, text)
+        elif self.path == "/":
+            self.answer(200, sts_reply(server.issue()))
+        elif self.path == "/container":
+            self.answer(200, json.dumps(server.issue()))
+        else:
+            self.answer_machine()
+
+    do_GET = do_PUT = do_POST = handle_request
+
+    def answer_machine(self):
+        folder = "/latest/meta-data/iam/security-credentials/"
+        if self.command == "PUT" and self.path == "/latest/api/token":
+            self.answer(200, "IMDS-TOKEN==")
+        elif self.headers["X-aws-ec2-metadata-token"] != "IMDS-TOKEN==":
+            self.answer(401, "")
+        elif self.path == folder:
+            self.answer(200, "trainer-role")
+        elif self.path == folder + "trainer-role":
+            self.answer(200, json.dumps(self.server.issue()))
+        else:
+            self.answer(404, "")
+
+
+def sts_reply(issued):
+    names = {"AccessKeyId", "SecretAccessKey", "Expiration"}
+    values = {name: value for name, value in issued.items() if name in names}
+    values["SessionToken"] = issued["Token"]
+    items = "".join(f"<{name}>{value}</{name}>" for name, value in values.items())
+    return (
+        '<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">'
+        f"<AssumeRoleWithWebIdentityResult><Credentials>{items}</Credentials>"
+        "</AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>"
+    )
+
+
+@pytest.fixture
+def roles(server, monkeypatch):
+    monkeypatch.delenv("AWS_EC2_METADATA_DISABLED", raising=False)
+    with RoleServer() as roles:
+        yield roles
+
+
+@pytest.fixture(params=["sts", "container", "machine"])
+def kind(request, roles, monkeypatch, tmp_path):
+    """Each service in turn, as the environment names it."""
+    if request.param == "sts":
+        (tmp_path / "token").write_text("WEB-HIDDEN&token\n")
+        monkeypatch.setenv("AWS_WEB_IDENTITY_TOKEN_FILE", str(tmp_path / "token"))
+        monkeypatch.setenv("AWS_ROLE_ARN", "arn:aws:iam::1:role/a b")
+        monkeypatch.setenv("AWS_ENDPOINT_URL_STS", roles.url + "/")
+    elif request.param == "container":
+        monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", roles.url + "/container")
+        monkeypatch.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN", "POD-HIDDEN")
+    else:
+        monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", roles.url)
+    return request.param
+
+
+PATHS = {
+    "sts": "/",
+    "container": "/container",
+    "machine": "/latest/meta-data/iam/security-credentials/trainer-role",
+}
+
+
+def opened(server, tmp_path, **more):
+    options = {"endpoint": server.url, "timeout": 20, **more}
+    return recmap.open(DIGITS_URL, index=tmp_path / "a.rmx", storage_options=options)
+
+
+def keys_of(server):
+    """The access keys of all requests, in order."""
+    found = []
+    for _, headers in server.requests:
+        authorization = headers["Authorization"]
+        found.append(authorization and authorization.partition("Credential=")[2].partition("/")[0])
+    return found
+
+
+def test_requests_are_signed_with_the_credentials_of_the_role(server, roles, kind, tmp_path):
+    with opened(server, tmp_path) as ds:
+        assert len(bytes(ds[5])) > 0
+        assert "HIDDEN" not in repr(ds) + repr(ds._options)
+    assert set(keys_of(server)) <= {f"ROLE{i + 1}" for i in range(roles.count)}
+    assert {headers["X-Amz-Security-Token"] for _, headers in server.requests} == {"HIDDEN-token=="}
+    method, _, headers, body = roles.requests[0]
+    if kind == "sts":
+        form = {name: values[0] for name, values in parse_qs(body).items()}
+        assert method == "POST" and form["Action"] == "AssumeRoleWithWebIdentity"
+        assert form["RoleArn"] == "arn:aws:iam::1:role/a b"
+        assert form["WebIdentityToken"] == "WEB-HIDDEN&token"
+    elif kind == "container":
+        assert method == "GET" and headers["Authorization"] == "POD-HIDDEN"
+    else:
+        assert method == "PUT" and headers["X-aws-ec2-metadata-token-ttl-seconds"]
+
+
+def test_credentials_are_fetched_once_and_renewed_before_they_expire(server, roles, kind, tmp_path):
+    with opened(server, tmp_path) as ds:
+        before = roles.count
+        for i in range(5):
+            assert len(bytes(ds[i])) > 0
+        assert roles.count == before + 1  # the storage of the open data set
+    roles.seconds = 3.0
+    with opened(server, tmp_path) as ds:
+        bytes(ds[0])
+        before, first = roles.count, keys_of(server)[-1]
+        deadline = time.monotonic() + 30
+        while roles.count == before and time.monotonic() < deadline:
+            bytes(ds[1])
+            time.sleep(0.05)
+        bytes(ds[2])
+        assert keys_of(server)[-1] != first
+
+
+def test_explicit_keys_and_anonymous_access_ask_no_service(server, roles, kind, tmp_path):
+    with opened(server, tmp_path, key="mine", secret="s") as ds:
+        assert keys_of(server)[-1] == "mine" and len(ds) == 1797
+    with opened(server, tmp_path, anonymous=True) as ds:
+        assert keys_of(server)[-1] is None and len(ds) == 1797
+    assert roles.requests == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "{}",
+        "<a></a>",
+        "x" * 100_000,
+        b"\xff\0\xff",
+        '{"AccessKeyId": "a\\nX: y", "SecretAccessKey": "b", "Token": "c", '
+        '"Expiration": "2100-01-01T00:00:00Z"}',
+        '{"AccessKeyId": "a", "SecretAccessKey": "HIDDEN", "Token": "c", "Expiration": "soon"}',
+    ],
+)
+def test_replies_that_are_not_credentials_are_errors(server, roles, kind, tmp_path, body):
+    roles.answers[PATHS[kind]] = (200, body)
+    with pytest.raises(recmap.StorageError, match="no credentials from") as caught:
+        opened(server, tmp_path)
+    assert "HIDDEN" not in str(caught.value)
+    assert server.requests == []
+
+
+def test_a_service_that_refuses_is_an_error(server, roles, kind, tmp_path):
+    roles.answers[PATHS[kind]] = (403, "<Error><Code>AccessDenied</Code></Error>")
+    with pytest.raises(PermissionError, match="HTTP 403 AccessDenied") as caught:
+        opened(server, tmp_path)
+    assert "HIDDEN" not in str(caught.value)
+    assert len(roles.requests) <= 3  # nothing is repeated
+
+
+def test_a_service_that_fails_for_a_moment_is_asked_again(server, roles, kind, tmp_path):
+    roles.failures[PATHS[kind]] = 2
+    with opened(server, tmp_path) as ds:
+        assert len(ds) == 1797
+    assert roles.failures[PATHS[kind]] == 0
+
+
+def test_a_machine_without_a_role_has_no_credentials(server, roles, monkeypatch, tmp_path):
+    monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", roles.url)
+    roles.answers["/latest/meta-data/iam/security-credentials/"] = (404, "")
+    with pytest.raises(recmap.InvalidError, match="no credentials are configured"):
+        opened(server, tmp_path)
+    monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://127.0.0.1:1")
+    with pytest.raises(recmap.InvalidError, match="no credentials are configured"):
+        opened(server, tmp_path)
+    count = len(roles.requests)
+    monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", roles.url)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    with pytest.raises(recmap.InvalidError, match="no credentials are configured"):
+        opened(server, tmp_path)
+    assert len(roles.requests) == count
+
+
+def test_a_named_profile_is_not_replaced_by_a_role(server, roles, kind, tmp_path, monkeypatch):
+    config = tmp_path / "config"
+    config.write_text("[profile other]\nregion = eu-west-1\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    with pytest.raises(recmap.InvalidError, match="no credentials are configured"):
+        opened(server, tmp_path, profile="other")
+    assert roles.requests == []
+
+
+@pytest.mark.parametrize("url", ["http://example.org/x", "ftp://127.0.0.1/", "http://127.0.0.1.x/"])
+def test_the_token_of_a_container_is_not_sent_elsewhere(server, monkeypatch, tmp_path, url):
+    monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", url)
+    monkeypatch.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN", "HIDDEN")
+    with pytest.raises(PermissionError, match="neither one of this machine nor https") as caught:
+        opened(server, tmp_path)
+    assert "HIDDEN" not in str(caught.value)
+
+
+def test_threads_wait_for_the_first_credentials(server, roles, kind, tmp_path):
+    with opened(server, tmp_path) as ds:
+        before = roles.count
+        results = []
+        threads = [
+            threading.Thread(target=lambda i=i: results.append(bytes(ds[i]))) for i in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(results) == 8 and roles.count == before + 1

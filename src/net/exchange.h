@@ -1,0 +1,36 @@
+/* One small HTTP request to a service that issues credentials. */
+#ifndef RECMAP_NET_EXCHANGE_H
+#define RECMAP_NET_EXCHANGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <recmap/status.h>
+
+#include "net/storage_options.h"
+
+enum { EXCHANGE_HEADERS_MAX = 2, EXCHANGE_BODY_MAX = 64 << 10 };
+
+struct exchange_request {
+    const char *method; /* GET, PUT or POST */
+    const char *url;
+    const char *headers[EXCHANGE_HEADERS_MAX]; /* "Name: value"; NULL: none */
+    const char *body;                          /* of a POST */
+    bool is_local; /* the service of this machine or container: no proxy, short timeouts, and a
+                      link-local address is connected to */
+};
+
+struct exchange_reply {
+    long status; /* 0: no reply; `reason` says why */
+    char reason[128];
+    char body[EXCHANGE_BODY_MAX + 1]; /* ends with a NUL */
+    size_t size;
+};
+
+/* Makes the request once. Redirects are not followed. A reply that is too long, or that does not
+ * arrive, has the status 0. The reply may contain secrets: erase it after use.
+ * Errors: CANCELLED, NO_MEMORY, UNSUPPORTED (libcurl is missing). */
+recmap_status exchange_run(struct exchange_reply *reply, const struct exchange_request *request,
+                           const struct storage_options *options, recmap_error *error);
+
+#endif

@@ -1,0 +1,394 @@
+#include "net/role.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/interrupt.h"
+#include "net/exchange.h"
+#include "net/reply.h"
+#include "net/role_reply.h"
+#include "net/url.h"
+#include "os/file.h"
+#include "os/process.h"
+#include "os/thread.h"
+
+#define MACHINE_ENDPOINT "http://169.254.169.254"
+#define CONTAINER_ENDPOINT "http://169.254.170.2"
+#define NS_PER_MS 1000000ull
+
+enum {
+    ATTEMPTS_MAX = 3,
+    PAUSE_MS = 100,
+    WAIT_MS = 20,
+    AHEAD_S = 300, /* credentials are renewed this long before they expire */
+    AGAIN_S = 30,  /* after a renewal that failed */
+    FILE_MAX = 16 << 10,
+    TOKEN_SIZE = 4096,
+    URL_SIZE = 2048,
+    HEADER_SIZE = FILE_MAX + 64,
+    FORM_SIZE = 3 * FILE_MAX + 4096,
+};
+
+/* A service that issues credentials, for messages. */
+struct role_service {
+    const char *name;
+    const char *advice;
+};
+
+static const struct role_service sts = {
+    "STS (web identity)", "check AWS_ROLE_ARN, AWS_WEB_IDENTITY_TOKEN_FILE and AWS_REGION, and the "
+                          "trust policy of the role"};
+static const struct role_service container = {
+    "the container's credential endpoint",
+    "check AWS_CONTAINER_CREDENTIALS_FULL_URI or _RELATIVE_URI and the role of the task or pod"};
+static const struct role_service machine = {
+    "the instance metadata service",
+    "check the role of the instance, and the hop limit of its metadata service for containers"};
+
+/* What is found out in one call of `fetch`. It contains secrets. */
+struct fetch {
+    const struct storage_options *options;
+    struct exchange_reply reply;
+    char url[URL_SIZE], header[HEADER_SIZE], form[FORM_SIZE];
+    struct role_credentials credentials;
+    bool is_absent; /* there is no service, or it has no role */
+};
+
+static const char *variable(const char *name) {
+    const char *value = getenv(name);
+    return value ? value : "";
+}
+
+/* ---- Requests. */
+
+static recmap_status fail_service(const struct role_service *service, const char *reason,
+                                  const char *url, int number, recmap_error *error) {
+    char name[1024];
+    url_redact(name, sizeof name, url);
+    fail(error, RECMAP_IO, "no credentials from %s: %s", service->name, reason);
+    fail_file(error, name);
+    fail_advise(error, "%s", service->advice);
+    if (error) error->system_errno = number;
+    return RECMAP_IO;
+}
+
+static recmap_status fail_answer(const struct fetch *fetch, const struct role_service *service,
+                                 recmap_error *error) {
+    char code[CODE_MAX], reason[CODE_MAX + 160];
+    const struct exchange_reply *reply = &fetch->reply;
+    reply_find_code(code, reply->body, reply->size);
+    if (reply->status)
+        snprintf(reason, sizeof reason, "it answers HTTP %ld%s%s", reply->status,
+                 code[0] ? " " : "", code);
+    else snprintf(reason, sizeof reason, "%s", reply->reason);
+    bool is_refused = reply->status >= 400 && reply->status < 500;
+    return fail_service(service, reason, fetch->url, is_refused ? EACCES : EIO, error);
+}
+
+static recmap_status fail_reply(const struct fetch *fetch, const struct role_service *service,
+                                recmap_error *error) {
+    return fail_service(service, "its reply cannot be understood", fetch->url, EIO, error);
+}
+
+static bool may_pass(const struct exchange_reply *reply) {
+    return !reply->status || reply->status == 429 || reply->status >= 500;
+}
+
+/* Makes a request, and repeats it after failures that may pass. */
+static recmap_status request_often(struct fetch *fetch, const struct exchange_request *request,
+                                   unsigned attempts, recmap_error *error) {
+    for (unsigned i = 0;; i++) {
+        RETURN_IF_FAILED(exchange_run(&fetch->reply, request, fetch->options, error));
+        if (i + 1 >= attempts || !may_pass(&fetch->reply)) return RECMAP_OK;
+        sleep_ns((uint64_t)PAUSE_MS * NS_PER_MS << i);
+    }
+}
+
+static bool has_control_character(const char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f) return true;
+    return false;
+}
+
+/* Reads a token from a file, without the line end. The caller erases and frees it. */
+static recmap_status read_token(char **token, const char *path, recmap_error *error) {
+    struct file_stat stat;
+    int fd;
+    RETURN_IF_FAILED(file_open(&fd, path, error));
+    recmap_status status = file_get_stat(&stat, fd, path, error);
+    size_t size = status == RECMAP_OK && stat.size < FILE_MAX ? (size_t)stat.size : 0;
+    char *text = calloc(size + 1, 1);
+    if (status == RECMAP_OK) status = text ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK) status = file_read_at(fd, text, size, 0, path, error);
+    file_close(fd);
+    while (status == RECMAP_OK && size && strchr("\r\n", text[size - 1])) text[--size] = 0;
+    if (status == RECMAP_OK && (!size || has_control_character(text))) {
+        status = fail(error, RECMAP_INVALID, "is not a file with a token");
+        fail_file(error, path);
+        fail_advise(error, "name the file of the token in the environment");
+    }
+    if (status == RECMAP_OK) *token = text;
+    else free(text);
+    return status;
+}
+
+static void erase_token(char *token) {
+    if (token) explicit_bzero(token, strlen(token));
+    free(token);
+}
+
+/* ---- Web identity. */
+
+static bool add_parameter(char form[FORM_SIZE], const char *name, const char *value) {
+    return url_append(form, FORM_SIZE, form[0] ? "&" : "", form[0] ? 1 : 0) &&
+           url_append(form, FORM_SIZE, name, strlen(name)) && url_append(form, FORM_SIZE, "=", 1) &&
+           url_append_encoded(form, FORM_SIZE, value, strlen(value), false);
+}
+
+static void write_sts_url(struct fetch *fetch) {
+    const char *endpoint = variable("AWS_ENDPOINT_URL_STS");
+    const char *region = storage_options_get(fetch->options, OPTION_REGION);
+    if (endpoint[0]) snprintf(fetch->url, sizeof fetch->url, "%.1024s", endpoint);
+    else if (region[0])
+        snprintf(fetch->url, sizeof fetch->url, "https://sts.%.64s.amazonaws.com/", region);
+    else snprintf(fetch->url, sizeof fetch->url, "https://sts.amazonaws.com/");
+}
+
+static recmap_status fetch_by_identity(struct fetch *fetch, recmap_error *error) {
+    const char *session = variable("AWS_ROLE_SESSION_NAME");
+    char *token;
+    RETURN_IF_FAILED(read_token(&token, variable("AWS_WEB_IDENTITY_TOKEN_FILE"), error));
+    bool fits = add_parameter(fetch->form, "Action", "AssumeRoleWithWebIdentity") &&
+                add_parameter(fetch->form, "Version", "2011-06-15") &&
+                add_parameter(fetch->form, "RoleArn", variable("AWS_ROLE_ARN")) &&
+                add_parameter(fetch->form, "RoleSessionName", session[0] ? session : "recmap") &&
+                add_parameter(fetch->form, "WebIdentityToken", token);
+    erase_token(token);
+    if (!fits) return fail(error, RECMAP_INVALID, "the web identity's token is too long");
+    write_sts_url(fetch);
+    struct exchange_request request = {.method = "POST", .url = fetch->url, .body = fetch->form};
+    RETURN_IF_FAILED(request_often(fetch, &request, ATTEMPTS_MAX, error));
+    if (fetch->reply.status != 200) return fail_answer(fetch, &sts, error);
+    if (role_reply_read_xml(&fetch->credentials, fetch->reply.body, fetch->reply.size))
+        return RECMAP_OK;
+    return fail_reply(fetch, &sts, error);
+}
+
+/* ---- Containers. */
+
+/* Whether a URL leads to this machine, or to the endpoint of ECS or EKS. Others must use TLS. */
+static bool is_local_service(const char *url) {
+    static const char *const prefixes[] = {
+        "http://127.0.0.1",      "http://localhost",      "http://[::1]",  "http://169.254.170.2",
+        "http://169.254.170.23", "http://[fd00:ec2::23]", MACHINE_ENDPOINT};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        size_t size = strlen(prefixes[i]);
+        if (!strncmp(url, prefixes[i], size) && (!url[size] || strchr(":/", url[size])))
+            return true;
+    }
+    return false;
+}
+
+static recmap_status check_container_url(const struct fetch *fetch, recmap_error *error) {
+    struct url url;
+    bool is_tls = !strncmp(fetch->url, "https://", 8);
+    if (!url_parse(&url, fetch->url) && (is_tls || is_local_service(fetch->url))) return RECMAP_OK;
+    return fail_service(&container, "its URL is neither one of this machine nor https://",
+                        fetch->url, EACCES, error);
+}
+
+static recmap_status write_authorization(struct fetch *fetch, recmap_error *error) {
+    const char *path = variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
+    const char *value = variable("AWS_CONTAINER_AUTHORIZATION_TOKEN");
+    char *token = NULL;
+    if (path[0]) RETURN_IF_FAILED(read_token(&token, path, error));
+    if (token) value = token;
+    bool is_bad = has_control_character(value) || strlen(value) >= FILE_MAX;
+    if (value[0] && !is_bad)
+        snprintf(fetch->header, sizeof fetch->header, "Authorization: %s", value);
+    erase_token(token);
+    return is_bad ? fail(error, RECMAP_INVALID, "AWS_CONTAINER_AUTHORIZATION_TOKEN is invalid")
+                  : RECMAP_OK;
+}
+
+static recmap_status fetch_of_container(struct fetch *fetch, recmap_error *error) {
+    const char *relative = variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
+    const char *full = variable("AWS_CONTAINER_CREDENTIALS_FULL_URI");
+    snprintf(fetch->url, sizeof fetch->url, "%s%.1024s", relative[0] ? CONTAINER_ENDPOINT : "",
+             relative[0] ? relative : full);
+    RETURN_IF_FAILED(check_container_url(fetch, error));
+    RETURN_IF_FAILED(write_authorization(fetch, error));
+    struct exchange_request request = {.method = "GET",
+                                       .url = fetch->url,
+                                       .headers = {fetch->header[0] ? fetch->header : NULL},
+                                       .is_local = is_local_service(fetch->url)};
+    RETURN_IF_FAILED(request_often(fetch, &request, ATTEMPTS_MAX, error));
+    if (fetch->reply.status != 200) return fail_answer(fetch, &container, error);
+    if (role_reply_read_json(&fetch->credentials, fetch->reply.body, fetch->reply.size))
+        return RECMAP_OK;
+    return fail_reply(fetch, &container, error);
+}
+
+/* ---- Machines. */
+
+static recmap_status get_metadata(struct fetch *fetch, const char *name, recmap_error *error) {
+    const char *endpoint = variable("AWS_EC2_METADATA_SERVICE_ENDPOINT");
+    size_t size = strlen(endpoint);
+    while (size && endpoint[size - 1] == '/') size--;
+    snprintf(fetch->url, sizeof fetch->url, "%.*s/latest/%s%.512s",
+             size ? (int)(size < 1024 ? size : 1024) : (int)strlen(MACHINE_ENDPOINT),
+             size ? endpoint : MACHINE_ENDPOINT,
+             name ? "meta-data/iam/security-credentials/" : "api/token", name ? name : "");
+    struct exchange_request request = {
+        .method = name ? "GET" : "PUT",
+        .url = fetch->url,
+        .headers = {name ? fetch->header : "X-aws-ec2-metadata-token-ttl-seconds: 300",
+                    name ? NULL : "Content-Length: 0"},
+        .is_local = true};
+    return request_often(fetch, &request, name ? ATTEMPTS_MAX : 1, error);
+}
+
+/* Copies the first line of the reply, which may become a part of a URL or header. */
+static bool copy_line(char *line, size_t capacity, const struct exchange_reply *reply) {
+    size_t size = strcspn(reply->body, "\r\n");
+    if (!size || size >= capacity) return false;
+    memcpy(line, reply->body, size);
+    line[size] = 0;
+    for (const char *c = line; *c; c++)
+        if ((unsigned char)*c <= 0x20 || (unsigned char)*c >= 0x7f) return false;
+    return true;
+}
+
+static recmap_status fetch_of_role(struct fetch *fetch, recmap_error *error) {
+    char name[512];
+    RETURN_IF_FAILED(get_metadata(fetch, "", error));
+    fetch->is_absent = fetch->reply.status == 404;
+    if (fetch->is_absent) return RECMAP_OK;
+    if (fetch->reply.status != 200) return fail_answer(fetch, &machine, error);
+    if (!copy_line(name, sizeof name, &fetch->reply) || strpbrk(name, "?#/%"))
+        return fail_reply(fetch, &machine, error);
+    RETURN_IF_FAILED(get_metadata(fetch, name, error));
+    if (fetch->reply.status != 200) return fail_answer(fetch, &machine, error);
+    if (role_reply_read_json(&fetch->credentials, fetch->reply.body, fetch->reply.size))
+        return RECMAP_OK;
+    return fail_reply(fetch, &machine, error);
+}
+
+/* Version 2 of the service: a token first, which requests from outside the machine cannot get. */
+static recmap_status fetch_of_machine(struct fetch *fetch, recmap_error *error) {
+    RETURN_IF_FAILED(get_metadata(fetch, NULL, error));
+    fetch->is_absent = fetch->reply.status != 200;
+    if (fetch->is_absent) return RECMAP_OK;
+    char token[TOKEN_SIZE];
+    bool is_token = copy_line(token, sizeof token, &fetch->reply);
+    if (is_token)
+        snprintf(fetch->header, sizeof fetch->header, "X-aws-ec2-metadata-token: %s", token);
+    explicit_bzero(token, sizeof token);
+    if (!is_token) return fail_reply(fetch, &machine, error);
+    return fetch_of_role(fetch, error);
+}
+
+/* ---- The choice. */
+
+static bool is_machine_asked(void) {
+    const char *value = variable("AWS_EC2_METADATA_DISABLED");
+    return strcmp(value, "true") != 0 && strcmp(value, "True") != 0 && strcmp(value, "TRUE") != 0;
+}
+
+/* A service that the environment names, or else the machine's. One that fails is not replaced by
+ * the next: its identity would be another one. */
+static recmap_status fetch(struct fetch *fetch, recmap_error *error) {
+    if (variable("AWS_WEB_IDENTITY_TOKEN_FILE")[0] && variable("AWS_ROLE_ARN")[0])
+        return fetch_by_identity(fetch, error);
+    if (variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")[0] ||
+        variable("AWS_CONTAINER_CREDENTIALS_FULL_URI")[0])
+        return fetch_of_container(fetch, error);
+    fetch->is_absent = !is_machine_asked();
+    return fetch->is_absent ? RECMAP_OK : fetch_of_machine(fetch, error);
+}
+
+/* ---- The credentials of a storage. */
+
+enum turn { TURN_NONE, TURN_FETCH, TURN_WAIT };
+
+/* What the calling thread has to do. A profile that was named and has no keys is not replaced by
+ * another identity. The process of the thread that fetches is noted, because after
+ * a fork the child has no such thread. */
+static enum turn take_turn(recmap_storage *storage) {
+    struct role_state *role = &storage->role;
+    int64_t now = (int64_t)time(NULL);
+    enum turn turn = TURN_NONE;
+    process_lock();
+    bool has_keys = storage->options.values[OPTION_KEY] != NULL;
+    bool is_role = !storage_options_is_on(&storage->options, OPTION_ANONYMOUS) &&
+                   !storage->options.values[OPTION_PROFILE] && (!has_keys || role->is_managed);
+    if (is_role && now >= role->renew_at_s) {
+        bool is_fetching = role->fetching_process == process_id();
+        if (!is_fetching) turn = TURN_FETCH;
+        else if (!has_keys || now >= role->expires_s) turn = TURN_WAIT;
+        if (!is_fetching) role->fetching_process = process_id();
+    }
+    process_unlock();
+    return turn;
+}
+
+/* Until half of the time has passed if there is little. */
+static int64_t find_renewal(int64_t now, int64_t expires) {
+    int64_t half = now + (expires - now) / 2, ahead = expires - AHEAD_S;
+    int64_t renewal = ahead > half ? ahead : half;
+    return renewal > now ? renewal : now + 1;
+}
+
+/* Ends the turn. Credentials that could not be renewed are used until they expire. */
+static recmap_status finish_turn(recmap_storage *storage, const struct fetch *fetch,
+                                 recmap_status status, recmap_error *error) {
+    int64_t now = (int64_t)time(NULL);
+    bool is_new = status == RECMAP_OK && !fetch->is_absent;
+    if (is_new) status = storage_set_role(storage, &fetch->credentials, error);
+    process_lock();
+    struct role_state *role = &storage->role;
+    role->fetching_process = 0;
+    if (is_new && status == RECMAP_OK) {
+        role->is_managed = true;
+        role->expires_s = fetch->credentials.expires_s;
+        role->renew_at_s = find_renewal(now, role->expires_s);
+    } else if (status == RECMAP_OK || (role->is_managed && now < role->expires_s)) {
+        role->renew_at_s = now + AGAIN_S;
+        if (status != RECMAP_CANCELLED) status = RECMAP_OK;
+    }
+    process_unlock();
+    return status;
+}
+
+static recmap_status take_credentials(recmap_storage *storage, recmap_error *error) {
+    struct storage_options options;
+    struct fetch *fresh = calloc(1, sizeof *fresh);
+    recmap_status status = fresh ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK) status = storage_copy_options(&options, storage, error);
+    if (status == RECMAP_OK) {
+        fresh->options = &options;
+        status = fetch(fresh, error);
+        status = finish_turn(storage, fresh, status, error);
+        storage_options_deinit(&options);
+    } else {
+        process_lock();
+        storage->role.fetching_process = 0;
+        process_unlock();
+    }
+    if (fresh) explicit_bzero(fresh, sizeof *fresh);
+    free(fresh);
+    return status;
+}
+
+recmap_status role_prepare(recmap_storage *storage, recmap_error *error) {
+    for (;;) {
+        enum turn turn = take_turn(storage);
+        if (turn == TURN_NONE) return RECMAP_OK;
+        if (turn == TURN_FETCH) return take_credentials(storage, error);
+        if (!interrupt_continues(thread_interrupt(), INTERRUPT_WORK)) return interrupt_fail(error);
+        sleep_ns(WAIT_MS * NS_PER_MS);
+    }
+}
