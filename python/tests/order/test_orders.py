@@ -123,7 +123,7 @@ def test_seeds():
 
 def test_vectors_of_the_specification():
     """docs/vectors/order-kinds.txt, for the kind that is used most."""
-    text = (Path(__file__).resolve().parents[2] / "docs/vectors/order-kinds.txt").read_text()
+    text = (Path(__file__).resolve().parents[3] / "docs/vectors/order-kinds.txt").read_text()
     lines = text.split("case shuffled\n")[1].split("\n\n")[0].splitlines()
     epochs = {0: [], 1: []}
     for line in lines:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CALLS = re.compile(r"^(train\w*|fit)\(\".*\)\n", re.M)  # pages end with a call
 
 
