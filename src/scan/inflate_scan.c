@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/crc32c.h"
 #include "base/error.h"
 #include "format/tfrecord.h"
+#include "scan/span_checks.h"
 
 enum {
     CHUNK_SIZE = 256 << 10, /* inflated per read, so that it is still in the cache when scanned */
@@ -38,16 +38,13 @@ struct stream_scan {
     uint8_t *bytes; /* of the image, from `origin` on */
     size_t size, capacity;
     uint64_t origin;
-    size_t retry_size;         /* the frame at the cursor is parsed again with this many bytes */
-    uint64_t last_point;       /* offset of the last point */
-    size_t undecided_size;     /* bytes until it is decided again whether a point is due */
-    bool is_point_due;         /* the last decision */
-    bool needs_point;          /* after damage, no other point leads to what follows */
-    size_t next_known;         /* the index's next point */
-    size_t span_index;         /* the current span */
-    uint64_t checked_size;     /* bytes of it that its checks cover so far */
-    uint32_t check;            /* of the bytes since the last multiple of SPAN_CHECKED_SIZE */
-    bool is_changed;           /* one of its checks is not that of the index */
+    size_t retry_size;     /* the frame at the cursor is parsed again with this many bytes */
+    uint64_t last_point;   /* offset of the last point */
+    size_t undecided_size; /* bytes until it is decided again whether a point is due */
+    bool is_point_due;     /* the last decision */
+    bool needs_point;      /* after damage, no other point leads to what follows */
+    size_t next_known;     /* the index's next point */
+    struct span_checks checks;
     uint64_t search_start;     /* members before this byte of the file were tried */
     uint64_t wrong_sum_offset; /* in the file: the first checksum that does not match; 0: none */
 };
@@ -58,21 +55,6 @@ static uint64_t image_end(const struct stream_scan *stream) {
 
 static const struct framing *framing_of(const struct stream_scan *stream) {
     return stream->scan->scanner->framing;
-}
-
-/* The seek points that divide the image into spans: those of the index, or those taken so far. */
-static const struct point_list *points_of(const struct stream_scan *stream) {
-    return stream->scan->known ? stream->scan->known : &stream->scan->points;
-}
-
-static uint64_t span_begin(const struct stream_scan *stream) {
-    return stream->span_index ? points_of(stream)->at[stream->span_index - 1].offset : 0;
-}
-
-static uint64_t span_end(const struct stream_scan *stream) {
-    const struct point_list *points = points_of(stream);
-    if (stream->span_index < points->count) return points->at[stream->span_index].offset;
-    return stream->scan->known ? stream->scan->known_size : UINT64_MAX;
 }
 
 static bool skips_damage(const struct stream_scan *stream) {
@@ -277,63 +259,11 @@ static void scan_available(struct stream_scan *stream) {
         scan_to_end(stream);
 }
 
-static void begin_span(struct stream_scan *stream, size_t span_index) {
-    stream->span_index = span_index;
-    stream->checked_size = 0;
-    stream->check = 0;
-    stream->is_changed = false;
-}
-
-/* A check of the current span, the one numbered `number`, is complete. New ones are stored, those
- * of an index compared. */
-static void end_check(struct stream_scan *stream, uint64_t number) {
-    const struct point_list *known = stream->scan->known;
-    if (known)
-        stream->is_changed |= points_checks(known, stream->span_index)[number] != stream->check;
-    else if (!points_add_check(&stream->scan->points, stream->check))
-        stream->findings->status = fail_memory(&stream->findings->error);
-    stream->check = 0;
-}
-
-/* The current span ends at byte `end` of the image. If the stream could not be inflated up to
- * there, the last checks cover fewer bytes, or none. */
-static void end_span(struct stream_scan *stream, uint64_t end) {
-    uint64_t done = stream->checked_size / SPAN_CHECKED_SIZE;
-    uint64_t count = span_check_count(end - span_begin(stream));
-    for (uint64_t i = done; i < count; i++) end_check(stream, i);
-}
-
-/* Adds bytes that were just inflated, at the end of the image, to the checks of their spans. A
- * point that was taken may lie ahead of them, since the inflater stops at a point before it
- * delivers all output that precedes it. Bytes past a point of the index are left out: the scan
- * inflates them again from that point. */
+/* Adds bytes that were just inflated, at the end of the image, to the checks of their spans. */
 static void check_bytes(struct stream_scan *stream, const uint8_t *bytes, size_t size) {
-    uint64_t offset = image_end(stream);
-    while (size) {
-        uint64_t next = span_end(stream);
-        if (offset >= next && stream->scan->known) return;
-        if (offset >= next) {
-            end_span(stream, next);
-            begin_span(stream, stream->span_index + 1);
-            continue;
-        }
-        uint64_t left = SPAN_CHECKED_SIZE - stream->checked_size % SPAN_CHECKED_SIZE;
-        size_t part = (size_t)min_u64(size, min_u64(left, next - offset));
-        stream->check = crc32c_extend(stream->check, bytes, part);
-        stream->checked_size += part;
-        if (part == left) end_check(stream, stream->checked_size / SPAN_CHECKED_SIZE - 1);
-        bytes += part;
-        size -= part;
-        offset += part;
-    }
-}
-
-/* Whether the current span, which ends here, inflates to what was indexed. */
-static bool span_is_intact(struct stream_scan *stream) {
-    const struct point_list *known = stream->scan->known;
-    if (!known) return true;
-    end_span(stream, span_end(stream));
-    return !stream->is_changed;
+    span_checks_add(&stream->checks, image_end(stream), bytes, size);
+    if (stream->checks.lacks_memory)
+        stream->findings->status = fail_memory(&stream->findings->error);
 }
 
 static bool has_known_point(const struct stream_scan *stream) {
@@ -374,7 +304,7 @@ static bool resume_at_point(struct stream_scan *stream, uint64_t end) {
         const struct stored_point *point = &known->at[stream->next_known++];
         if (point->offset < end || !start_at_known(stream, point, false)) continue;
         stream->origin = point->offset;
-        begin_span(stream, stream->next_known);
+        span_checks_enter(&stream->checks, stream->next_known);
         return true;
     }
     return false;
@@ -479,7 +409,7 @@ static bool continue_lost(struct stream_scan *stream, bool is_resumed, uint64_t 
  * with a record that extends into it. Bytes before the span that a lost cursor has not searched yet
  * are searched now. Returns false if the scan ends here. */
 static bool lose_span(struct stream_scan *stream, const char *reason) {
-    uint64_t begin = span_begin(stream);
+    uint64_t begin = span_checks_span_begin(&stream->checks);
     struct scan_cursor *cursor = &stream->cursor;
     if (!framing_of(stream)->check_payload) {
         lose_unverified(stream, begin, reason);
@@ -494,13 +424,13 @@ static bool lose_span(struct stream_scan *stream, const char *reason) {
         if (stream->findings->status != RECMAP_OK) return false;
     }
     uint64_t lost_since = cursor->is_lost ? cursor->lost_since : min_u64(cursor->position, begin);
-    stream->next_known = stream->span_index;
+    stream->next_known = stream->checks.span_index;
     return continue_lost(stream, resume_at_point(stream, begin), lost_since, reason);
 }
 
 static bool lose_changed_span(struct stream_scan *stream) {
     const struct point_list *known = stream->scan->known;
-    size_t index = stream->span_index;
+    size_t index = stream->checks.span_index;
     uint64_t begin = index ? known->at[index - 1].bit / 8 : 0;
     uint64_t end = index < known->count ? known->at[index].bit / 8 + 1 : stream->scan->source.size;
     char reason[REASON_MAX];
@@ -521,7 +451,7 @@ static bool pass_damage(struct stream_scan *stream) {
     char reason[REASON_MAX];
     snprintf(reason, sizeof reason, "the %s stream is damaged at its byte %" PRIu64 ": %s",
              compression_name(stream->scan->kind), fault.at, fault.reason);
-    if (!span_is_intact(stream)) return lose_span(stream, reason);
+    if (!span_checks_match(&stream->checks)) return lose_span(stream, reason);
     if (!framing->check_payload) {
         lose_unverified(stream, is_truncated(stream, &fault) ? end : verified_end, reason);
         return false;
@@ -557,8 +487,8 @@ static bool pass_known_point(struct stream_scan *stream, recmap_status *status,
     const struct stored_point *point = &stream->scan->known->at[stream->next_known];
     bool member_begins = inflater_member_size(stream->inflater) == 1;
     stream->size = (size_t)(point->offset - stream->origin);
-    if (!span_is_intact(stream)) return lose_changed_span(stream);
-    begin_span(stream, ++stream->next_known);
+    if (!span_checks_match(&stream->checks)) return lose_changed_span(stream);
+    span_checks_enter(&stream->checks, ++stream->next_known);
     if (!point->window_size && !member_begins && !framing_of(stream)->check_payload) {
         lose_unverified(stream, inflater_unverified_from(stream->inflater), wrong_sum);
         return false;
@@ -603,7 +533,7 @@ static bool take_read(struct stream_scan *stream, enum inflate_verdict verdict,
     case INFLATE_OK: scan_available(stream); return true;
     case INFLATE_AT_POINT: *status = take_point(stream, error); return *status == RECMAP_OK;
     case INFLATE_END:
-        if (!span_is_intact(stream)) return lose_changed_span(stream);
+        if (!span_checks_match(&stream->checks)) return lose_changed_span(stream);
         scan_to_end(stream);
         if (skips_damage(stream)) add_wrong_sum(stream);
         return false;
@@ -639,14 +569,7 @@ static bool scan_chunk(struct stream_scan *stream, recmap_status *status, recmap
 
 /* The image is complete, and with it the checks of the last spans. */
 static recmap_status end_checks(struct stream_scan *stream, recmap_error *error) {
-    struct point_list *points = &stream->scan->points;
-    while (stream->span_index < points->count) {
-        end_span(stream, span_end(stream));
-        begin_span(stream, stream->span_index + 1);
-    }
-    end_span(stream, stream->scan->size);
-    /* Only a check for which there was no memory can be missing. */
-    return points_divide_checks(points, stream->scan->size) ? RECMAP_OK : fail_memory(error);
+    return span_checks_finish(&stream->checks, stream->scan->size) ? RECMAP_OK : fail_memory(error);
 }
 
 /* Findings that no longer fit their memory end the scan early, and the error says so. The seek
@@ -654,7 +577,10 @@ static recmap_status end_checks(struct stream_scan *stream, recmap_error *error)
  * checks computed. */
 recmap_status inflate_scan_shard(struct inflate_scan *scan, struct scan_findings *findings,
                                  recmap_error *error) {
-    struct stream_scan stream = {.scan = scan, .findings = findings};
+    struct stream_scan stream = {
+        .scan = scan,
+        .findings = findings,
+        .checks = {.points = &scan->points, .known = scan->known, .known_size = scan->known_size}};
     stream.inflater = inflater_create(scan->kind, &scan->source);
     scan->prefix = malloc(INFLATED_PREFIX);
     recmap_status status = stream.inflater && scan->prefix ? RECMAP_OK : fail_memory(error);
