@@ -7,7 +7,6 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "os/file.h"
 
 /* The file: "\x93NUMPY", major and minor version, the header's size (2 bytes in version 1, else 4),
  * the header, which is a Python dictionary as text, and the items. */
@@ -94,14 +93,9 @@ static recmap_status parse(struct array_file *array, recmap_error *error) {
 }
 
 recmap_status array_file_open(struct array_file *array, const char *path, recmap_error *error) {
-    int fd;
-    struct file_stat stat;
     *array = (struct array_file){.path = path};
-    RETURN_IF_FAILED(file_open(&fd, path, error));
-    recmap_status status = file_get_stat(&stat, fd, path, error);
-    if (status == RECMAP_OK) status = map_create(&array->map, fd, (size_t)stat.size, path, error);
-    file_close(fd);
-    return status == RECMAP_OK ? parse(array, error) : status;
+    RETURN_IF_FAILED(map_open(&array->map, path, error));
+    return parse(array, error);
 }
 
 void array_file_close(struct array_file *array) {

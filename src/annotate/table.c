@@ -10,7 +10,6 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "os/file.h"
 
 bool table_has_extension(const char *path, const char *extension) {
     size_t size = strlen(path), extension_size = strlen(extension);
@@ -227,23 +226,12 @@ recmap_status table_rewind(struct table *table, recmap_error *error) {
     return table->separator ? find_fields(table, error) : find_json_key(table, error);
 }
 
-static recmap_status map_file(struct table *table, recmap_error *error) {
-    int fd;
-    struct file_stat stat;
-    RETURN_IF_FAILED(file_open(&fd, table->path, error));
-    recmap_status status = file_get_stat(&stat, fd, table->path, error);
-    if (status == RECMAP_OK)
-        status = map_create(&table->map, fd, (size_t)stat.size, table->path, error);
-    file_close(fd);
-    return status;
-}
-
 recmap_status table_open(struct table *table, const char *path, const char *name, recmap_key key,
                          recmap_error *error) {
     *table = (struct table){.path = path, .name = name, .key = key};
     if (table_has_extension(path, ".csv")) table->separator = ',';
     if (table_has_extension(path, ".tsv")) table->separator = '\t';
-    RETURN_IF_FAILED(map_file(table, error));
+    RETURN_IF_FAILED(map_open(&table->map, path, error));
     return table_rewind(table, error);
 }
 

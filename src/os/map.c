@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "os/file.h"
 #include "os/thread.h"
 
 /* The SIGBUS guard.
@@ -136,6 +137,16 @@ recmap_status map_create(struct file_map **map, int fd, size_t size, const char 
     if (!empty) return fail_memory(error);
     *map = empty;
     return RECMAP_OK;
+}
+
+recmap_status map_open(struct file_map **map, const char *path, recmap_error *error) {
+    int fd;
+    struct file_stat stat;
+    RETURN_IF_FAILED(file_open(&fd, path, error));
+    recmap_status status = file_get_stat(&stat, fd, path, error);
+    if (status == RECMAP_OK) status = map_create(map, fd, (size_t)stat.size, path, error);
+    file_close(fd);
+    return status;
 }
 
 void map_destroy(struct file_map *map) {

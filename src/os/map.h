@@ -23,6 +23,9 @@ recmap_status map_create(struct file_map **map, int fd, size_t size, const char 
                          recmap_error *error);
 void map_destroy(struct file_map *map);
 
+/* Maps a whole file. */
+recmap_status map_open(struct file_map **map, const char *path, recmap_error *error);
+
 /* Maps `size` bytes of a file to write to them. They must have been allocated: see file_reserve. */
 recmap_status map_writable(uint8_t **bytes, int fd, size_t size, const char *path,
                            recmap_error *error);

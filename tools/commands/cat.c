@@ -12,11 +12,7 @@ enum { OPTION_FORMAT = ARGS_LONG, OPTION_WHERE };
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"format", required_argument, NULL, OPTION_FORMAT},
                                         {"where", required_argument, NULL, OPTION_WHERE},
-                                        {"framing", required_argument, NULL, ARGS_FRAMING},
-                                        {"shards", required_argument, NULL, ARGS_SHARDS},
-                                        {"storage", required_argument, NULL, ARGS_STORAGE},
-                                        {"cache", required_argument, NULL, ARGS_CACHE},
-                                        {"cache-size", required_argument, NULL, ARGS_CACHE_SIZE},
+                                        ARGS_SHARED_OPTIONS,
                                         {NULL, 0, NULL, 0}};
 
 struct cat_job {

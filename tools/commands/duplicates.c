@@ -16,11 +16,7 @@ enum { OPTION_BY = ARGS_LONG };
 
 static const struct option options[] = {{"by", required_argument, NULL, OPTION_BY},
                                         {"output", required_argument, NULL, 'o'},
-                                        {"framing", required_argument, NULL, ARGS_FRAMING},
-                                        {"shards", required_argument, NULL, ARGS_SHARDS},
-                                        {"storage", required_argument, NULL, ARGS_STORAGE},
-                                        {"cache", required_argument, NULL, ARGS_CACHE},
-                                        {"cache-size", required_argument, NULL, ARGS_CACHE_SIZE},
+                                        ARGS_SHARED_OPTIONS,
                                         {NULL, 0, NULL, 0}};
 
 /* Prints POSITION <tab> POSITION of the first equal record, for each duplicate. */

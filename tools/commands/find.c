@@ -10,12 +10,7 @@
 #include "records/find_id.h"
 #include "terminal/message.h"
 
-static const struct option options[] = {{"framing", required_argument, NULL, ARGS_FRAMING},
-                                        {"shards", required_argument, NULL, ARGS_SHARDS},
-                                        {"storage", required_argument, NULL, ARGS_STORAGE},
-                                        {"cache", required_argument, NULL, ARGS_CACHE},
-                                        {"cache-size", required_argument, NULL, ARGS_CACHE_SIZE},
-                                        {NULL, 0, NULL, 0}};
+static const struct option options[] = {ARGS_SHARED_OPTIONS, {NULL, 0, NULL, 0}};
 
 /* On a terminal, control bytes of the id are escaped; a pipe or file gets the id unchanged. */
 static void print_match(const char *id, uint64_t number) {

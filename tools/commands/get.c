@@ -18,11 +18,7 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"feature", required_argument, NULL, OPTION_FEATURE},
                                         {"from", required_argument, NULL, OPTION_FROM},
                                         {"by", required_argument, NULL, OPTION_BY},
-                                        {"framing", required_argument, NULL, ARGS_FRAMING},
-                                        {"shards", required_argument, NULL, ARGS_SHARDS},
-                                        {"storage", required_argument, NULL, ARGS_STORAGE},
-                                        {"cache", required_argument, NULL, ARGS_CACHE},
-                                        {"cache-size", required_argument, NULL, ARGS_CACHE_SIZE},
+                                        ARGS_SHARED_OPTIONS,
                                         {NULL, 0, NULL, 0}};
 
 struct get_job {

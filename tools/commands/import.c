@@ -1,5 +1,4 @@
 /* recmap import: writes a TFRecord file of records given as JSON, one per line. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "commands/commands.h"
 #include "output/output.h"
 #include "output/same_file.h"
+#include "records/line_reader.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
@@ -21,8 +21,6 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"format", required_argument, NULL, OPTION_FORMAT},
                                         {NULL, 0, NULL, 0}};
 
-static const char stdin_name[] = "standard input";
-
 struct import_job {
     struct args args;
     const char *path; /* or NULL: stdout */
@@ -32,96 +30,55 @@ struct import_job {
     recmap_progress done; /* bytes_total is 0 if the size of an input is unknown */
 };
 
-/* Reads one input line by line. */
-struct line_reader {
-    FILE *stream;
-    const char *path;
-    char *text; /* the current line, allocated by getline */
-    size_t capacity;
-    size_t size;
-    uint64_t number; /* of the current line, from 1 */
-    uint64_t offset; /* of the current line's first byte */
-};
-
-static bool is_stdin(const char *path) {
-    return !strcmp(path, "-");
-}
-
-static recmap_status lines_open(struct line_reader *lines, const char *path, recmap_error *error) {
-    *lines = (struct line_reader){.stream = stdin, .path = stdin_name};
-    if (is_stdin(path)) return RECMAP_OK;
-    lines->path = path;
-    lines->stream = fopen(path, "r");
-    return lines->stream ? RECMAP_OK : message_fail_errno(error, path, "open the file");
-}
-
-static void lines_close(struct line_reader *lines) {
-    if (lines->stream && lines->stream != stdin) fclose(lines->stream);
-    free(lines->text);
-}
-
-/* Reads the next line, including its newline. Sets *is_end after the last line. */
-static recmap_status lines_next(struct line_reader *lines, bool *is_end, recmap_error *error) {
-    lines->offset += lines->size;
-    lines->number++;
-    errno = 0;
-    ssize_t size = getline(&lines->text, &lines->capacity, lines->stream);
-    *is_end = size < 0 && feof(lines->stream) && !ferror(lines->stream);
-    lines->size = size < 0 ? 0 : (size_t)size;
-    if (size >= 0 || *is_end) return RECMAP_OK;
-    if (interrupt_is_pending()) return interrupt_fail(error);
-    return message_fail_errno(error, lines->path, "read");
-}
-
-static bool is_blank(const struct line_reader *lines) {
-    for (size_t i = 0; i < lines->size; i++)
-        if (!memchr(" \t\r\n", lines->text[i], 4)) return false;
+static bool is_blank(const struct line_reader *reader) {
+    for (size_t i = 0; i < reader->size; i++)
+        if (!memchr(" \t\r\n", reader->line[i], 4)) return false;
     return true;
 }
 
 /* The JSON parser sees one line and reports INVALID with an offset in it. Adds the file and the
  * line to the message, makes the offset one of the file, and reports CORRUPT: the input is at
  * fault, not the usage. */
-static void place_error(const struct line_reader *lines, recmap_error *error) {
+static void place_error(const struct line_reader *reader, recmap_error *error) {
     char message[sizeof error->message];
     if (error->status != RECMAP_INVALID) return;
-    int size = snprintf(message, sizeof message, "line %" PRIu64 ": ", lines->number);
+    int size = snprintf(message, sizeof message, "line %" PRIu64 ": ", reader->number);
     snprintf(message + size, sizeof message - (size_t)size, "%.*s",
              (int)(sizeof message - (size_t)size) - 1, error->message);
     memcpy(error->message, message, sizeof message);
-    snprintf(error->path, sizeof error->path, "%s", lines->path);
-    if (error->offset != RECMAP_NO_OFFSET) error->offset += lines->offset;
+    snprintf(error->path, sizeof error->path, "%s", reader->name);
+    if (error->offset != RECMAP_NO_OFFSET) error->offset += reader->offset;
     error->status = RECMAP_CORRUPT;
 }
 
-static recmap_status import_line(struct import_job *job, const struct line_reader *lines,
+static recmap_status import_line(struct import_job *job, const struct line_reader *reader,
                                  recmap_error *error) {
     recmap_record record = {.number = job->done.record_count};
-    size_t text_size = lines->size - (lines->text[lines->size - 1] == '\n');
+    size_t text_size = reader->size - (reader->line[reader->size - 1] == '\n');
     recmap_status status = recmap_example_builder_read_json(
-        &record.data, &record.size, job->builder, lines->text, text_size, error);
+        &record.data, &record.size, job->builder, reader->line, text_size, error);
     if (status != RECMAP_OK) {
-        place_error(lines, error);
+        place_error(reader, error);
         return error->status;
     }
     RETURN_IF_FAILED(output_write(&job->output, &record, error));
     job->done.record_count++;
-    job->done.bytes_done += lines->size;
+    job->done.bytes_done += reader->size;
     bool is_shown = job->done.bytes_total && job->done.record_count % 256 == 0;
     if (is_shown && progress_bar_report(&job->progress, &job->done)) return interrupt_fail(error);
     return RECMAP_OK;
 }
 
 static recmap_status import_input(struct import_job *job, const char *path, recmap_error *error) {
-    struct line_reader lines;
+    struct line_reader reader;
     bool is_end = false;
-    recmap_status status = lines_open(&lines, path, error);
+    recmap_status status = line_reader_open(&reader, path, error);
     while (status == RECMAP_OK) {
-        status = lines_next(&lines, &is_end, error);
+        status = line_reader_next(&is_end, &reader, error);
         if (status != RECMAP_OK || is_end) break;
-        if (!is_blank(&lines)) status = import_line(job, &lines, error);
+        if (!is_blank(&reader)) status = import_line(job, &reader, error);
     }
-    lines_close(&lines);
+    line_reader_close(&reader);
     return status;
 }
 
@@ -139,7 +96,7 @@ static uint64_t total_size(const struct import_job *job) {
     if (!job->path) return 0; /* no progress bar while records go to standard output */
     for (int i = 0; i < job->args.operand_count; i++) {
         struct stat input;
-        if (is_stdin(job->args.operands[i]) || stat(job->args.operands[i], &input) ||
+        if (line_reader_is_stdin(job->args.operands[i]) || stat(job->args.operands[i], &input) ||
             !S_ISREG(input.st_mode))
             return 0;
         total += (uint64_t)input.st_size;
@@ -173,7 +130,8 @@ static int check_output(const struct import_job *job) {
                                 "refusing to write a TFRecord file to a terminal: use -o FILE");
     if (!job->path || stat(job->path, &output) || !S_ISREG(output.st_mode)) return 0;
     for (int i = 0; i < job->args.operand_count; i++)
-        if (!is_stdin(job->args.operands[i]) && same_file(job->args.operands[i], &output))
+        if (!line_reader_is_stdin(job->args.operands[i]) &&
+            same_file(job->args.operands[i], &output))
             return message_error(RECMAP_INVALID, job->path, "name another file with -o",
                                  "is one of the inputs and would be overwritten");
     return 0;

@@ -18,11 +18,7 @@ enum { SAMPLE_DEFAULT = 1000, SAMPLE_MIN = 10 };
 
 static const struct option options[] = {{"sample", required_argument, NULL, OPTION_SAMPLE},
                                         {"output", required_argument, NULL, 'o'},
-                                        {"framing", required_argument, NULL, ARGS_FRAMING},
-                                        {"shards", required_argument, NULL, ARGS_SHARDS},
-                                        {"storage", required_argument, NULL, ARGS_STORAGE},
-                                        {"cache", required_argument, NULL, ARGS_CACHE},
-                                        {"cache-size", required_argument, NULL, ARGS_CACHE_SIZE},
+                                        ARGS_SHARED_OPTIONS,
                                         {NULL, 0, NULL, 0}};
 
 struct report_job {

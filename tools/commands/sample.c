@@ -14,11 +14,7 @@ static const struct option options[] = {{"seed", required_argument, NULL, OPTION
                                         {"where", required_argument, NULL, OPTION_WHERE},
                                         {"format", required_argument, NULL, OPTION_FORMAT},
                                         {"output", required_argument, NULL, 'o'},
-                                        {"framing", required_argument, NULL, ARGS_FRAMING},
-                                        {"shards", required_argument, NULL, ARGS_SHARDS},
-                                        {"storage", required_argument, NULL, ARGS_STORAGE},
-                                        {"cache", required_argument, NULL, ARGS_CACHE},
-                                        {"cache-size", required_argument, NULL, ARGS_CACHE_SIZE},
+                                        ARGS_SHARED_OPTIONS,
                                         {NULL, 0, NULL, 0}};
 
 struct sample_job {

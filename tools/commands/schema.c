@@ -21,11 +21,7 @@ enum { DEFAULT_SAMPLE = 1000 };
 static const struct option options[] = {{"sample", required_argument, NULL, OPTION_SAMPLE},
                                         {"json", no_argument, NULL, OPTION_JSON},
                                         {"features", required_argument, NULL, OPTION_FEATURES},
-                                        {"framing", required_argument, NULL, ARGS_FRAMING},
-                                        {"shards", required_argument, NULL, ARGS_SHARDS},
-                                        {"storage", required_argument, NULL, ARGS_STORAGE},
-                                        {"cache", required_argument, NULL, ARGS_CACHE},
-                                        {"cache-size", required_argument, NULL, ARGS_CACHE_SIZE},
+                                        ARGS_SHARED_OPTIONS,
                                         {NULL, 0, NULL, 0}};
 
 enum schema_form { FORM_TABLE, FORM_JSON, FORM_C, FORM_PYTHON, FORM_TF };

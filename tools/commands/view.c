@@ -14,11 +14,7 @@ enum { OPTION_PORT = ARGS_LONG, OPTION_NO_BROWSER };
 
 static const struct option options[] = {{"port", required_argument, NULL, OPTION_PORT},
                                         {"no-browser", no_argument, NULL, OPTION_NO_BROWSER},
-                                        {"framing", required_argument, NULL, ARGS_FRAMING},
-                                        {"shards", required_argument, NULL, ARGS_SHARDS},
-                                        {"storage", required_argument, NULL, ARGS_STORAGE},
-                                        {"cache", required_argument, NULL, ARGS_CACHE},
-                                        {"cache-size", required_argument, NULL, ARGS_CACHE_SIZE},
+                                        ARGS_SHARED_OPTIONS,
                                         {NULL, 0, NULL, 0}};
 
 struct view_job {

@@ -1,12 +1,12 @@
 #include "records/record_list.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "records/find_id.h"
+#include "records/line_reader.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 
@@ -95,26 +95,12 @@ static bool parse_line(struct number_range *range, const char *line) {
     return true;
 }
 
-/* Where the lines of a file come from, and what they name. */
-struct line_reader {
-    FILE *stream;
-    const char *name;
-    char *line; /* of getline */
-    size_t capacity;
-    size_t size;     /* of the line, which may contain NUL bytes */
-    uint64_t number; /* of the line, from 1 */
-};
-
-/* Returns false at the end of the file or after an error. Newlines are removed. */
-static bool next_line(struct line_reader *reader) {
-    errno = 0;
-    ssize_t size = getline(&reader->line, &reader->capacity, reader->stream);
-    if (size < 0) return false;
+/* Cuts the newline off the current line. Returns the size that is left. */
+static size_t trim_line(struct line_reader *reader) {
+    size_t size = reader->size;
     while (size && (reader->line[size - 1] == '\n' || reader->line[size - 1] == '\r'))
         reader->line[--size] = 0;
-    reader->size = (size_t)size;
-    reader->number++;
-    return true;
+    return size;
 }
 
 static recmap_status add_line(struct record_list *list, const struct line_reader *reader,
@@ -128,36 +114,33 @@ static recmap_status add_line(struct record_list *list, const struct line_reader
                         reader->number, reader->line);
 }
 
-static recmap_status check_line(const struct line_reader *reader, recmap_error *error) {
-    if (strlen(reader->line) == reader->size) return RECMAP_OK;
+static recmap_status check_line(const struct line_reader *reader, size_t size,
+                                recmap_error *error) {
+    if (strlen(reader->line) == size) return RECMAP_OK;
     return message_fail(error, RECMAP_INVALID, reader->name,
                         "write one record on each line, as text without NUL bytes",
                         "line %" PRIu64 " contains a NUL byte", reader->number);
 }
 
-static recmap_status open_reader(struct line_reader *reader, const char *file_path,
-                                 recmap_error *error) {
-    bool is_stdin = !strcmp(file_path, "-");
-    *reader = (struct line_reader){.name = is_stdin ? "standard input" : file_path};
-    reader->stream = is_stdin ? stdin : fopen(file_path, "r");
-    if (reader->stream) return RECMAP_OK;
-    return message_fail_errno(error, file_path, "open the file");
+static recmap_status add_current(struct record_list *list, struct view *view,
+                                 struct line_reader *reader, bool is_id, recmap_error *error) {
+    if (interrupt_is_pending()) return interrupt_fail(error);
+    RETURN_IF_FAILED(check_line(reader, trim_line(reader), error));
+    if (!*reader->line) return RECMAP_OK;
+    return is_id ? record_list_add_id(list, view, reader->line, error)
+                 : add_line(list, reader, error);
 }
 
 recmap_status record_list_add_file(struct record_list *list, struct view *view,
                                    const char *file_path, bool has_ids, recmap_error *error) {
     struct line_reader reader;
-    recmap_status status = open_reader(&reader, file_path, error);
-    if (status != RECMAP_OK) return status;
-    while (status == RECMAP_OK && next_line(&reader)) {
-        status = interrupt_is_pending() ? interrupt_fail(error) : check_line(&reader, error);
-        if (status != RECMAP_OK || !*reader.line) continue;
-        if (has_ids) status = record_list_add_id(list, view, reader.line, error);
-        else status = add_line(list, &reader, error);
+    bool is_end = false;
+    recmap_status status = line_reader_open(&reader, file_path, error);
+    while (status == RECMAP_OK) {
+        status = line_reader_next(&is_end, &reader, error);
+        if (status != RECMAP_OK || is_end) break;
+        status = add_current(list, view, &reader, has_ids, error);
     }
-    if (status == RECMAP_OK && !feof(reader.stream))
-        status = message_fail_errno(error, reader.name, "read");
-    if (reader.stream != stdin) fclose(reader.stream);
-    free(reader.line);
+    line_reader_close(&reader);
     return status;
 }

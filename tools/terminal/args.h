@@ -32,6 +32,16 @@ enum {
     ARGS_FRAMING = 999
 };
 
+/* For the options of a command that opens an index. */
+/* clang-format off */
+#define ARGS_SHARED_OPTIONS                                   \
+    {"framing", required_argument, NULL, ARGS_FRAMING},       \
+    {"shards", required_argument, NULL, ARGS_SHARDS},         \
+    {"storage", required_argument, NULL, ARGS_STORAGE},       \
+    {"cache", required_argument, NULL, ARGS_CACHE},           \
+    {"cache-size", required_argument, NULL, ARGS_CACHE_SIZE}
+/* clang-format on */
+
 enum { ARGS_OPTIONS_MAX = 32 };
 
 struct args {
