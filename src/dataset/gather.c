@@ -12,6 +12,7 @@
 #include "dataset/gather.h"
 #include "dataset/overlap.h"
 #include "dataset/parallel.h"
+#include "dataset/ranges.h"
 #include "dataset/row_caches.h"
 
 enum {
@@ -34,7 +35,7 @@ struct gather {
     struct open_shard *shard; /* of the previous record */
     uint32_t shard_index;
     bool is_borrowed; /* the gather holds the pin, not the batch: no record points into the shard */
-    struct verified *verified;  /* long records not to check again; NULL: every record is checked */
+    struct row_caches *caches;  /* what is known of long records; NULL: each is read and checked */
     struct gather_parts *parts; /* how to read each record; NULL: as a whole */
     struct overlap overlap;     /* reads of distant shards */
     bool is_final; /* the error is one of a network: reading again would not improve it */
@@ -128,14 +129,14 @@ static recmap_status check_frame(recmap_record *record, const struct gather *gat
                                  const struct shard_window *window, size_t i, recmap_error *error) {
     const struct index_place *place = &gather->batch->places[i];
     uint64_t number = gather->batch->requests[i].number;
-    bool is_kept = gather->verified && window->shard && place->frame_size >= VERIFIED_MIN_SIZE &&
+    bool is_kept = gather->caches && window->shard && place->frame_size >= VERIFIED_MIN_SIZE &&
                    gather->dataset->check == FRAME_CHECK_ALL;
     enum frame_check check = gather->dataset->check;
-    if (is_kept && verified_has(gather->verified, number)) check = FRAME_CHECK_HEADER;
+    if (is_kept && verified_has(&gather->caches->verified, number)) check = FRAME_CHECK_HEADER;
     recmap_status status =
         dataset_check_frame_as(record, gather->dataset, check, window, place, number, error);
     if (is_kept && status == RECMAP_OK && check == FRAME_CHECK_ALL)
-        verified_add(gather->verified, number);
+        verified_add(&gather->caches->verified, number);
     return status;
 }
 
@@ -225,6 +226,37 @@ static recmap_status check_window(struct gather *gather, size_t first, size_t en
     return status;
 }
 
+/* Keeps checksums of the long records of a distant shard that were read as a whole. */
+static void keep_sums(const struct gather *gather, size_t first, size_t end) {
+    for (size_t r = first; gather->parts && r < end; r++) {
+        const recmap_record *record = &gather->batch->records[gather->batch->requests[r].slot];
+        if (record->size >= LAYOUT_MIN_SIZE)
+            record_sums_keep(gather->caches->sums, record->number, record->data, record->size);
+    }
+}
+
+/* Checks a range of a payload. If it is not as it was when the record was checked, the record is
+ * read as a whole instead. */
+static recmap_status check_range(struct gather *gather, size_t read_index, recmap_error *error) {
+    const struct source_read *read = &gather->overlap.reads[read_index];
+    size_t i = gather->overlap.parts[read_index].first;
+    const struct index_place *place = &gather->batch->places[i];
+    struct gather_part *part = &gather->parts->records[i];
+    uint64_t begin = read->offset - place->offset - part->payload_offset;
+    if (!part->is_partial ||
+        record_sums_check(gather->caches->sums, gather->batch->requests[i].number, read->data,
+                          begin, begin + read->size))
+        return RECMAP_OK;
+    uint8_t *frame = batch_allocate(gather->batch, (size_t)place->frame_size);
+    if (!frame) return fail_memory(error);
+    part->is_partial = false;
+    source_forget(read->source, place->offset, place->frame_size);
+    RETURN_IF_FAILED(
+        source_read(read->source, frame, (size_t)place->frame_size, place->offset, error));
+    struct shard_window window = {frame, place->offset, place->frame_size, NULL};
+    return check_window(gather, i, i + 1, &window, error);
+}
+
 /* Makes the planned reads and checks their records. Bytes that were changed on the way fail the
  * check, so they are read once more: only what is wrong at the source fails twice. */
 static recmap_status read_distant(struct gather *gather, recmap_error *error) {
@@ -236,6 +268,10 @@ static recmap_status read_distant(struct gather *gather, recmap_error *error) {
         const struct overlapped_read *part = &overlap->parts[i];
         const struct source_read *read = &overlap->reads[i];
         struct shard_window window = overlap_window(overlap, i);
+        if (part->is_range) {
+            RETURN_IF_FAILED(check_range(gather, i, error));
+            continue;
+        }
         status = check_window(gather, part->first, part->end, &window, error);
         if (status == RECMAP_CORRUPT || status == RECMAP_STALE) {
             source_forget(read->source, read->offset, read->size);
@@ -244,6 +280,7 @@ static recmap_status read_distant(struct gather *gather, recmap_error *error) {
             status = check_window(gather, part->first, part->end, &window, error);
         }
         if (status != RECMAP_OK) return status;
+        keep_sums(gather, part->first, part->end);
     }
     return RECMAP_OK;
 }
@@ -326,18 +363,47 @@ static recmap_status read_ranges(const struct gather *gather, size_t i, recmap_e
     return RECMAP_OK;
 }
 
-/* A record of a distant shard is read as a whole: nothing else would check what the network gave. A
- * record that is read as a whole is no longer partial. */
+/* Plans to read the blocks of a distant record that have its ranges. */
+static recmap_status plan_ranges(struct gather *gather, size_t i, recmap_error *error) {
+    const struct gather_part *part = &gather->parts->records[i];
+    uint64_t payload = gather->batch->places[i].offset + part->payload_offset;
+    size_t count = ranges_count(gather->parts, part->first_range);
+    struct payload_range *ranges = malloc((count + 1) * sizeof *ranges);
+    uint8_t *bytes = batch_allocate(gather->batch, (size_t)part->payload_size);
+    recmap_status status = ranges && bytes ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK)
+        count = ranges_merge(ranges, gather->parts, part->first_range, part->payload_size);
+    for (size_t r = 0; status == RECMAP_OK && r < count; r++) {
+        struct open_shard *pin;
+        uint64_t begin = ranges[r].begin;
+        status = dataset_pin_shard(&pin, gather->dataset, gather->shard_index, error);
+        if (status == RECMAP_OK)
+            status = overlap_add_range(&gather->overlap, i, bytes + begin, payload + begin,
+                                       ranges[r].end - begin, pin, error);
+    }
+    free(ranges);
+    const struct batch_request *request = &gather->batch->requests[i];
+    gather->batch->records[request->slot] =
+        (recmap_record){bytes, (size_t)part->payload_size, request->number, NULL};
+    return status;
+}
+
+/* What the network gives must be checked: a record of a distant shard is read in part only if
+ * checksums of its blocks are kept. A record that is read as a whole is no longer partial. */
 static recmap_status read_partial(bool *is_read, struct gather *gather, size_t i,
                                   recmap_error *error) {
     const struct index_place *place = &gather->batch->places[i];
     struct gather_part *part = &gather->parts->records[i];
     *is_read = false;
     RETURN_IF_FAILED(enter_shard(gather, place->shard_index, error));
-    part->is_partial = !open_shard_distant_source(gather->shard) &&
-                       bytes_fit(part->payload_offset, part->payload_size, place->frame_size);
+    bool is_distant = open_shard_distant_source(gather->shard);
+    part->is_partial =
+        bytes_fit(part->payload_offset, part->payload_size, place->frame_size) &&
+        (!is_distant || record_sums_has(gather->caches->sums, gather->batch->requests[i].number,
+                                        part->payload_size));
     *is_read = part->is_partial;
-    return *is_read ? read_ranges(gather, i, error) : RECMAP_OK;
+    if (!*is_read) return RECMAP_OK;
+    return is_distant ? plan_ranges(gather, i, error) : read_ranges(gather, i, error);
 }
 
 static recmap_status read_some(struct gather *gather, size_t i, size_t count, size_t *next,
@@ -403,11 +469,11 @@ static recmap_status fail_first(recmap_batch *batch, recmap_dataset *dataset, si
  * ask it, too. An error of a network is returned as it is. After any other, fail_first finds out
  * which record is the first bad one. */
 static recmap_status gather_requests(recmap_batch *batch, recmap_dataset *dataset,
-                                     struct verified *verified, struct gather_parts *parts,
+                                     struct row_caches *caches, struct gather_parts *parts,
                                      size_t count, recmap_error *error) {
     struct gather gather = {.batch = batch,
                             .dataset = dataset,
-                            .verified = verified,
+                            .caches = caches,
                             .parts = parts,
                             .overlap = {.batch = batch}};
     struct interrupt former =
@@ -473,7 +539,7 @@ recmap_status dataset_gather_requested(recmap_batch *batch, recmap_dataset *data
                                        recmap_error *error) {
     struct row_caches *caches = row_caches_of(dataset);
     if (!caches) return fail_memory(error);
-    return gather_requests(batch, dataset, &caches->verified, parts, record_count, error);
+    return gather_requests(batch, dataset, caches, parts, record_count, error);
 }
 
 recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_dataset *dataset,

@@ -11,6 +11,7 @@ enum { OVERLAP_GAP = 256 << 10, OVERLAP_MAX = 8 << 20 };
 /* The requests [first, end) of the batch, whose records one read provides. */
 struct overlapped_read {
     size_t first, end;
+    bool is_range; /* only a range of the payload of a single record */
     struct open_shard *pin;
 };
 
@@ -26,6 +27,11 @@ struct overlap {
 /* Adds a read, into memory of the batch. Takes the pin, even on failure. Errors: NO_MEMORY. */
 recmap_status overlap_add(struct overlap *overlap, size_t first, size_t end, uint64_t offset,
                           uint64_t size, struct open_shard *shard, recmap_error *error);
+
+/* The same for a range of the payload of request `first`, into memory for the whole payload. */
+recmap_status overlap_add_range(struct overlap *overlap, size_t first, uint8_t *bytes,
+                                uint64_t offset, uint64_t size, struct open_shard *shard,
+                                recmap_error *error);
 
 /* Makes all reads. On failure, the error names the first record of a read that failed. */
 recmap_status overlap_read(struct overlap *overlap, recmap_error *error);

@@ -9,7 +9,8 @@ static struct row_caches *create(void) {
     if (!caches) return NULL;
     caches->marks = list_marks_cache_create();
     caches->layouts = record_layouts_create();
-    if (caches->marks && caches->layouts) return caches;
+    caches->sums = record_sums_create();
+    if (caches->marks && caches->layouts && caches->sums) return caches;
     row_caches_destroy(caches);
     return NULL;
 }
@@ -28,5 +29,6 @@ void row_caches_destroy(struct row_caches *caches) {
     if (!caches) return;
     list_marks_cache_destroy(caches->marks);
     record_layouts_destroy(caches->layouts);
+    record_sums_destroy(caches->sums);
     free(caches);
 }

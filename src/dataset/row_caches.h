@@ -7,12 +7,14 @@
 
 #include "dataset/list_marks.h"
 #include "dataset/record_layouts.h"
+#include "dataset/record_sums.h"
 #include "dataset/verified.h"
 
 struct row_caches {
     struct verified verified;
     struct list_marks_cache *marks;
     struct record_layouts *layouts;
+    struct record_sums *sums;
 };
 
 /* NULL if memory runs out. Any thread may call it. */

@@ -1,14 +1,13 @@
 """Rows of long records, which are checked once and then read in part, by every access."""
 
 import gzip
-import itertools
 import os
 
 import numpy as np
 import pytest
 import recmap
 from conftest import write
-from object_server import ObjectServer
+from object_server import ObjectServer, flip_bit, on_object
 from test_sliced import field, packed_ints, varint
 
 COUNT = 150_000
@@ -52,6 +51,17 @@ RECORDS = {
     "examples": [record_of(TOKENS), record_of(SHORT), record_of(TOKENS[::-1])],
     "sequences": [steps_record()],
 }
+
+
+def open_remote(server, name="index", **more):
+    options = {"storage_options": server.options(), "progress": None, **more}
+    return recmap.open("s3://bucket/*", index=server.folder / f"{name}.rmx", **options)
+
+
+def write_remote(folder, records):
+    (folder / "bucket").mkdir()
+    (path,) = write(folder / "bucket", records)
+    return path
 
 
 @pytest.fixture(params=["map", "read", "direct", "gzip"])
@@ -139,17 +149,113 @@ def test_batches_have_whole_records_or_none(open_long, request):
     assert [bytes(record) for record in ds.gather([2, 0])] == [whole[2], whole[0]]
 
 
-def test_remote_records_are_whole(tmp_path):
-    (tmp_path / "bucket").mkdir()
-    write(tmp_path / "bucket", RECORDS["examples"][1:])
-    order = recmap.Chunked(COUNTS[1:], WIDTH, documents="stored", seed=1)
+# ---- Remote records.
+
+LONG = random.integers(0, 2**16, 2_000_000).astype("<u2")
+LONG_ORDER = recmap.Windows([len(LONG)], 4096, stride=50_000, seed=1)
+BLOCK = 2**15
+
+
+@pytest.fixture
+def server(tmp_path):
+    """An object server with one record of two million tokens."""
+    payload = field(1, entry("raw", field(1, field(1, LONG.tobytes()))))
+    write_remote(tmp_path, [payload])
     with ObjectServer(tmp_path) as server:
-        options, index = server.options(), tmp_path / "remote.rmx"
-        ds = recmap.open("s3://bucket/*", index=index, storage_options=options, progress=None)
-        with ds, recmap.Loader(ds, 5, order=order, features=FEATURES) as loader:
-            for batch in itertools.islice(loader, 4):
-                for number, record in zip(batch.records.numbers, batch.records, strict=True):
-                    assert bytes(record) == RECORDS["examples"][1 + number]
+        yield server
+
+
+def read_windows(ds):
+    """Reads an epoch of windows, and checks them."""
+    rows = 0
+    spec = {"raw": FEATURES["raw"]}
+    options = {"features": spec, "threads": 1, "batches_ahead": 4, "epochs": 1}
+    with recmap.Loader(ds, 4, order=LONG_ORDER, **options) as loader:
+        for batch in loader:
+            items, _ = batch.pieces
+            for row, (_, first, count, _) in enumerate(items):
+                assert (batch["raw"][row] == LONG[first : first + count]).all()
+            rows += len(items)
+    assert rows == len(LONG_ORDER) == 40
+
+
+def sizes_of(ranges):
+    """The sizes of requested ranges."""
+    ends = [value.removeprefix("bytes=").split("-") for value in ranges]
+    return [int(last) - int(first) + 1 for first, last in ends]
+
+
+def test_rows_of_a_remote_record_fetch_what_they_need(server):
+    """The record is fetched once. Then each row fetches the blocks that it needs.
+
+    A loader may read ahead into the next epoch.
+    """
+    with open_remote(server) as ds:
+        server.requests.clear()
+        read_windows(ds)
+        whole, *parts = sizes_of(server.ranges())
+        assert whole > LONG.nbytes and 36 <= len(parts) <= 80 and max(parts) <= 2 * BLOCK
+        server.requests.clear()
+        read_windows(ds)
+        parts = sizes_of(server.ranges())
+        assert 40 <= len(parts) <= 80 and max(parts) <= 2 * BLOCK
+
+
+def test_rows_of_a_batch_share_blocks(server):
+    order = recmap.Windows([len(LONG)], 30_000, stride=20_000, seed=1)
+    spec = {"raw": FEATURES["raw"]}
+    with open_remote(server) as ds:
+        for _ in range(2):
+            server.requests.clear()
+            with recmap.Loader(ds, 99, order=order, features=spec, threads=1, epochs=1) as loader:
+                (batch,) = loader
+                assert len(batch["raw"]) == len(order) == 99
+        (size,) = set(sizes_of(server.ranges()))
+        assert 0.98 * LONG.nbytes < size < LONG.nbytes
+
+
+def test_a_range_that_the_network_changed(server):
+    """The record is read again as a whole."""
+    with open_remote(server) as ds:
+        read_windows(ds)
+        server.requests.clear()
+        server.faults.append(on_object(flip_bit))
+        read_windows(ds)
+        sizes = sizes_of(server.ranges())
+        assert [size > LONG.nbytes for size in sizes].count(True) == 1
+
+
+EXAMPLE_ORDER = recmap.Windows([COUNT, 9, COUNT], WIDTH, stride=30_000, pad=(499, 0), seed=2)
+EXAMPLE_SPEC = {"features": FEATURES}
+SEQUENCE_ORDER = recmap.Windows([len(FRAMES)], 8, stride=1999, seed=2)
+SEQUENCE_SPEC = {"feature_lists": {"frame": recmap.Sliced((), bytes), "step": recmap.Sliced()}}
+
+
+def batches_of(ds, order, spec):
+    """All values of two epochs."""
+    found = []
+    with recmap.Loader(ds, 5, order=order, threads=2, epochs=2, **spec) as loader:
+        for batch in loader:
+            columns = batch[1] if isinstance(batch, tuple) else batch
+            found.append({name: columns[name].tolist() for name in next(iter(spec.values()))})
+    return found
+
+
+@pytest.mark.parametrize("cached", [False, True])
+@pytest.mark.parametrize(
+    ("name", "order", "spec"),
+    [
+        ("examples", EXAMPLE_ORDER, EXAMPLE_SPEC),
+        ("sequences", SEQUENCE_ORDER, SEQUENCE_SPEC),
+    ],
+)
+def test_rows_of_remote_records_are_those_of_local_ones(name, order, spec, cached, tmp_path):
+    path = write_remote(tmp_path, RECORDS[name])
+    more = {"cache": tmp_path / "cache"} if cached else {}
+    with ObjectServer(tmp_path) as server, open_remote(server, **more) as remote:
+        found = batches_of(remote, order, spec)
+    with recmap.open(path, index=tmp_path / "local.rmx", progress=None) as local:
+        assert found == batches_of(local, order, spec)
 
 
 # ---- A file that changes after its records were checked.
