@@ -130,9 +130,11 @@ RECMAP_API void recmap_dataset_close(recmap_dataset *dataset);
  *
  * Lifted columns are those that all parts have with the same type. recmap_dataset_find returns the
  * first record with an id in the first part that has one, recmap_dataset_find_all those of all
- * parts. Records are read and checked as each part was opened; if parts differ, the stricter check
- * applies to all. The fingerprint is that of the first part, hashed with that of each further part
- * in turn (XXH3-128 of both).
+ * parts. All parts must have ids for that, which may come from features of different names; the
+ * concatenation then has no `id_name`, and cannot be joined by id or searched for repeated ids.
+ * Records are read and checked as each part was opened; if parts differ, the stricter check applies
+ * to all. The fingerprint is that of the first part, hashed with that of each further part in turn
+ * (XXH3-128 of both).
  *
  * Errors: INVALID without parts, or with more than 2^62 records together; NO_MEMORY. Cost: 100
  * bytes per shard. Reading takes a search among the parts longer. */
