@@ -150,7 +150,8 @@ class _ObstoreClient:
 
     def read(self, ranges: Sequence[Range]) -> Sequence[Any]:
         """All ranges of an object are one call, and objects are read at the same time."""
-        store, results = self.own(), [None] * len(ranges)
+        store = self.own()
+        results: list[Any] = [None] * len(ranges)
         objects: dict[str, list[int]] = {}
         for i, (url, _, _) in enumerate(ranges):
             objects.setdefault(url, []).append(i)
