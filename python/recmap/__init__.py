@@ -211,6 +211,7 @@ _FRAMEWORKS = {
     "huggingface",
     "metrics",
     "ray",
+    "spark",
     "tensorflow",
     "torch",
     "webdataset",

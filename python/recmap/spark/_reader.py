@@ -1,0 +1,193 @@
+"""Reading: ranges of record numbers as batches of Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute
+
+from pyspark.sql import datasource as sources
+from pyspark.sql import types
+
+from .._dataset.dataset import Dataset
+from .._example.features import VarLen
+from .._numbers import cuts_of
+from ..arrow import table as table_of
+from ._settings import Settings
+from ._types import Column, columns_of
+
+__all__ = ["Reader"]
+
+pc: Any = pyarrow.compute  # its functions are made at run time
+
+_PARTITION_SIZE = 64 << 20  # bytes of records of a task, unless the option "partitions" is given
+_BATCH_SIZE = 16 << 20  # bytes of records of an Arrow batch
+_BATCH_ROWS = 10_000
+
+
+@dataclass
+class _Records(sources.InputPartition):
+    """The records of a task: those with numbers in a range that pass the filters."""
+
+    first: int
+    end: int
+
+
+def _taken(column: Any, name: str, numbers: npt.NDArray[Any]) -> Any:
+    """The only values of lists of at most one value; null for a list without one."""
+    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+    if (lengths > 1).any():
+        row = int(np.argmax(lengths > 1))
+        raise ValueError(
+            f"column {name!r}: record {numbers[row]} has {lengths[row]} values: give the column an "
+            f"array type in the schema"
+        )
+    places = np.cumsum(lengths) - 1
+    return column.flatten().take(pa.array(places, mask=lengths == 0))
+
+
+def _cast(values: Any, column: Column) -> Any:
+    try:
+        return values.cast(column.element)
+    except pa.ArrowInvalid as error:
+        raise ValueError(
+            f"column {column.name!r}: {error}: use a larger type in the schema, or binary for "
+            f"text that is not UTF-8"
+        ) from None
+
+
+def _relisted(column: Any, element: Any) -> Any:
+    """The lists, with other elements, and the offsets that Spark expects."""
+    offsets = column.offsets.cast(pa.int32())
+    if column.null_count:
+        offsets = pc.if_else(pa.array([*column.is_valid().to_pylist(), True]), offsets, None)
+    return pa.ListArray.from_arrays(offsets, element)
+
+
+def _spark_array(table: Any, column: Column, numbers: npt.NDArray[Any]) -> Any:
+    """The column as Spark expects it."""
+    array = table[column.name].combine_chunks()
+    if isinstance(array, pa.ChunkedArray):
+        array = array.chunk(0) if array.num_chunks else pa.array([], array.type)
+    if column.depth == 0:
+        return _cast(_taken(array, column.name, numbers), column)
+    if column.depth == 1:
+        return _relisted(array, _cast(array.values, column))
+    inner = array.values
+    return _relisted(array, _relisted(inner, _cast(inner.values, column)))
+
+
+_COMPARISONS: dict[type[sources.Filter], Callable[[Any, Any], Any]] = {
+    sources.EqualTo: np.equal,
+    sources.GreaterThan: np.greater,
+    sources.GreaterThanOrEqual: np.greater_equal,
+    sources.LessThan: np.less,
+    sources.LessThanOrEqual: np.less_equal,
+}
+
+
+def _passing(filter_: Any, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which values may pass. Spark checks again, so too many may, but none too few."""
+    if isinstance(filter_, sources.Not):
+        mask = ~_passing(filter_.child, values)
+    elif isinstance(filter_, sources.In):
+        mask = np.isin(values, list(filter_.value))
+    else:
+        mask = np.asarray(_COMPARISONS[type(filter_)](values, filter_.value))
+    # To Spark, NaN equals itself and is greater than all other numbers.
+    return mask | np.isnan(values) if values.dtype.kind == "f" else mask
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+class Reader(sources.DataSourceReader):
+    def __init__(self, dataset: Dataset, schema: types.StructType, settings: Settings) -> None:
+        self.dataset = dataset
+        self.columns = columns_of(schema, settings.record_type)
+        self.record_type = settings.record_type
+        self.partition_count = settings.partitions
+        self.filters: list[tuple[str, Any]] = []
+
+    def _lifted_name(self, filter_: Any) -> str | None:
+        """The lifted column of numbers that a filter compares with numbers, or None."""
+        if isinstance(filter_, sources.Not):
+            return self._lifted_name(filter_.child)
+        if type(filter_) not in _COMPARISONS and not isinstance(filter_, sources.In):
+            return None
+        values = filter_.value if isinstance(filter_, sources.In) else [filter_.value]
+        name = filter_.attribute[0] if len(filter_.attribute) == 1 else None
+        column = next((c for c in self.columns if c.name == name), None)
+        is_number = column is not None and column.depth == 0 and column.kind != "bytes"
+        is_plain = is_number and not pa.types.is_boolean(column.element if column else None)
+        lifted = {name for name, kind, _ in self.dataset._column_table() if kind != "bytes"}
+        return name if is_plain and name in lifted and all(map(_is_number, values)) else None
+
+    def pushFilters(self, filters: list[Any]) -> Iterable[Any]:
+        """Filters on lifted columns leave records unread. Spark evaluates all filters again."""
+        for filter_ in filters:
+            name = self._lifted_name(filter_)
+            if name is not None:
+                self.filters.append((name, filter_))
+            yield filter_
+
+    def _numbers(self, first: int, end: int) -> npt.NDArray[np.int64]:
+        numbers = np.arange(first, end)
+        for name, filter_ in self.filters:
+            numbers = numbers[_passing(filter_, self.dataset.columns[name][numbers])]
+        return numbers
+
+    def partitions(self) -> Sequence[sources.InputPartition]:
+        """Ranges with equal numbers of records that pass, whatever the sizes of the shards."""
+        numbers = self._numbers(0, len(self.dataset))
+        count = self.partition_count or max(1, self._size() // _PARTITION_SIZE)
+        cuts = cuts_of(len(numbers), max(1, min(count, len(numbers))))
+        return [
+            _Records(int(numbers[first]), int(numbers[end - 1]) + 1)
+            for first, end in pairwise(cuts)
+            if first < end
+        ] or [_Records(0, 0)]
+
+    def _size(self) -> int:
+        return int(self.dataset.columns["@length"].sum(dtype=np.int64))
+
+    def read(self, partition: Any) -> Iterator[Any]:
+        numbers = self._numbers(partition.first, partition.end)
+        sizes = np.cumsum(self.dataset.columns["@length"][numbers], dtype=np.int64)
+        first = 0
+        while first < len(numbers):
+            begin = sizes[first - 1] if first else 0
+            end = int(np.searchsorted(sizes, begin + _BATCH_SIZE, side="right"))
+            end = min(max(end, first + 1), first + _BATCH_ROWS)
+            yield self._batch(numbers[first:end])
+            first = end
+
+    def _batch(self, numbers: npt.NDArray[np.int64]) -> Any:
+        arrays = []
+        for column, table in zip(self.columns, self._tables(numbers), strict=True):
+            if self.record_type == "ByteArray":
+                arrays.append(_cast(table["bytes"].combine_chunks(), column))
+            else:
+                arrays.append(_spark_array(table, column, numbers))
+        names = [column.name for column in self.columns]
+        return pa.RecordBatch.from_arrays(arrays, names=names)
+
+    def _tables(self, numbers: npt.NDArray[np.int64]) -> list[Any]:
+        """For each column, the table that it is in."""
+        if self.record_type == "ByteArray":
+            return [table_of(self.dataset.gather(numbers))]
+        features = {c.name: VarLen(c.kind) for c in self.columns if c.depth < 2}
+        lists = {c.name: VarLen(c.kind) for c in self.columns if c.depth == 2}
+        if self.record_type == "Example":
+            table = table_of(self.dataset.parse(numbers, features, missing="ignore"))
+            return [table] * len(self.columns)
+        both = self.dataset.parse_sequence(numbers, features, lists, missing="ignore")
+        context, steps = map(table_of, both)
+        return [steps if column.depth == 2 else context for column in self.columns]

@@ -1,0 +1,200 @@
+"""Writing: shards and indexes of tasks, and their commit."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import re
+import shutil
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark import TaskContext
+from pyspark.sql import datasource as sources
+from pyspark.sql import types
+
+from .. import _recmap
+from .._errors import FileMissingError, InvalidError
+from .._index import build
+from .._index.options import is_url
+from .._index.writer import Writer
+from ._encode import encoded
+from ._settings import Settings
+from ._types import columns_of
+
+__all__ = ["ShardWriter"]
+
+
+@dataclass
+class _Part(sources.WriterCommitMessage):
+    """The result of a task: its number, and its shard, or "" if it had no rows."""
+
+    partition: int
+    shard: str
+
+
+def _next_sequence(folder: str) -> int:
+    """One more than the number in the names of the shards that are there: shards that are appended
+    must come after them."""
+    matches = [re.match(r"part-(\d+)-", name) for name in os.listdir(folder)]
+    return max((int(match[1]) + 1 for match in matches if match), default=0)
+
+
+def _index_of(shard: str) -> str:
+    return f"{shard}.rmx"
+
+
+class ShardWriter(sources.DataSourceArrowWriter):
+    """Each attempt of a task writes a shard and its index into a folder of its own. The commit
+    moves those of the attempts that succeeded, and merges the indexes."""
+
+    def __init__(self, schema: types.StructType, settings: Settings, overwrite: bool) -> None:
+        if is_url(settings.path):
+            raise ValueError(
+                f"{settings.path}: recmap.spark writes to folders that all nodes reach"
+            )
+        self.columns = columns_of(schema, settings.record_type)
+        self.settings = settings
+        self.overwrite = overwrite
+        self.job = uuid.uuid4().hex[:12]
+        self.folder = os.path.abspath(settings.path)
+        self.attempts = os.path.join(self.folder, f".recmap-{self.job}")
+        os.makedirs(self.attempts)
+        self.sequence = _next_sequence(self.folder)
+
+    # On an executor.
+
+    def write(self, iterator: Iterator[Any]) -> _Part:
+        context: Any = TaskContext.get()
+        partition = context.partitionId()
+        attempt = os.path.join(self.attempts, f"{context.taskAttemptId()}-{uuid.uuid4().hex[:8]}")
+        os.mkdir(attempt)  # fails once the job has ended
+        try:
+            return self._write_part(iterator, partition, attempt)
+        except BaseException:
+            shutil.rmtree(attempt, ignore_errors=True)
+            raise
+
+    def _write_part(self, batches: Iterator[Any], partition: int, attempt: str) -> _Part:
+        shard = os.path.join(attempt, self._name_of(partition))
+        with self._writer(shard) as writer:
+            for batch in batches:
+                for record in encoded(batch, self.columns, self.settings.record_type):
+                    writer.write(record)
+        if not len(writer):
+            shutil.rmtree(attempt)
+            return _Part(partition, "")
+        return _Part(partition, self._compressed(shard) if self.settings.is_gzip else shard)
+
+    def _name_of(self, partition: int) -> str:
+        return f"part-{self.sequence:04d}-{partition:05d}-{self.job}.tfrecord"
+
+    def _writer(self, shard: str) -> Writer:
+        if self.settings.is_gzip:
+            return Writer(shard)
+        settings = self.settings
+        return Writer(
+            shard,
+            index=_index_of(shard),
+            id=settings.id,
+            lift=settings.lift,
+            count=settings.count,
+        )
+
+    def _compressed(self, shard: str) -> str:
+        with open(shard, "rb") as plain, open(f"{shard}.gz", "wb") as file:
+            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+                shutil.copyfileobj(plain, packed, 1 << 20)
+            file.flush()
+            os.fsync(file.fileno())
+        os.unlink(shard)
+        self._index_shard(f"{shard}.gz")
+        return f"{shard}.gz"
+
+    def _index_shard(self, shard: str) -> None:
+        settings = self.settings
+        build.index(
+            shard,
+            _index_of(shard),
+            id=settings.id,
+            lift=settings.lift,
+            count=settings.count,
+            threads=1,
+            progress=None,
+        )
+
+    # On the driver.
+
+    def commit(self, messages: list[Any]) -> None:
+        """Publishes the shards, then the index. The old shards are removed last."""
+        parts = sorted((m for m in messages if m is not None), key=lambda part: part.partition)
+        try:
+            old, old_index = self._existing()
+            shards = [self._published(part.shard) for part in parts if part.shard]
+            if not shards and (self.overwrite or not old):
+                shards = [self._empty_shard()]
+            path = self._publish_index(shards, old, old_index) if shards else old_index
+        except BaseException:
+            self.abort(messages)
+            raise
+        gone = [self._part_index(shard) for shard in shards]
+        if shards and self.overwrite:
+            gone += old
+        if old_index is not None and old_index != path:
+            gone.append(old_index)
+        for name in gone:  # from here on, the new shards are the data set
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+        shutil.rmtree(self.attempts, ignore_errors=True)
+
+    def _existing(self) -> tuple[list[str], str | None]:
+        """The shards that the folder has, and their index."""
+        if not any(not name.startswith(".") for name in os.listdir(self.folder)):
+            return [], None
+        try:
+            shards, path, _ = _recmap.shards_expand([self.folder], None)
+        except (FileMissingError, InvalidError):  # there are none
+            return [], None
+        path = os.path.abspath(self.settings.index or path)
+        if not self.overwrite and not os.path.exists(path):
+            raise FileNotFoundError(
+                f"{self.folder} has shards without an index at {path}: index them first with "
+                f"`recmap index`, or write with mode overwrite"
+            )
+        return shards, path if os.path.exists(path) else None
+
+    def _published(self, shard: str) -> str:
+        """Moves a shard and its index into the folder. Returns the shard's new path."""
+        target = os.path.join(self.folder, os.path.basename(shard))
+        os.rename(_index_of(shard), self._part_index(target))
+        os.rename(shard, target)
+        return target
+
+    def _part_index(self, shard: str) -> str:
+        return os.path.join(self.folder, f".{os.path.basename(shard)}.part.rmx")
+
+    def _empty_shard(self) -> str:
+        shard = os.path.join(self.attempts, self._name_of(0))
+        with self._writer(shard):
+            pass
+        return self._published(self._compressed(shard) if self.settings.is_gzip else shard)
+
+    def _publish_index(self, shards: list[str], old: list[str], old_index: str | None) -> str:
+        """Merges the indexes of the shards, and that of the old ones unless they are replaced."""
+        kept = [] if self.overwrite or old_index is None else [old_index]
+        names = shards if self.overwrite else [*old, *shards]
+        default = _recmap.shards_expand(sorted(names), None)[1]
+        path = os.path.abspath(self.settings.index or default)
+        build.merge(path, [*kept, *map(self._part_index, shards)], progress=None)
+        return path
+
+    def abort(self, messages: list[Any]) -> None:
+        """Removes what the job has written."""
+        shutil.rmtree(self.attempts, ignore_errors=True)
+        for name in os.listdir(self.folder):
+            if f"-{self.job}.tfrecord" in name:
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(self.folder, name))

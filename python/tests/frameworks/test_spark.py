@@ -1,0 +1,418 @@
+"""The data source for Apache Spark, with a real Spark of two executors on this machine. Needs the
+package pyspark and Java, and takes minutes: it runs with RECMAP_TEST_LONG=1."""
+
+import os
+import random
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import recmap
+from conftest import DIGITS, ROOT, write
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("pyspark.sql.datasource", exc_type=ImportError)
+if os.environ.get("RECMAP_TEST_LONG") != "1":
+    pytest.skip("it takes minutes: set RECMAP_TEST_LONG=1", allow_module_level=True)
+if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+    pytest.skip("there is no Java", allow_module_level=True)
+
+import recmap.spark
+
+from pyspark.sql import SparkSession, functions
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    folder = os.path.dirname(recmap.__path__[0])
+    here = Path(__file__).parent  # executors import this file, and what it imports
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("PYTHONPATH", os.pathsep.join([folder, str(here), str(here.parent)]))
+        session = (
+            SparkSession.builder.master("local-cluster[2,1,1024]")
+            .appName("recmap")
+            .config("spark.ui.enabled", "false")
+            .config("spark.driver.host", "127.0.0.1")
+            .config("spark.driver.bindAddress", "127.0.0.1")
+            .config("spark.executorEnv.PYTHONPATH", os.environ["PYTHONPATH"])
+            .config("spark.executor.memory", "512m")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
+            .config("spark.sql.python.filterPushdown.enabled", "true")
+            .getOrCreate()
+        )
+        session.sparkContext.setLogLevel("OFF")
+        session.dataSource.register(recmap.spark.TFRecord)
+        yield session
+        session.stop()
+
+
+def reader(spark, **options):
+    return spark.read.format("recmap").options(**options)
+
+
+def save(frame, folder, mode="append", **options):
+    frame.write.format("recmap").mode(mode).options(**options).save(str(folder))
+    return folder
+
+
+def names_in(folder):
+    return sorted(os.listdir(folder))
+
+
+def rows_of(frame):
+    return [row.asDict() for row in frame.collect()]
+
+
+def random_schema_and_rows(seed):
+    """All types, with nulls, empty arrays, and the limits of each type."""
+    choose = random.Random(seed)
+    values = {
+        "long": lambda: choose.choice([0, -1, 2**63 - 1, -(2**63), choose.randrange(1 << 40)]),
+        "int": lambda: choose.choice([0, 2**31 - 1, -(2**31), choose.randrange(1000)]),
+        "smallint": lambda: choose.choice([-(2**15), 2**15 - 1, 3]),
+        "tinyint": lambda: choose.choice([-128, 127, 0]),
+        "boolean": lambda: choose.random() < 0.5,
+        "float": lambda: choose.choice([0.0, -1.5, float("inf"), 2.0**-140, 3.0]),
+        "double": lambda: choose.choice([0.0, 0.25, -1e9, 1.0]),
+        "decimal(8,2)": lambda: __import__("decimal").Decimal(choose.randrange(1000)) / 4,
+        "string": lambda: choose.choice(["", "héllo", "a" * 300, "\U0001f600"]),
+        "binary": lambda: choose.randbytes(choose.randrange(20)),
+    }
+
+    def maybe(make):
+        return None if choose.random() < 0.2 else make()
+
+    def some(make):
+        return [make() for _ in range(choose.randrange(4))]
+
+    columns, makers = [], []
+    for kind, make in values.items():
+        name = kind.split("(")[0]
+        columns += [f"`{name}` {kind}", f"`{name}s` array<{kind}>"]
+        makers += [make, lambda make=make: some(make)]
+    rows = [tuple(maybe(make) for make in makers) for _ in range(60)]
+    nested = [f"`{kind.split('(')[0]}_steps` array<array<{kind}>>" for kind in values]
+    steps = [
+        tuple(
+            maybe(lambda make=make: some(lambda make=make: some(make))) for make in values.values()
+        )
+        for _ in range(60)
+    ]
+    return ", ".join(columns), rows, ", ".join(nested), steps
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_type_survives_a_round_trip(spark, tmp_path, seed):
+    columns, rows, nested, steps = random_schema_and_rows(seed)
+    both = f"n long, {columns}, {nested}"
+    numbered = [(i, *a, *b) for i, (a, b) in enumerate(zip(rows, steps, strict=True))]
+    frame = spark.createDataFrame(numbered, both).repartition(3, "n")
+    save(frame, tmp_path / "out", recordType="SequenceExample")
+    back = reader(spark, recordType="SequenceExample").schema(both).load(str(tmp_path / "out"))
+    assert rows_of(back.orderBy("n")) == rows_of(frame.orderBy("n"))
+    examples = spark.createDataFrame([(i, *a) for i, a in enumerate(rows)], f"n long, {columns}")
+    save(examples, tmp_path / "examples")
+    back = reader(spark).schema(f"n long, {columns}").load(str(tmp_path / "examples"))
+    assert rows_of(back.orderBy("n")) == rows_of(examples.orderBy("n"))
+
+
+def frame_of(spark, count=1000, partitions=4):
+    return spark.range(count, numPartitions=partitions).select(
+        functions.col("id").alias("n"),
+        functions.concat(functions.lit("user-"), functions.col("id")).alias("user_id"),
+        (functions.col("id") % 10).cast("int").alias("label"),
+        (functions.col("id") / 4).cast("float").alias("weight"),
+        functions.array(functions.col("id"), functions.col("id") + 1).alias("pair"),
+    )
+
+
+@pytest.fixture(scope="module")
+def written(spark, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("written") / "out"
+    return save(frame_of(spark), folder, id="user_id", lift="label,weight")
+
+
+def test_the_merged_index_is_that_of_one_build(written):
+    (index,) = written.glob("*.rmx")
+    assert names_in(written) == sorted([index.name, *(s.name for s in written.glob("*.tfrecord"))])
+    again = written / "again.rmx"
+    recmap.index(written, again, id="user_id", lift=["label", "weight"], progress=None)
+    try:
+        assert again.read_bytes() == index.read_bytes()
+    finally:
+        again.unlink()
+    with recmap.open(written, id="user_id", lift=["label", "weight"]) as ds:
+        assert Path(ds.index_path) == index
+        assert len(ds) == 1000
+        assert recmap.decode_example(ds[ds.find("user-77")])["pair"].tolist() == [77, 78]
+
+
+def test_tensorflow_reads_what_spark_writes(spark, written):
+    tf = pytest.importorskip("tensorflow")
+    found = {}
+    for shard in sorted(map(str, written.glob("*.tfrecord"))):
+        for record in tf.data.TFRecordDataset(shard).as_numpy_iterator():
+            feature = tf.train.Example.FromString(record).features.feature
+            number = feature["n"].int64_list.value[0]
+            found[number] = (
+                feature["user_id"].bytes_list.value[0].decode(),
+                feature["label"].int64_list.value[0],
+                feature["weight"].float_list.value[0],
+                list(feature["pair"].int64_list.value),
+            )
+    rows = frame_of(spark).collect()
+    assert found == {row.n: (row.user_id, row.label, row.weight, row.pair) for row in rows}
+
+
+def test_reads_what_tensorflow_writes(spark, tmp_path):
+    tf = pytest.importorskip("tensorflow")
+    train = tf.train
+    with tf.io.TFRecordWriter(str(tmp_path / "a.tfrecord")) as out:
+        for i in range(20):
+            features = {
+                "i": train.Feature(int64_list=train.Int64List(value=[i])),
+                "f": train.Feature(float_list=train.FloatList(value=[i / 2, 1])),
+                "b": train.Feature(bytes_list=train.BytesList(value=[b"x" * i])),
+            }
+            example = train.Example(features=train.Features(feature=features))
+            out.write(example.SerializeToString())
+    frame = reader(spark).load(str(tmp_path / "a.tfrecord"))
+    assert frame.schema.simpleString() == "struct<b:binary,f:array<float>,i:bigint>"
+    assert rows_of(frame.orderBy("i")) == [
+        {"i": i, "f": [i / 2, 1.0], "b": bytearray(b"x" * i)} for i in range(20)
+    ]
+
+
+def test_partitions_have_equal_numbers_of_records(spark, digits_index):
+    frame = reader(spark, partitions="7").load(str(digits_index))
+    sizes = [
+        row.n
+        for row in frame.groupBy(functions.spark_partition_id())
+        .agg(functions.count("*").alias("n"))
+        .collect()
+    ]
+    assert len(sizes) == 7 and sum(sizes) == 1797 and max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "label = 3",
+        "label <> 3",
+        "label > 3 and label <= 7",
+        "label in (1, 5, 99)",
+        "weight >= 100 and weight < 101.5",
+        "label = 3 or weight < 1",
+        "label is null",
+        "label > 100",
+        "user_id = 'user-12'",
+        "weight = cast('nan' as float)",
+        "label > 2.5",
+        "not (label in (1, 2))",
+    ],
+)
+def test_filters_give_what_spark_alone_gives(spark, written, condition):
+    options = {"id": "user_id", "lift": "label,weight"}
+    frame = (
+        reader(spark, **options)
+        .schema("n long, user_id string, label int, weight float")
+        .load(str(written))
+    )
+    expected = frame_of(spark).where(condition).select("n").orderBy("n").collect()
+    assert frame.where(condition).select("n").orderBy("n").collect() == expected
+
+
+def test_filters_on_lifted_columns_leave_records_unread(spark, tmp_path):
+    """The records that do not pass are damaged, so reading one would fail."""
+    folder = save(frame_of(spark, partitions=2), tmp_path / "out", lift="label")
+    for shard in folder.glob("*.tfrecord"):
+        data, stat, at = bytearray(shard.read_bytes()), shard.stat(), 0
+        while at < len(data):
+            size = int.from_bytes(data[at : at + 8], "little")
+            if recmap.decode_example(bytes(data[at + 12 : at + 12 + size]))["label"] != [4]:
+                data[at + 12 + size // 2] ^= 1
+            at += size + 16
+        shard.write_bytes(data)
+        os.utime(shard, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    frame = reader(spark, lift="label").schema("n long, label int").load(str(folder))
+    numbers = [row.n for row in frame.where("label = 4").orderBy("n").collect()]
+    assert numbers == list(range(4, 1000, 10))
+    with pytest.raises(Exception, match="data CRC"):
+        frame.where("n = 4").collect()
+
+
+def test_append_and_overwrite(spark, tmp_path):
+    folder = tmp_path / "out"
+    save(frame_of(spark, 10, 1), folder, id="user_id")
+    save(frame_of(spark, 5, 2), folder, id="user_id")
+    assert reader(spark).load(str(folder)).count() == 15
+    assert len(list(folder.glob("*.rmx"))) == 1
+    with recmap.open(folder, id="user_id") as ds:
+        assert len(ds.find_all("user-3")) == 2
+    save(frame_of(spark, 7, 2), folder, mode="overwrite", lift="label")
+    assert reader(spark).load(str(folder)).count() == 7
+    assert len(list(folder.glob("*.rmx"))) == 1 and len(list(folder.glob("*.tfrecord"))) == 2
+    save(reader(spark).schema("n long").load(str(folder)), folder, mode="overwrite")
+    assert reader(spark).load(str(folder)).count() == 7
+    assert not list(folder.glob(".*"))
+
+
+def test_an_empty_frame_gives_an_empty_shard(spark, tmp_path):
+    folder = save(frame_of(spark, 0, 3), tmp_path / "out", id="user_id")
+    assert reader(spark).schema("n long").load(str(folder)).count() == 0
+    save(frame_of(spark, 0, 3), folder, id="user_id")
+    assert len(list(folder.glob("*.tfrecord"))) == 1
+
+
+def test_gzip(spark, tmp_path):
+    folder = save(frame_of(spark, 100, 2), tmp_path / "out", compression="gzip", id="user_id")
+    assert all(name.endswith((".gz", ".rmx")) for name in names_in(folder))
+    assert reader(spark).load(str(folder)).count() == 100
+    with recmap.open(folder, id="user_id") as ds:
+        assert recmap.decode_example(ds[ds.find("user-42")])["n"] == [42]
+
+
+def test_byte_arrays(spark, tmp_path, payloads):
+    write(tmp_path, payloads)
+    frame = reader(spark, recordType="ByteArray", partitions="3").load(str(tmp_path))
+    assert sorted(bytes(row.byteArray) for row in frame.collect()) == sorted(payloads)
+    folder = save(frame, tmp_path / "out", recordType="ByteArray")
+    with recmap.open(folder) as ds:
+        assert [bytes(record) for record in ds] == payloads
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("current_timestamp() as t", "column 't': timestamp has no counterpart"),
+        ("map('a', 1) as m", "column 'm': map<string,int> has no counterpart"),
+        ("array(array(1)) as a", "use the option recordType=SequenceExample"),
+        ("array(1, null) as a", "column 'a', row 0 of the batch: an array contains null"),
+    ],
+)
+def test_what_cannot_be_stored_is_named(spark, tmp_path, query, message):
+    with pytest.raises(Exception, match=message.replace("(", r"\(")):
+        save(spark.sql(f"select {query}"), tmp_path / "out")
+    assert not (tmp_path / "out").exists() or not names_in(tmp_path / "out")
+
+
+def test_values_that_do_not_fit_the_schema_are_named(spark, tmp_path):
+    folder = save(spark.sql("select 300 as x, array(1, 2) as l, unhex('ff') as b"), tmp_path / "o")
+    for schema, message in [
+        ("x tinyint", "column 'x'"),
+        ("l int", "column 'l': record 0 has 2 values"),
+        ("b string", "column 'b'"),
+        ("x string", "x"),
+    ]:
+        with pytest.raises(Exception, match=message):
+            reader(spark).schema(schema).load(str(folder)).collect()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"recordTyp": "Example"}, "there is no option 'recordtyp'"),
+        ({"recordType": "Row"}, "recordtype must be one of"),
+        ({"partitions": "-1"}, "partitions must be a number"),
+    ],
+)
+def test_wrong_options_are_named(spark, digits_index, options, message):
+    with pytest.raises(Exception, match=message):
+        reader(spark, **options).load(str(digits_index)).count()
+
+
+def fail_in_the_middle(batches):
+    for i, batch in enumerate(batches):
+        if i == 2:
+            raise ValueError("the middle")
+        yield batch
+
+
+def test_a_failed_job_leaves_nothing(spark, tmp_path):
+    folder = save(frame_of(spark, 10, 1), tmp_path / "out", id="user_id")
+    before = {name: (folder / name).read_bytes() for name in names_in(folder)}
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "100")
+    try:
+        frame = frame_of(spark, 2000, 2)
+        failing = frame.mapInArrow(fail_in_the_middle, frame.schema)
+        with pytest.raises(Exception, match="the middle"):
+            save(failing, folder, id="user_id")
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+    assert {name: (folder / name).read_bytes() for name in names_in(folder)} == before
+
+
+def test_an_executor_killed_in_the_middle_of_a_write(spark, tmp_path):
+    """Its task is repeated elsewhere, and the result is that of an undisturbed run."""
+    marker = tmp_path / "killed"
+
+    def kill_once(batches):
+        import signal
+        import time
+
+        from pyspark import TaskContext
+
+        for i, batch in enumerate(batches):
+            if i == 5 and TaskContext.get().partitionId() == 1 and not os.path.exists(marker):
+                Path(marker).touch()
+                time.sleep(1)
+                daemon = int(
+                    Path(f"/proc/{os.getppid()}/stat").read_text().rsplit(")", 1)[1].split()[1]
+                )
+                os.kill(daemon, signal.SIGKILL)  # the executor
+                time.sleep(60)
+            yield batch
+
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "100")
+    try:
+        frame = frame_of(spark, 4000, 2)
+        folder = save(frame.mapInArrow(kill_once, frame.schema), tmp_path / "out", id="user_id")
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+    assert marker.exists()
+    assert len(names_in(folder)) == 3
+    with recmap.open(folder, id="user_id") as ds:
+        assert len(ds) == 4000
+        numbers = sorted(int(recmap.decode_example(record)["n"][0]) for record in ds)
+        assert numbers == list(range(4000))
+        ds.verify()
+
+
+def test_indexing_equals_one_build(spark, tmp_path):
+    for shard in DIGITS.glob("*.tfrecord"):
+        shutil.copy(shard, tmp_path)
+    path = recmap.spark.index(spark, tmp_path, tmp_path / "a.rmx", id="id", lift=["label"])
+    recmap.index(tmp_path, tmp_path / "b.rmx", id="id", lift=["label"], progress=None)
+    assert Path(path).read_bytes() == (tmp_path / "b.rmx").read_bytes()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_errors_of_indexing_are_those_of_recmap(spark, tmp_path):
+    shutil.copy(next(DIGITS.glob("*.tfrecord")), tmp_path / "a.tfrecord")
+    with pytest.raises(recmap.FeatureError, match="image"):
+        recmap.spark.index(spark, tmp_path, id="image", lift=["image", "nothing"])
+    assert names_in(tmp_path) == ["a.tfrecord"]
+
+
+def test_the_code_of_the_page_runs(spark, tmp_path, monkeypatch):
+    page = ROOT / "docs" / "python" / "spark.md"
+    if not page.exists():
+        pytest.skip("the pages are not here")
+    for shard in DIGITS.glob("*.tfrecord"):
+        shutil.copy(shard, tmp_path / shard.name.replace("digits", "train"))
+    spark.sql("create database warehouse")
+    spark.sql(
+        "create table warehouse.users using parquet as select concat('user-', id) as user_id, "
+        "cast(id as int) as age, float(id / 2) as score, array(id, id + 1) as history "
+        "from range(40)"
+    )
+    names = {"__name__": "__main__"}
+    text = page.read_text()
+    text = text.replace("/data/", f"{tmp_path}/").replace("repartition(64)", "repartition(2)")
+    for block in re.findall(r"```python\n(.*?)```", text, re.S):
+        exec(block, names)
+    assert len(names["ds"]) == 40 and len(recmap.open(names["path"])) == 1797
