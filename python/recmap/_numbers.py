@@ -42,6 +42,16 @@ def as_integers(values: object, what: str) -> npt.NDArray[Any]:
     return array
 
 
+def ids_to_find(ids: Iterable[Any] | npt.NDArray[Any]) -> list[Any] | Int64s:
+    """A list of ids, or an array of int64 if `ids` is an array of integers that fit."""
+    if not isinstance(ids, np.ndarray) or ids.ndim != 1:
+        return list(ids)
+    if ids.dtype.kind in "iu" and ids.dtype.newbyteorder("=") != np.uint64:
+        return np.ascontiguousarray(ids, np.int64)
+    items: list[Any] = ids.tolist()
+    return items
+
+
 def out_of_range(number: int, count: int, name: str = "record") -> OutOfRangeError:
     """The error for a number that is not in 0 to ``count - 1``."""
     valid = f"there are {name}s 0 to {count - 1}" if count else f"there are no {name}s"

@@ -1,12 +1,14 @@
 /* Records by id: candidates by hash from the index, then the id is compared in the record. */
+#include "dataset/find.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "dataset/concat.h"
 
-static recmap_status check_can_find(const recmap_dataset *dataset, const recmap_value *id,
-                                    recmap_error *error) {
+recmap_status dataset_check_can_find(const recmap_dataset *dataset, const recmap_value *id,
+                                     recmap_error *error) {
     const char *path = dataset_path(dataset);
     if (id->type != RECMAP_TYPE_BYTES && id->type != RECMAP_TYPE_INT64)
         return fail(error, RECMAP_INVALID, "an id is of type BYTES or INT64");
@@ -24,7 +26,7 @@ static recmap_status check_can_find(const recmap_dataset *dataset, const recmap_
     return RECMAP_INVALID;
 }
 
-static bool is_same_id(const recmap_value *a, const recmap_value *b) {
+bool is_same_id(const recmap_value *a, const recmap_value *b) {
     if (a->type != b->type) return false;
     if (a->type == RECMAP_TYPE_INT64) return a->as.int64 == b->as.int64;
     return a->as.bytes.size == b->as.bytes.size &&
@@ -37,21 +39,25 @@ static void name_place(const recmap_dataset *dataset, uint64_t number, recmap_er
     fail_at(error, dataset->shard_table[place.shard_index].entry.path, number, place.offset);
 }
 
-static recmap_status has_id(bool *matches, recmap_dataset *dataset, uint64_t number,
-                            const recmap_value *id, recmap_error *error) {
+recmap_status dataset_read_id(recmap_value *id, const recmap_dataset *dataset,
+                              const recmap_record *record, uint64_t number, recmap_error *error) {
+    recmap_status status =
+        extractor_read_id(id, dataset->extractor, record->data, record->size, error);
+    if (status != RECMAP_OK) name_place(dataset, number, error);
+    return status;
+}
+
+recmap_status dataset_has_id(bool *matches, recmap_dataset *dataset, uint64_t number,
+                             const recmap_value *id, recmap_error *error) {
     recmap_record record;
     RETURN_IF_FAILED(recmap_dataset_get(&record, dataset, number, error));
     recmap_value record_id;
-    recmap_status status =
-        extractor_read_id(&record_id, dataset->extractor, record.data, record.size, error);
-    if (status != RECMAP_OK) name_place(dataset, number, error);
-    else *matches = is_same_id(&record_id, id);
+    recmap_status status = dataset_read_id(&record_id, dataset, &record, number, error);
+    if (status == RECMAP_OK) *matches = is_same_id(&record_id, id);
     recmap_record_release(&record);
     return status;
 }
 
-/* The index stores hashes of ids only, so each candidate is read and its id compared. All matches
- * are counted, also those beyond the capacity. */
 /* All matches in the parts, ascending because parts are in order. */
 static recmap_status find_all_in_parts(uint64_t *numbers, size_t capacity, size_t *count,
                                        const recmap_dataset *dataset, const recmap_value *id,
@@ -77,7 +83,7 @@ recmap_status recmap_dataset_find_all(uint64_t *numbers, size_t capacity, size_t
                                       recmap_dataset *dataset, const recmap_value *id,
                                       recmap_error *error) {
     if (dataset->part_count) return find_all_in_parts(numbers, capacity, count, dataset, id, error);
-    RETURN_IF_FAILED(check_can_find(dataset, id, error));
+    RETURN_IF_FAILED(dataset_check_can_find(dataset, id, error));
     struct index_candidates candidates;
     RETURN_IF_FAILED(index_candidates_init(&candidates, dataset->index, id_hash(id), error));
     size_t matched = 0;
@@ -86,7 +92,7 @@ recmap_status recmap_dataset_find_all(uint64_t *numbers, size_t capacity, size_t
         bool found, matches = false;
         RETURN_IF_FAILED(index_candidates_next(&candidates, &number, &found, error));
         if (!found) break;
-        RETURN_IF_FAILED(has_id(&matches, dataset, number, id, error));
+        RETURN_IF_FAILED(dataset_has_id(&matches, dataset, number, id, error));
         if (!matches) continue;
         if (matched < capacity) numbers[matched] = number;
         matched++;
@@ -125,7 +131,7 @@ static recmap_status find_in_parts(uint64_t *number, const recmap_dataset *datas
 recmap_status recmap_dataset_find(uint64_t *number, recmap_dataset *dataset, const recmap_value *id,
                                   recmap_error *error) {
     if (dataset->part_count) return find_in_parts(number, dataset, id, error);
-    RETURN_IF_FAILED(check_can_find(dataset, id, error));
+    RETURN_IF_FAILED(dataset_check_can_find(dataset, id, error));
     struct index_candidates candidates;
     RETURN_IF_FAILED(index_candidates_init(&candidates, dataset->index, id_hash(id), error));
     for (;;) {
@@ -133,7 +139,7 @@ recmap_status recmap_dataset_find(uint64_t *number, recmap_dataset *dataset, con
         bool found, matches = false;
         RETURN_IF_FAILED(index_candidates_next(&candidates, &candidate, &found, error));
         if (!found) return fail_not_found(dataset, id, error);
-        RETURN_IF_FAILED(has_id(&matches, dataset, candidate, id, error));
+        RETURN_IF_FAILED(dataset_has_id(&matches, dataset, candidate, id, error));
         if (matches) {
             *number = candidate;
             return RECMAP_OK;

@@ -86,3 +86,36 @@ size_t ids_lower_bound(const struct ids_chunk *chunk, uint64_t hash) {
     while (low < high && hash_at(chunk, low) < hash) low++;
     return low;
 }
+
+/* Halves [low, high], which contains the answer. */
+static size_t halve(const struct ids_chunk *chunk, size_t low, size_t high, uint64_t hash) {
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (hash_at(chunk, middle) < hash) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Steps of doubling length from `guess`, away from pairs on the wrong side of the answer. */
+static size_t search_around(const struct ids_chunk *chunk, size_t guess, uint64_t hash) {
+    size_t count = chunk->pair_count, step = 1;
+    if (guess < count && hash_at(chunk, guess) < hash) {
+        size_t low = guess + 1;
+        for (; step <= count - low && hash_at(chunk, low + step - 1) < hash; step *= 2) low += step;
+        return halve(chunk, low, step <= count - low ? low + step - 1 : count, hash);
+    }
+    size_t high = guess;
+    for (; step <= high && hash_at(chunk, high - step) >= hash; step *= 2) high -= step;
+    return halve(chunk, step <= high ? high - step + 1 : 0, high, hash);
+}
+
+/* The distance to the answer follows from the average density of the pairs after `start`. Its error
+ * is about the square root of the distance, so that the search stays in one or two cache lines. */
+size_t ids_lower_bound_from(const struct ids_chunk *chunk, size_t start, uint64_t hash) {
+    if (start >= chunk->pair_count) return search_around(chunk, chunk->pair_count, hash);
+    size_t last = chunk->pair_count - 1;
+    size_t distance =
+        interpolate(hash, hash_at(chunk, start), hash_at(chunk, last), last - start + 1);
+    return search_around(chunk, start + distance, hash);
+}

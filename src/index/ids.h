@@ -12,6 +12,7 @@
 enum {
     IDS_CHUNK_PAIRS = 1 << 17,
     IDS_HASH_BYTES = 6,
+    IDS_HASH_BITS = 8 * IDS_HASH_BYTES,
     IDS_PADDING = 8, /* so that eight bytes can be read at every pair */
 };
 
@@ -53,5 +54,9 @@ struct id_pair ids_at(const struct ids_chunk *chunk, size_t i);
  * the result is wrong and the search may take as long as a binary search, but it never reads
  * outside. */
 size_t ids_lower_bound(const struct ids_chunk *chunk, uint64_t hash);
+
+/* The same, and faster if the result is not far after `start`, which is at most pair_count. Use it
+ * to search for ascending hashes, each from the result for the previous one. */
+size_t ids_lower_bound_from(const struct ids_chunk *chunk, size_t start, uint64_t hash);
 
 #endif

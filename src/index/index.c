@@ -227,6 +227,26 @@ recmap_status index_candidates_init(struct index_candidates *candidates, struct 
     return status;
 }
 
+/* Whether the first pair with the hash, or what follows where it would be, is in the chunk. A chunk
+ * that begins with the hash is not the one: the chunk before it may end with that hash. */
+static bool is_in_chunk(const struct ids_chunk *chunk, uint64_t hash) {
+    return chunk->pair_count && ids_at(chunk, 0).hash < hash &&
+           hash <= ids_at(chunk, chunk->pair_count - 1).hash;
+}
+
+recmap_status index_candidates_move(struct index_candidates *candidates, uint64_t hash,
+                                    recmap_error *error) {
+    struct index_file *index = candidates->index;
+    struct ids_chunk chunk;
+    if (candidates->chunk >= index->id_chunk_count)
+        return index_candidates_init(candidates, index, hash, error);
+    RETURN_IF_FAILED(index_id_chunk(&chunk, index, candidates->chunk, error));
+    if (!is_in_chunk(&chunk, hash)) return index_candidates_init(candidates, index, hash, error);
+    candidates->next = ids_lower_bound_from(&chunk, candidates->next, hash);
+    candidates->hash = hash;
+    return RECMAP_OK;
+}
+
 /* Pairs with the hash may continue in the next chunk. Numbers are unverified until they are checked
  * here. */
 recmap_status index_candidates_next(struct index_candidates *candidates, uint64_t *number,

@@ -21,7 +21,7 @@ from .._display.text import joined, size_text
 from .._errors import IdNotFoundError, StaleIndexError
 from .._example.features import Feature, Features, features_of_schema, parser_of
 from .._index.options import ConcatOptions, Counted, Lifts, OpenOptions, Path
-from .._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items, cuts_of
+from .._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items, cuts_of, ids_to_find
 from .._order.orders import Shuffled
 from .._warn import warn_caller
 from .annotate import Key, changes_of
@@ -407,9 +407,11 @@ class Dataset(_recmap.Dataset):
     def find_many(self, ids: Iterable[str | bytes | int] | npt.NDArray[Any]) -> Int64s:
         """The position of the record with each of these ids; -1 for ids that are absent.
 
-        Like `find` for each id, in one call that releases the GIL and that Ctrl-C stops. Most of
-        the time is spent on comparing the id in each record. A view by numbers needs 8 bytes of
-        memory per record of the whole data set.
+        Like `find` for each id, but many times faster: the ids are sorted, and their records, in
+        which they are compared, are read in file order, on all cores. An array of integers is
+        faster than a list, which becomes Python objects. The call releases the GIL, and Ctrl-C
+        stops it. It takes 60 bytes of memory an id, for half a million ids at a time; a view by
+        numbers takes 8 more per record of the whole data set.
 
         Raises:
             TypeError: an id is not a str, bytes or int.
@@ -420,9 +422,17 @@ class Dataset(_recmap.Dataset):
         """
         if isinstance(ids, (str, bytes)):
             raise TypeError(f"ids must be a list or array of ids, not {type(ids).__name__}")
-        items = ids.tolist() if isinstance(ids, np.ndarray) and ids.ndim == 1 else list(ids)
+        items = ids_to_find(ids)
         out = np.empty(len(items), np.int64)
         self._find_many(items, out, self._selection.position_table(self._record_count()))
+        return out
+
+    def _positions_of_records(self, source: Dataset) -> Int64s:
+        """The position of the record with the id of each item of another data set; -1 if absent."""
+        numbers = np.ascontiguousarray(source.numbers)
+        out = np.empty(len(numbers), np.int64)
+        table = self._selection.position_table(self._record_count())
+        self._find_records(source, numbers, out, table)
         return out
 
     def duplicates(self, by: str = "content", *, progress: Progress = "auto") -> Int64s:

@@ -9,16 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from .._columns import ColumnBatch
-from .._errors import Error, FeatureError, IdNotFoundError
-from .._example.features import Features, FixedLen
-from .._numbers import Int64s, Numbers, UInt64s, as_mask_or_items
+from .._errors import IdNotFoundError
+from .._example.features import Features
+from .._numbers import Int64s, Numbers, as_mask_or_items
 from .dataset import Dataset
 
 __all__ = ["Joined", "join"]
 
 JoinMissing: TypeAlias = Literal["drop", "null", "error"]
-_NO_ID = np.uint64((1 << 64) - 1)  # the stored hash of a record without an id
-_CHUNK = 1 << 14  # records whose ids are read at a time
 
 
 class Joined:
@@ -110,7 +108,7 @@ def join(
     The rows are in the order of the first data set, and have one record of each. If an id is
     repeated in another data set, its first record is taken; if it is repeated in the first one,
     each of its records is a row. Ids are matched by their hashes in the indexes; then the ids of
-    all rows are read and compared.
+    all rows are read and compared, on all cores. The result takes 8 bytes a row and data set.
 
     Args:
         datasets: {name: data set or view}, at least two, whose indexes have ids.
@@ -131,15 +129,14 @@ def join(
     """
     _check_arguments(datasets, on, missing)
     (first_name, first), *others = datasets.items()
-    hashes = _hashes_of(first)
     positions = {first_name: np.arange(len(first), dtype=np.int64)}
     for name, other in others:
-        positions[name] = _matched(first, hashes, other)
+        positions[name] = other._positions_of_records(first)
     complete = np.logical_and.reduce([found >= 0 for found in positions.values()])
     if missing == "error" and not complete.all():
         raise _unmatched(first_name, first, int(np.argmin(complete)), positions)
     joined = Joined(datasets, positions)
-    return joined._rows(complete) if missing == "drop" else joined
+    return joined._rows(complete) if missing == "drop" and not complete.all() else joined
 
 
 def _check_arguments(datasets: Mapping[str, Dataset], on: str, missing: str) -> None:
@@ -155,56 +152,6 @@ def _check_arguments(datasets: Mapping[str, Dataset], on: str, missing: str) -> 
         raise ValueError(f'on must be "id", not {on!r}')
     if missing not in ("drop", "null", "error"):
         raise ValueError(f'missing must be "drop", "null" or "error", not {missing!r}')
-
-
-def _hashes_of(dataset: Dataset) -> UInt64s:
-    """The hash of the id of each item."""
-    hashes = np.empty(dataset._record_count(), np.uint64)
-    dataset._read_id_hashes(hashes)
-    return dataset._selection.take(hashes)
-
-
-def _matched(first: Dataset, hashes: UInt64s, other: Dataset) -> Int64s:
-    """The position in `other` of the record with the id of each item of `first`, or -1."""
-    theirs = _hashes_of(other)
-    order = np.argsort(theirs, kind="stable")  # of equal hashes, the first position comes first
-    ascending = theirs[order]
-    places = np.minimum(np.searchsorted(ascending, hashes), max(len(order) - 1, 0))
-    found = np.full(len(hashes), -1, np.int64)
-    if len(order):
-        is_found = (ascending[places] == hashes) & (hashes != _NO_ID)
-        found[is_found] = order[places[is_found]]
-    _correct_collisions(found, first, other)
-    return found
-
-
-def _correct_collisions(found: Int64s, first: Dataset, other: Dataset) -> None:
-    """Compares the ids of matched records, because different ids can have the same 48-bit hash."""
-    matched = np.flatnonzero(found >= 0)
-    for begin in range(0, len(matched), _CHUNK):
-        items = matched[begin : begin + _CHUNK]
-        ours, theirs = _ids_of(first, items), _ids_of(other, found[items])
-        for i in np.flatnonzero(ours != theirs).tolist():
-            found[items[i]] = other.find_many([ours[i]])[0]
-
-
-def _ids_of(dataset: Dataset, items: Int64s) -> npt.NDArray[Any]:
-    """The ids of some items: bytes or int."""
-    name = dataset._id_name()
-    assert name is not None
-    failure: Error | None = None
-    for dtype in ("bytes", "int64"):
-        features: Features = {name: FixedLen((), dtype)}
-        for is_sequence in (False, True):
-            try:
-                if is_sequence:
-                    columns, _ = dataset.parse_sequence(items, features, {})
-                else:
-                    columns = dataset.parse(items, features)
-                return np.asarray(columns[name]).astype(object)
-            except (FeatureError, ValueError) as error:
-                failure = failure or (error if isinstance(error, Error) else None)
-    raise failure or ValueError(f"the ids of {dataset.index_path} cannot be read")
 
 
 def _unmatched(

@@ -5,40 +5,11 @@
 #include <recmap/annotation.h>
 
 #include "base/errors.h"
+#include "base/items.h"
 #include "base/progress.h"
 #include "dataset/dataset.h"
 
 enum { GROUP_SIZE = 4096 };
-
-/* The items of a list or of an array of 4 or 8 bytes per item. */
-struct items {
-    PyObject *list; /* borrowed; NULL for an array */
-    struct array_view array;
-    recmap_type type; /* of an array's items */
-    size_t count;
-};
-
-static int take_items(struct items *items, PyObject *object, recmap_type type) {
-    *items = (struct items){.type = type, .array = ARRAY_VIEW_INIT};
-    if (PyList_Check(object)) {
-        items->list = object;
-        items->count = (size_t)PyList_Size(object);
-        return 1;
-    }
-    size_t size = type == RECMAP_TYPE_FLOAT ? sizeof(float) : sizeof(int64_t);
-    if (!take_array_of(object, &items->array, size, PyBUF_SIMPLE)) return 0;
-    items->count = items->array.count;
-    return 1;
-}
-
-/* Item `i` as a value, which borrows from the list's item. */
-static int item_at(recmap_value *value, const struct items *items, size_t i) {
-    if (items->list) return take_value(PyList_GetItem(items->list, (Py_ssize_t)i), value);
-    value->type = items->type;
-    if (items->type == RECMAP_TYPE_FLOAT) value->as.float32 = ((const float *)items->array.data)[i];
-    else value->as.int64 = ((const int64_t *)items->array.data)[i];
-    return 1;
-}
 
 /* The annotation, and the error of the last call. */
 struct annotate_call {
@@ -83,9 +54,9 @@ static int add_rows(struct annotate_call *call, PyObject *change) {
             PyErr_SetString(PyExc_ValueError, "there must be one value for each key");
         else if (call->status == RECMAP_OK)
             added = add_groups(call, (recmap_key)key, &keys, &values);
-        array_release(&values.array);
+        items_release(&values);
     }
-    array_release(&keys.array);
+    items_release(&keys);
     return added;
 }
 

@@ -594,6 +594,7 @@ static PyMethodDef methods[] = {
     {"_find", find, METH_VARARGS, NULL},
     {"_find_all", find_all, METH_VARARGS, NULL},
     {"_find_many", dataset_find_many, METH_VARARGS, NULL},
+    {"_find_records", dataset_find_records, METH_VARARGS, NULL},
     {"_annotate", dataset_annotate, METH_VARARGS, NULL},
     {"_find_duplicates", dataset_find_duplicates, METH_VARARGS, NULL},
     {"_match", dataset_match, METH_VARARGS, NULL},

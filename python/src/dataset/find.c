@@ -1,134 +1,146 @@
 /* Positions of many ids. */
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/errors.h"
+#include "base/items.h"
+#include "base/module.h"
 #include "base/signals.h"
 #include "dataset/dataset.h"
 
-enum { GROUP_SIZE = 256 };
+enum { GROUP_SIZE = 1 << 20 };
 
+/* A data set or view in which ids are looked up. */
 struct search {
-    struct handle_object *handle;
+    struct handle_object *handle; /* retained; NULL before search_start */
     const struct dataset_object *dataset;
-    const int64_t *positions; /* of each record in the view, -1 if it is not in it; or NULL */
-    bool is_whole;
-    uint64_t *numbers; /* of the records with one id */
-    size_t capacity;
+    struct array_view positions; /* of each record in the view, -1 if it is not in it; or empty */
+    recmap_position_fn position; /* NULL for a whole data set */
+    int64_t *out;
+    size_t count;
 };
 
-/* The first position of a record in the data set or view, or -1. */
-static int64_t position_of(const struct search *search, uint64_t number) {
+#define SEARCH_INIT                                                                                \
+    { NULL, NULL, ARRAY_VIEW_INIT, NULL, NULL, 0 }
+
+/* The first position of a record in the view, or -1. */
+static int64_t position_of(void *context, uint64_t number) {
+    const struct search *search = context;
     const struct dataset_object *dataset = search->dataset;
-    if (search->positions) return search->positions[number];
+    if (search->positions.data) return ((const int64_t *)search->positions.data)[number];
     int64_t distance = (int64_t)number - (int64_t)dataset->first;
     if (!dataset->count || distance % dataset->step) return -1;
     int64_t position = distance / dataset->step;
     return position >= 0 && (uint64_t)position < dataset->count ? position : -1;
 }
 
-/* Positions are record numbers, so the first record with the id has the first position. */
-static recmap_status find_in_whole(int64_t *position, struct search *search, const recmap_value *id,
-                                   recmap_error *error) {
-    uint64_t number;
-    recmap_dataset *dataset = search->handle->dataset;
-    /* Without `error`, no message is written for an id that is absent. */
-    recmap_status status = recmap_dataset_find(&number, dataset, id, NULL);
-    *position = status == RECMAP_OK ? (int64_t)number : -1;
-    if (status == RECMAP_OK || status == RECMAP_NOT_FOUND) return RECMAP_OK;
-    return recmap_dataset_find(&number, dataset, id, error);
+static int is_whole(const struct search *search) {
+    const struct dataset_object *dataset = search->dataset;
+    return !dataset->numbers.data && !dataset->first && dataset->step == 1 &&
+           dataset->count == recmap_dataset_count(search->handle->dataset);
 }
 
-/* All records with the id, in search->numbers. */
-static recmap_status find_records(size_t *count, struct search *search, const recmap_value *id,
-                                  recmap_error *error) {
-    recmap_dataset *dataset = search->handle->dataset;
-    recmap_status status =
-        recmap_dataset_find_all(search->numbers, search->capacity, count, dataset, id, error);
-    if (status != RECMAP_OK || *count <= search->capacity) return status;
-    uint64_t *numbers = realloc(search->numbers, *count * sizeof *numbers);
-    if (!numbers) return RECMAP_NO_MEMORY;
-    search->numbers = numbers;
-    search->capacity = *count;
-    return recmap_dataset_find_all(search->numbers, search->capacity, count, dataset, id, error);
-}
-
-static recmap_status find_in_view(int64_t *position, struct search *search, const recmap_value *id,
-                                  recmap_error *error) {
-    size_t count = 0;
-    recmap_status status = find_records(&count, search, id, error);
-    *position = -1;
-    for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
-        int64_t found = position_of(search, search->numbers[i]);
-        if (found >= 0 && (*position < 0 || found < *position)) *position = found;
-    }
-    return status;
-}
-
-static recmap_status find_group(int64_t *positions, struct search *search, const recmap_value *ids,
-                                size_t count, recmap_error *error) {
-    recmap_status status = RECMAP_OK;
-    for (size_t i = 0; status == RECMAP_OK && i < count; i++)
-        status = search->is_whole ? find_in_whole(&positions[i], search, &ids[i], error)
-                                  : find_in_view(&positions[i], search, &ids[i], error);
-    return status;
-}
-
-/* Finds ids in groups, and handles signals between them. False with an exception set. The values
- * borrow from the items of `ids`, so nothing else may change the list. */
-static int find_all_groups(struct search *search, PyObject *ids, const struct array_view *out) {
-    recmap_value values[GROUP_SIZE];
-    for (size_t first = 0; first < out->count; first += GROUP_SIZE) {
-        size_t left = out->count - first, count = left < GROUP_SIZE ? left : GROUP_SIZE;
-        for (size_t i = 0; i < count; i++)
-            if (!take_value(PyList_GetItem(ids, (Py_ssize_t)(first + i)), &values[i])) return 0;
-        recmap_error error = RECMAP_ERROR_INIT;
-        struct signal_check check;
-        signals_start(&check);
-        recmap_status status =
-            find_group((int64_t *)out->data + first, search, values, count, &error);
-        signals_stop(&check);
-        if (status == RECMAP_NO_MEMORY) PyErr_NoMemory();
-        else if (status != RECMAP_OK) raise_error(&error);
-        if (status != RECMAP_OK || PyErr_CheckSignals() < 0) return 0;
-    }
-    return 1;
-}
-
-/* Checks the sizes of the arrays. False with ValueError. */
-static int check_sizes(const struct search *search, PyObject *ids, const struct array_view *out,
-                       const struct array_view *positions) {
-    uint64_t record_count = recmap_dataset_count(search->handle->dataset);
-    int needs_positions = search->dataset->numbers.data != NULL;
-    if ((size_t)PyList_Size(ids) == out->count && (!needs_positions || search->positions) &&
-        (!search->positions || positions->count == record_count))
+/* Starts to search for `count` ids. False with an exception set; call search_stop also then. */
+static int search_start(struct search *search, struct dataset_object *dataset, size_t count,
+                        const struct array_view *out, PyObject *positions) {
+    struct handle_object *handle = dataset_handle(dataset);
+    if (!handle || (positions != Py_None &&
+                    !take_array_of(positions, &search->positions, sizeof(int64_t), PyBUF_SIMPLE)))
+        return 0;
+    handle_retain(handle);
+    search->handle = handle;
+    search->dataset = dataset;
+    search->out = out->data;
+    search->count = count;
+    if (!is_whole(search)) search->position = position_of;
+    int has_table = search->positions.data != NULL;
+    if (count == out->count && (!dataset->numbers.data || has_table) &&
+        (!has_table || search->positions.count == recmap_dataset_count(handle->dataset)))
         return 1;
     PyErr_SetString(PyExc_ValueError, "the arrays do not have the sizes that are needed");
     return 0;
 }
 
-/* The ids are looked up in groups, without the GIL in between. `table` maps record numbers to
- * positions in a view, if a list or mask selected its records. */
-PyObject *dataset_find_many(PyObject *object, PyObject *arguments) {
-    struct dataset_object *self = (struct dataset_object *)object;
-    PyObject *ids, *table;
-    struct array_view out = ARRAY_VIEW_INIT, positions = ARRAY_VIEW_INIT;
-    if (!PyArg_ParseTuple(arguments, "O!O&O:_find_many", &PyList_Type, &ids, take_array_out, &out,
-                          &table))
-        return NULL;
-    struct search search = {.handle = dataset_handle(self), .dataset = self};
-    int found = search.handle && (table == Py_None ||
-                                  take_array_of(table, &positions, sizeof(int64_t), PyBUF_SIMPLE));
-    if (found) {
-        handle_retain(search.handle);
-        search.positions = positions.data;
-        search.is_whole = !self->numbers.data && !self->first && self->step == 1 &&
-                          self->count == recmap_dataset_count(search.handle->dataset);
-        found = check_sizes(&search, ids, &out, &positions) && find_all_groups(&search, ids, &out);
-        handle_release(search.handle);
+static void search_stop(struct search *search) {
+    if (search->handle) handle_release(search->handle);
+    array_release(&search->positions);
+}
+
+/* Finds a group of ids without the GIL. False with an exception set. */
+static int find_group(struct search *search, size_t first, const recmap_value *ids, size_t count) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    struct signal_check check;
+    signals_start(&check);
+    recmap_status status = recmap_dataset_find_many(search->out + first, search->handle->dataset,
+                                                    ids, count, search->position, search, &error);
+    signals_stop(&check);
+    if (status != RECMAP_OK) raise_error(&error);
+    return status == RECMAP_OK && PyErr_CheckSignals() >= 0;
+}
+
+/* The values borrow from the items of a list, so nothing else may change it. */
+static int find_all_groups(struct search *search, const struct items *ids) {
+    size_t capacity = search->count < GROUP_SIZE ? search->count : GROUP_SIZE;
+    recmap_value *values = malloc((capacity + 1) * sizeof *values);
+    int is_found = values != NULL;
+    if (!values) PyErr_NoMemory();
+    for (size_t first = 0; is_found && first < search->count; first += capacity) {
+        size_t left = search->count - first, count = left < capacity ? left : capacity;
+        for (size_t i = 0; is_found && i < count; i++)
+            is_found = item_at(&values[i], ids, first + i);
+        if (is_found) is_found = find_group(search, first, values, count);
     }
-    free(search.numbers);
-    array_release(&positions);
+    free(values);
+    return is_found;
+}
+
+PyObject *dataset_find_many(PyObject *object, PyObject *arguments) {
+    PyObject *list, *positions;
+    struct array_view out = ARRAY_VIEW_INIT;
+    struct items ids = {.array = ARRAY_VIEW_INIT};
+    struct search search = SEARCH_INIT;
+    if (!PyArg_ParseTuple(arguments, "OO&O:_find_many", &list, take_array_out, &out, &positions))
+        return NULL;
+    int found =
+        take_items(&ids, list, RECMAP_TYPE_INT64) &&
+        search_start(&search, (struct dataset_object *)object, ids.count, &out, positions) &&
+        find_all_groups(&search, &ids);
+    search_stop(&search);
+    items_release(&ids);
+    array_release(&out);
+    if (!found) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* Finds the ids of the records `numbers` of `source`, without the GIL. */
+static int find_records(struct search *search, struct handle_object *source,
+                        const struct array_view *numbers) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    struct signal_check check;
+    handle_retain(source);
+    signals_start(&check);
+    recmap_status status = recmap_dataset_match(search->out, search->handle->dataset,
+                                                source->dataset, numbers->data, numbers->count,
+                                                search->position, search, &error);
+    signals_stop(&check);
+    handle_release(source);
+    if (status != RECMAP_OK) raise_error(&error);
+    return status == RECMAP_OK && PyErr_CheckSignals() >= 0;
+}
+
+PyObject *dataset_find_records(PyObject *object, PyObject *arguments) {
+    PyObject *source, *numbers_object, *positions;
+    struct array_view out = ARRAY_VIEW_INIT, numbers = ARRAY_VIEW_INIT;
+    struct search search = SEARCH_INIT;
+    if (!PyArg_ParseTuple(arguments, "O!OO&O:_find_records", dataset_type, &source, &numbers_object,
+                          take_array_out, &out, &positions))
+        return NULL;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)source);
+    int found =
+        handle && take_array_of(numbers_object, &numbers, sizeof(uint64_t), PyBUF_SIMPLE) &&
+        search_start(&search, (struct dataset_object *)object, numbers.count, &out, positions) &&
+        find_records(&search, handle, &numbers);
+    search_stop(&search);
+    array_release(&numbers);
     array_release(&out);
     if (!found) return NULL;
     Py_RETURN_NONE;

@@ -41,9 +41,23 @@ def test_arrays_of_ids(digits, kind):
     assert digits.find_many(ids).tolist() == [7, 5, -1]
 
 
-@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.int32])
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.int32, np.uint64, ">i8"])
 def test_arrays_of_integers(repeated, kind):
     assert repeated.find_many(np.array([9, 0, 77], kind)).tolist() == [9, 0, -1]
+
+
+def test_an_array_with_steps(repeated):
+    ids = np.arange(40)[::-3]
+    assert repeated.find_many(ids).tolist() == expected(repeated, ids.tolist())
+
+
+def test_many_ids_are_found_by_several_threads(repeated):
+    ids = np.random.default_rng(0).integers(-3, 13, 50_000)
+    first = np.where((ids >= 0) & (ids < 10), ids, -1)
+    assert np.array_equal(repeated.find_many(ids), first)
+    assert np.array_equal(repeated.find_many(ids.tolist()), first)
+    last_first = np.where(first >= 0, 9 - first, -1)  # record 29 has the id 9
+    assert np.array_equal(repeated[::-1].find_many(ids), last_first)
 
 
 def test_ids_of_another_type_are_absent(repeated, digits):
@@ -96,8 +110,9 @@ def test_an_index_without_ids(made):
 
 
 def test_ids_that_do_not_fit(repeated):
-    with pytest.raises(ValueError, match="does not fit 64 bits"):
-        repeated.find_many([2**63])
+    for ids in ([2**63], np.array([2**63], np.uint64)):
+        with pytest.raises(ValueError, match="does not fit 64 bits"):
+            repeated.find_many(ids)
 
 
 def test_an_id_that_closes_the_data_set(repeated):

@@ -82,16 +82,12 @@ def test_views_integers_and_three_sides(tmp_path):
     assert len(recmap.join({"all": view, "none": even[:0]})) == 0
 
 
-def test_different_ids_with_the_same_hash(sides, monkeypatch):
-    """As if all ids of the captions collided with the hash of "a"."""
-    read = recmap.Dataset._read_id_hashes
-
-    def collide(self, out):
-        read(self, out)
-        out[:] = 7
-
-    monkeypatch.setattr(recmap.Dataset, "_read_id_hashes", collide)
-    assert pairs(recmap.join(sides)) == [(0, 3), (1, 0), (3, 1), (4, 0)]
+def test_records_that_a_view_repeats(sides):
+    images, captions = sides["image"], sides["caption"]
+    joined = recmap.join({"image": images[[1, 1, 4]], "caption": captions[::-1]})
+    assert pairs(joined) == [(0, 4), (1, 4), (2, 4)]
+    joined = recmap.join({"caption": captions, "image": images[[4, 4, 1, 3]]}, missing="null")
+    assert pairs(joined) == [(0, 0), (1, 3), (2, -1), (3, -1), (4, 3)]
 
 
 @pytest.mark.skipif(not PROGRAM, reason="RECMAP_WRITE_MUTATED names no program")

@@ -1,0 +1,46 @@
+/* The radix sort orders items by some bits of their keys, and keeps the order of equal ones. */
+#include "base/radix.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "support/folder.h"
+
+static void check_sort(size_t count, unsigned first_bit, unsigned end_bit, struct rng *random) {
+    struct radix_item *items = must_realloc(NULL, (count + 1) * sizeof *items);
+    struct radix_item *scratch = must_realloc(NULL, (count + 1) * sizeof *scratch);
+    for (size_t i = 0; i < count; i++) items[i] = (struct radix_item){rng_skewed(random, 64), i};
+    struct radix_item *sorted = radix_sort(items, scratch, count, first_bit, end_bit);
+    assert_true(sorted == items || sorted == scratch);
+    unsigned width = end_bit - first_bit;
+    uint64_t mask = width < 64 ? ((uint64_t)1 << width) - 1 : UINT64_MAX, sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += sorted[i].value;
+        if (!i) continue;
+        uint64_t before = sorted[i - 1].key >> first_bit & mask;
+        uint64_t here = sorted[i].key >> first_bit & mask;
+        assert_true(before < here || (before == here && sorted[i - 1].value < sorted[i].value));
+    }
+    assert_int_equal(sum, count ? count * (count - 1) / 2 : 0);
+    free(items);
+    free(scratch);
+}
+
+static void test_sorts(void **state) {
+    (void)state;
+    struct rng random = {1};
+    for (size_t count = 0; count < 300; count += 37)
+        for (unsigned first_bit = 0; first_bit < 64; first_bit += 13)
+            for (unsigned end_bit = first_bit + 1; end_bit <= 64; end_bit++)
+                check_sort(count, first_bit, end_bit, &random);
+    check_sort(70000, 26, 48, &random);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sorts)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
