@@ -224,7 +224,7 @@ recmap_status recmap_annotation_add_column(recmap_annotation *annotation, const 
     return status;
 }
 
-static bool keep_found(recmap_annotation *annotation, size_t count, uint64_t number) {
+bool annotation_keep_found(recmap_annotation *annotation, size_t count, uint64_t number) {
     if (!array_reserve(&annotation->found, &annotation->found_capacity, count + 1,
                        sizeof *annotation->found))
         return false;
@@ -238,7 +238,7 @@ static recmap_status find_number(size_t *count, recmap_annotation *annotation,
     if (value->type != RECMAP_TYPE_INT64 || value->as.int64 < 0 ||
         (uint64_t)value->as.int64 >= index_manifest(annotation->index)->record_count)
         return RECMAP_OK;
-    if (!keep_found(annotation, 0, (uint64_t)value->as.int64)) return fail_memory(error);
+    if (!annotation_keep_found(annotation, 0, (uint64_t)value->as.int64)) return fail_memory(error);
     *count = 1;
     return RECMAP_OK;
 }
@@ -267,7 +267,7 @@ recmap_status annotation_find(size_t *count, recmap_annotation *annotation, recm
         bool is_found;
         RETURN_IF_FAILED(index_candidates_next(&candidates, &number, &is_found, error));
         if (!is_found) return RECMAP_OK;
-        if (!keep_found(annotation, *count, number)) return fail_memory(error);
+        if (!annotation_keep_found(annotation, *count, number)) return fail_memory(error);
     }
     return find_by_reading(count, annotation, value, error);
 }
@@ -332,48 +332,4 @@ recmap_status annotation_fail_key(const recmap_annotation *annotation, recmap_ke
         fail_advise(error, "remove the rows of other records; ids are those of feature \"%s\"",
                     manifest->id_name);
     return RECMAP_INVALID;
-}
-
-static recmap_status add_row(recmap_annotation *annotation, struct new_column *column,
-                             recmap_key key, const recmap_value *key_value,
-                             const recmap_value *value, recmap_error *error) {
-    size_t count;
-    if (key_value->type != RECMAP_TYPE_INT64 &&
-        (key == RECMAP_KEY_NUMBER || key_value->type != RECMAP_TYPE_BYTES))
-        return fail(error, RECMAP_INVALID,
-                    "the key has type %s: give an int64 number, or an int64 or bytes id",
-                    recmap_type_name(key_value->type));
-    if (value->type != RECMAP_TYPE_NONE && value->type != column->type)
-        return fail(error, RECMAP_INVALID, "the value has type %s, but column \"%s\" has type %s",
-                    recmap_type_name(value->type), column->name, recmap_type_name(column->type));
-    RETURN_IF_FAILED(annotation_find(&count, annotation, key, key_value, error));
-    if (!count) return annotation_fail_key(annotation, key, key_value, error);
-    return annotation_add_value(annotation, column, count, value, error);
-}
-
-/* Rows belong to the column that was added last. After an error some of the rows may have been
- * added, so the annotation is closed: it cannot be finished. */
-recmap_status recmap_annotation_add_rows(recmap_annotation *annotation, recmap_key key,
-                                         const recmap_value *keys, const recmap_value *values,
-                                         size_t count, recmap_error *error) {
-    enum { REPORT_ROWS = 1 << 16 };
-    struct new_column *column =
-        annotation->column_count ? &annotation->columns[annotation->column_count - 1] : NULL;
-    if (!column || column->old_column != NOT_OLD || column->path)
-        return fail(error, RECMAP_INVALID,
-                    "there is no column to add rows to: call recmap_annotation_add_column first");
-    if (key != RECMAP_KEY_ID && key != RECMAP_KEY_NUMBER)
-        return fail(error, RECMAP_INVALID, "invalid key %d: use ID or NUMBER", (int)key);
-    RETURN_IF_FAILED(annotation_check_key(annotation, key, error));
-    recmap_status status = RECMAP_OK;
-    for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
-        uint64_t total = index_manifest(annotation->index)->record_count;
-        if (column->row_count % REPORT_ROWS == 0)
-            status = annotation_report(annotation, min_u64(column->row_count, total), total,
-                                       column->row_count, error);
-        if (status == RECMAP_OK)
-            status = add_row(annotation, column, key, &keys[i], &values[i], error);
-    }
-    annotation->is_closed |= status != RECMAP_OK;
-    return status;
 }

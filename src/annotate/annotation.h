@@ -60,6 +60,9 @@ recmap_status annotation_set_type(recmap_annotation *annotation, struct new_colu
 recmap_status annotation_find(size_t *count, recmap_annotation *annotation, recmap_key key,
                               const recmap_value *value, recmap_error *error);
 
+/* Sets annotation->found[i], which is the last one so far. False if memory runs out. */
+bool annotation_keep_found(recmap_annotation *annotation, size_t i, uint64_t number);
+
 /* Adds a value of the column's type, or none, to each of the `count` records in
  * annotation->found. */
 recmap_status annotation_add_value(recmap_annotation *annotation, struct new_column *column,

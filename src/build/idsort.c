@@ -75,18 +75,32 @@ static void sort_pass(struct id_pair *sorted, const struct id_pair *pairs, size_
     for (size_t i = 0; i < count; i++) sorted[starts[pairs[i].hash >> shift & 0xffff]++] = pairs[i];
 }
 
+/* The bits in which hashes differ; 0 if the pairs are sorted already. */
+static uint64_t unsorted_bits(const struct id_pair *pairs, size_t count) {
+    uint64_t differing = 0;
+    bool is_sorted = true;
+    for (size_t i = 1; i < count; i++) {
+        differing |= pairs[i].hash ^ pairs[0].hash;
+        is_sorted &= pairs[i - 1].hash <= pairs[i].hash;
+    }
+    return is_sorted ? 0 : differing;
+}
+
 /* Sorts the buffer by the 48 bits of the hash. The sort is stable and pairs with equal hashes were
  * added by ascending number, so they stay in that order. */
 static bool sort_buffer(struct idsort *sorter) {
+    uint64_t bits = unsorted_bits(sorter->buffer, sorter->buffered);
+    if (!bits) return true;
     size_t *starts = malloc(((size_t)1 << 16) * sizeof *starts);
     if (!starts) return false;
-    sort_pass(sorter->scratch, sorter->buffer, sorter->buffered, 0, starts);
-    sort_pass(sorter->buffer, sorter->scratch, sorter->buffered, 16, starts);
-    sort_pass(sorter->scratch, sorter->buffer, sorter->buffered, 32, starts);
+    for (unsigned shift = 0; shift < IDS_HASH_BITS; shift += 16) {
+        if (!(bits >> shift & 0xffff)) continue;
+        sort_pass(sorter->scratch, sorter->buffer, sorter->buffered, shift, starts);
+        struct id_pair *sorted = sorter->scratch;
+        sorter->scratch = sorter->buffer;
+        sorter->buffer = sorted;
+    }
     free(starts);
-    struct id_pair *sorted = sorter->scratch;
-    sorter->scratch = sorter->buffer;
-    sorter->buffer = sorted;
     return true;
 }
 

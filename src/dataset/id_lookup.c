@@ -56,7 +56,7 @@ static void join_parts(struct id_lookup *lookup) {
     lookup->item_count = count;
 }
 
-static void sort_items(struct id_lookup *lookup, unsigned first_bit, unsigned end_bit) {
+static void sort_by_key(struct id_lookup *lookup, unsigned first_bit, unsigned end_bit) {
     struct radix_item *items = lookup->items;
     lookup->items = radix_sort(items, lookup->scratch, lookup->item_count, first_bit, end_bit);
     if (lookup->items != items) lookup->scratch = items;
@@ -248,11 +248,11 @@ static recmap_status run_phases(struct id_lookup *lookup, recmap_error *error) {
     lookup->item_count = lookup->count;
     RETURN_IF_FAILED(run_parts(hash_part, lookup, parts, threads, error));
     join_parts(lookup);
-    sort_items(lookup, IDS_HASH_BITS - SORTED_HASH_BITS, IDS_HASH_BITS);
+    sort_by_key(lookup, IDS_HASH_BITS - SORTED_HASH_BITS, IDS_HASH_BITS);
     RETURN_IF_FAILED(run_parts(search_part, lookup, parts, threads, error));
     swap_items(lookup);
     join_parts(lookup);
-    sort_items(lookup, 0, bit_length(lookup->dataset->info.record_count));
+    sort_by_key(lookup, 0, bit_length(lookup->dataset->info.record_count));
     return run_parts(verify_part, lookup, parts, threads, error);
 }
 

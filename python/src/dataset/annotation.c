@@ -1,5 +1,6 @@
 #include "dataset/annotation.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <recmap/annotation.h>
@@ -9,7 +10,7 @@
 #include "base/progress.h"
 #include "dataset/dataset.h"
 
-enum { GROUP_SIZE = 4096 };
+enum { GROUP_SIZE = 1 << 19 };
 
 /* The annotation, and the error of the last call. */
 struct annotate_call {
@@ -19,23 +20,40 @@ struct annotate_call {
     recmap_error error;
 };
 
+/* Keys and values of a group of rows. */
+struct row_group {
+    recmap_value *keys, *values;
+};
+
 /* Adds rows in groups. Other threads run while a group is looked up. */
 static int add_groups(struct annotate_call *call, recmap_key key, const struct items *keys,
-                      const struct items *values) {
-    recmap_value key_group[GROUP_SIZE], value_group[GROUP_SIZE];
-    for (size_t first = 0; first < keys->count; first += GROUP_SIZE) {
-        size_t left = keys->count - first, count = left < GROUP_SIZE ? left : GROUP_SIZE;
+                      const struct items *values, struct row_group *group, size_t capacity) {
+    for (size_t first = 0; first < keys->count; first += capacity) {
+        size_t left = keys->count - first, count = left < capacity ? left : capacity;
         for (size_t i = 0; i < count; i++)
-            if (!item_at(&key_group[i], keys, first + i) ||
-                !item_at(&value_group[i], values, first + i))
+            if (!item_at(&group->keys[i], keys, first + i) ||
+                !item_at(&group->values[i], values, first + i))
                 return 0;
         call->progress.thread = PyEval_SaveThread();
-        call->status = recmap_annotation_add_rows(call->annotation, key, key_group, value_group,
+        call->status = recmap_annotation_add_rows(call->annotation, key, group->keys, group->values,
                                                   count, &call->error);
         PyEval_RestoreThread(call->progress.thread);
         if (call->status != RECMAP_OK) return 0;
     }
     return 1;
+}
+
+static int add_items(struct annotate_call *call, recmap_key key, const struct items *keys,
+                     const struct items *values) {
+    size_t capacity = keys->count < GROUP_SIZE ? keys->count + 1 : GROUP_SIZE;
+    struct row_group group = {malloc(capacity * sizeof *group.keys),
+                              malloc(capacity * sizeof *group.values)};
+    int added = group.keys && group.values;
+    if (added) added = add_groups(call, key, keys, values, &group, capacity);
+    else PyErr_NoMemory();
+    free(group.keys);
+    free(group.values);
+    return added;
 }
 
 static int add_rows(struct annotate_call *call, PyObject *change) {
@@ -53,7 +71,7 @@ static int add_rows(struct annotate_call *call, PyObject *change) {
         if (keys.count != values.count)
             PyErr_SetString(PyExc_ValueError, "there must be one value for each key");
         else if (call->status == RECMAP_OK)
-            added = add_groups(call, (recmap_key)key, &keys, &values);
+            added = add_items(call, (recmap_key)key, &keys, &values);
         items_release(&values);
     }
     items_release(&keys);
