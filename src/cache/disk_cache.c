@@ -53,6 +53,23 @@ static bool read_usage(struct usage *usage, int fd) {
            !memcmp(usage->magic, usage_magic, sizeof usage_magic);
 }
 
+/* Whether an open file may be overwritten as the usage: it is one, or it is empty or zeros, as
+ * after a power failure. Anything else is a file of that name which is not recmap's. */
+static recmap_status check_usage(int fd, const char *path, recmap_error *error) {
+    static const struct usage zeros;
+    struct usage usage = zeros;
+    struct file_stat stat;
+    RETURN_IF_FAILED(file_get_stat(&stat, fd, path, error));
+    size_t size = stat.size < sizeof usage ? (size_t)stat.size : sizeof usage;
+    RETURN_IF_FAILED(file_read_at(fd, &usage, size, 0, path, error));
+    if (stat.size <= sizeof usage && (!memcmp(usage.magic, usage_magic, sizeof usage_magic) ||
+                                      !memcmp(&usage, &zeros, sizeof usage)))
+        return RECMAP_OK;
+    fail(error, RECMAP_IO, "was not written by recmap, which would overwrite it");
+    fail_file(error, path);
+    return RECMAP_IO;
+}
+
 static recmap_status write_usage(int fd, const char *path, uint64_t used, int64_t started_ns,
                                  recmap_error *error) {
     struct usage usage = {.used = used, .started_ns = started_ns};
@@ -87,6 +104,7 @@ static recmap_status begin_usage(const struct disk_cache *cache, bool is_first,
     bool is_held;
     RETURN_IF_FAILED(private_open(&fd, cache->usage_path, true, error));
     recmap_status status = private_lock(&is_held, fd, PRIVATE_EXCLUSIVE, cache->usage_path, error);
+    if (status == RECMAP_OK) status = check_usage(fd, cache->usage_path, error);
     bool is_needed = status == RECMAP_OK && (is_first || !read_usage(&usage, fd));
     if (is_needed) status = count_used(&used, cache->folder, error);
     if (is_needed && status == RECMAP_OK)
@@ -349,10 +367,15 @@ static recmap_status fail_used(const char *folder, recmap_error *error) {
     return RECMAP_IO;
 }
 
-/* The next process counts the space again if there is no usage file. */
+/* The next process counts the space again if there is no usage file. A file of that name that is
+ * not recmap's stays. */
 static void remove_usage(const char *folder) {
+    int fd = -1;
     char *path = path_join(folder, "usage");
-    if (path) private_remove(path);
+    if (path && private_open(&fd, path, false, NULL) == RECMAP_OK) {
+        if (check_usage(fd, path, NULL) == RECMAP_OK) private_remove(path);
+        file_close(fd);
+    }
     free(path);
 }
 

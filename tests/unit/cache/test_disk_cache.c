@@ -78,11 +78,62 @@ static void test_hard_links_are_refused(void **state) {
     buffer_deinit(&mine);
 }
 
+static void assert_refused(const char *message) {
+    struct disk_cache *cache = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_int_equal(disk_cache_open(&cache, "cache", 1 << 20, &error), RECMAP_IO);
+    assert_null(cache);
+    assert_string_equal(error.message, message);
+    assert_string_equal(error.path, "cache/usage");
+    assert_non_null(strstr(error.advice, "name a folder"));
+}
+
+/* A file that happens to be called `usage` is neither overwritten nor removed, whatever its size;
+ * one that a power failure emptied is written again. */
+static void test_file_of_the_user(void **state) {
+    (void)state;
+    static const uint8_t zeros[32];
+    static const char *const texts[] = {"x", "12 GB on Monday\n",
+                                        "this text has more bytes than the file of recmap has\n",
+                                        "recmap cache 1\n, which is what it begins with, too\n"};
+    disk_cache_close(open_cache(1 << 20));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        uint64_t size = 0;
+        file_write("cache/usage", texts[i], strlen(texts[i]));
+        assert_refused("was not written by recmap, which would overwrite it");
+        assert_int_equal(disk_cache_clear(&size, "cache", NULL), RECMAP_OK);
+        struct buffer usage = file_read("cache/usage");
+        assert_int_equal(usage.size, strlen(texts[i]));
+        assert_memory_equal(usage.data, texts[i], usage.size);
+        buffer_deinit(&usage);
+    }
+    for (size_t size = 0; size <= sizeof zeros; size += sizeof zeros / 2) {
+        file_write("cache/usage", zeros, size);
+        disk_cache_close(open_cache(1 << 20));
+        struct buffer usage = file_read("cache/usage");
+        assert_memory_equal(usage.data, "recmap cache 1\n", 16);
+        buffer_deinit(&usage);
+    }
+}
+
+/* The folder may be another user's, as in a container, but not the files in it. */
+static void test_file_of_another_user(void **state) {
+    (void)state;
+    if (geteuid()) skip(); /* only root can give a file away */
+    disk_cache_close(open_cache(1 << 20));
+    assert_int_equal(chown("cache", 12345, 12345), 0);
+    disk_cache_close(open_cache(1 << 20));
+    assert_int_equal(chown("cache/usage", 12345, 12345), 0);
+    assert_refused("is not a regular file of this user");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_forked_child_does_not_keep_the_lock, folder_enter,
                                         folder_leave),
         cmocka_unit_test_setup_teardown(test_hard_links_are_refused, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_file_of_the_user, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_file_of_another_user, folder_enter, folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
