@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -35,6 +36,18 @@ static void assert_refused(const struct break_case *broken, recmap_status status
     assert_true(error->advice[0]);
 }
 
+/* Neither merging the index nor appending to it carries over what opening it refuses. */
+static void refuse_as_part(const struct break_case *broken, const char *target) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_builder *builder = NULL;
+    ASSERT_OK(recmap_index_builder_create(&builder, target, NULL, &error), &error);
+    recmap_status status = recmap_index_builder_add_index(builder, "forged.rmx", &error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(NULL, builder, &error);
+    assert_refused(broken, status, &error);
+    recmap_index_builder_destroy(builder);
+    assert_int_not_equal(access("merged.rmx", F_OK), 0);
+}
+
 static void refuse(const struct break_case *broken, bool in_memory) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct store_options options = {.in_memory = in_memory};
@@ -43,6 +56,8 @@ static void refuse(const struct break_case *broken, bool in_memory) {
     if (!broken->use) {
         assert_null(index);
         assert_refused(broken, status, &error);
+        refuse_as_part(broken, "merged.rmx");
+        refuse_as_part(broken, "forged.rmx");
         return;
     }
     ASSERT_OK(status, &error);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import warnings
 
 import pytest
 import recmap
@@ -36,6 +37,56 @@ def check_together(ds, read):
         assert str(error)
 
 
+TEXT = {"text": recmap.FixedLen((), "bytes")}
+
+
+def errors_of(call, *arguments, **options):
+    """What the call returns, or None after an error that says what is wrong."""
+    try:
+        return call(*arguments, **options)
+    except (recmap.Error, KeyError) as error:
+        assert str(error)
+        return None
+
+
+def check_parsed(ds, read):
+    """What is parsed are values of the records; by a loader, too."""
+    good = [number for number, record in enumerate(read) if isinstance(record, bytes)]
+    columns = errors_of(ds.parse, good, TEXT) if good else None
+    for number, text in zip(good, [] if columns is None else columns["text"], strict=False):
+        assert bytes(text) in read[number]
+    loader = recmap.Loader(ds, batch_size=7, features=TEXT, epochs=1)
+    batches = errors_of(list, loader) or []
+    for batch in batches:
+        for number, text in zip(batch.numbers.tolist(), batch["text"], strict=True):
+            assert not isinstance(read[number], bytes) or bytes(text) in read[number]
+
+
+def check_found(ds, read):
+    """An id leads to a record that has it, or to none."""
+    ids = [f"id-{number}" for number in (0, 3, 14, 15, 44, 1000)]
+    numbers = [errors_of(ds.find, id) for id in ids]
+    together = errors_of(ds.find_many, ids)
+    for found in numbers, [] if together is None else together.tolist():
+        for id, number in zip(ids, found, strict=bool(found)):
+            if number is not None and number >= 0 and isinstance(read[number], bytes):
+                assert id.encode() in read[number]
+
+
+def check_described(ds):
+    """Whatever a verification finds, it says what. (It compares the shards with what was indexed,
+    so it does not find forged places of records.)"""
+    report = errors_of(ds.verify, progress=None)
+    assert report is None or all(finding["reason"] for finding in report["damage"])
+    for name in ds.columns:
+        errors_of(ds.columns.__getitem__, name)
+    for name in ds.counts:
+        errors_of(ds.counts.__getitem__, name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # records of other formats are not described
+        errors_of(ds.schema, 5)
+
+
 @pytest.mark.skipif(not PROGRAM, reason="RECMAP_WRITE_MUTATED names no program")
 def test_mutated_indexes(tmp_path):
     subprocess.run([PROGRAM, "1", str(CASES)], check=True, cwd=tmp_path)
@@ -53,5 +104,8 @@ def test_mutated_indexes(tmp_path):
                 assert due is None or read == due, (seed, access)
                 due = read
                 check_together(ds, read)
+                check_parsed(ds, read)
+                check_found(ds, read)
+                check_described(ds)
                 opened += 1
     assert opened > CASES
