@@ -20,6 +20,17 @@ def shard(*payloads):
 
 
 class Naming(CliTest):
+    def test_read_only_folder(self):
+        """In /sys not even root may create files."""
+        self.write("a", tfrecord(EXAMPLES))
+        result = self.run_recmap("index", "-o", "/sys/a.rmx", "a")
+        self.assertEqual((result.out, result.status), (b"", 4))
+        self.assertRegex(
+            result.err.decode(),
+            r"^recmap: /sys/a\.rmx: cannot create a file in this folder: [^\n]*\n"
+            r"  write to another folder \(-o NAME\.rmx\)\n$",
+        )
+
     def test_the_default_name(self):
         for name, files in {
             "a.rmx": ["a.tfrecord"],

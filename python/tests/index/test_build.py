@@ -76,6 +76,12 @@ def test_merge_equals_one_build(copied_digits):
         recmap.merge(copied_digits / "merged.rmx", parts)
 
 
+def test_read_only_folder_is_advised_of_index_path(copied_digits):
+    """In /sys not even root may create files."""
+    with pytest.raises(PermissionError, match=r'write to another folder \(index="NAME.rmx"\)'):
+        recmap.open(copied_digits, index="/sys/x.rmx")
+
+
 def test_read_only_folder_needs_index_path(copied_digits, tmp_path_factory):
     if os.geteuid() == 0:
         pytest.skip("root may write anywhere")
