@@ -70,23 +70,51 @@ def iterate(alarm, iterable, seen):
         alarm.disarm()
 
 
-def check_interrupted(make, numbers_of, expected, seed):
+class Epochs:
+    """The numbers that loops should deliver, epoch after epoch."""
+
+    def __init__(self, expected):
+        self._expected = expected
+        self.epoch, self._rest = 0, list(expected(0))
+        self._length = len(self._rest)
+
+    def take(self, numbers):
+        """Compares delivered numbers with the next ones."""
+        for number in numbers:
+            assert number == self._rest.pop(0)
+            if not self._rest:
+                self.epoch, self._rest = self.epoch + 1, list(self._expected(self.epoch + 1))
+
+    def check_state(self, state):
+        """An epoch's end may be told as such, or as the start of the next one."""
+        epoch, position = state["epoch"], state["position"]
+        if position == self._length:
+            epoch, position = epoch + 1, 0
+        assert (epoch, position) == (self.epoch, self.position)
+
+    @property
+    def position(self):
+        return self._length - len(self._rest)
+
+    def is_within(self):
+        return self.position > 0
+
+
+def check_interrupted(make, numbers_of, expected, seed, count=COUNT):
     """Loops over what `make` makes, interrupted and begun again; `expected(epoch)` are the numbers
     of an epoch. What was delivered, and the position, must be those of loops that nothing
     interrupts."""
     loader, iterable = make()
-    epoch, rest = 0, list(expected(0))
+    epochs, within = Epochs(expected), 0
     with Alarm(seed) as alarm:
-        while alarm.count < COUNT:
-            seen = []
+        while alarm.count < count:
+            seen, rung = [], alarm.count
             iterate(alarm, iterable, seen)
-            for number in (number for item in seen for number in numbers_of(item)):
-                assert number == rest.pop(0)
-                if not rest:
-                    epoch, rest = epoch + 1, list(expected(epoch + 1))
-            state = loader.state_dict()
-            length = len(loader.order)
-            assert (state["epoch"], state["position"]) == (epoch, length - len(rest))
+            epochs.take(number for item in seen for number in numbers_of(item))
+            epochs.check_state(loader.state_dict())
+            within += alarm.count > rung and epochs.is_within()
+    # Interrupts fell into epochs, not only between two loops.
+    assert within > count / 4
 
 
 def make_loader(digits, **more):
@@ -139,6 +167,109 @@ def test_tensors_of_torch(digits):
         return loader, recmap.torch.IterableDataset(loader, numbers="number")
 
     check_interrupted(make, lambda batch: batch["number"].tolist(), expected_of(digits), 4)
+
+
+def test_batches_of_the_loader_of_torch(digits):
+    pytest.importorskip("torch")
+    import recmap.torch
+
+    def make():
+        loader = recmap.torch.Loader(
+            digits, 32, shuffle=True, seed=3, features=FEATURES, numbers="number"
+        )
+        return loader, loader
+
+    check_interrupted(make, lambda batch: batch["number"].tolist(), expected_of(digits), 8)
+
+
+@pytest.mark.parametrize("batch_size", [32, None])
+def test_numbers_of_a_sampler(digits, batch_size):
+    """A `for` over the same sampler would start again at its beginning, so each loop resumes a new
+    sampler from the state of the interrupted one."""
+    pytest.importorskip("torch")
+    import recmap.torch
+
+    order = recmap.Shuffled(len(digits), seed=3)
+    epochs, within = Epochs(expected_of(digits)), 0
+    sampler = recmap.torch.Sampler(order, batch_size)
+    with Alarm(9) as alarm:
+        while alarm.count < COUNT:
+            seen, rung = [], alarm.count
+            iterate(alarm, sampler, seen)
+            epochs.take(seen if batch_size is None else sum(seen, []))
+            state = sampler.state_dict()
+            epochs.check_state(state)
+            within += alarm.count > rung and epochs.is_within()
+            sampler = recmap.torch.Sampler(order, batch_size)
+            sampler.load_state_dict(state)
+    assert within > COUNT / 4
+
+
+def test_a_sampler_in_a_data_loader(digits):
+    """PyTorch's loader takes numbers before it delivers their batch, so the state is that after the
+    delivered batches. No interrupt is injected with worker processes: it ends PyTorch's iterator
+    with what that has requested, wherever it falls, and the loop resumes from the same state."""
+    torch = pytest.importorskip("torch")
+    import recmap.torch
+
+    order = recmap.Shuffled(len(digits), seed=3)
+    records = recmap.torch.MapDataset(digits, {"label": recmap.FixedLen()})
+    labels, epochs, within = digits.columns["label"], Epochs(expected_of(digits)), 0
+    state = recmap.torch.Sampler(order, 32).state_dict()
+    with Alarm(10) as alarm:
+        while alarm.count < COUNT:
+            sampler = recmap.torch.Sampler(order, 32)
+            sampler.load_state_dict(state)
+            seen, rung = [], alarm.count
+            with contextlib.suppress(Interrupt):
+                for batch in torch.utils.data.DataLoader(records, batch_sampler=sampler):
+                    seen.append(batch)
+                    if len(seen) == 1:  # creating the iterator takes longer than all batches
+                        alarm.arm()
+            alarm.disarm()
+            state = sampler.state_after(len(seen)) if seen else sampler.state_dict()
+            start, length = epochs.epoch, sum(len(batch["label"]) for batch in seen)
+            numbers = order.at(start, np.arange(length) + epochs.position).tolist()
+            assert [int(label) for batch in seen for label in batch["label"]] == labels[
+                numbers
+            ].tolist()
+            epochs.take(numbers)
+            epochs.check_state(state)
+            within += alarm.count > rung and epochs.is_within()
+    assert within > COUNT / 4
+
+
+@pytest.mark.parametrize("is_of_torch", [False, True])
+def test_columns_that_fail(digits, monkeypatch, is_of_torch):
+    """An error out of the conversion of a batch to columns loses no batch."""
+    import recmap._loader.loader as module
+
+    if is_of_torch:
+        pytest.importorskip("torch")
+        import recmap.torch
+    chance, columns_of, failures = random.Random(11), module.columns_of, []
+
+    def fail_now_and_then(batch):
+        if chance.random() < 0.1:
+            failures.append(1)
+            raise MemoryError
+        return columns_of(batch)
+
+    monkeypatch.setattr(module, "columns_of", fail_now_and_then)
+    if is_of_torch:
+        loader = recmap.torch.Loader(
+            digits, 32, shuffle=True, seed=3, features=FEATURES, numbers="number"
+        )
+    else:
+        loader, _ = make_loader(digits, features=FEATURES)
+    epochs = Epochs(expected_of(digits))
+    while len(failures) < COUNT:
+        with contextlib.suppress(MemoryError):
+            for batch in loader:
+                numbers = batch["number"] if is_of_torch else batch.numbers
+                epochs.take(numbers.tolist())
+        epochs.check_state(loader.state_dict())
+    assert epochs.epoch > 0
 
 
 def test_elements_of_grain(digits):
