@@ -10,6 +10,7 @@ import math
 import os
 import random
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -400,41 +401,65 @@ def test_signals_are_answered_during_a_gather(digits_index, threads, access, fea
     assert ds.gather([3]).numbers.tolist() == [3]
 
 
+INTERVAL = 0.03  # seconds of processor time between two signals
+
+
+def check_answered(make_call):
+    """A long call answers signals while it works, at least each fourth of those that are sent: it
+    does not work longer than four intervals without answering. They follow the processor time, so
+    that a busy machine makes no difference. `make_call(count)` prepares a call."""
+    rings = []
+    former = signal.signal(signal.SIGPROF, lambda number, frame: rings.append(number))
+    try:
+        count, sent = 200_000, 0
+        while sent < 12:
+            assert count < 100_000_000
+            call = make_call(count)
+            rings.clear()
+            start = time.process_time()
+            signal.setitimer(signal.ITIMER_PROF, INTERVAL, INTERVAL)
+            call()
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            sent = (time.process_time() - start) / INTERVAL
+            count *= 2
+        assert len(rings) >= sent / 4
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, former)
+
+
 def test_signals_are_answered_while_batches_are_placed():
     """The first call for an epoch of a grouped order places all its batches."""
-    rings = []
-    former = signal.signal(signal.SIGALRM, lambda number, frame: rings.append(number))
-    signal.setitimer(signal.ITIMER_REAL, 0.03, 0.03)
-    try:
-        count = 1_000_000
-        while len(rings) < 4:  # answered only after the call, they are one or two
-            assert count < 20_000_000
-            order = recmap.Grouped(np.arange(count), 1, seed=2)
-            rings.clear()
-            order._order.at(np.zeros(1, np.uint64), 0, np.zeros(1, np.uint64))
-            count *= 2
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, former)
+
+    def make_call(count):
+        order = recmap.Grouped(np.arange(count), 1, seed=2)._order
+        return lambda: order.at(np.zeros(1, np.uint64), 0, np.zeros(1, np.uint64))
+
+    check_answered(make_call)
 
 
 @pytest.mark.parametrize("kind", ["Grouped", "Stratified"])
 def test_signals_are_answered_while_an_order_is_created(kind):
     """Both sort their labels first; stratified orders then assign a group to each position."""
-    rings = []
-    former = signal.signal(signal.SIGALRM, lambda number, frame: rings.append(number))
-    signal.setitimer(signal.ITIMER_REAL, 0.03, 0.03)
-    try:
-        count = 200_000
-        while len(rings) < 4:  # answered only after the call, they are one or two
-            assert count < 20_000_000
-            labels = np.random.default_rng(1).integers(0, 1 << 60, count)
-            rings.clear()
-            getattr(recmap, kind)(labels, 8)
-            count *= 2
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, former)
+
+    def make_call(count):
+        labels = np.random.default_rng(1).integers(0, 1 << 60, count)
+        return lambda: getattr(recmap, kind)(labels, 8)
+
+    check_answered(make_call)
+
+
+@pytest.mark.parametrize("features", [None, FEATURES])
+def test_signals_are_answered_throughout_a_gather(digits, features):
+    parser = recmap._example.features.parser_of(features) if features else None
+
+    def make_call(count):
+        numbers = np.random.default_rng(1).integers(0, len(digits), count, np.uint64)
+        if parser is None:
+            return lambda: digits._gather(numbers, 1)
+        return lambda: digits._parse(parser, numbers, False, 1)
+
+    check_answered(make_call)
 
 
 def _interrupt(number, frame):
