@@ -34,19 +34,19 @@ struct fixture {
 
 typedef recmap_status (*call_fn)(const struct fixture *fixture);
 
-static recmap_status finish(recmap_status status, recmap_order *order) {
-    recmap_order_release(order);
+static recmap_status finish(recmap_status status, recmap_order **order) {
+    recmap_order_release(*order);
     return status;
 }
 
 static recmap_status create_grouped(const struct fixture *fixture) {
     recmap_order *order = NULL;
-    return finish(recmap_order_grouped(&order, fixture->labels, RECORDS, 8, 1, NULL), order);
+    return finish(recmap_order_grouped(&order, fixture->labels, RECORDS, 8, 1, NULL), &order);
 }
 
 static recmap_status create_stratified(const struct fixture *fixture) {
     recmap_order *order = NULL;
-    return finish(recmap_order_stratified(&order, fixture->labels, RECORDS, 8, 1, NULL), order);
+    return finish(recmap_order_stratified(&order, fixture->labels, RECORDS, 8, 1, NULL), &order);
 }
 
 static recmap_status create_bucketed(const struct fixture *fixture) {
@@ -54,26 +54,26 @@ static recmap_status create_bucketed(const struct fixture *fixture) {
     static const int64_t bounds[] = {1 << 10, 1 << 20};
     recmap_bucket_size size = {.batch_size = 8};
     return finish(recmap_order_bucketed(&order, fixture->labels, RECORDS, bounds, 2, size, 1, NULL),
-                  order);
+                  &order);
 }
 
 static recmap_status create_weighted(const struct fixture *fixture) {
     recmap_order *order = NULL;
-    return finish(recmap_order_weighted(&order, fixture->weights, RECORDS, 1, 1, NULL), order);
+    return finish(recmap_order_weighted(&order, fixture->weights, RECORDS, 1, 1, NULL), &order);
 }
 
 static recmap_status create_packed(const struct fixture *fixture) {
     recmap_order *order = NULL;
     recmap_packed_options options = RECMAP_PACKED_OPTIONS_INIT;
     options.size = 64;
-    return finish(recmap_order_packed(&order, fixture->counts, &options, NULL), order);
+    return finish(recmap_order_packed(&order, fixture->counts, &options, NULL), &order);
 }
 
 static recmap_status create_windows(const struct fixture *fixture) {
     recmap_order *order = NULL;
     recmap_windows_options options = RECMAP_WINDOWS_OPTIONS_INIT;
     options.size = 8;
-    return finish(recmap_order_windows(&order, fixture->counts, &options, NULL), order);
+    return finish(recmap_order_windows(&order, fixture->counts, &options, NULL), &order);
 }
 
 static recmap_status list_pieces(const struct fixture *fixture) {
