@@ -12,8 +12,8 @@
 #include "build/idsort.h"
 #include "index/manifest.h"
 #include "index/offsets.h"
-#include "net/url.h"
 #include "os/file.h"
+#include "protocol/url.h"
 
 struct packer {
     char *folder; /* of the index, resolved: shards are named relative to it */

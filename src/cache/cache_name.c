@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "net/sha256.h"
+#include "protocol/sha256.h"
 
 enum { DIGITS = 32 };
 

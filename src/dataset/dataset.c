@@ -10,8 +10,8 @@
 #include "dataset/direct_reader.h"
 #include "dataset/remote_index.h"
 #include "dataset/row_caches.h"
-#include "net/url.h"
 #include "os/memory.h"
+#include "protocol/url.h"
 
 static void fill_info(recmap_dataset *dataset) {
     const struct manifest *manifest = index_manifest(dataset->index);

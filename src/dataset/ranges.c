@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
-#include "dataset/record_sums.h"
+#include "long_records/record_sums.h"
 
 size_t ranges_count(const struct gather_parts *parts, size_t first_range) {
     size_t count = 0;

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "cache/cached_source.h"
 #include "net/remote.h"
-#include "net/url.h"
+#include "protocol/url.h"
 
 /* Copies the index through the cache, if there is one. Its blocks are compared with their
  * checksums, because a damaged one must be requested again. */

@@ -5,10 +5,10 @@
 
 #include <recmap/dataset.h>
 
-#include "dataset/list_marks.h"
-#include "dataset/record_layouts.h"
-#include "dataset/record_sums.h"
-#include "dataset/verified.h"
+#include "long_records/list_marks.h"
+#include "long_records/record_layouts.h"
+#include "long_records/record_sums.h"
+#include "long_records/verified.h"
 
 struct row_caches {
     struct verified verified;

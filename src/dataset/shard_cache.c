@@ -12,10 +12,10 @@
 #include "cache/cache_file.h"
 #include "cache/cached_source.h"
 #include "format/framing.h"
-#include "net/url.h"
 #include "os/file.h"
 #include "os/process.h"
 #include "os/thread.h"
+#include "protocol/url.h"
 #include "shards/shard_name.h"
 #include "spans/span_read.h"
 

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/proto.h"
 #include "index.pb-c.h"
-#include "net/reply.h"
+#include "protocol/reply.h"
 
 /* In memory, a hash is in text order, the most significant byte first. The file holds it as a
  * little-endian number. */

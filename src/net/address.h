@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/signature.h"
 #include "net/storage_options.h"
-#include "net/url.h"
+#include "protocol/signature.h"
+#include "protocol/url.h"
 
 enum { ADDRESS_MAX = 3 * URL_MAX + 2048, HOST_MAX = 320, HEADERS_MAX = 6 };
 

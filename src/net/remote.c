@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "net/client.h"
-#include "net/list_reply.h"
 #include "net/transfer.h"
+#include "protocol/list_reply.h"
 
 #define NS_PER_S 1000000000ll
 

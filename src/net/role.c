@@ -8,12 +8,12 @@
 
 #include "base/interrupt.h"
 #include "net/exchange.h"
-#include "net/reply.h"
-#include "net/role_reply.h"
-#include "net/url.h"
 #include "os/file.h"
 #include "os/process.h"
 #include "os/thread.h"
+#include "protocol/reply.h"
+#include "protocol/role_reply.h"
+#include "protocol/url.h"
 
 #define MACHINE_ENDPOINT "http://169.254.169.254"
 #define CONTAINER_ENDPOINT "http://169.254.170.2"

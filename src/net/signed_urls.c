@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "net/url.h"
+#include "protocol/url.h"
 
 enum { CAPACITY_FIRST = 64 };
 

@@ -8,9 +8,9 @@
 #include <recmap/storage.h>
 
 #include "net/retry.h"
-#include "net/role_reply.h"
 #include "net/signed_urls.h"
 #include "net/storage_options.h"
+#include "protocol/role_reply.h"
 
 struct transfer;
 

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/near_name.h"
-#include "net/profile.h"
 #include "os/file.h"
+#include "protocol/profile.h"
 
 enum { TIMEOUT_DEFAULT = 180, TIMEOUT_MAX = 86400, PROFILE_FILE_MAX = 1 << 20 };
 

@@ -12,11 +12,11 @@
 #include "net/blocked.h"
 #include "net/certificates.h"
 #include "net/curl_library.h"
-#include "net/list_reply.h"
 #include "net/redirect.h"
 #include "net/role.h"
 #include "os/process.h"
 #include "os/thread.h"
+#include "protocol/list_reply.h"
 
 enum {
     SLOTS_MAX = 128,

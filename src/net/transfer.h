@@ -6,8 +6,8 @@
 
 #include "base/interrupt.h"
 #include "net/address.h"
-#include "net/reply.h"
 #include "net/storage.h"
+#include "protocol/reply.h"
 
 /* One request: for a range of an object, or for a page of a listing. */
 struct transfer_request {

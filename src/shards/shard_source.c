@@ -1,7 +1,7 @@
 #include "shards/shard_source.h"
 
 #include "base/error.h"
-#include "net/url.h"
+#include "protocol/url.h"
 
 bool shard_name_is_absolute(const char *name) {
     return name[0] == '/' || url_is_url(name);

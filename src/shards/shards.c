@@ -11,9 +11,9 @@
 #include "base/error.h"
 #include "base/natural.h"
 #include "net/signed_urls.h"
-#include "net/url.h"
 #include "os/file.h"
 #include "os/list.h"
+#include "protocol/url.h"
 #include "shards/shard_name.h"
 #include "shards/shard_source.h"
 

@@ -4,8 +4,8 @@
 
 #include <recmap/rows.h>
 
-#include "dataset/list_marks.h"
-#include "dataset/record_layouts.h"
+#include "long_records/list_marks.h"
+#include "long_records/record_layouts.h"
 #include "slices/find.h"
 
 /* Which elements of a record, and which of the row they become. */

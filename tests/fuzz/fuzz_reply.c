@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "net/list_reply.h"
-#include "net/reply.h"
-#include "net/role_reply.h"
+#include "protocol/list_reply.h"
+#include "protocol/reply.h"
+#include "protocol/role_reply.h"
 
 static void check(bool holds) {
     if (!holds) abort();

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "dataset/ranges.h"
-#include "dataset/record_sums.h"
+#include "long_records/record_sums.h"
 #include "permutation/random.h"
 
 #include <cmocka.h>

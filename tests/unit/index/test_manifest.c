@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/proto.h"
-#include "net/reply.h"
+#include "protocol/reply.h"
 #include "support/buffer.h"
 #include "support/folder.h"
 #include "support/sanitizers.h"

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "net/address.h"
-#include "net/profile.h"
 #include "net/retry.h"
 #include "net/storage_options.h"
+#include "protocol/profile.h"
 
 static struct storage_options options_of(const char *const *pairs) {
     struct storage_options options = {0};

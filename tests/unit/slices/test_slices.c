@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "dataset/list_marks.h"
+#include "long_records/list_marks.h"
 #include "decode/skip_varints.h"
 #include "support/build.h"
 #include "support/folder.h"

@@ -1,0 +1,275 @@
+#include "lookup/id_lookup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "lookup/run_parts.h"
+
+enum {
+    READ_RECORDS = 256,
+    READ_BYTES = 4 << 20,
+    SORTED_HASH_BITS = 22, /* enough to sort a million hashes almost completely */
+    ID_WORK = 64,          /* counted for an interrupt, in bytes */
+};
+
+static int64_t position_of(const struct id_lookup *lookup, uint64_t number) {
+    uint64_t whole = lookup->first_record + number;
+    return lookup->position ? lookup->position(lookup->position_context, whole) : (int64_t)whole;
+}
+
+static bool is_lower(int64_t position, int64_t other) {
+    return position >= 0 && (other < 0 || position < other);
+}
+
+/* ---- The table of ids. */
+
+/* Without a position function, a record that was found in an earlier part of a concatenation has
+ * the lowest position. */
+static bool is_needed(const struct id_lookup *lookup, size_t i) {
+    return lookup->ids[i].type != RECMAP_TYPE_NONE &&
+           (lookup->position || lookup->positions[i] < 0);
+}
+
+/* Writes the hashes of a part of the ids, of those that are looked up. */
+static recmap_status hash_part(void *context, size_t part, struct interrupt *interrupt,
+                               recmap_error *error) {
+    const struct id_lookup *lookup = context;
+    size_t begin = parts_begin(part, lookup->part_count, lookup->count);
+    size_t end = parts_begin(part + 1, lookup->part_count, lookup->count);
+    struct radix_item *item = lookup->items + begin;
+    for (size_t i = begin; i < end; i++)
+        if (is_needed(lookup, i)) *item++ = (struct radix_item){id_hash(&lookup->ids[i]), i};
+    lookup->part_counts[part] = (size_t)(item - lookup->items) - begin;
+    return interrupt_check(interrupt, (end - begin) * ID_WORK, error);
+}
+
+/* Joins the items that each part left at its begin. */
+static void join_parts(struct id_lookup *lookup) {
+    size_t count = 0;
+    for (size_t part = 0; part < lookup->part_count; part++) {
+        size_t begin = parts_begin(part, lookup->part_count, lookup->item_count);
+        memmove(lookup->items + count, lookup->items + begin,
+                lookup->part_counts[part] * sizeof *lookup->items);
+        count += lookup->part_counts[part];
+    }
+    lookup->item_count = count;
+}
+
+static void sort_by_key(struct id_lookup *lookup, unsigned first_bit, unsigned end_bit) {
+    struct radix_item *items = lookup->items;
+    lookup->items = radix_sort(items, lookup->scratch, lookup->item_count, first_bit, end_bit);
+    if (lookup->items != items) lookup->scratch = items;
+}
+
+/* Chooses the candidate of the lowest position. `position` is -1 if there is none. */
+static recmap_status choose_candidate(int64_t *position, uint64_t *number,
+                                      const struct id_lookup *lookup,
+                                      struct index_candidates *candidates, recmap_error *error) {
+    *position = -1;
+    for (;;) {
+        uint64_t candidate;
+        bool is_found;
+        RETURN_IF_FAILED(index_candidates_next(candidates, &candidate, &is_found, error));
+        if (!is_found) return RECMAP_OK;
+        int64_t found = position_of(lookup, candidate);
+        if (is_lower(found, *position)) *position = found, *number = candidate;
+        if (!lookup->position) return RECMAP_OK; /* candidates ascend */
+    }
+}
+
+/* Whether an id has no lower position yet. Before the first part of a concatenation none has one;
+ * then the position is not read, which would be a cache miss. */
+static bool is_improvement(const struct id_lookup *lookup, int64_t position, uint64_t i) {
+    return lookup->first_record ? is_lower(position, lookup->positions[i]) : position >= 0;
+}
+
+/* Replaces a part of the hashes by the candidates that have them. */
+static recmap_status search_part(void *context, size_t part, struct interrupt *interrupt,
+                                 recmap_error *error) {
+    const struct id_lookup *lookup = context;
+    size_t begin = parts_begin(part, lookup->part_count, lookup->item_count);
+    size_t end = parts_begin(part + 1, lookup->part_count, lookup->item_count);
+    struct radix_item *found = lookup->scratch + begin;
+    struct index_candidates candidates;
+    RETURN_IF_FAILED(index_candidates_init(&candidates, lookup->dataset->index, 0, error));
+    for (const struct radix_item *item = lookup->items + begin; item < lookup->items + end;
+         item++) {
+        int64_t position;
+        uint64_t number = 0;
+        RETURN_IF_FAILED(index_candidates_move(&candidates, item->key, error));
+        RETURN_IF_FAILED(choose_candidate(&position, &number, lookup, &candidates, error));
+        if (is_improvement(lookup, position, item->value))
+            *found++ = (struct radix_item){number, item->value};
+        RETURN_IF_FAILED(interrupt_check(interrupt, ID_WORK, error));
+    }
+    lookup->part_counts[part] = (size_t)(found - lookup->scratch) - begin;
+    return RECMAP_OK;
+}
+
+/* ---- The records. */
+
+bool dataset_is_mapped(const recmap_dataset *dataset) {
+    if (dataset->access != RECMAP_ACCESS_MAP || dataset->is_remote) return false;
+    for (uint64_t i = 0; i < dataset->info.shard_count; i++)
+        if (dataset->shard_table[i].entry.compression != COMPRESSION_NONE) return false;
+    return true;
+}
+
+size_t reading_size(const recmap_dataset *dataset, bool is_mapped, const uint64_t *numbers,
+                    size_t count) {
+    uint64_t size = 0;
+    if (is_mapped) return count;
+    for (size_t i = 0; i < count; i++) {
+        struct index_place place = {.frame_size = 0};
+        /* Reading the record will fail, too, and say why. */
+        if (numbers[i] >= dataset->info.record_count ||
+            dataset_find_place(&place, dataset, numbers[i], NULL) != RECMAP_OK)
+            return i + 1;
+        size += place.frame_size;
+        if (size > READ_BYTES) return i ? i : 1;
+    }
+    return count;
+}
+
+/* A candidate has the hash but not the id: the others with that hash are compared one by one. */
+static recmap_status compare_others(const struct id_lookup *lookup, size_t slot,
+                                    recmap_error *error) {
+    const recmap_value *id = &lookup->ids[slot];
+    struct index_candidates candidates;
+    RETURN_IF_FAILED(
+        index_candidates_init(&candidates, lookup->dataset->index, id_hash(id), error));
+    for (;;) {
+        uint64_t number;
+        bool is_found, matches = false;
+        RETURN_IF_FAILED(index_candidates_next(&candidates, &number, &is_found, error));
+        if (!is_found) return RECMAP_OK;
+        int64_t position = position_of(lookup, number);
+        if (!is_lower(position, lookup->positions[slot])) continue;
+        RETURN_IF_FAILED(dataset_has_id(&matches, lookup->dataset, number, id, error));
+        if (matches) lookup->positions[slot] = position;
+    }
+}
+
+/* A part of the candidates whose records are read together. */
+struct candidate_run {
+    const struct radix_item *items;
+    size_t count;
+    uint64_t numbers[READ_RECORDS]; /* of the records, each once */
+    size_t number_count;
+};
+
+/* Takes candidates from `items` on, and prefetches the ids that they are compared with. */
+static void take_candidates(struct candidate_run *run, const struct id_lookup *lookup,
+                            const struct radix_item *items, size_t count) {
+    size_t taken = 0;
+    run->items = items;
+    run->number_count = 0;
+    for (; taken < count; taken++) {
+        if (!taken || items[taken].key != items[taken - 1].key) {
+            if (run->number_count == READ_RECORDS) break;
+            run->numbers[run->number_count++] = items[taken].key;
+        }
+        __builtin_prefetch(&lookup->ids[items[taken].value]);
+    }
+    size_t kept = reading_size(lookup->dataset, lookup->is_mapped, run->numbers, run->number_count);
+    if (kept < run->number_count)
+        while (items[taken - 1].key >= run->numbers[kept]) taken--;
+    run->number_count = kept;
+    run->count = taken;
+}
+
+/* Prefetches the bytes of ids, and the places of the results. */
+static void prefetch_ids(const struct candidate_run *run, const struct id_lookup *lookup) {
+    for (size_t i = 0; i < run->count; i++) {
+        uint64_t slot = run->items[i].value;
+        const recmap_value *id = &lookup->ids[slot];
+        if (id->type == RECMAP_TYPE_BYTES) __builtin_prefetch(id->as.bytes.data);
+        __builtin_prefetch(&lookup->positions[slot], 1);
+    }
+}
+
+static recmap_status compare_run(const struct candidate_run *run, const struct id_lookup *lookup,
+                                 const recmap_record *records, struct interrupt *interrupt,
+                                 recmap_error *error) {
+    recmap_value id = {.type = RECMAP_TYPE_NONE};
+    for (size_t i = 0, next = 0; i < run->count; i++) {
+        uint64_t number = run->items[i].key;
+        size_t slot = (size_t)run->items[i].value;
+        if (!i || number != run->items[i - 1].key)
+            RETURN_IF_FAILED(
+                dataset_read_id(&id, lookup->dataset, &records[next++], number, error));
+        if (is_same_id(&id, &lookup->ids[slot]))
+            lookup->positions[slot] = position_of(lookup, number);
+        else RETURN_IF_FAILED(compare_others(lookup, slot, error));
+        RETURN_IF_FAILED(interrupt_check(interrupt, ID_WORK, error));
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status verify_run(recmap_batch *batch, struct candidate_run *run,
+                                const struct id_lookup *lookup, struct interrupt *interrupt,
+                                recmap_error *error) {
+    RETURN_IF_FAILED(
+        recmap_dataset_gather(batch, lookup->dataset, run->numbers, run->number_count, error));
+    prefetch_ids(run, lookup);
+    return compare_run(run, lookup, recmap_batch_records(batch), interrupt, error);
+}
+
+static recmap_status verify_part(void *context, size_t part, struct interrupt *interrupt,
+                                 recmap_error *error) {
+    const struct id_lookup *lookup = context;
+    size_t next = parts_begin(part, lookup->part_count, lookup->item_count);
+    size_t end = parts_begin(part + 1, lookup->part_count, lookup->item_count);
+    struct candidate_run run;
+    recmap_batch *batch;
+    RETURN_IF_FAILED(recmap_batch_create(&batch, error));
+    recmap_batch_set_interrupt(batch, interrupt->function, interrupt->context);
+    recmap_status status = RECMAP_OK;
+    for (; status == RECMAP_OK && next < end; next += run.count) {
+        take_candidates(&run, lookup, lookup->items + next, end - next);
+        status = verify_run(batch, &run, lookup, interrupt, error);
+    }
+    recmap_batch_destroy(batch);
+    return status;
+}
+
+/* ---- All of it. */
+
+static void swap_items(struct id_lookup *lookup) {
+    struct radix_item *items = lookup->items;
+    lookup->items = lookup->scratch;
+    lookup->scratch = items;
+}
+
+static recmap_status run_phases(struct id_lookup *lookup, recmap_error *error) {
+    size_t parts = lookup->part_count;
+    unsigned threads = lookup->thread_count;
+    lookup->item_count = lookup->count;
+    RETURN_IF_FAILED(run_parts(hash_part, lookup, parts, threads, error));
+    join_parts(lookup);
+    sort_by_key(lookup, IDS_HASH_BITS - SORTED_HASH_BITS, IDS_HASH_BITS);
+    RETURN_IF_FAILED(run_parts(search_part, lookup, parts, threads, error));
+    swap_items(lookup);
+    join_parts(lookup);
+    sort_by_key(lookup, 0, bit_length(lookup->dataset->info.record_count));
+    return run_parts(verify_part, lookup, parts, threads, error);
+}
+
+recmap_status id_lookup_run(struct id_lookup *lookup, recmap_error *error) {
+    if (!lookup->count) return RECMAP_OK;
+    lookup->thread_count = parts_thread_count(lookup->count);
+    lookup->part_count = parts_count(lookup->thread_count, lookup->count);
+    /* Few ids are not worth a look at every shard. */
+    lookup->is_mapped = lookup->count >= READ_RECORDS && dataset_is_mapped(lookup->dataset);
+    lookup->items = malloc(lookup->count * sizeof *lookup->items);
+    lookup->scratch = malloc(lookup->count * sizeof *lookup->scratch);
+    lookup->part_counts = malloc(lookup->part_count * sizeof *lookup->part_counts);
+    recmap_status status = lookup->items && lookup->scratch && lookup->part_counts
+                               ? run_phases(lookup, error)
+                               : fail_memory(error);
+    free(lookup->items);
+    free(lookup->scratch);
+    free(lookup->part_counts);
+    return status;
+}

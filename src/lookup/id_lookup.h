@@ -1,0 +1,41 @@
+/* Looks up a group of ids at once. The table of ids is read by ascending hash and the candidates by
+ * ascending record number, so that memory is read from front to back. */
+#ifndef RECMAP_LOOKUP_ID_LOOKUP_H
+#define RECMAP_LOOKUP_ID_LOOKUP_H
+
+#include "base/radix.h"
+#include "lookup/find.h"
+
+/* The caller sets the first group of fields, and zeroes the others. */
+struct id_lookup {
+    recmap_dataset *dataset;     /* not a concatenation */
+    uint64_t first_record;       /* records of a concatenation that precede the data set */
+    recmap_position_fn position; /* or NULL: the position of a record is its number */
+    void *position_context;
+    int64_t *positions;      /* of each id; on input, -1 or a position that was found before */
+    const recmap_value *ids; /* those of type NONE are absent */
+    size_t count;
+
+    struct radix_item *items; /* first (hash, index of the id), then (record number, the same) */
+    struct radix_item *scratch;
+    size_t item_count;
+    size_t *part_counts; /* items that each part wrote */
+    size_t part_count;
+    unsigned thread_count;
+    bool is_mapped;
+};
+
+/* Sets positions[i] to the lowest position of a record whose id is ids[i], if there is one and it
+ * is lower than the position found before. Errors: those of recmap_dataset_find, except NOT_FOUND;
+ * CANCELLED. */
+recmap_status id_lookup_run(struct id_lookup *lookup, recmap_error *error);
+
+/* Whether no record of the data set is copied to be read. */
+bool dataset_is_mapped(const recmap_dataset *dataset);
+
+/* Of `count` ascending numbers, how many to read at once: few enough that copies of the records fit
+ * in a few MiB, but at least one. */
+size_t reading_size(const recmap_dataset *dataset, bool is_mapped, const uint64_t *numbers,
+                    size_t count);
+
+#endif

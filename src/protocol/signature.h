@@ -1,0 +1,42 @@
+/* Signs requests to S3 and compatible stores: AWS Signature Version 4. Pure. */
+#ifndef RECMAP_PROTOCOL_SIGNATURE_H
+#define RECMAP_PROTOCOL_SIGNATURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "protocol/sha256.h"
+
+enum { SIGNATURE_TIME_SIZE = sizeof "20130524T000000Z", AUTHORIZATION_MAX = 1024 };
+
+/* The SHA-256 of no bytes: the payload of a GET request. */
+#define SIGNATURE_EMPTY_HASH "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+/* A signed header: a lower-case name, and a value without surrounding spaces. */
+struct signed_header {
+    const char *name, *value;
+};
+
+/* A GET request without a payload. */
+struct signature_input {
+    const char *path;                    /* percent-encoded, from the first slash on */
+    const char *query;                   /* percent-encoded, sorted by name; "" if there is none */
+    const struct signed_header *headers; /* sorted by name */
+    size_t header_count;
+    const char *region, *service;
+    const char *key, *secret;
+    const char *time; /* as signature_write_time writes it */
+};
+
+/* The key that signs the requests of one day. */
+void signature_derive_key(uint8_t key[SHA256_SIZE], const char *secret, const char *date,
+                          size_t date_size, const char *region, const char *service);
+
+/* Writes the value of the header Authorization. Returns false if something is too long. */
+bool signature_write(char authorization[AUTHORIZATION_MAX], const struct signature_input *input);
+
+/* Writes UTC time, in seconds since 1970, as 20130524T000000Z. */
+void signature_write_time(char text[SIGNATURE_TIME_SIZE], int64_t seconds);
+
+#endif

@@ -1,0 +1,179 @@
+#include "protocol/url.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+    const char *prefix;
+    enum url_scheme scheme;
+} schemes[] = {
+    {"http://", URL_HTTP}, {"https://", URL_HTTPS}, {"s3://", URL_S3},
+    {"gs://", URL_GS},     {"az://", URL_AZ},
+};
+
+static bool is_alphanumeric(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+static size_t scheme_size(const char *name) {
+    size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789");
+    return size && !strncmp(name + size, "://", 3) ? size + 3 : 0;
+}
+
+bool url_is_url(const char *name) {
+    return scheme_size(name) != 0;
+}
+
+bool url_has_listing(enum url_scheme scheme) {
+    return scheme == URL_S3 || scheme == URL_GS || scheme == URL_AZ;
+}
+
+static bool is_web(enum url_scheme scheme) {
+    return scheme == URL_HTTP || scheme == URL_HTTPS;
+}
+
+static bool has_control_character(const char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f) return true;
+    return false;
+}
+
+/* Letters, digits, `-`, `.`, `_`; a host also has `:` and, around an IPv6 address, brackets. */
+static bool is_host(const struct url *url) {
+    const char *others = is_web(url->scheme) ? "-._:[]" : "-._";
+    for (size_t i = 0; i < url->host_size; i++)
+        if (!is_alphanumeric(url->host[i]) && !strchr(others, url->host[i])) return false;
+    return url->host_size > 0 && url->host_size <= 255 && url->host[0] != '.';
+}
+
+/* The text between the scheme and the first slash contains `@`: HTTP credentials. */
+static bool has_user(const char *host) {
+    size_t size = strcspn(host, "/?#");
+    return memchr(host, '@', size) != NULL;
+}
+
+/* The size of the `.` that the text begins with, plain or percent-encoded; 0: it is another one. */
+static size_t dot_size(const char *text) {
+    if (*text == '.') return 1;
+    return !strncasecmp(text, "%2e", 3) ? 3 : 0;
+}
+
+/* Whether a part of the path is `.` or `..`. A server may decode it and leave the folder. */
+static bool has_dot_part(const char *path) {
+    for (;;) {
+        const char *end = path + dot_size(path);
+        if (end > path) end += dot_size(end);
+        if (end > path && (!*end || strchr("/?#", *end))) return true;
+        path += strcspn(path, "/?#");
+        if (*path != '/') return false;
+        path++;
+    }
+}
+
+static const char *check_web_path(const char *key) {
+    if (has_dot_part(key)) return "a part of its path is . or ..";
+    if (strpbrk(key, " \\\"<>")) return "it contains a character that must be percent-encoded";
+    if (strchr(key, '#')) return "it has a fragment (#...)";
+    return NULL;
+}
+
+static bool find_scheme(enum url_scheme *scheme, const char *text) {
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        if (strncmp(text, schemes[i].prefix, strlen(schemes[i].prefix)) != 0) continue;
+        *scheme = schemes[i].scheme;
+        return true;
+    }
+    return false;
+}
+
+const char *url_parse(struct url *url, const char *text) {
+    size_t prefix_size = scheme_size(text);
+    struct url parsed;
+    if (!prefix_size || !find_scheme(&parsed.scheme, text))
+        return "its scheme is not one of s3, gs, az, http and https";
+    if (strlen(text) > URL_MAX) return "it is longer than 4096 bytes";
+    if (has_control_character(text)) return "it contains a control character";
+    parsed.host = text + prefix_size;
+    if (has_user(parsed.host)) return "it contains a user name or password";
+    parsed.host_size = strcspn(parsed.host, is_web(parsed.scheme) ? "/?#" : "/");
+    parsed.key = parsed.host + parsed.host_size;
+    if (*parsed.key == '/') parsed.key++;
+    if (!is_host(&parsed))
+        return is_web(parsed.scheme) ? "its host name is invalid" : "its bucket name is invalid";
+    const char *reason = is_web(parsed.scheme) ? check_web_path(parsed.key) : NULL;
+    if (!reason) *url = parsed;
+    return reason;
+}
+
+const char *url_parse_any(struct url *url, const char *text) {
+    size_t prefix_size = scheme_size(text);
+    const char *host = text + prefix_size;
+    if (!prefix_size) return "it has no scheme";
+    if (strlen(text) > URL_MAX) return "it is longer than 4096 bytes";
+    if (has_control_character(text)) return "it contains a control character";
+    if (has_user(host)) return "it contains a user name or password";
+    if (has_dot_part(host)) return "a part of its path is . or ..";
+    url->host = host;
+    url->host_size = strcspn(host, "/");
+    url->key = host + url->host_size;
+    if (*url->key == '/') url->key++;
+    return NULL;
+}
+
+bool url_append(char *buffer, size_t capacity, const char *text, size_t size) {
+    size_t used = strlen(buffer);
+    if (size >= capacity - used) return false;
+    memcpy(buffer + used, text, size);
+    buffer[used + size] = 0;
+    return true;
+}
+
+bool url_append_encoded(char *buffer, size_t capacity, const char *text, size_t size,
+                        bool keeps_slash) {
+    static const char digits[] = "0123456789ABCDEF";
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)text[i];
+        char encoded[3] = {'%', digits[c >> 4], digits[c & 15]};
+        bool is_plain = is_alphanumeric(text[i]) || (c && strchr("-._~", c)) ||
+                        (c == '/' && keeps_slash);
+        if (!url_append(buffer, capacity, is_plain ? text + i : encoded, is_plain ? 1 : 3))
+            return false;
+    }
+    return true;
+}
+
+/* The size of the text without a query. A `?` in a key is a query only if `=` follows: otherwise it
+ * is part of a name or pattern. */
+static size_t size_without_query(const char *text) {
+    const char *query = strchr(text, '?');
+    bool is_query = query && (!strncmp(text, "http", 4) || strchr(query, '='));
+    return is_query ? (size_t)(query - text) : strlen(text);
+}
+
+static void append_some(char *buffer, size_t capacity, const char *text, size_t size) {
+    size_t room = capacity - strlen(buffer) - 1;
+    url_append(buffer, capacity, text, size < room ? size : room);
+}
+
+/* Credentials can be in two places: before an `@` in the authority, and in the query, as in
+ * presigned URLs. Both are removed; the last `@` ends the credentials. */
+void url_redact(char *redacted, size_t capacity, const char *text) {
+    if (!capacity) return;
+    redacted[0] = 0;
+    size_t prefix_size = scheme_size(text), size = size_without_query(text);
+    if (!prefix_size) {
+        append_some(redacted, capacity, text, strlen(text));
+        return;
+    }
+    const char *rest = text + prefix_size;
+    size_t authority = strcspn(rest, "/?#");
+    if (authority > size - prefix_size) authority = size - prefix_size;
+    for (size_t i = authority; i > 0; i--) {
+        if (rest[i - 1] != '@') continue;
+        rest += i;
+        break;
+    }
+    append_some(redacted, capacity, text, prefix_size);
+    append_some(redacted, capacity, rest, (size_t)(text + size - rest));
+    if (text[size]) append_some(redacted, capacity, "?...", 4);
+}

@@ -1,0 +1,51 @@
+/* URLs of shards: which store an object is in, and its name there. Pure.
+ *
+ *     s3://BUCKET/KEY   gs://BUCKET/KEY   az://CONTAINER/BLOB   http://HOST/PATH https://HOST/PATH
+ *
+ * A key is used as it is written: nothing in it is decoded, and `?`, `#` and `%` are part of it. */
+#ifndef RECMAP_PROTOCOL_URL_H
+#define RECMAP_PROTOCOL_URL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum url_scheme { URL_HTTP, URL_HTTPS, URL_S3, URL_GS, URL_AZ };
+
+enum { URL_MAX = 4096 };
+
+/* The parts point into the parsed text. */
+struct url {
+    enum url_scheme scheme;
+    const char *host; /* with port; the bucket or container of an object store */
+    size_t host_size;
+    const char *key; /* what follows the slash after the host; HTTP: still percent-encoded */
+};
+
+/* Whether the name looks like a URL: lower-case letters and digits, then "://". Of any scheme, so
+ * that an unknown one is reported as such. */
+bool url_is_url(const char *name);
+
+/* Returns NULL, or why the text is not a URL that recmap reads. */
+const char *url_parse(struct url *url, const char *text);
+
+/* As url_parse, for URLs of any scheme, which a client of the caller reads. Leaves `url->scheme`
+ * unset. The host may be empty. */
+const char *url_parse_any(struct url *url, const char *text);
+
+/* Whether the store can list its objects. */
+bool url_has_listing(enum url_scheme scheme);
+
+/* Copies the text for a message or log, without user information and query, which may contain
+ * credentials. Accepts any text. Truncates to `capacity`, which includes the NUL. */
+void url_redact(char *redacted, size_t capacity, const char *text);
+
+/* Appends `text` to a NUL-terminated buffer, percent-encoded as for a signature: all bytes but
+ * letters, digits and -._~ (and / with `keeps_slash`). Returns false if the capacity does not
+ * suffice. */
+bool url_append_encoded(char *buffer, size_t capacity, const char *text, size_t size,
+                        bool keeps_slash);
+
+/* Appends plain text. Returns false if the capacity does not suffice. */
+bool url_append(char *buffer, size_t capacity, const char *text, size_t size);
+
+#endif

@@ -1,0 +1,114 @@
+/* Pages of listings: what is read from them, and that malformed ones are refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "protocol/list_reply.h"
+
+static enum list_verdict read_page(struct list_page *page, const char *text) {
+    *page = (struct list_page){0};
+    /* A copy without a NUL, so that a sanitizer sees reads past the end. */
+    size_t size = strlen(text);
+    char *copy = malloc(size + 1);
+    assert_non_null(copy);
+    memcpy(copy, text, size);
+    char *exact = realloc(copy, size ? size : 1);
+    enum list_verdict verdict = list_page_read(page, &list_dialect_s3, exact, size);
+    free(exact);
+    return verdict;
+}
+
+static void test_pages(void **state) {
+    (void)state;
+    struct list_page page;
+    assert_int_equal(
+        read_page(&page,
+                  "<?xml version=\"1.0\"?>\n<ListBucketResult xmlns=\"http://x/\"><Name>b</Name>"
+                  "<Contents><Key>a/b &amp; &lt;c&gt;&#x20;&#228;</Key><Size>3</Size></Contents>"
+                  "<!-- <Contents> --><Contents><Owner><Key>no</Key></Owner><Key>d</Key>"
+                  "</Contents><Prefix/><NextContinuationToken>t=</NextContinuationToken>"
+                  "</ListBucketResult>"),
+        LIST_OK);
+    assert_int_equal(page.count, 2);
+    assert_string_equal(page.names[0], "a/b & <c> \xc3\xa4");
+    assert_string_equal(page.names[1], "d");
+    assert_string_equal(page.next, "t=");
+    list_page_deinit(&page);
+    assert_int_equal(read_page(&page, "<ListBucketResult/>"), LIST_OK);
+    assert_int_equal(page.count, 0);
+    assert_null(page.next);
+    list_page_deinit(&page);
+}
+
+static void test_azure(void **state) {
+    (void)state;
+    const char *text = "<EnumerationResults><Blobs><Blob><Name>a</Name></Blob></Blobs>"
+                       "<NextMarker>m</NextMarker></EnumerationResults>";
+    struct list_page page = {0};
+    assert_int_equal(list_page_read(&page, &list_dialect_azure, text, strlen(text)), LIST_OK);
+    assert_int_equal(page.count, 1);
+    assert_string_equal(page.names[0], "a");
+    assert_string_equal(page.next, "m");
+    list_page_deinit(&page);
+}
+
+static const char too_deep[] =
+    "<a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a></a></a></a></a></a></a></a></a></a>"
+    "</a></a></a></a></a></a></a></a>";
+
+static void test_malformed(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "",
+        "x",
+        "<a",
+        "<a>",
+        "</a>",
+        "<a></b>",
+        "<>",
+        "<!DOCTYPE a><a/>",
+        "<?xml",
+        "<!-- <a/>",
+        "<Contents><Key>&nope;</Key></Contents>",
+        "<Contents><Key>&amp</Key></Contents>",
+        "<Contents><Key>&#0;</Key></Contents>",
+        "<Contents><Key>&#xd800;</Key></Contents>",
+        "<Contents><Key>&#99999999999;</Key></Contents>",
+        too_deep,
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct list_page page;
+        assert_int_equal(read_page(&page, texts[i]), LIST_MALFORMED);
+        list_page_deinit(&page);
+    }
+}
+
+static void test_cut(void **state) {
+    (void)state;
+    static const char page[] = "<?xml version='1.0'?>\n<List a='b'><Key>x</Key></List>\n";
+    size_t root = 21 + 1 + strlen("<List a='b'>"), end = sizeof page - 2;
+    for (size_t size = root; size < end; size++) assert_true(list_is_cut(page, size));
+    assert_false(list_is_cut(page, end));
+    assert_false(list_is_cut(page, end + 1));
+    assert_false(list_is_cut("", 0));
+    assert_false(list_is_cut("x", 1));
+    assert_false(list_is_cut("<List/>", 7));
+    assert_false(list_is_cut("<!DOCTYPE html><html>", 21));
+    assert_false(list_is_cut("<>", 2));
+    assert_true(list_is_cut("<a>", 3));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_azure),
+        cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
