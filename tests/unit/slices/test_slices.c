@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "long_records/list_marks.h"
 #include "decode/skip_varints.h"
+#include "long_records/list_marks.h"
 #include "support/build.h"
 #include "support/folder.h"
 #include "support/random.h"
