@@ -143,7 +143,7 @@ static void test_grouped(void **state) {
 }
 
 static void test_stratified(void **state) {
-    check_call(create_stratified, *state, 80);
+    check_call(create_stratified, *state, 110);
 }
 
 static void test_bucketed(void **state) {
