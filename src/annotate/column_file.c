@@ -177,7 +177,7 @@ static recmap_status add_items(recmap_annotation *annotation, struct new_column 
 static recmap_status add_array(recmap_annotation *annotation, struct new_column *column,
                                recmap_key key, recmap_error *error) {
     if (key == RECMAP_KEY_ID) {
-        fail(error, RECMAP_INVALID, "an array has a value for each record, but no ids");
+        fail(error, RECMAP_INVALID, "an array has no ids: its values follow record numbers");
         fail_file(error, column->path);
         fail_advise(error, "use --on number, or a CSV file with the fields id and %s",
                     column->name);

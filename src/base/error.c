@@ -80,7 +80,7 @@ static const char *errno_advice(int system_errno) {
     case EFBIG: return "raise the limit of file size (ulimit -f), or write elsewhere with -o";
     case EROFS: return "the file system is read-only: write elsewhere with -o";
     case EMFILE: return "raise the limit of open files (ulimit -n)";
-    case ENOMEM: return "raise the limit of address space (ulimit -v), or read with pread";
+    case ENOMEM: return "raise the limit of address space (ulimit -v), or use --access read";
     default: return "";
     }
 }

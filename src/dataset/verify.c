@@ -188,7 +188,7 @@ static recmap_status list_lost(size_t *stretch, struct verification *verificatio
     struct finding *last = report->count > end ? &report->findings[report->count - 1] : NULL;
     if (!last || last->offset + last->length != place.offset)
         return add_finding(verification, record, place.offset, place.frame_size,
-                           "the records that were indexed here are not here any more", error);
+                           "the indexed records are missing", error);
     last->length += place.frame_size;
     return RECMAP_OK;
 }

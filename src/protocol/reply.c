@@ -206,7 +206,7 @@ static enum reply_verdict check_whole(uint64_t *body_size, const char **reason,
          !(request->accepts_shorter && reply->content_length < request->size)))
         return say(reason, REPLY_UNUSABLE, "the server ignores ranges: it sends the whole object");
     if (is_other_object(reply, request, reply->content_length))
-        return say(reason, REPLY_CHANGED, "the object is another one");
+        return say(reason, REPLY_CHANGED, "the object has changed");
     if (lacks_etag(reply, request))
         return say(reason, REPLY_UNUSABLE, "the server does not say which object it sends");
     *body_size = reply->content_length;
@@ -220,7 +220,7 @@ static enum reply_verdict check_partial(uint64_t *body_size, const char **reason
         return say(reason, REPLY_UNUSABLE, "the server does not say which range it sends");
     uint64_t size = reply->range_end - reply->range_begin;
     if (is_other_object(reply, request, reply->range_total))
-        return say(reason, REPLY_CHANGED, "the object is another one");
+        return say(reason, REPLY_CHANGED, "the object has changed");
     if (lacks_etag(reply, request))
         return say(reason, REPLY_UNUSABLE, "the server does not say which object it sends");
     bool is_short = request->accepts_shorter && size < request->size &&
@@ -236,7 +236,7 @@ static enum reply_verdict check_partial(uint64_t *body_size, const char **reason
 static enum reply_verdict check_error(const char **reason, const struct reply *reply,
                                       const struct range_request *request) {
     long status = reply->status;
-    if (status == 412) return say(reason, REPLY_CHANGED, "the object is another one");
+    if (status == 412) return say(reason, REPLY_CHANGED, "the object has changed");
     if (status == 416 && request->accepts_shorter && request->offset == 0 &&
         (reply->range_total == 0 || reply->range_total == REPLY_NO_SIZE))
         return say(reason, REPLY_EMPTY, "the object is empty");

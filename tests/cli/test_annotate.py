@@ -485,7 +485,7 @@ class Errors(Annotated):
             "--on",
             "id",
             err=(
-                "s.npy: an array has a value for each record, but no ids\n  use --on number, or a "
+                "s.npy: an array has no ids: its values follow record numbers\n  use --on number, or a "
                 "CSV file with the fields id and s"
             ),
         )

@@ -74,7 +74,7 @@ static PyModuleDef_Slot module_slots[] = {
 static PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "recmap._recmap",
-    .m_doc = "What of recmap is written in C. Use the package recmap.",
+    .m_doc = "The C extension of recmap. Use the package recmap.",
     .m_methods = functions,
     .m_slots = module_slots,
 };

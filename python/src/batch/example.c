@@ -188,7 +188,7 @@ static PyType_Slot slots[] = {
     {Py_tp_new, builder_new},
     {Py_tp_dealloc, dealloc},
     {Py_tp_methods, methods},
-    {Py_tp_doc, "A tf.Example or tf.SequenceExample on its way."},
+    {Py_tp_doc, "A tf.Example or tf.SequenceExample being built."},
     {0, NULL},
 };
 

@@ -256,13 +256,13 @@ LASTING = {
     "two ETags": Row(adding(("ETag", '"another"')), UNUSABLE, "headers cannot be understood"),
     "two lengths": Row(adding(("Content-Length", "3")), UNUSABLE, "."),
     # another object
-    "another ETag": Row(setting("ETag", '"another"'), STALE, "the object is another one"),
-    "a weak ETag": Row(setting("ETag", lambda tag: f"W/{tag}"), STALE, "the object is another one"),
+    "another ETag": Row(setting("ETag", '"another"'), STALE, "the object has changed"),
+    "a weak ETag": Row(setting("ETag", lambda tag: f"W/{tag}"), STALE, "the object has changed"),
     "no ETag": Row(setting("ETag", None), UNUSABLE, "does not say which object it sends"),
     "another size": Row(
-        setting("Content-Range", lambda value: value + "0"), STALE, "the object is another one"
+        setting("Content-Range", lambda value: value + "0"), STALE, "the object has changed"
     ),
-    "412": Row(failing(412, "PreconditionFailed"), STALE, "the object is another one"),
+    "412": Row(failing(412, "PreconditionFailed"), STALE, "the object has changed"),
     "416": Row(failing(416, "InvalidRange"), STALE, "the object is shorter"),
     # refusals
     "400": Row(failing(400, "BadRequest"), UNUSABLE, r"refuses the request \(HTTP 400 BadRequest"),

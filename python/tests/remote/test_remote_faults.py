@@ -117,8 +117,8 @@ def other_size(handler):
 REFUSED = {
     "wrong range": (wrong_range, recmap.StorageError, "another range than the requested one"),
     "whole object": (whole_object, recmap.StorageError, "the server ignores ranges"),
-    "other ETag": (other_etag, recmap.StaleIndexError, "the object is another one"),
-    "other size": (other_size, recmap.StaleIndexError, "the object is another one"),
+    "other ETag": (other_etag, recmap.StaleIndexError, "the object has changed"),
+    "other size": (other_size, recmap.StaleIndexError, "the object has changed"),
     "403": (
         lambda handler: handler.fail(403, "AccessDenied"),
         PermissionError,

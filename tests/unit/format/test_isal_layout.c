@@ -4,7 +4,7 @@
  * library that is loaded: it can be newer than the header that recmap was compiled with.
  *
  * To accept a new version: compare its isal_inflate with that of a known version, run the tests of
- * inflating, points and spans against it, and raise the bound here, in CMakeLists.txt, in
+ * inflating, points and spans against it, and raise the bound here, in cmake/libraries.cmake, in
  * recmap.pc.in and in cmake/recmapConfig.cmake.in. */
 #include <setjmp.h>
 #include <stdarg.h>

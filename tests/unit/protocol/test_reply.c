@@ -101,7 +101,7 @@ static void test_whole_object(void **state) {
 
 static void test_changed(void **state) {
     (void)state;
-    const char *changed = "the object is another one";
+    const char *changed = "the object has changed";
     check(&ten, 206, "ETag: \"b\"\nContent-Range: bytes 100-109/1000", REPLY_CHANGED, changed);
     check(&ten, 206, "ETag: \"a\"\nContent-Range: bytes 100-109/1001", REPLY_CHANGED, changed);
     check(&ten, 412, "", REPLY_CHANGED, changed);
@@ -121,7 +121,7 @@ static void test_changed_by_time(void **state) {
           REPLY_GOOD, NULL);
     check(&request, 206,
           "Content-Range: bytes 100-109/1000\nLast-Modified: Sun, 06 Nov 1994 08:49:38 GMT",
-          REPLY_CHANGED, "the object is another one");
+          REPLY_CHANGED, "the object has changed");
 }
 
 static void test_probe(void **state) {
