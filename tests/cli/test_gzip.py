@@ -248,6 +248,14 @@ class Bad(GzipTest):
             self.due,
         )
 
+    def test_zeros_in_place_of_the_last_blocks(self):
+        """Zeros inflate to other bytes, up to the end of the file. So what precedes them in their
+        member is not trusted, as it is in a file that was only cut."""
+        first, second, _ = self.members("lines")
+        half = len(second) // 2
+        error = "the file ends inside the compressed stream"
+        self.check_bad("zeros", first + second[:half] + bytes(half), error, self.parts[0], "lines")
+
     def test_an_empty_file_is_not_a_stream(self):
         self.write("a", b"")
         for compression in ("gzip", "zlib"):
