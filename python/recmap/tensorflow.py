@@ -50,8 +50,10 @@ def dataset(loader: Loader[Any], *, state: bool = False, output_signature: Any =
     a Tensor of strings: the records. Rows become Tensors, with the additional "segment_ids",
     "positions" and "mask", or only "mask" for windows.
 
-    The dataset and those made of it (``map``, ``prefetch``, ...) keep the loader; its threads and
-    open files end with the last of them, unless you keep the loader, too.
+    Keep the dataset, one made from it (``map``, ``prefetch``, ...), an iterator over one of these,
+    or the loader while you need batches: each of them keeps the loader, but functions that
+    TensorFlow has traced do not. When the last of them is released, the loader's threads end and
+    its files are closed.
 
     Args:
         loader: the loader. It has one iterator at a time, so iterate over one dataset at a time.

@@ -350,6 +350,23 @@ def test_dataset_in_use_keeps_its_loader(digits):
     assert sum(1 for _ in iterator) == 18
 
 
+def test_traced_function_does_not_keep_the_loader(digits):
+    datasets = [recmap.tensorflow.dataset(recmap.Loader(digits, 100, features=FEATURES))]
+
+    @tf.function
+    def count():
+        batches = 0
+        for _ in datasets[0]:
+            batches += 1
+        return batches
+
+    assert count() == 18
+    datasets.clear()
+    gc.collect()
+    with pytest.raises(tf.errors.OpError, match="the loader of this data set is gone"):
+        count()
+
+
 def test_urls_are_read_after_tensorflow_was_imported(tmp_path):
     """TensorFlow exports functions with the names of OpenSSL's, which libcurl calls."""
     program = (
