@@ -244,6 +244,7 @@ def index(
     progress: Progress = "auto",
     storage_options: StorageOptions | None = None,
     credentials: Credentials | None = None,
+    fs: Any = None,
     options: dict[str, Any] | None = None,
 ) -> str:
     """Builds an index on the cluster, one task per shard, and returns its path.
@@ -256,13 +257,14 @@ def index(
         source, path, id, lift, count, on_corrupt, framing, compression, from_idx, memory_limit,
             guard, storage_options: see `recmap.index`.
         credentials: see `recmap.index`; every task calls it, so it must be picklable.
+        fs: see `recmap.index`; every task reads with a copy of it, so it must be picklable.
         threads: threads per task.
         progress: reports the progress of the merge.
         options: options for the tasks, as ``ray.remote`` takes them: {"num_cpus": 2, ...}.
     """
     name, framing_path = load_framing(framing)  # the merge in this process needs it too
     pairs = storage_pairs(storage_options)
-    shards, default_path, all_pairs = expanded(names_of(source), pairs, credentials)
+    shards, default_path, all_pairs = expanded(names_of(source), pairs, credentials, fs)
     urls = [value for name, value in all_pairs if name == "urls"]
     if urls:
         storage_options = {**(storage_options or {}), "urls": urls}
@@ -281,6 +283,7 @@ def index(
         "progress": None,
         "storage_options": storage_options,
         "credentials": credentials,
+        "fs": fs,
     }
     prefix = f".{os.path.basename(target)}.parts-"
     folder = tempfile.mkdtemp(prefix=prefix, dir=os.path.dirname(target))
@@ -290,7 +293,7 @@ def index(
             task.remote(shard, _part(folder, i), **arguments)
             for i, shard in enumerate(map(absolute, shards))
         ]
-        build.merge(target, _gathered(parts), progress=progress)
+        build.merge(target, _gathered(parts), progress=progress, fs=fs)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return target

@@ -146,12 +146,16 @@ def index(
     return target
 
 
-def merge(path: Path, parts: Iterable[Path], *, progress: Progress = "auto") -> dict[str, int]:
+def merge(
+    path: Path, parts: Iterable[Path], *, progress: Progress = "auto", fs: Any = None
+) -> dict[str, int]:
     """Merges indexes into one, byte for byte the index that a single build would give.
 
     Args:
         path: the path of the merged index.
         parts: the indexes to merge, in the order in which their shards follow each other.
+        progress: as for `open`.
+        fs: the filesystem that the parts were built with, if any (see `open`).
 
     Returns:
         Counts of what the index has: "records", "shards", "bytes", "ids", "damage",
@@ -168,6 +172,7 @@ def merge(path: Path, parts: Iterable[Path], *, progress: Progress = "auto") -> 
         allow_absolute_paths=True,
         allow_urls=True,
         allow_missing_shards=True,
+        fs=fs,
     )
     with Dataset._open(first) as dataset:
         options = IndexOptions(
@@ -175,5 +180,6 @@ def merge(path: Path, parts: Iterable[Path], *, progress: Progress = "auto") -> 
             lifts=dataset._lifts(),
             counted=dataset._counted(),
             progress=progress,
+            fs=fs,
         )
     return build_index(os.path.abspath(path), [], options, parts=names)

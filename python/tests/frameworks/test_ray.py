@@ -176,6 +176,28 @@ def test_index_equals_the_local_one(copied_digits, tmp_path_factory):
         assert len(ds) == 1797 and ds.find("digit-00042") == 42
 
 
+def test_index_reads_with_a_filesystem(copied_digits):
+    fs = pytest.importorskip("fsspec").filesystem("file")
+    source, path = f"file://{copied_digits}/*.tfrecord", copied_digits / "x.rmx"
+    recmap.index(source, path, id="id", fs=fs, progress=None)
+    local = path.read_bytes()
+    path.unlink()
+    assert recmap.ray.index(source, path, id="id", fs=fs) == str(path)
+    assert path.read_bytes() == local
+    with recmap.open(path, fs=fs, allow_urls=True) as ds:
+        assert len(ds) == 1797 and ds.find("digit-00042") == 42
+
+
+def test_index_needs_a_filesystem_that_can_be_pickled(copied_digits):
+    class Unpicklable(type(pytest.importorskip("fsspec").filesystem("file"))):
+        def __reduce__(self):
+            raise TypeError("cannot be pickled")
+
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        recmap.ray.index(f"{copied_digits}/*.tfrecord", copied_digits / "x.rmx", fs=Unpicklable())
+    assert [path for path in copied_digits.iterdir() if path.suffix != ".tfrecord"] == []
+
+
 def test_index_names_the_bad_shard(copied_digits):
     flip(copied_digits / "digits-00002-of-00004.tfrecord", 5000)
     with pytest.raises(recmap.CorruptRecordError, match="digits-00002") as caught:

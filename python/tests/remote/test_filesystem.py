@@ -118,6 +118,18 @@ def test_index_is_that_of_local_files_but_for_names(setting, tmp_path, digits):
         assert len(ds) == len(digits)
 
 
+def test_merge_needs_the_filesystem(setting, tmp_path):
+    parts = [tmp_path / f"{i}.rmx" for i in range(2)]
+    for i, part in enumerate(parts):
+        source = f"{setting.prefix}digits-0000{i}-of-00004.tfrecord"
+        recmap.index(source, part, id="id", fs=setting.fs, progress=None)
+    counts = recmap.merge(tmp_path / "both.rmx", parts, fs=setting.fs)
+    assert counts["shards"] == 2
+    with recmap.open(tmp_path / "both.rmx", fs=setting.fs, allow_urls=True) as ds:
+        assert ds.find("digit-00042") == 42 and len(ds) == counts["records"]
+        assert recmap.decode_example(ds[len(ds) - 1])["id"] == [f"digit-{len(ds) - 1:05d}".encode()]
+
+
 def test_opening_again_uses_the_index(setting, tmp_path):
     opened(setting, tmp_path).close()
     before = (tmp_path / "digits.rmx").stat().st_mtime_ns
