@@ -13,6 +13,7 @@ from .. import _recmap
 from .._dataset.dataset import Dataset
 from .._display.progress import Progress
 from .._errors import Error
+from .annotated import check_rebuilt
 from .build import build_index
 from .match import check_contents, check_damage, check_framing, check_shards, resolved
 from .options import (
@@ -104,13 +105,17 @@ def _keep_contents(path: str, indexing: IndexOptions, first_shard: str) -> Index
                 allow_absolute_paths=True,
                 allow_urls=True,
                 allow_missing_shards=True,
+                storage=indexing.storage,
+                credentials=indexing.credentials,
                 fs=indexing.fs,
             )
         )
     except Error:
         return indexing  # damaged, or of another version: nothing can be kept
     with dataset:
-        lifts = {**dict(dataset._lifts()), **dict(indexing.lifts)}
+        kept = dict(dataset._lifts())
+        check_rebuilt(dataset, [name for name in kept if name not in dict(indexing.lifts)])
+        lifts = {**kept, **dict(indexing.lifts)}
         counted = {**dict(dataset._counted()), **dict(indexing.counted)}
         id = dataset._id_name() if indexing.id is None else indexing.id
         framings = {framing for framing, _ in dataset._formats()}
@@ -191,7 +196,8 @@ def open(
             record headers are checked against the text index, data are not.
         rebuild: build the index again, even if a matching one exists. It keeps the ids, lifted
             columns, counts and framing of the existing index, and adds what you ask for;
-            `recmap.index` builds an index with nothing else.
+            `recmap.index` builds an index with nothing else. Annotated columns cannot be built
+            again from the records: an index with such columns is refused.
         threads: threads for indexing; 0: one per core.
         memory_limit: an upper bound, in bytes or as "64MiB", on the memory that indexing one
             compressed shard may take, of those that as many threads index at once; a shard over it
@@ -248,6 +254,8 @@ def open(
         StaleIndexError: the index is of other shards, or has other ids, columns or counts; or a
             text index does not match its shard.
         CorruptRecordError, CorruptIndexError: a shard or the index is damaged.
+        FeatureError: a record lacks the feature of a column; or ``rebuild=True`` would lose
+            annotated columns.
 
     >>> ds = recmap.open("data/digits", id="id", lift=["label"], index=folder / "digits.rmx")
     >>> len(ds), type(ds[12])

@@ -191,3 +191,29 @@ def test_many_records_in_any_order(tmp_path):
         assert np.array_equal(ds.columns["s"], np.arange(count) * 3)
         ds.annotate({"t": {count - 1: "x"}}, default={"t": ""})
         assert ds.where("t == 'x'").numbers.tolist() == [count - 1]
+
+
+@pytest.mark.parametrize("default", [{}, {"score": 0, "lang": "de"}])
+def test_rebuild_keeps_annotated_columns_from_being_lost(ds, tmp_path, default):
+    columns = {"score": SCORES, "lang": ["fr"] * COUNT}
+    before = ds.annotate(columns, default=default).fingerprint
+    with pytest.raises(recmap.FeatureError, match="columns 'score', 'lang'") as caught:
+        recmap.open(tmp_path, lift=["label"], index=ds.index_path, rebuild=True)
+    assert caught.value.path == ds.index_path
+    assert "ds.annotate(drop=['score', 'lang'])" in caught.value.advice
+    assert column(ds) == SCORES.tolist() and ds.fingerprint == before
+    ds.annotate(drop=["score"])
+    with recmap.open(tmp_path, lift={"lang": "?"}, index=ds.index_path, rebuild=True) as again:
+        assert set(again.columns) == {"@length", "label", "lang"}  # an option replaces a column
+        assert set(again.columns["lang"]) == {b"?"}
+
+
+def test_rebuild_builds_columns_whose_features_are_rare(tmp_path):
+    records = [recmap.encode_example({"rare": 7} if i == 70 else {"x": i}) for i in range(COUNT)]
+    write(tmp_path, records)
+    defaults = {"rare": 3, "never": 0.5, "nan": float("nan"), "text": "none"}
+    for _ in range(2):
+        with recmap.open(tmp_path, lift=defaults, progress=None, rebuild=True) as opened:
+            assert opened.columns["rare"].sum() == 3 * (COUNT - 1) + 7
+    with recmap.open(tmp_path, rebuild=True) as opened:
+        assert set(opened.columns) == {"@length", *defaults}
