@@ -52,8 +52,8 @@ def dataset(loader: Loader[Any], *, state: bool = False, output_signature: Any =
 
     Keep the dataset, one made from it (``map``, ``prefetch``, ...), an iterator over one of these,
     or the loader while you need batches: each of them keeps the loader, but functions that
-    TensorFlow has traced do not. When the last of them is released, the loader's threads end and
-    its files are closed.
+    TensorFlow has traced do not. When the last object that keeps the loader is released, its
+    threads end, and the files of the data set are closed unless you keep the data set, too.
 
     Args:
         loader: the loader. It has one iterator at a time, so iterate over one dataset at a time.
