@@ -7,109 +7,109 @@
 
 enum { PLACES_MAX = 500, MATCHES_MAX = 100, ID_SIZE = 4096 };
 
-static void write_count(struct json *json, const char *key, uint64_t count) {
-    json_key(json, key);
-    json_number(json, count);
+static void write_count(struct page_json *json, const char *key, uint64_t count) {
+    page_json_key(json, key);
+    page_json_number(json, count);
 }
 
 static const char *type_name(recmap_type type) {
     return type == RECMAP_TYPE_INT64 ? "int64" : type == RECMAP_TYPE_FLOAT ? "float" : "bytes";
 }
 
-static recmap_status write_columns(struct json *json, recmap_dataset *dataset,
+static recmap_status write_columns(struct page_json *json, recmap_dataset *dataset,
                                    recmap_error *error) {
     size_t count = recmap_dataset_get_info(dataset)->lifted_column_count;
-    json_key(json, "columns");
-    json_begin(json, '[');
+    page_json_key(json, "columns");
+    page_json_begin(json, '[');
     for (size_t i = 1; i < count && i <= COLUMNS_SHOWN_MAX; i++) {
         recmap_lifted_column column;
         RETURN_IF_FAILED(recmap_dataset_get_lifted_column(&column, dataset, i, error));
-        json_begin(json, '{');
-        json_key(json, "name");
-        json_string(json, column.name);
-        json_key(json, "type");
-        json_string(json, type_name(column.type));
-        json_end(json, '}');
+        page_json_begin(json, '{');
+        page_json_key(json, "name");
+        page_json_string(json, column.name);
+        page_json_key(json, "type");
+        page_json_string(json, type_name(column.type));
+        page_json_end(json, '}');
     }
-    json_end(json, ']');
+    page_json_end(json, ']');
     return RECMAP_OK;
 }
 
-recmap_status viewer_write_info(struct viewer *viewer, struct json *json,
+recmap_status viewer_write_info(struct viewer *viewer, struct page_json *json,
                                 const struct request *request, recmap_error *error) {
     const struct view *view = &viewer->view;
     const recmap_dataset_info *info = recmap_dataset_get_info(view->dataset);
     (void)request;
-    json_begin(json, '{');
-    json_key(json, "version");
-    json_string(json, recmap_version());
-    json_key(json, "path");
-    json_string(json, view->path);
-    json_key(json, "index");
-    json_string(json, view->index_path);
+    page_json_begin(json, '{');
+    page_json_key(json, "version");
+    page_json_string(json, recmap_version());
+    page_json_key(json, "path");
+    page_json_string(json, view->path);
+    page_json_key(json, "index");
+    page_json_string(json, view->index_path);
     write_count(json, "count", view->count);
     write_count(json, "records", info->record_count);
     write_count(json, "shards", info->shard_count);
     write_count(json, "bytes", info->byte_count);
     write_count(json, "damage", info->damage_count);
-    json_key(json, "ids");
-    if (info->id_name) json_string(json, info->id_name);
-    else json_null(json);
+    page_json_key(json, "ids");
+    if (info->id_name) page_json_string(json, info->id_name);
+    else page_json_null(json);
     RETURN_IF_FAILED(write_columns(json, view->dataset, error));
-    json_end(json, '}');
+    page_json_end(json, '}');
     return RECMAP_OK;
 }
 
 /* ---- Damage. */
 
-static void write_place(struct json *json, const recmap_damage *place) {
-    json_begin(json, '{');
-    json_key(json, "shard");
-    json_string(json, place->path);
+static void write_place(struct page_json *json, const recmap_damage *place) {
+    page_json_begin(json, '{');
+    page_json_key(json, "shard");
+    page_json_string(json, place->path);
     write_count(json, "offset", place->offset);
     write_count(json, "length", place->length);
-    json_key(json, "number");
-    if (place->record == RECMAP_NO_RECORD) json_null(json);
-    else json_number(json, place->record);
-    json_key(json, "reason");
-    json_string(json, place->reason);
-    json_end(json, '}');
+    page_json_key(json, "number");
+    if (place->record == RECMAP_NO_RECORD) page_json_null(json);
+    else page_json_number(json, place->record);
+    page_json_key(json, "reason");
+    page_json_string(json, place->reason);
+    page_json_end(json, '}');
 }
 
-recmap_status viewer_write_damage(struct viewer *viewer, struct json *json,
+recmap_status viewer_write_damage(struct viewer *viewer, struct page_json *json,
                                   const struct request *request, recmap_error *error) {
     recmap_dataset *dataset = viewer->view.dataset;
     uint64_t total = recmap_dataset_get_info(dataset)->damage_count, first = 0, count = PLACES_MAX;
     RETURN_IF_FAILED(viewer_get_number(&first, request, "first", false, total, error));
     RETURN_IF_FAILED(viewer_get_number(&count, request, "count", false, PLACES_MAX, error));
     if (count > total - first) count = total - first;
-    json_begin(json, '{');
+    page_json_begin(json, '{');
     write_count(json, "count", total);
-    json_key(json, "places");
-    json_begin(json, '[');
+    page_json_key(json, "places");
+    page_json_begin(json, '[');
     for (uint64_t i = first; i < first + count; i++) {
         recmap_damage place;
         RETURN_IF_FAILED(recmap_dataset_get_damage(&place, dataset, i, error));
         write_place(json, &place);
     }
-    json_end(json, ']');
-    json_end(json, '}');
+    page_json_end(json, ']');
+    page_json_end(json, '}');
     return RECMAP_OK;
 }
 
 /* ---- Records by id or number. */
 
-static void write_match(struct json *json, const struct listing *listing, uint64_t number) {
+static void write_match(struct page_json *json, const struct listing *listing, uint64_t number) {
     uint64_t row;
-    json_begin(json, '{');
+    page_json_begin(json, '{');
     write_count(json, "number", number);
-    json_key(json, "row");
-    if (listing_find(&row, listing, number)) json_number(json, row);
-    else json_null(json);
-    json_end(json, '}');
+    page_json_key(json, "row");
+    if (listing_find(&row, listing, number)) page_json_number(json, row);
+    else page_json_null(json);
+    page_json_end(json, '}');
 }
 
-static recmap_status write_ids(struct viewer *viewer, struct json *json,
+static recmap_status write_ids(struct viewer *viewer, struct page_json *json,
                                const struct listing *listing, const char *id, recmap_error *error) {
     struct match_list matches = MATCH_LIST_INIT;
     recmap_status status = find_id(&matches, &viewer->view, id, error);
@@ -121,7 +121,7 @@ static recmap_status write_ids(struct viewer *viewer, struct json *json,
     return status;
 }
 
-static recmap_status write_number(struct viewer *viewer, struct json *json,
+static recmap_status write_number(struct viewer *viewer, struct page_json *json,
                                   const struct listing *listing, const struct request *request,
                                   recmap_error *error) {
     recmap_location location;
@@ -132,7 +132,7 @@ static recmap_status write_number(struct viewer *viewer, struct json *json,
     return RECMAP_OK;
 }
 
-static recmap_status write_list(struct viewer *viewer, struct json *json,
+static recmap_status write_list(struct viewer *viewer, struct page_json *json,
                                 const struct listing *listing, const struct request *request,
                                 recmap_error *error) {
     char id[ID_SIZE];
@@ -143,16 +143,16 @@ static recmap_status write_list(struct viewer *viewer, struct json *json,
     }
 }
 
-recmap_status viewer_write_matches(struct viewer *viewer, struct json *json,
+recmap_status viewer_write_matches(struct viewer *viewer, struct page_json *json,
                                    const struct request *request, recmap_error *error) {
     struct listing listing;
     recmap_status status = listing_init(&listing, &viewer->view, &viewer->filters, request, error);
-    json_begin(json, '{');
-    json_key(json, "matches");
-    json_begin(json, '[');
+    page_json_begin(json, '{');
+    page_json_key(json, "matches");
+    page_json_begin(json, '[');
     if (status == RECMAP_OK) status = write_list(viewer, json, &listing, request, error);
-    json_end(json, ']');
-    json_end(json, '}');
+    page_json_end(json, ']');
+    page_json_end(json, '}');
     listing_deinit(&listing);
     return status;
 }

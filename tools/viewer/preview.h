@@ -4,10 +4,11 @@
 
 #include <recmap/example.h>
 
-#include "viewer/json.h"
+#include "viewer/page_json.h"
 
 /* Writes a string that shows the first features of a record, or what its bytes are. Errors:
  * NO_MEMORY. */
-recmap_status preview_write(struct json *json, const recmap_record *record, recmap_error *error);
+recmap_status preview_write(struct page_json *json, const recmap_record *record,
+                            recmap_error *error);
 
 #endif

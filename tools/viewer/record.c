@@ -27,57 +27,57 @@ enum {
 
 /* ---- Bytes. */
 
-static void write_media(struct json *json, const struct media *media, size_t size) {
+static void write_media(struct page_json *json, const struct media *media, size_t size) {
     bool is_picture = media->kind == MEDIA_PICTURE;
-    json_key(json, "format");
-    json_string(json, media->name);
+    page_json_key(json, "format");
+    page_json_string(json, media->name);
     if (media->width) {
-        json_key(json, "width");
-        json_number(json, media->width);
-        json_key(json, "height");
-        json_number(json, media->height);
+        page_json_key(json, "width");
+        page_json_number(json, media->width);
+        page_json_key(json, "height");
+        page_json_number(json, media->height);
     }
     const char *reason = NULL;
     if (is_picture && !media->width) reason = "its header is malformed";
     else if (is_picture && !media_is_shown(media)) reason = "too many pixels";
     else if (size > MEDIA_SIZE_MAX) reason = "too large";
-    json_key(json, reason ? "hidden" : is_picture ? "picture" : "sound");
-    json_string(json, reason ? reason : media->type);
+    page_json_key(json, reason ? "hidden" : is_picture ? "picture" : "sound");
+    page_json_string(json, reason ? reason : media->type);
 }
 
-static void write_array(struct json *json, const struct array_shape *shape) {
-    json_key(json, "format");
-    json_begin_string(json);
-    json_format(json, "uint8 array, %" PRIu64 " x %" PRIu64 " x %" PRIu64, shape->height,
-                shape->width, shape->channels ? shape->channels : 1);
-    json_end_string(json);
-    json_key(json, "array");
-    json_string(json, "image/bmp");
+static void write_array(struct page_json *json, const struct array_shape *shape) {
+    page_json_key(json, "format");
+    page_json_begin_string(json);
+    page_json_format(json, "uint8 array, %" PRIu64 " x %" PRIu64 " x %" PRIu64, shape->height,
+                     shape->width, shape->channels ? shape->channels : 1);
+    page_json_end_string(json);
+    page_json_key(json, "array");
+    page_json_string(json, "image/bmp");
 }
 
 /* Writes an object that says what bytes are, and shows them if they are text or unknown. */
-static void write_bytes(struct json *json, const struct array_shape *shape, const uint8_t *data,
-                        size_t size) {
+static void write_bytes(struct page_json *json, const struct array_shape *shape,
+                        const uint8_t *data, size_t size) {
     struct media media = media_detect(data, size);
-    json_begin(json, '{');
-    json_key(json, "size");
-    json_number(json, size);
+    page_json_begin(json, '{');
+    page_json_key(json, "size");
+    page_json_number(json, size);
     if (media.kind != MEDIA_NONE) write_media(json, &media, size);
     else if (array_shape_matches(shape, size)) write_array(json, shape);
     else if (characters_are_text(data, size)) {
-        json_key(json, "text");
-        json_text(json, data, size, TEXT_SHOWN_MAX);
+        page_json_key(json, "text");
+        page_json_text(json, data, size, TEXT_SHOWN_MAX);
     } else {
-        json_key(json, "hex");
-        json_hex(json, data, size < HEX_SHOWN_MAX ? size : HEX_SHOWN_MAX);
+        page_json_key(json, "hex");
+        page_json_hex(json, data, size < HEX_SHOWN_MAX ? size : HEX_SHOWN_MAX);
     }
-    json_end(json, '}');
+    page_json_end(json, '}');
 }
 
 /* ---- Features. */
 
 struct record_writer {
-    struct json *json;
+    struct page_json *json;
     struct array_shape shape;
     size_t part_count; /* so far */
     bool is_cut;       /* some parts are left out */
@@ -90,21 +90,21 @@ static recmap_status learn_shape(void *context, const recmap_example_part *part)
     return RECMAP_OK;
 }
 
-static void write_numbers(struct json *json, const recmap_example_part *part) {
-    json_key(json, "numbers");
-    json_begin(json, '[');
+static void write_numbers(struct page_json *json, const recmap_example_part *part) {
+    page_json_key(json, "numbers");
+    page_json_begin(json, '[');
     for (size_t i = 0; i < part->count && i < NUMBERS_MAX; i++)
-        if (part->int64s) json_int64(json, part->int64s[i]);
-        else json_float(json, part->floats[i]);
-    json_end(json, ']');
+        if (part->int64s) page_json_int64(json, part->int64s[i]);
+        else page_json_float(json, part->floats[i]);
+    page_json_end(json, ']');
 }
 
 static void write_part_bytes(struct record_writer *writer, const recmap_example_part *part) {
-    json_key(writer->json, "bytes");
-    json_begin(writer->json, '[');
+    page_json_key(writer->json, "bytes");
+    page_json_begin(writer->json, '[');
     for (size_t i = 0; i < part->count && i < VALUES_MAX; i++)
         write_bytes(writer->json, &writer->shape, part->bytes[i].data, part->bytes[i].size);
-    json_end(writer->json, ']');
+    page_json_end(writer->json, ']');
 }
 
 static const char *kind_name(recmap_example_part_kind kind) {
@@ -120,31 +120,31 @@ static const char *type_name(recmap_type type) {
 
 static recmap_status write_part(void *context, const recmap_example_part *part) {
     struct record_writer *writer = context;
-    struct json *json = writer->json;
+    struct page_json *json = writer->json;
     size_t index = writer->part_count++;
     if (index >= PARTS_MAX || ftell(json->stream) > REPLY_SIZE_MAX) {
         writer->is_cut = true;
         return RECMAP_OK;
     }
-    json_begin(json, '{');
-    json_key(json, "part");
-    json_number(json, index);
-    json_key(json, "name");
-    json_text(json, part->name, part->name_size, NAME_SHOWN_MAX);
-    json_key(json, "kind");
-    json_string(json, kind_name(part->kind));
-    json_key(json, "type");
-    json_string(json, type_name(part->type));
-    json_key(json, "count");
-    json_number(json, part->count);
+    page_json_begin(json, '{');
+    page_json_key(json, "part");
+    page_json_number(json, index);
+    page_json_key(json, "name");
+    page_json_text(json, part->name, part->name_size, NAME_SHOWN_MAX);
+    page_json_key(json, "kind");
+    page_json_string(json, kind_name(part->kind));
+    page_json_key(json, "type");
+    page_json_string(json, type_name(part->type));
+    page_json_key(json, "count");
+    page_json_number(json, part->count);
     if (part->int64s || part->floats) write_numbers(json, part);
     if (part->bytes) write_part_bytes(writer, part);
-    json_end(json, '}');
+    page_json_end(json, '}');
     return RECMAP_OK;
 }
 
 /* Writes the features of an Example; or its bytes, if it is not one or has no features. */
-static recmap_status write_content(struct json *json, const recmap_record *record,
+static recmap_status write_content(struct page_json *json, const recmap_record *record,
                                    recmap_error *error) {
     struct record_writer writer = {.json = json};
     recmap_error found = RECMAP_ERROR_INIT;
@@ -155,45 +155,45 @@ static recmap_status write_content(struct json *json, const recmap_record *recor
         return status;
     }
     if (status != RECMAP_OK || !writer.part_count) {
-        json_key(json, "bytes");
+        page_json_key(json, "bytes");
         write_bytes(json, &(struct array_shape){.height = 0}, record->data, record->size);
         return RECMAP_OK;
     }
     writer.part_count = 0;
-    json_key(json, "parts");
-    json_begin(json, '[');
+    page_json_key(json, "parts");
+    page_json_begin(json, '[');
     status = recmap_example_visit(write_part, &writer, record->data, record->size, error);
-    json_end(json, ']');
-    json_key(json, "part_count");
-    json_number(json, writer.part_count);
+    page_json_end(json, ']');
+    page_json_key(json, "part_count");
+    page_json_number(json, writer.part_count);
     return status;
 }
 
 /* ---- The record. */
 
-static recmap_status write_place(struct viewer *viewer, struct json *json, uint64_t number,
+static recmap_status write_place(struct viewer *viewer, struct page_json *json, uint64_t number,
                                  recmap_error *error) {
     recmap_dataset *dataset = viewer->view.dataset;
     recmap_location location;
     recmap_shard_info shard;
     RETURN_IF_FAILED(recmap_dataset_locate(&location, dataset, number, 1, error));
     RETURN_IF_FAILED(recmap_dataset_get_shard(&shard, dataset, location.shard_index, error));
-    json_key(json, "number");
-    json_number(json, number);
-    json_key(json, "shard");
-    json_string(json, shard.path);
-    json_key(json, "index");
-    json_number(json, number - shard.first_record);
-    json_key(json, "offset");
-    json_number(json, location.offset);
-    json_key(json, "size");
-    json_number(json, location.size);
-    json_key(json, "values");
+    page_json_key(json, "number");
+    page_json_number(json, number);
+    page_json_key(json, "shard");
+    page_json_string(json, shard.path);
+    page_json_key(json, "index");
+    page_json_number(json, number - shard.first_record);
+    page_json_key(json, "offset");
+    page_json_number(json, location.offset);
+    page_json_key(json, "size");
+    page_json_number(json, location.size);
+    page_json_key(json, "values");
     return viewer_write_values(viewer, json, number, COLUMN_SHOWN_MAX, error);
 }
 
 /* A record that cannot be read still has a place and columns. */
-static recmap_status write_read(struct viewer *viewer, struct json *json,
+static recmap_status write_read(struct viewer *viewer, struct page_json *json,
                                 const struct request *request, recmap_error *error) {
     recmap_record record = {.size = 0};
     recmap_error found = RECMAP_ERROR_INIT;
@@ -207,22 +207,22 @@ static recmap_status write_read(struct viewer *viewer, struct json *json,
         *error = found;
         return status;
     }
-    json_error(json, &found);
+    page_json_error(json, &found);
     return RECMAP_OK;
 }
 
-recmap_status viewer_write_record(struct viewer *viewer, struct json *json,
+recmap_status viewer_write_record(struct viewer *viewer, struct page_json *json,
                                   const struct request *request, recmap_error *error) {
     uint64_t number = 0;
     RETURN_IF_FAILED(viewer_get_number(&number, request, "number", true, UINT64_MAX, error));
-    json_begin(json, '{');
+    page_json_begin(json, '{');
     RETURN_IF_FAILED(write_place(viewer, json, number, error));
     RETURN_IF_FAILED(write_read(viewer, json, request, error));
-    json_end(json, '}');
+    page_json_end(json, '}');
     return RECMAP_OK;
 }
 
-recmap_status viewer_write_hex(struct viewer *viewer, struct json *json,
+recmap_status viewer_write_hex(struct viewer *viewer, struct page_json *json,
                                const struct request *request, recmap_error *error) {
     recmap_record record = {.size = 0};
     uint64_t first = 0;
@@ -230,14 +230,14 @@ recmap_status viewer_write_hex(struct viewer *viewer, struct json *json,
     RETURN_IF_FAILED(viewer_get_record(&record, viewer, request, error));
     if (first > record.size) first = record.size;
     size_t left = record.size - (size_t)first;
-    json_begin(json, '{');
-    json_key(json, "size");
-    json_number(json, record.size);
-    json_key(json, "first");
-    json_number(json, first);
-    json_key(json, "hex");
-    json_hex(json, record.data + first, left < HEX_PAGE_SIZE ? left : HEX_PAGE_SIZE);
-    json_end(json, '}');
+    page_json_begin(json, '{');
+    page_json_key(json, "size");
+    page_json_number(json, record.size);
+    page_json_key(json, "first");
+    page_json_number(json, first);
+    page_json_key(json, "hex");
+    page_json_hex(json, record.data + first, left < HEX_PAGE_SIZE ? left : HEX_PAGE_SIZE);
+    page_json_end(json, '}');
     recmap_record_release(&record);
     return RECMAP_OK;
 }

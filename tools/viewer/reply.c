@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viewer/json.h"
+#include "viewer/page_json.h"
 
 enum { NO_MEMORY = 503 };
 
@@ -51,10 +51,10 @@ static int status_of(recmap_status status) {
 void reply_fail(struct reply *reply, const recmap_error *error) {
     restart(reply, status_of(error->status), "application/json");
     if (!reply->stream) return;
-    struct json json = {.stream = reply->stream};
-    json_begin(&json, '{');
-    json_error(&json, error);
-    json_end(&json, '}');
+    struct page_json json = {.stream = reply->stream};
+    page_json_begin(&json, '{');
+    page_json_error(&json, error);
+    page_json_end(&json, '}');
 }
 
 static const char *status_name(int status) {

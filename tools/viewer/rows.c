@@ -71,17 +71,17 @@ static recmap_status read_single(recmap_record *record, struct table *table, uin
     return error->status;
 }
 
-static recmap_status write_preview(struct json *json, struct table *table, const struct row *row,
-                                   recmap_error *error) {
+static recmap_status write_preview(struct page_json *json, struct table *table,
+                                   const struct row *row, recmap_error *error) {
     recmap_record record = {.size = 0};
     recmap_error found = RECMAP_ERROR_INIT;
     if (table->has_batch) {
         record = recmap_batch_records(table->viewer->batch)[row->index];
-        json_key(json, "preview");
+        page_json_key(json, "preview");
         return preview_write(json, &record, error);
     }
     if (read_single(&record, table, row->number, &found) == RECMAP_OK) {
-        json_key(json, "preview");
+        page_json_key(json, "preview");
         recmap_status status = preview_write(json, &record, error);
         recmap_record_release(&record);
         return status;
@@ -90,41 +90,41 @@ static recmap_status write_preview(struct json *json, struct table *table, const
         *error = found;
         return found.status;
     }
-    json_error(json, &found);
+    page_json_error(json, &found);
     return RECMAP_OK;
 }
 
-static recmap_status write_row(struct json *json, struct table *table, const struct row *row,
+static recmap_status write_row(struct page_json *json, struct table *table, const struct row *row,
                                recmap_error *error) {
-    json_begin(json, '{');
-    json_key(json, "number");
-    json_number(json, row->number);
-    json_key(json, "shard");
-    json_number(json, row->location.shard_index);
-    json_key(json, "size");
-    json_number(json, row->location.size);
-    json_key(json, "values");
+    page_json_begin(json, '{');
+    page_json_key(json, "number");
+    page_json_number(json, row->number);
+    page_json_key(json, "shard");
+    page_json_number(json, row->location.shard_index);
+    page_json_key(json, "size");
+    page_json_number(json, row->location.size);
+    page_json_key(json, "values");
     RETURN_IF_FAILED(viewer_write_values(table->viewer, json, row->number, VALUE_SHOWN_MAX, error));
     if (row->has_preview) RETURN_IF_FAILED(write_preview(json, table, row, error));
-    json_end(json, '}');
+    page_json_end(json, '}');
     return RECMAP_OK;
 }
 
-static recmap_status write_table(struct json *json, struct table *table,
+static recmap_status write_table(struct page_json *json, struct table *table,
                                  const struct listing *listing, recmap_error *error) {
     RETURN_IF_FAILED(locate_rows(table, listing, error));
     RETURN_IF_FAILED(read_batch(table, error));
-    json_begin(json, '{');
-    json_key(json, "count");
-    json_number(json, listing->count);
-    json_key(json, "first");
-    json_number(json, table->first);
-    json_key(json, "rows");
-    json_begin(json, '[');
+    page_json_begin(json, '{');
+    page_json_key(json, "count");
+    page_json_number(json, listing->count);
+    page_json_key(json, "first");
+    page_json_number(json, table->first);
+    page_json_key(json, "rows");
+    page_json_begin(json, '[');
     for (size_t i = 0; i < table->count; i++)
         RETURN_IF_FAILED(write_row(json, table, &table->rows[i], error));
-    json_end(json, ']');
-    json_end(json, '}');
+    page_json_end(json, ']');
+    page_json_end(json, '}');
     recmap_batch_clear(table->viewer->batch);
     return RECMAP_OK;
 }
@@ -140,7 +140,7 @@ static recmap_status set_range(struct table *table, const struct request *reques
     return RECMAP_OK;
 }
 
-recmap_status viewer_write_rows(struct viewer *viewer, struct json *json,
+recmap_status viewer_write_rows(struct viewer *viewer, struct page_json *json,
                                 const struct request *request, recmap_error *error) {
     static struct table table;
     struct listing listing;

@@ -20,7 +20,7 @@ void viewer_deinit(struct viewer *viewer) {
 
 /* ---- Routes. */
 
-typedef recmap_status (*write_fn)(struct viewer *viewer, struct json *json,
+typedef recmap_status (*write_fn)(struct viewer *viewer, struct page_json *json,
                                   const struct request *request, recmap_error *error);
 
 static const struct {
@@ -51,7 +51,7 @@ static bool answer_asset(struct reply *reply, struct request_text resource) {
 void viewer_answer(void *context, struct reply *reply, struct request_text resource,
                    const struct request *request) {
     struct viewer *viewer = context;
-    struct json json = {.stream = reply->stream};
+    struct page_json json = {.stream = reply->stream};
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = RECMAP_OK;
     write_fn write = find_route(resource);
@@ -103,18 +103,18 @@ static recmap_status read_value(recmap_value *value, recmap_dataset *dataset, si
     return recmap_dataset_read_bytes(value, dataset, column_index, number, 1, error);
 }
 
-recmap_status viewer_write_values(struct viewer *viewer, struct json *json, uint64_t number,
+recmap_status viewer_write_values(struct viewer *viewer, struct page_json *json, uint64_t number,
                                   size_t limit, recmap_error *error) {
     recmap_dataset *dataset = viewer->view.dataset;
     size_t count = recmap_dataset_get_info(dataset)->lifted_column_count;
-    json_begin(json, '[');
+    page_json_begin(json, '[');
     for (size_t i = 1; i < count && i <= COLUMNS_SHOWN_MAX; i++) {
         recmap_lifted_column column;
         recmap_value value;
         RETURN_IF_FAILED(recmap_dataset_get_lifted_column(&column, dataset, i, error));
         RETURN_IF_FAILED(read_value(&value, dataset, i, column.type, number, error));
-        json_value(json, &value, limit);
+        page_json_value(json, &value, limit);
     }
-    json_end(json, ']');
+    page_json_end(json, ']');
     return RECMAP_OK;
 }

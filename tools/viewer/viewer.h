@@ -2,8 +2,8 @@
 #ifndef RECMAP_TOOLS_VIEWER_VIEWER_H
 #define RECMAP_TOOLS_VIEWER_VIEWER_H
 
-#include "viewer/json.h"
 #include "viewer/listing.h"
+#include "viewer/page_json.h"
 #include "viewer/reply.h"
 
 struct viewer {
@@ -24,27 +24,27 @@ void viewer_answer(void *context, struct reply *reply, struct request_text resou
 /* ---- The answers. Each writes its JSON, or fails. */
 
 /* About the data set: counts, columns, ids. */
-recmap_status viewer_write_info(struct viewer *viewer, struct json *json,
+recmap_status viewer_write_info(struct viewer *viewer, struct page_json *json,
                                 const struct request *request, recmap_error *error);
 
 /* Fields `first`, `count` and those of a listing: rows of the table. */
-recmap_status viewer_write_rows(struct viewer *viewer, struct json *json,
+recmap_status viewer_write_rows(struct viewer *viewer, struct page_json *json,
                                 const struct request *request, recmap_error *error);
 
 /* Field `number`: one record, with its features. */
-recmap_status viewer_write_record(struct viewer *viewer, struct json *json,
+recmap_status viewer_write_record(struct viewer *viewer, struct page_json *json,
                                   const struct request *request, recmap_error *error);
 
 /* Fields `number` and `first`: bytes of the record. */
-recmap_status viewer_write_hex(struct viewer *viewer, struct json *json,
+recmap_status viewer_write_hex(struct viewer *viewer, struct page_json *json,
                                const struct request *request, recmap_error *error);
 
 /* Field `id` or `number`, and those of a listing: the records with that id, and their rows. */
-recmap_status viewer_write_matches(struct viewer *viewer, struct json *json,
+recmap_status viewer_write_matches(struct viewer *viewer, struct page_json *json,
                                    const struct request *request, recmap_error *error);
 
 /* Fields `first` and `count`: damaged places that the index lists. */
-recmap_status viewer_write_damage(struct viewer *viewer, struct json *json,
+recmap_status viewer_write_damage(struct viewer *viewer, struct page_json *json,
                                   const struct request *request, recmap_error *error);
 
 /* Fields `number`, and perhaps `part` and `value`: a picture or sound. The reply's type is set. */
@@ -64,7 +64,7 @@ recmap_status viewer_get_record(recmap_record *record, struct viewer *viewer,
                                 const struct request *request, recmap_error *error);
 
 /* Writes an array of the record's values in the lifted columns other than "@length". */
-recmap_status viewer_write_values(struct viewer *viewer, struct json *json, uint64_t number,
+recmap_status viewer_write_values(struct viewer *viewer, struct page_json *json, uint64_t number,
                                   size_t limit, recmap_error *error);
 
 enum { COLUMNS_SHOWN_MAX = 64 };

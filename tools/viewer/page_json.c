@@ -1,4 +1,4 @@
-#include "viewer/json.h"
+#include "viewer/page_json.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -9,50 +9,51 @@
 
 enum { STRING_SHOWN_MAX = 4096 };
 
-static void write_comma(struct json *json) {
+static void write_comma(struct page_json *json) {
     if (json->needs_comma) putc(',', json->stream);
     json->needs_comma = true;
 }
 
-void json_begin(struct json *json, char bracket) {
+void page_json_begin(struct page_json *json, char bracket) {
     write_comma(json);
     putc(bracket, json->stream);
     json->needs_comma = false;
 }
 
-void json_end(struct json *json, char bracket) {
+void page_json_end(struct page_json *json, char bracket) {
     putc(bracket, json->stream);
     json->needs_comma = true;
 }
 
-void json_key(struct json *json, const char *key) {
+void page_json_key(struct page_json *json, const char *key) {
     write_comma(json);
     fprintf(json->stream, "\"%s\":", key);
     json->needs_comma = false;
 }
 
-void json_number(struct json *json, uint64_t number) {
+void page_json_number(struct page_json *json, uint64_t number) {
     write_comma(json);
     fprintf(json->stream, "%" PRIu64, number);
 }
 
-void json_null(struct json *json) {
+void page_json_null(struct page_json *json) {
     write_comma(json);
     fputs("null", json->stream);
 }
 
-void json_begin_string(struct json *json) {
+void page_json_begin_string(struct page_json *json) {
     write_comma(json);
     putc('"', json->stream);
 }
 
-void json_end_string(struct json *json) {
+void page_json_end_string(struct page_json *json) {
     putc('"', json->stream);
 }
 
 /* Writes one visible character of `size` bytes. Those that mean something in HTML are escaped,
  * although nothing reads a reply as HTML. */
-static void write_visible(struct json *json, const uint8_t *text, size_t size, uint32_t character) {
+static void write_visible(struct page_json *json, const uint8_t *text, size_t size,
+                          uint32_t character) {
     switch (character) {
     case '"':
     case '\\': fprintf(json->stream, "\\%c", (int)character); break;
@@ -67,7 +68,7 @@ static void write_visible(struct json *json, const uint8_t *text, size_t size, u
 }
 
 /* Writes the character at `text`, and returns its size. */
-static size_t write_character(struct json *json, const uint8_t *text, size_t size) {
+static size_t write_character(struct page_json *json, const uint8_t *text, size_t size) {
     uint32_t character;
     size_t length = character_decode(&character, text, size);
     if (!length) {
@@ -80,7 +81,7 @@ static size_t write_character(struct json *json, const uint8_t *text, size_t siz
     return length;
 }
 
-void json_piece(struct json *json, const void *text, size_t size, size_t limit) {
+void page_json_piece(struct page_json *json, const void *text, size_t size, size_t limit) {
     const uint8_t *bytes = text;
     size_t shown = 0;
     for (size_t i = 0; i < size; shown++) {
@@ -92,38 +93,38 @@ void json_piece(struct json *json, const void *text, size_t size, size_t limit) 
     }
 }
 
-void json_format(struct json *json, const char *format, ...) {
+void page_json_format(struct page_json *json, const char *format, ...) {
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    json_piece(json, text, strlen(text), sizeof text);
+    page_json_piece(json, text, strlen(text), sizeof text);
 }
 
-void json_text(struct json *json, const void *text, size_t size, size_t limit) {
-    json_begin_string(json);
-    json_piece(json, text, size, limit);
-    json_end_string(json);
+void page_json_text(struct page_json *json, const void *text, size_t size, size_t limit) {
+    page_json_begin_string(json);
+    page_json_piece(json, text, size, limit);
+    page_json_end_string(json);
 }
 
-void json_string(struct json *json, const char *text) {
-    json_text(json, text, strlen(text), STRING_SHOWN_MAX);
+void page_json_string(struct page_json *json, const char *text) {
+    page_json_text(json, text, strlen(text), STRING_SHOWN_MAX);
 }
 
-void json_hex(struct json *json, const uint8_t *data, size_t size) {
-    json_begin_string(json);
+void page_json_hex(struct page_json *json, const uint8_t *data, size_t size) {
+    page_json_begin_string(json);
     for (size_t i = 0; i < size; i++) fprintf(json->stream, "%02x", data[i]);
-    json_end_string(json);
+    page_json_end_string(json);
 }
 
-void json_int64(struct json *json, int64_t value) {
+void page_json_int64(struct page_json *json, int64_t value) {
     write_comma(json);
     fprintf(json->stream, "\"%" PRId64 "\"", value);
 }
 
 /* Writes the fewest digits that give back the same float. */
-void json_float(struct json *json, float value) {
+void page_json_float(struct page_json *json, float value) {
     char text[32];
     for (int digits = 6; digits <= 9; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, (double)value);
@@ -133,21 +134,21 @@ void json_float(struct json *json, float value) {
     fprintf(json->stream, "\"%s\"", text);
 }
 
-void json_value(struct json *json, const recmap_value *value, size_t limit) {
+void page_json_value(struct page_json *json, const recmap_value *value, size_t limit) {
     switch (value->type) {
-    case RECMAP_TYPE_INT64: json_int64(json, value->as.int64); break;
-    case RECMAP_TYPE_FLOAT: json_float(json, value->as.float32); break;
+    case RECMAP_TYPE_INT64: page_json_int64(json, value->as.int64); break;
+    case RECMAP_TYPE_FLOAT: page_json_float(json, value->as.float32); break;
     case RECMAP_TYPE_BYTES:
-        json_text(json, value->as.bytes.data, value->as.bytes.size, limit);
+        page_json_text(json, value->as.bytes.data, value->as.bytes.size, limit);
         break;
-    default: json_null(json);
+    default: page_json_null(json);
     }
 }
 
-void json_error(struct json *json, const recmap_error *error) {
-    json_key(json, "error");
-    json_string(json, error->message);
+void page_json_error(struct page_json *json, const recmap_error *error) {
+    page_json_key(json, "error");
+    page_json_string(json, error->message);
     if (!error->advice[0]) return;
-    json_key(json, "advice");
-    json_string(json, error->advice);
+    page_json_key(json, "advice");
+    page_json_string(json, error->advice);
 }
