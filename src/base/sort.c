@@ -1,5 +1,6 @@
 #include "base/sort.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,10 +47,12 @@ static void merge_some(struct merge *merge, const struct sort *sort, size_t coun
     }
 }
 
-static void copy_rest(struct merge *merge) {
+/* One of two runs is at its end; what is left of the other may be all of it. */
+static bool copy_rest(struct merge *merge) {
     size_t left_size = (size_t)(merge->left_end - merge->left);
-    memcpy(merge->out, merge->left, left_size);
-    memcpy(merge->out + left_size, merge->right, (size_t)(merge->right_end - merge->right));
+    return interrupt_copy(thread_interrupt(), merge->out, merge->left, left_size) &&
+           interrupt_copy(thread_interrupt(), merge->out + left_size, merge->right,
+                          (size_t)(merge->right_end - merge->right));
 }
 
 /* Merges each two neighbouring runs of `run` items. */
@@ -65,7 +68,7 @@ static recmap_status merge_runs(char *out, const char *items, size_t run, const 
             merge_some(&merge, sort, RUN);
             RETURN_IF_FAILED(interrupt_check(thread_interrupt(), RUN * ITEM_WORK, error));
         }
-        copy_rest(&merge);
+        if (!copy_rest(&merge)) return interrupt_fail(error);
     }
     return RECMAP_OK;
 }
@@ -80,8 +83,9 @@ static recmap_status merge_all(char *items, char *copy, const struct sort *sort,
         target = source;
         source = merged;
     }
-    if (source != items) memcpy(items, source, sort->count * sort->item_size);
-    return RECMAP_OK;
+    size_t size = source == items ? 0 : sort->count * sort->item_size;
+    return interrupt_copy(thread_interrupt(), items, source, size) ? RECMAP_OK
+                                                                   : interrupt_fail(error);
 }
 
 recmap_status sort_items(void *items, size_t count, size_t item_size,

@@ -15,7 +15,7 @@
 #include "base/sort.h"
 #include "dataset/dataset.h"
 
-enum { GROUP_SIZE = 256 };
+enum { GROUP_SIZE = 256, ITEM_WORK = 16 /* for the interrupt, in bytes */ };
 
 /* The hash of what is compared of an item. */
 struct item_hash {
@@ -144,7 +144,7 @@ static bool is_equal(const struct item_hash *a, const struct item_hash *b) {
     return a->low == b->low && a->high == b->high;
 }
 
-/* The progress function, as the interrupt of a sort: nothing more is read. */
+/* The progress function, as the interrupt of what reads no records. */
 static int ask_progress(void *context) {
     const struct duplicate_search *search = context;
     recmap_progress progress = {.bytes_done = search->bytes_done,
@@ -154,12 +154,13 @@ static int ask_progress(void *context) {
 }
 
 static recmap_status sort_hashes(struct duplicate_search *search, recmap_error *error) {
-    struct interrupt former =
-        thread_interrupt_replace(search->progress ? ask_progress : NULL, search);
-    recmap_status status = sort_items(search->hashes, search->hash_count, sizeof *search->hashes,
-                                      compare_hashes, error);
-    thread_interrupt_restore(&former);
-    return status;
+    return sort_items(search->hashes, search->hash_count, sizeof *search->hashes, compare_hashes,
+                      error);
+}
+
+/* Counts an item that was looked at. Most are in memory that is not in a cache. */
+static recmap_status count_item(recmap_error *error) {
+    return interrupt_check(thread_interrupt(), ITEM_WORK, error);
 }
 
 /* Equal hashes are neighbours, and the first of them has the smallest item. */
@@ -171,14 +172,13 @@ static recmap_status set_firsts(uint64_t *firsts, struct duplicate_search *searc
         if (!is_equal(&search->hashes[i], &search->hashes[first])) first = i;
         assert(search->hashes[first].item <= search->hashes[i].item);
         firsts[search->hashes[i].item] = search->hashes[first].item;
+        RETURN_IF_FAILED(count_item(error));
     }
     return RECMAP_OK;
 }
 
-/* Writes to `items` those whose 48-bit hashes of ids occur more than once. */
-static recmap_status find_candidates(uint64_t *items, uint64_t *item_count,
-                                     struct duplicate_search *search, size_t count,
-                                     recmap_error *error) {
+static recmap_status read_id_hashes(struct duplicate_search *search, size_t count,
+                                    recmap_error *error) {
     uint64_t *ids = malloc((size_t)(search->dataset->info.record_count + 1) * sizeof *ids);
     if (!ids) return fail_memory(error);
     recmap_status status = recmap_dataset_read_id_hashes(ids, search->dataset, error);
@@ -186,16 +186,26 @@ static recmap_status find_candidates(uint64_t *items, uint64_t *item_count,
         uint64_t id = ids[number_of(search, i)];
         if (id != RECMAP_NO_ID_HASH)
             search->hashes[search->hash_count++] = (struct item_hash){id, 0, i};
+        status = count_item(error);
     }
     free(ids);
-    RETURN_IF_FAILED(status);
+    return status;
+}
+
+/* Writes to `items` those whose 48-bit hashes of ids occur more than once. */
+static recmap_status find_candidates(uint64_t *items, uint64_t *item_count,
+                                     struct duplicate_search *search, size_t count,
+                                     recmap_error *error) {
+    RETURN_IF_FAILED(read_id_hashes(search, count, error));
     RETURN_IF_FAILED(sort_hashes(search, error));
     const struct item_hash *hashes = search->hashes;
     *item_count = 0;
-    for (size_t i = 0; i < search->hash_count; i++)
+    for (size_t i = 0; i < search->hash_count; i++) {
         if ((i && is_equal(&hashes[i], &hashes[i - 1])) ||
             (i + 1 < search->hash_count && is_equal(&hashes[i], &hashes[i + 1])))
             items[(*item_count)++] = hashes[i].item;
+        RETURN_IF_FAILED(count_item(error));
+    }
     search->hash_count = 0;
     return RECMAP_OK;
 }
@@ -205,7 +215,12 @@ static recmap_status find_duplicates(uint64_t *firsts, struct duplicate_search *
                                      recmap_batch *batch, size_t count, bool by_id,
                                      recmap_error *error) {
     uint64_t item_count = count;
-    if (by_id) RETURN_IF_FAILED(find_candidates(firsts, &item_count, search, count, error));
+    struct interrupt former =
+        thread_interrupt_replace(search->progress ? ask_progress : NULL, search);
+    recmap_status status = by_id ? find_candidates(firsts, &item_count, search, count, error)
+                                 : RECMAP_OK;
+    thread_interrupt_restore(&former);
+    RETURN_IF_FAILED(status);
     RETURN_IF_FAILED(hash_items(search, batch, by_id ? firsts : NULL, item_count, error));
     if (search->feature && !by_id && count && !search->hash_count) {
         fail(error, RECMAP_FEATURE, "no record has the feature '%.200s'", search->feature);
@@ -213,7 +228,10 @@ static recmap_status find_duplicates(uint64_t *firsts, struct duplicate_search *
         fail_advise(error, "`recmap schema` lists the features");
         return RECMAP_FEATURE;
     }
-    return set_firsts(firsts, search, count, error);
+    former = thread_interrupt_replace(search->progress ? ask_progress : NULL, search);
+    status = set_firsts(firsts, search, count, error);
+    thread_interrupt_restore(&former);
+    return status;
 }
 
 static recmap_status check_arguments(const char **feature, const recmap_dataset *dataset,

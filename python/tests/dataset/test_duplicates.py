@@ -73,3 +73,28 @@ def test_progress_can_stop_the_comparison(repeated):
 
     with pytest.raises(KeyboardInterrupt):
         repeated.duplicates(progress=stop)
+
+
+def test_a_search_by_id_can_be_stopped_at_each_step(tmp_path):
+    """Hashes of ids are read, collected, sorted and compared with their neighbours. With 60,000
+    records, each of these steps but the first asks at least three times, and sorting 16 times."""
+    asked = []
+
+    def stop(*counts):
+        asked.append(counts)
+        if len(asked) == last:
+            raise KeyboardInterrupt
+
+    with recmap.Writer(tmp_path / "many.tfrecord") as writer:
+        for i in range(60_000):
+            writer.write({"id": i})
+    with recmap.open(tmp_path / "many.tfrecord", id="id", progress=None) as ds:
+        last = None
+        assert not len(ds.duplicates("id", progress=stop))
+        steps = len(asked)
+        assert steps >= 1 + 3 + 16 + 3
+        for last in range(1, steps + 1, 4):
+            asked.clear()
+            with pytest.raises(KeyboardInterrupt):
+                ds.duplicates("id", progress=stop)
+            assert len(asked) == last

@@ -90,10 +90,34 @@ static void test_interrupts(void **state) {
     }
 }
 
+/* Sorted items are merged by copying half of each two runs. Seven rounds leave the result in the
+ * copy, which is copied back. */
+static void test_copies_ask(void **state) {
+    (void)state;
+    const size_t count = 1 << 19, size = count * sizeof(struct item), piece = 1 << 20;
+    struct item *items = malloc(size);
+    struct questions all = {0, SIZE_MAX};
+    assert_non_null(items);
+    for (size_t i = 0; i < count; i++) items[i] = (struct item){(uint32_t)i, (uint32_t)i};
+    recmap_thread_set_interrupt(answer, &all);
+    assert_int_equal(sort_items(items, count, sizeof *items, compare_all, NULL), RECMAP_OK);
+    size_t work = count * 16 / (256 << 10); /* questions of a round that merges all */
+    assert_in_range(all.count, work + 7 * work / 2 + size / piece + 3 * size / 2 / piece,
+                    2 * (work + 7 * work));
+    size_t last = all.count - 1;
+    struct questions questions = {0, last};
+    recmap_thread_set_interrupt(answer, &questions);
+    assert_int_equal(sort_items(items, count, sizeof *items, compare_all, NULL), RECMAP_CANCELLED);
+    assert_int_equal(questions.count, last + 1);
+    recmap_thread_set_interrupt(NULL, NULL);
+    free(items);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_as_qsort),
         cmocka_unit_test(test_interrupts),
+        cmocka_unit_test(test_copies_ask),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
