@@ -485,8 +485,8 @@ class Errors(Annotated):
             "--on",
             "id",
             err=(
-                "s.npy: an array has no ids: its values follow record numbers\n  use --on number, or a "
-                "CSV file with the fields id and s"
+                "s.npy: an array has no ids: its values follow record numbers\n"
+                "  use --on number, or a CSV file with the fields id and s"
             ),
         )
 
