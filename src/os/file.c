@@ -344,14 +344,20 @@ static char *temporary_path(const char *target) {
     return path;
 }
 
+static bool has_index_name(const char *path) {
+    size_t size = strlen(path);
+    return size >= 4 && !strcmp(path + size - 4, ".rmx");
+}
+
 /* The error of a file that cannot be created. Where permission is missing, the folder of the target
- * is the cause, and the temporary name would only confuse. */
+ * is the cause, and the temporary name would only confuse. Only an index has an option that names
+ * it and a default path that a caller may not know. */
 static recmap_status fail_create(recmap_error *error, int code, const char *path,
                                  const char *target) {
     if (code != EACCES && code != EPERM && code != EROFS)
         return fail_errno(error, code, path, "create the file");
     fail_errno(error, code, target, "create a file in this folder");
-    fail_advise(error, "write to another folder (-o NAME.rmx)");
+    fail_advise(error, "write to another folder%s", has_index_name(target) ? " (-o NAME.rmx)" : "");
     return RECMAP_IO;
 }
 

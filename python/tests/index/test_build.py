@@ -82,6 +82,19 @@ def test_read_only_folder_is_advised_of_index_path(copied_digits):
         recmap.open(copied_digits, index="/sys/x.rmx")
 
 
+@pytest.mark.parametrize("name", ["x.tfrecord", "x@2", "x.rmv"])
+def test_read_only_folder_of_other_files_is_not_advised_of_an_index(copied_digits, name):
+    def create():
+        if name.endswith(".rmv"):
+            recmap.open(copied_digits)[5:9].save(f"/sys/{name}")
+        else:
+            recmap.Writer(f"/sys/{name}")
+
+    with pytest.raises(PermissionError) as caught:
+        create()
+    assert caught.value.advice == "write to another folder"
+
+
 def test_read_only_folder_needs_index_path(copied_digits, tmp_path_factory):
     if os.geteuid() == 0:
         pytest.skip("root may write anywhere")
