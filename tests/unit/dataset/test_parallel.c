@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dataset/batch.h" /* cmocka has another `fail` */
+
 #include <cmocka.h>
 
 #include <recmap/writer.h>
 
+#include "os/thread.h"
 #include "support/build.h"
 #include "support/folder.h"
 #include "support/rounds.h"
@@ -305,6 +308,63 @@ static void test_interrupt(void **state) {
     recmap_dataset_close(call.dataset);
 }
 
+/* ---- The default number of threads. */
+
+/* Whether a gather of records 0 to `count` - 1, modulo the size of the set, is split. The parts of
+ * a batch stay in it, empty, for the next call. */
+static bool is_split(recmap_dataset *dataset, size_t count, unsigned thread_count) {
+    enum { CALL_MAX = 1024 };
+    uint64_t numbers[CALL_MAX];
+    recmap_batch *batch;
+    assert_true(count <= CALL_MAX);
+    for (size_t i = 0; i < count; i++) numbers[i] = i % recmap_dataset_count(dataset);
+    ASSERT_OK(recmap_batch_create(&batch, NULL), NULL);
+    recmap_batch_set_threads(batch, thread_count);
+    ASSERT_OK(recmap_dataset_gather(batch, dataset, numbers, count, NULL), NULL);
+    assert_int_equal(recmap_batch_count(batch), count);
+    bool is_split = batch->part_count > 1;
+    recmap_batch_destroy(batch);
+    return is_split;
+}
+
+static void test_many_records_are_split_by_default(void **state) {
+    (void)state;
+    struct rng random = {14};
+    recmap_dataset *dataset = make_set(&random, false);
+    assert_false(is_split(dataset, 1023, 0));
+    assert_int_equal(is_split(dataset, 1024, 0), core_count() > 1);
+    assert_true(is_split(dataset, 2, 2));
+    assert_false(is_split(dataset, 1024, 1));
+    recmap_dataset_close(dataset);
+}
+
+/* Two records of `size` bytes each. */
+static recmap_dataset *make_pair(size_t size) {
+    recmap_writer *writer;
+    uint8_t *data = calloc(size, 1);
+    assert_non_null(data);
+    ASSERT_OK(recmap_writer_create(&writer, "s00000", NULL, NULL), NULL);
+    for (size_t i = 0; i < 2; i++) ASSERT_OK(recmap_writer_write(writer, data, size, NULL), NULL);
+    ASSERT_OK(recmap_writer_finish(writer, NULL), NULL);
+    recmap_writer_destroy(writer);
+    free(data);
+    remove("set.rmx");
+    index_build("set.rmx", NULL, shard_names(1), 1);
+    return dataset_open("set.rmx", NULL);
+}
+
+static void test_long_records_are_split_by_default(void **state) {
+    (void)state;
+    enum { HALF = 1 << 19 }; /* of the smallest size in bytes that is split */
+    recmap_dataset *dataset = make_pair(HALF);
+    assert_int_equal(is_split(dataset, 2, 0), core_count() > 1);
+    assert_false(is_split(dataset, 1, 0));
+    recmap_dataset_close(dataset);
+    dataset = make_pair(HALF - 1024);
+    assert_false(is_split(dataset, 2, 0));
+    recmap_dataset_close(dataset);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
@@ -312,6 +372,8 @@ int main(void) {
         TEST(records_that_do_not_fit),
         TEST(damaged_record),
         TEST(interrupt),
+        TEST(many_records_are_split_by_default),
+        TEST(long_records_are_split_by_default),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
