@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "order/pieces.h"
+#include "base/pieces.h"
 #include "permutation/random.h"
 #include "rows/permuted_rows.h"
 #include "rows/row_options.h"

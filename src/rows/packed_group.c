@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/pieces.h"
 #include "base/search.h"
-#include "order/pieces.h"
 
 /* Sorts the parts by row. They are by document, and stay so in each row. */
 static bool sort_by_row(struct packed_group *group, const struct packer *packer) {

@@ -4,8 +4,8 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/pieces.h"
 #include "counts/counts.h"
-#include "order/pieces.h"
 #include "permutation/random.h"
 #include "rows/permuted_rows.h"
 #include "rows/row_options.h"

@@ -1,36 +1,9 @@
-#include "order/pieces.h"
+#include <recmap/rows.h>
 
 #include <assert.h>
-#include <stdlib.h>
 
-#include "base/array.h"
 #include "base/error.h"
-#include "base/interrupt.h"
 #include "order/order.h"
-
-recmap_status pieces_add(recmap_pieces *pieces, recmap_piece piece, recmap_error *error) {
-    if (pieces->count == pieces->capacity &&
-        !array_reserve(&pieces->items, &pieces->capacity, pieces->count + 1, sizeof piece))
-        return fail_memory(error);
-    pieces->items[pieces->count++] = piece;
-    return RECMAP_OK;
-}
-
-recmap_status pieces_end_row(recmap_pieces *pieces, recmap_error *error) {
-    if (pieces->row_count == pieces->row_capacity &&
-        !array_reserve(&pieces->ends, &pieces->row_capacity, pieces->row_count + 1,
-                       sizeof *pieces->ends))
-        return fail_memory(error);
-    assert(!pieces->row_count || pieces->ends[pieces->row_count - 1] <= pieces->count);
-    pieces->ends[pieces->row_count++] = pieces->count;
-    return interrupt_check(thread_interrupt(), INTERRUPT_RECORD_WORK, error);
-}
-
-void recmap_pieces_deinit(recmap_pieces *pieces) {
-    free(pieces->items);
-    free(pieces->ends);
-    *pieces = (recmap_pieces)RECMAP_PIECES_INIT;
-}
 
 uint64_t recmap_order_row_width(const recmap_order *order) {
     return order->row_width;
