@@ -31,8 +31,9 @@ from ._dataset.missing import Missing
 from ._display.progress import Progress
 from ._example.features import Features, parser_of
 from ._index import build
-from ._index.credentials import Credentials
-from ._index.options import (
+from ._numbers import Int64s, cuts_of
+from ._options.credentials import Credentials
+from ._options.options import (
     Compression,
     Count,
     Lift,
@@ -49,7 +50,6 @@ from ._index.options import (
     path_of,
     storage_pairs,
 )
-from ._numbers import Int64s, cuts_of
 from ._order.orders import Order, check_fits
 from .arrow import table as table_of
 

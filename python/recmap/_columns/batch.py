@@ -156,7 +156,7 @@ class ColumnBatch:
         )
 
     def _repr_html_(self) -> str:
-        from .._display.record_tables import column_table
+        from .record_tables import column_table
 
         return column_table(self, 20)._repr_html_()
 

@@ -81,7 +81,7 @@ class RecordBatch(_recmap.RecordBatch):
         )
 
     def _repr_html_(self) -> str:
-        from .._display.record_tables import batch_table
+        from .record_tables import batch_table
 
         return batch_table(self, 20)._repr_html_()
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from .. import _recmap
-from .._index.options import ConcatOptions
+from .._options.options import ConcatOptions
 from .dataset import Dataset
 from .missing import FeatureNames
 from .selection import Selection

@@ -20,8 +20,8 @@ from .._display.progress import Progress, shown
 from .._display.text import joined, size_text
 from .._errors import IdNotFoundError, StaleIndexError
 from .._example.features import Feature, Features, features_of_schema, parser_of
-from .._index.options import ConcatOptions, Counted, Lifts, OpenOptions, Path
 from .._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items, cuts_of, ids_to_find
+from .._options.options import ConcatOptions, Counted, Lifts, OpenOptions, Path
 from .._order.orders import Shuffled
 from .._warn import warn_caller
 from .annotate import Key, changes_of
@@ -659,7 +659,7 @@ class Dataset(_recmap.Dataset):
         show_table(self._table(limit))
 
     def _table(self, limit: int) -> Table:
-        from .._display.record_tables import record_table
+        from .._columns.record_tables import record_table
 
         count = min(max(operator.index(limit), 0), len(self))
         numbers = self._record_numbers(range(count)).tolist()

@@ -10,8 +10,7 @@ from .. import _recmap
 from .._dataset.dataset import Dataset
 from .._display.progress import Progress, shown
 from .._errors import CorruptIndexError, CorruptRecordError
-from .._warn import warn_caller
-from .options import (
+from .._options.options import (
     Compression,
     Count,
     Credentials,
@@ -32,6 +31,7 @@ from .options import (
     storage_of,
     storage_pairs,
 )
+from .._warn import warn_caller
 
 __all__ = ["build_index", "index", "merge"]
 

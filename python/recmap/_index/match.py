@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from .._dataset.dataset import Dataset
 from .._errors import CorruptRecordError, StaleIndexError
-from .options import IndexOptions, is_url
+from .._options.options import IndexOptions, is_url
 
 __all__ = ["check_contents", "check_damage", "check_framing", "check_shards", "resolved"]
 

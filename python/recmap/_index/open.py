@@ -13,10 +13,7 @@ from .. import _recmap
 from .._dataset.dataset import Dataset
 from .._display.progress import Progress
 from .._errors import Error
-from .annotated import check_rebuilt
-from .build import build_index
-from .match import check_contents, check_damage, check_framing, check_shards, resolved
-from .options import (
+from .._options.options import (
     Access,
     Check,
     Compression,
@@ -41,6 +38,9 @@ from .options import (
     storage_pairs,
     without_query,
 )
+from .annotated import check_rebuilt
+from .build import build_index
+from .match import check_contents, check_damage, check_framing, check_shards, resolved
 
 __all__ = ["open"]
 

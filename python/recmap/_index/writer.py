@@ -13,8 +13,8 @@ from typing import TypeAlias
 from .. import _recmap
 from .._display.text import joined
 from .._example.encode import Features, encode_example
+from .._options.options import Count, Lift, Path, counted_of, lifts_of
 from .build import merge
-from .options import Count, Lift, Path, counted_of, lifts_of
 
 __all__ = ["Writer"]
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from .._errors import Error
 from .._index import build
-from .._index.options import (
+from .._options.options import (
     Compression,
     Count,
     Lift,

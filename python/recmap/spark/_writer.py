@@ -19,8 +19,8 @@ from pyspark.sql import types
 from .. import _recmap
 from .._errors import FileMissingError, InvalidError
 from .._index import build
-from .._index.options import is_url
 from .._index.writer import Writer
+from .._options.options import is_url
 from ._encode import encoded
 from ._settings import Settings
 from ._types import columns_of

@@ -372,7 +372,7 @@ def test_an_unusable_folder_is_an_error(cached, tmp_path):
 
 
 def test_sizes(cached, index):
-    from recmap._index.options import size_of
+    from recmap._options.options import size_of
 
     sizes = {"200GB": 200 * 10**9, "64MiB": 64 << 20, "7": 7, "1 kB": 1000, 5: 5, None: 0}
     assert {text: size_of(text) for text in sizes} == sizes

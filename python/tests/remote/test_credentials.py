@@ -12,7 +12,7 @@ import pytest
 import recmap
 from object_server import DIGITS_URL
 from recmap import _recmap
-from recmap._index import credentials
+from recmap._options import credentials
 
 
 class Provider:

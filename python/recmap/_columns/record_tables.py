@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from .._columns import ColumnBatch, RowBatch, SparseColumn
+from .._display.tables import Cell, Table, cell_of
+from .._display.text import class_name, printable, size_text
 from .._errors import CorruptRecordError, Error
 from .._example.decode import decoded_features
-from .tables import Cell, Table, cell_of
-from .text import class_name, printable, size_text
+from . import ColumnBatch, RowBatch, SparseColumn
 
 if TYPE_CHECKING:
-    from .._columns.record_batch import RecordBatch
+    from .record_batch import RecordBatch
 
 __all__ = ["batch_table", "column_table", "record_table"]
 

@@ -1,0 +1,1 @@
+"""How data sets are opened and built: options, credentials and filesystems."""
