@@ -1,7 +1,5 @@
 #include "net/blocked.h"
 
-#include <arpa/inet.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <stdint.h>
 #include <string.h>
@@ -27,17 +25,14 @@ static bool is_blocked_v6(const uint8_t ip[16]) {
 
 bool host_is_blocked(const char *host) {
     char name[256];
-    struct addrinfo *addresses;
-    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST};
+    struct sockaddr_storage address;
     bool is_v6 = host[0] == '[';
     size_t size = is_v6 ? strcspn(++host, "]") : strcspn(host, ":/?#");
     if (size >= sizeof name) return false;
     memcpy(name, host, size);
     name[size] = 0;
-    if (getaddrinfo(name, NULL, &hints, &addresses) != 0) return false;
-    bool is_blocked = address_is_blocked(addresses->ai_addr);
-    freeaddrinfo(addresses);
-    return is_blocked;
+    return socket_parse_address(&address, name) &&
+           address_is_blocked((const struct sockaddr *)&address);
 }
 
 bool address_is_blocked(const struct sockaddr *address) {

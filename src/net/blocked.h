@@ -6,7 +6,8 @@
 #define RECMAP_NET_BLOCKED_H
 
 #include <stdbool.h>
-#include <sys/socket.h>
+
+#include "os/socket.h"
 
 /* Whether the address is link-local, also as an IPv4 address within an IPv6 one (mapped, or as
  * NAT64 translates it), or that of the metadata service of Amazon's machines. */

@@ -2,13 +2,13 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/interrupt.h"
 #include "net/blocked.h"
 #include "net/curl_library.h"
 #include "net/redirect.h"
 #include "net/transfer.h"
+#include "os/socket.h"
 
 enum {
     LOCAL_CONNECT_MS = 1000,
@@ -42,7 +42,7 @@ static curl_socket_t on_socket(void *context, curlsocktype purpose, struct curl_
     bool is_named = host_is_blocked(strstr(exchange->request->url, "://") + 3);
     if (address_is_blocked(&address->addr) && !(exchange->request->is_local && is_named))
         return CURL_SOCKET_BAD;
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    return socket_open(address->family, address->socktype, address->protocol);
 }
 
 static bool add_headers(struct exchange *exchange) {

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/interrupt.h"
 #include "net/exchange.h"
@@ -319,7 +318,7 @@ enum turn { TURN_NONE, TURN_FETCH, TURN_WAIT };
  * a fork the child has no such thread. */
 static enum turn take_turn(recmap_storage *storage) {
     struct role_state *role = &storage->role;
-    int64_t now = (int64_t)time(NULL);
+    int64_t now = clock_unix_s();
     enum turn turn = TURN_NONE;
     process_lock();
     bool has_keys = storage->options.values[OPTION_KEY] != NULL;
@@ -345,7 +344,7 @@ static int64_t find_renewal(int64_t now, int64_t expires) {
 /* Ends the turn. Credentials that could not be renewed are used until they expire. */
 static recmap_status finish_turn(recmap_storage *storage, const struct fetch *fetch,
                                  recmap_status status, recmap_error *error) {
-    int64_t now = (int64_t)time(NULL);
+    int64_t now = clock_unix_s();
     bool is_new = status == RECMAP_OK && !fetch->is_absent;
     if (is_new) status = storage_set_role(storage, &fetch->credentials, error);
     process_lock();

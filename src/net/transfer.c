@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -15,6 +14,7 @@
 #include "net/redirect.h"
 #include "net/role.h"
 #include "os/process.h"
+#include "os/socket.h"
 #include "os/thread.h"
 #include "protocol/list_reply.h"
 
@@ -258,7 +258,7 @@ static curl_socket_t on_socket(void *context, curlsocktype purpose, struct curl_
         return CURL_SOCKET_BAD;
     }
     slot->is_refused = false; /* of several addresses of a host, this one may be connected to */
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    return socket_open(address->family, address->socktype, address->protocol);
 }
 
 /* ---- Starting a request. */
@@ -316,7 +316,8 @@ static recmap_status add_headers(struct slot *slot, const struct address *addres
                                  const struct storage_options *options, recmap_error *error) {
     struct authorization authorization;
     char line[ETAG_MAX + 32];
-    recmap_status status = address_authorize(&authorization, address, options, time(NULL), error);
+    recmap_status status =
+        address_authorize(&authorization, address, options, clock_unix_s(), error);
     bool is_done = true;
     for (size_t i = 0; status == RECMAP_OK && i < authorization.count; i++)
         is_done &= add_header(slot, authorization.lines[i]);

@@ -15,6 +15,10 @@ uint64_t clock_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+int64_t clock_unix_s(void) {
+    return (int64_t)time(NULL);
+}
+
 struct timespec clock_until(uint64_t timeout_ns) {
     enum { NS_A_SECOND = 1000000000 };
     const uint64_t max_ns = (uint64_t)100 * 365 * 86400 * NS_A_SECOND;

@@ -12,6 +12,9 @@ long process_id(void);
 /* Monotonic time. */
 uint64_t clock_ns(void);
 
+/* Seconds since 1970 by the system clock, which may be set back. */
+int64_t clock_unix_s(void);
+
 /* The monotonic time `timeout_ns` from now (at most a century), for a timed wait on a condition
  * initialized by condition_init. */
 struct timespec clock_until(uint64_t timeout_ns);
