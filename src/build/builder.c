@@ -219,12 +219,12 @@ static recmap_status check_fits(const recmap_index_builder *builder, const struc
 }
 
 /* Whether `path` is a path of `file`. */
-static recmap_status is_named(bool *is, const char *path, const struct file_stat *file,
+static recmap_status is_named(bool *is_same, const char *path, const struct file_stat *file,
                               recmap_error *error) {
     struct file_stat now;
     bool is_there;
     recmap_status status = file_find_stat(&now, &is_there, path, error);
-    if (status == RECMAP_OK) *is = is_there && file_is_same(&now, file);
+    if (status == RECMAP_OK) *is_same = is_there && file_is_same(&now, file);
     return status;
 }
 
@@ -261,12 +261,13 @@ static recmap_status lock_replaced(recmap_index_builder *builder, recmap_error *
     return status;
 }
 
-static recmap_status is_same_path(bool *is, const char *a, const char *b, recmap_error *error) {
+static recmap_status is_same_path(bool *is_same, const char *a, const char *b,
+                                  recmap_error *error) {
     struct file_stat stat_b;
     bool is_there;
     RETURN_IF_FAILED(file_find_stat(&stat_b, &is_there, b, error));
-    if (is_there) return is_named(is, a, &stat_b, error);
-    *is = false;
+    if (is_there) return is_named(is_same, a, &stat_b, error);
+    *is_same = false;
     return RECMAP_OK;
 }
 

@@ -34,24 +34,24 @@ static size_t place_of(uint64_t record) {
     return (size_t)(record * UINT64_C(0x9e3779b97f4a7c15) >> 32) % PLACES;
 }
 
-static void put(struct record_layouts *layouts, uint64_t record, struct kept_layout *kept) {
+static void put(struct record_layouts *layouts, uint64_t record, struct kept_layout *entry) {
     size_t place = place_of(record);
     process_lock();
     struct kept_layout *evicted = layouts->places[place];
-    layouts->places[place] = kept;
-    atomic_store_explicit(&layouts->numbers[place], kept ? record + 1 : 0, memory_order_relaxed);
+    layouts->places[place] = entry;
+    atomic_store_explicit(&layouts->numbers[place], entry ? record + 1 : 0, memory_order_relaxed);
     process_unlock();
     free(evicted);
 }
 
 void record_layouts_keep(struct record_layouts *layouts, const struct record_layout *layout,
                          const struct list_place *lists, size_t list_count) {
-    struct kept_layout *kept = malloc(sizeof *kept + list_count * sizeof *lists);
-    if (!kept) return;
-    kept->layout = *layout;
-    kept->list_count = list_count;
-    memcpy(kept->lists, lists, list_count * sizeof *lists);
-    put(layouts, layout->record, kept);
+    struct kept_layout *entry = malloc(sizeof *entry + list_count * sizeof *lists);
+    if (!entry) return;
+    entry->layout = *layout;
+    entry->list_count = list_count;
+    memcpy(entry->lists, lists, list_count * sizeof *lists);
+    put(layouts, layout->record, entry);
 }
 
 void record_layouts_forget(struct record_layouts *layouts, uint64_t record) {

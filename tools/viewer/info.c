@@ -12,10 +12,6 @@ static void write_count(struct page_json *json, const char *key, uint64_t count)
     page_json_number(json, count);
 }
 
-static const char *type_name(recmap_type type) {
-    return type == RECMAP_TYPE_INT64 ? "int64" : type == RECMAP_TYPE_FLOAT ? "float" : "bytes";
-}
-
 static recmap_status write_columns(struct page_json *json, recmap_dataset *dataset,
                                    recmap_error *error) {
     size_t count = recmap_dataset_get_info(dataset)->lifted_column_count;
@@ -28,7 +24,7 @@ static recmap_status write_columns(struct page_json *json, recmap_dataset *datas
         page_json_key(json, "name");
         page_json_string(json, column.name);
         page_json_key(json, "type");
-        page_json_string(json, type_name(column.type));
+        page_json_string(json, recmap_type_name(column.type));
         page_json_end(json, '}');
     }
     page_json_end(json, ']');
