@@ -13,14 +13,13 @@
 #include "net/curl_library.h"
 #include "net/redirect.h"
 #include "net/role.h"
+#include "net/transfer_verdict.h"
 #include "os/process.h"
 #include "os/socket.h"
 #include "os/thread.h"
-#include "protocol/list_reply.h"
 
 enum {
     SLOTS_MAX = 128,
-    BODY_PREFIX = 2048, /* of an error, which has the server's code */
     BODY_MAX = 64 << 10,
     LISTING_MAX = 16 << 20,
     CONNECT_TIMEOUT_S = 5,
@@ -33,7 +32,6 @@ enum {
 
 #define NS_PER_S 1000000000ull
 #define NS_PER_MS 1000000ull
-#define ADVICE_BLOCKED "link-local addresses and metadata services are not read: name another host"
 
 /* Connections, and the handles that use them. It belongs to one call of transfer_run at a time, and
  * to the process that created it. */
@@ -42,52 +40,6 @@ struct transfer {
     long process;
     struct transfer *next;
     CURL *handles[SLOTS_MAX];
-};
-
-/* The progress of a request. */
-struct attempt {
-    uint32_t count;    /* of attempts that failed */
-    uint64_t received; /* bytes of earlier attempts that are kept */
-    uint64_t begun_ns; /* the first attempt; 0: not begun */
-    uint64_t due_ns;   /* the next attempt */
-    size_t next;       /* in the list of those that wait; SIZE_MAX: the last */
-};
-
-struct run;
-
-/* A request in flight. */
-struct slot {
-    struct run *run;
-    CURL *easy;
-    struct curl_slist *headers;
-    size_t index; /* of the request; SIZE_MAX: the slot is free */
-    struct range_request range;
-    struct reply reply;
-    bool has_head;  /* all headers arrived */
-    bool is_judged; /* the headers were checked */
-    enum reply_verdict verdict;
-    const char *reason;
-    uint64_t body_size;
-    uint64_t received; /* in this attempt */
-    bool is_refused;   /* the address is one that is not connected to; `reason` says why */
-    char body[BODY_PREFIX];
-    size_t body_used;
-    char curl_text[CURL_ERROR_SIZE];
-};
-
-struct run {
-    recmap_storage *storage;
-    struct transfer *transfer;
-    const struct transfer_request *requests;
-    struct attempt *attempts;
-    size_t count;
-    size_t begun_count;
-    size_t done_count;
-    size_t waiting; /* the first of the list of requests to repeat; SIZE_MAX: none */
-    size_t in_flight;
-    struct slot *slots;
-    size_t slot_count;
-    uint64_t asked_ns; /* when the interrupt function was asked last */
 };
 
 bool transfer_is_supported(void) {
@@ -172,19 +124,6 @@ static void adapt_window(recmap_storage *storage, bool is_overloaded) {
 
 /* ---- Callbacks of libcurl. */
 
-static void judge(struct slot *slot) {
-    const struct transfer_request *request = &slot->run->requests[slot->index];
-    libcurl.easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &slot->reply.status);
-    slot->is_judged = true;
-    atomic_store_explicit(&slot->run->storage->has_answered, true, memory_order_relaxed);
-    if (request->listing && slot->reply.status == 200) {
-        slot->verdict = REPLY_GOOD;
-        slot->body_size = 0;
-        return;
-    }
-    slot->verdict = reply_check(&slot->body_size, &slot->reason, &slot->reply, &slot->range);
-}
-
 static void refuse(struct slot *slot, const char *reason) {
     slot->is_refused = true;
     slot->reason = reason;
@@ -243,7 +182,7 @@ static bool take_error(struct slot *slot, const char *data, size_t size) {
 static size_t on_body(char *data, size_t unit, size_t count, void *context) {
     struct slot *slot = context;
     size_t size = unit * count;
-    if (!slot->is_judged) judge(slot);
+    if (!slot->is_judged) slot_judge(slot);
     bool is_taken = slot->verdict != REPLY_GOOD                ? take_error(slot, data, size)
                     : slot->run->requests[slot->index].listing ? take_listing(slot, data, size)
                                                                : take_range(slot, data, size);
@@ -432,124 +371,6 @@ static void end_slot(struct slot *slot) {
 
 /* ---- The result of a request. */
 
-/* Whether an error of libcurl is one of the connection, which may work the next time. */
-static bool is_passing(CURLcode code) {
-    switch (code) {
-    case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_RESOLVE_PROXY:
-    case CURLE_COULDNT_CONNECT:
-    case CURLE_PARTIAL_FILE:
-    case CURLE_OPERATION_TIMEDOUT:
-    case CURLE_GOT_NOTHING:
-    case CURLE_SEND_ERROR:
-    case CURLE_RECV_ERROR:
-    case CURLE_SSL_CONNECT_ERROR: return true;
-    default: return false;
-    }
-}
-
-/* Whether all of a reply that libcurl did not object to arrived: if its length is not given, it
- * ends with the connection. */
-static bool is_complete(const struct slot *slot) {
-    const struct transfer_request *request = &slot->run->requests[slot->index];
-    if (!slot->is_judged) return false;
-    if (!request->listing) return slot->received == slot->body_size;
-    return !request->body->size || !list_is_cut(request->body->data, request->body->size);
-}
-
-/* The verdict on a request that ended. A reply that was judged as bad stays so, whatever happened
- * to the rest of its body. A range of which all bytes arrived is good, even if the connection was
- * cut before the reply's end: no bytes would be left to request again. A connection that ends in
- * the headers is not an error for libcurl, but must not be judged by the headers that arrived. */
-static void conclude(struct slot *slot, CURLcode code) {
-    bool is_listing = slot->run->requests[slot->index].listing;
-    if (code == CURLE_OK && !slot->is_judged && slot->has_head) judge(slot);
-    if (slot->is_judged && slot->verdict != REPLY_GOOD) return;
-    if (!is_listing && is_complete(slot)) return;
-    if (code == CURLE_OK) {
-        if (is_complete(slot)) return;
-        slot->reason = "the reply ended early";
-        slot->verdict = REPLY_TRY_AGAIN;
-        return;
-    }
-    slot->verdict = is_passing(code) && !slot->is_refused ? REPLY_TRY_AGAIN : REPLY_UNUSABLE;
-    if (!slot->is_refused)
-        slot->reason = slot->curl_text[0] ? slot->curl_text : libcurl.easy_strerror(code);
-}
-
-static recmap_status status_of(enum reply_verdict verdict) {
-    if (verdict == REPLY_CHANGED) return RECMAP_STALE;
-    return RECMAP_IO;
-}
-
-static int errno_of(const struct slot *slot) {
-    if (slot->is_refused) return EACCES;
-    switch (slot->verdict) {
-    case REPLY_MISSING: return ENOENT;
-    case REPLY_DENIED: return EACCES;
-    case REPLY_TRY_AGAIN: return ETIMEDOUT;
-    default: return EIO;
-    }
-}
-
-static const char *advice_if_denied(const struct slot *slot) {
-    if (strncmp(slot->run->requests[slot->index].name, "http", 4) != 0)
-        return "check the credentials and their permission to read this object";
-    return "if the URL must be signed, or its signature has expired, pass a newly signed URL as "
-           "the storage option urls";
-}
-
-/* The most specific advice comes first: what the server itself said (its region, its error code),
- * then what the verdict implies. */
-static void advise(const struct slot *slot, const char *code, recmap_error *error) {
-    const char *region = slot->reply.region;
-    if (slot->is_refused) fail_advise(error, ADVICE_BLOCKED);
-    else if (region[0] &&
-             strcmp(region, storage_options_get(&slot->run->storage->options, OPTION_REGION)) != 0)
-        fail_advise(error, "the bucket is in region %s: pass the storage option region=%s", region,
-                    region);
-    else if (!strcmp(code, "RequestTimeTooSkewed")) fail_advise(error, "set this machine's clock");
-    else if (!strcmp(code, "ExpiredToken") || !strcmp(code, "TokenRefreshRequired"))
-        fail_advise(error, "renew the credentials, and open the data set again");
-    else if (slot->verdict == REPLY_CHANGED)
-        fail_advise(error, "restore the indexed object, or build the index again with "
-                           "`recmap index`");
-    else if (slot->verdict == REPLY_MISSING)
-        fail_advise(error, "check the URL, the endpoint and the region");
-    else if (slot->verdict == REPLY_DENIED) fail_advise(error, "%s", advice_if_denied(slot));
-    else if (slot->verdict == REPLY_TRY_AGAIN)
-        fail_advise(error, "check the network and the endpoint, and try again later; the storage "
-                           "option timeout sets how long requests are repeated");
-    else if (!slot->is_judged && !strncmp(slot->reason, "SSL", 3))
-        fail_advise(error, "check the server's certificate, or name the file of the authority that "
-                           "signed it with the storage option ca_bundle");
-    else if (!slot->is_judged)
-        fail_advise(error, "check the URL, the endpoint and the proxy: no web server that has the "
-                           "object answers there");
-    else
-        fail_advise(error, "use a server that supports range requests, or copy the shards to this "
-                           "machine");
-}
-
-static recmap_status fail_request(const struct slot *slot, recmap_error *error) {
-    char name[1024], code[CODE_MAX], answer[CODE_MAX + 64] = "", repeats[64] = "";
-    const struct transfer_request *request = &slot->run->requests[slot->index];
-    unsigned attempts = slot->run->attempts[slot->index].count;
-    url_redact(name, sizeof name, request->name);
-    reply_find_code(code, slot->body, slot->body_used);
-    if (slot->is_judged && slot->reply.status != 206)
-        snprintf(answer, sizeof answer, " (HTTP %ld%s%s)", slot->reply.status, code[0] ? " " : "",
-                 code);
-    if (attempts > 1) snprintf(repeats, sizeof repeats, ", after %u attempts", attempts);
-    fail(error, status_of(slot->verdict), "cannot %s: %s%s%s",
-         request->listing ? "list the objects" : "read the object", slot->reason, answer, repeats);
-    fail_at(error, name, RECMAP_NO_RECORD,
-            request->listing ? RECMAP_NO_OFFSET : slot->range.offset);
-    if (error) error->system_errno = errno_of(slot);
-    advise(slot, code, error);
-    return status_of(slot->verdict);
-}
-
 /* Whether the request may still be repeated at this time. */
 static bool has_time(const struct run *run, const struct attempt *attempt, uint64_t due_ns) {
     uint64_t limit_s = storage_options_timeout(&run->storage->options);
@@ -598,7 +419,7 @@ static recmap_status end_request(size_t *failed, struct slot *slot, CURLcode cod
                                  recmap_error *error) {
     struct run *run = slot->run;
     struct attempt *attempt = &run->attempts[slot->index];
-    conclude(slot, code);
+    slot_conclude(slot, code);
     bool is_done = slot->verdict == REPLY_GOOD ||
                    (slot->verdict == REPLY_EMPTY && slot->range.accepts_shorter);
     if (is_done || is_overloaded(slot)) adapt_window(run->storage, !is_done);
@@ -613,7 +434,7 @@ static recmap_status end_request(size_t *failed, struct slot *slot, CURLcode cod
         schedule(slot, due_ns);
     } else {
         *failed = slot->index;
-        status = fail_request(slot, error);
+        status = slot_fail(slot, error);
     }
     end_slot(slot);
     return status;
