@@ -52,17 +52,18 @@ static recmap_status find_framings(recmap_dataset *dataset, recmap_error *error)
 
 static recmap_status prepare_shards(recmap_dataset *dataset, const recmap_dataset_options *options,
                                     recmap_access access, recmap_error *error) {
-    struct shard_cache_options caching = {access,
-                                          options->allow_absolute_paths != 0,
-                                          options->shards,
-                                          options->shard_limit,
-                                          options->span_keep_size,
-                                          options->allow_urls != 0,
-                                          options->storage,
-                                          options->cache,
-                                          options->cache_size,
-                                          options->allow_missing_shards != 0,
-                                          dataset->check == FRAME_CHECK_ALL};
+    struct shard_cache_options caching = {
+        .folder = {.shards = options->shards,
+                   .allow_absolute_paths = options->allow_absolute_paths != 0,
+                   .allow_urls = options->allow_urls != 0,
+                   .allow_missing_shards = options->allow_missing_shards != 0,
+                   .storage = options->storage},
+        .access = access,
+        .limit = options->shard_limit,
+        .span_keep_size = options->span_keep_size,
+        .disk_cache = options->cache,
+        .disk_cache_size = options->cache_size,
+        .checks_data = dataset->check == FRAME_CHECK_ALL};
     dataset->access = dataset->info.access = access;
     RETURN_IF_FAILED(shard_cache_create(&dataset->shards, dataset->index, &caching, error));
     dataset->evicts_shards = shard_cache_evicts(dataset->shards);

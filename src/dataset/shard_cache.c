@@ -15,8 +15,6 @@
 #include "os/file.h"
 #include "os/process.h"
 #include "os/thread.h"
-#include "protocol/url.h"
-#include "shards/shard_name.h"
 #include "spans/span_read.h"
 
 struct open_shard {
@@ -44,11 +42,8 @@ struct shard_slot {
 struct shard_cache {
     struct index_file *index;
     struct shard_cache_options options;
-    char *folder;                  /* of relative names: the index's folder, or options.folder */
-    bool is_moved;                 /* options.folder replaces the index's folder */
-    recmap_storage *storage;       /* NULL if no shard is in a remote store */
+    struct shard_folder folder;    /* where the shards are */
     struct disk_cache *disk_cache; /* NULL: remote shards are not kept */
-    size_t common_length; /* of the prefix of absolute names that options.folder replaces, or 0 */
     struct shard_slot *slots;
     size_t shard_count;
     bool evicts;
@@ -67,9 +62,6 @@ enum { MAPS_MAX = 32000, FILES_SHARE = 2, FILES_MIN = 4 };
  * inflating a span, or a request. */
 enum { SAMPLES_STEP = 8 };
 
-/* Shards that are looked for when the data set is opened, at most; one if the first is there. */
-enum { PRESENCE_SAMPLES = 16 };
-
 static const struct shard_entry *entry_of(const struct shard_cache *cache, uint32_t shard_index) {
     return &index_shards(cache->index)[shard_index].entry;
 }
@@ -81,148 +73,12 @@ static size_t default_limit(const struct shard_cache_options *options) {
     return files < FILES_MIN ? FILES_MIN : files;
 }
 
-/* Whether a URL in an index that is in a remote store lies within the index's own folder. */
-static bool is_in_own_folder(const struct shard_cache *cache, const char *url) {
-    size_t size = strlen(cache->folder);
-    return url_is_url(cache->folder) && !strncmp(url, cache->folder, size) && url[size] == '/' &&
-           shard_name_stays_inside(url + size + 1);
-}
-
-static recmap_status check_url(const struct shard_cache *cache, const char *name,
-                               recmap_error *error) {
-    if (cache->options.allow_urls || is_in_own_folder(cache, name))
-        return remote_check_url(name, cache->options.storage, error);
-    fail(error, RECMAP_INVALID, "the index names this shard in a remote store");
-    fail_file(error, name);
-    fail_advise(error, "if you trust the index, open it with allow_urls; or set shards to the "
-                       "folder or URL that has the shards");
-    return RECMAP_INVALID;
-}
-
-/* The part of a name that options.folder does not replace. */
-static const char *name_in_folder(const struct shard_cache *cache, const char *name) {
-    return cache->is_moved && shard_name_is_absolute(name) ? name + cache->common_length : name;
-}
-
-/* options.folder confines all shards to itself, so it allows no name to be used as it is: an index
- * could mix a path and a URL, which have no folder in common, or hide a path, a URL or `..` after
- * the common folder, as in `/a//etc/passwd` next to `/a/b`. */
-static recmap_status check_moved_name(const struct shard_cache *cache, const char *name,
-                                      recmap_error *error) {
-    const char *rest = name_in_folder(cache, name);
-    if (!shard_name_is_absolute(rest) && shard_name_stays_inside(rest)) return RECMAP_OK;
-    fail(error, RECMAP_INVALID,
-         cache->common_length
-             ? "the index names this shard in a way that could leave the folder of the shards"
-             : "the absolute paths and URLs in the index have no folder in common that shards "
-               "could replace");
-    fail_file(error, name);
-    fail_advise(error, "index the shards in their folder again with `recmap index`; or, if you "
-                       "trust the index, open it without shards");
-    return RECMAP_INVALID;
-}
-
-/* A relative name in an index in a remote store. */
-static recmap_status check_beneath(const char *name, recmap_error *error) {
-    if (shard_name_stays_inside(name)) return RECMAP_OK;
-    fail(error, RECMAP_INVALID,
-         "the index names this shard in a way that could leave the index's folder");
-    fail_file(error, name);
-    fail_advise(error, "index the shards in their folder again with `recmap index`");
-    return RECMAP_INVALID;
-}
-
-static recmap_status check_name(const struct shard_cache *cache, const char *name,
-                                recmap_error *error) {
-    if (cache->is_moved) return check_moved_name(cache, name, error);
-    if (url_is_url(name)) return check_url(cache, name, error);
-    if (url_is_url(cache->folder) && name[0] != '/') return check_beneath(name, error);
-    if (name[0] != '/' || cache->options.allow_absolute_paths) return RECMAP_OK;
-    fail(error, RECMAP_INVALID, "the index names this shard outside its own folder");
-    fail_file(error, name);
-    fail_advise(error, "open it with shards set to the folder of the shards, or, if you trust the "
-                       "index, with allow_absolute_paths");
-    return RECMAP_INVALID;
-}
-
-static recmap_status check_names(const struct shard_cache *cache, recmap_error *error) {
-    recmap_status status = RECMAP_OK;
-    for (uint32_t i = 0; status == RECMAP_OK && i < cache->shard_count; i++)
-        status = check_name(cache, entry_of(cache, i)->path, error);
-    return status;
-}
-
-/* The length of the longest folder, including its last slash, that contains all absolute names and
- * URLs. */
-static size_t common_length(const struct shard_cache *cache) {
-    const char *first = NULL;
-    size_t length = 0;
-    for (uint32_t i = 0; i < cache->shard_count; i++) {
-        const char *name = entry_of(cache, i)->path;
-        if (!shard_name_is_absolute(name)) continue;
-        if (!first) {
-            first = name;
-            length = (size_t)(strrchr(name, '/') - name) + 1;
-        }
-        size_t same = 0;
-        while (same < length && name[same] == first[same]) same++;
-        while (same && first[same - 1] != '/') same--;
-        length = same;
-    }
-    return length;
-}
-
-/* Copies the URL of a folder, without a slash at its end. */
-static recmap_status copy_folder_url(struct shard_cache *cache, const char *url,
-                                     recmap_error *error) {
-    size_t size = strlen(url);
-    while (size && url[size - 1] == '/') size--;
-    cache->folder = strndup(url, size);
-    return cache->folder ? remote_check_url(url, cache->options.storage, error)
-                         : fail_memory(error);
-}
-
-/* A storage is needed if a shard, or the folder of all, is named by a URL. */
-static recmap_status find_storage(struct shard_cache *cache, recmap_error *error) {
-    bool is_remote = url_is_url(cache->folder);
-    for (uint32_t i = 0; !is_remote && i < cache->shard_count; i++)
-        is_remote = url_is_url(entry_of(cache, i)->path);
-    return is_remote ? storage_retain(&cache->storage, cache->options.storage, error) : RECMAP_OK;
-}
-
-/* The folder of an index in a remote store. */
-static recmap_status find_own_url(struct shard_cache *cache, const char *url, recmap_error *error) {
-    size_t size = (size_t)(strrchr(url, '/') - url);
-    return (cache->folder = strndup(url, size)) ? RECMAP_OK : fail_memory(error);
-}
-
-/* Resolves the folder of relative names to an absolute path, because the process may change its
- * working directory before a shard is opened. */
-static recmap_status find_folder(struct shard_cache *cache, recmap_error *error) {
-    const char *folder = cache->options.folder, *path = store_path(index_store(cache->index));
-    if (!folder && url_is_url(path)) return find_own_url(cache, path, error);
-    if (!folder) return path_resolve_folder(&cache->folder, path, error);
-    cache->common_length = common_length(cache);
-    if (url_is_url(folder)) return copy_folder_url(cache, folder, error);
-    recmap_status status = path_resolve(&cache->folder, folder, error);
-    if (status != RECMAP_OK) fail_advise(error, "pass the folder that has the shards");
-    return status;
-}
-
-/* The URL of a shard; the caller frees it. NULL: it is a local file, or memory ran out. */
-static char *find_url(const struct shard_cache *cache, const char *name) {
-    const char *rest = name_in_folder(cache, name);
-    if (url_is_url(rest)) return strdup(rest);
-    bool is_remote = !shard_name_is_absolute(rest) && url_is_url(cache->folder);
-    return is_remote ? path_join(cache->folder, rest) : NULL;
-}
-
 /* Tells the disk cache which of its files this data set may need, so that it keeps them. The ETags
  * of a copy are not known yet: its files are marked as used when its shards are opened. */
 static void claim_files(const struct shard_cache *cache) {
-    for (uint32_t i = 0; !cache->is_moved && i < cache->shard_count; i++) {
+    for (uint32_t i = 0; !cache->folder.is_moved && i < cache->shard_count; i++) {
         const struct shard_entry *entry = entry_of(cache, i);
-        char *url = find_url(cache, entry->path);
+        char *url = shard_folder_find_url(&cache->folder, entry->path);
         if (!url) continue;
         struct cache_key key = {url, entry->etag, entry->file_size, entry->mtime_ns};
         cache_file_claim(cache->disk_cache, &key);
@@ -230,58 +86,13 @@ static void claim_files(const struct shard_cache *cache) {
     }
 }
 
-/* Says where a shard was expected, if it could not be opened for a reason other than a lack of
- * descriptors. */
-static void advise_of_folder(const struct shard_cache *cache, const char *name,
-                             recmap_error *error) {
-    if (!error || error->system_errno == EMFILE || url_is_url(error->path)) return;
-    fail_advise(error,
-                "the shard is expected in %s. Move it back, pass `--shards FOLDER`, or index the "
-                "shards again with `recmap index`.",
-                cache->is_moved || name[0] != '/' ? cache->folder : "that folder");
-}
-
-/* Whether a local shard is certainly missing. Objects in remote stores are not asked for. */
-static bool is_missing(const struct shard_cache *cache, const char *name, recmap_error *error) {
-    char *url = find_url(cache, name);
-    bool is_remote = url != NULL;
-    free(url);
-    if (is_remote) return false;
-    struct source *source = NULL;
-    recmap_status status = shard_cache_open_source(&source, cache, name, NULL, error);
-    source_close(source);
-    return status == RECMAP_IO && (error->system_errno == ENOENT || error->system_errno == ENOTDIR);
-}
-
-/* Fails if the index was copied away from its shards: none of a few shards across the table exists.
- * Normally the first one does, and no other is looked for, so that the cost does not grow with the
- * number of shards. A shard that is missing while others are there fails when it is read. */
-static recmap_status check_presence(const struct shard_cache *cache, recmap_error *error) {
-    size_t step = cache->shard_count / PRESENCE_SAMPLES + 1;
-    recmap_error first = RECMAP_ERROR_INIT, other = RECMAP_ERROR_INIT;
-    if (cache->options.allow_missing_shards || !cache->shard_count) return RECMAP_OK;
-    for (uint32_t i = 0; i < cache->shard_count; i += (uint32_t)step)
-        if (!is_missing(cache, entry_of(cache, i)->path, i ? &other : &first)) return RECMAP_OK;
-    advise_of_folder(cache, entry_of(cache, 0)->path, &first);
-    if (error) *error = first;
-    return RECMAP_IO;
-}
-
 static recmap_status open_disk_cache(struct shard_cache *cache, recmap_error *error) {
     const struct shard_cache_options *options = &cache->options;
-    if (!options->disk_cache || !cache->storage) return RECMAP_OK;
+    if (!options->disk_cache || !cache->folder.storage) return RECMAP_OK;
     RETURN_IF_FAILED(
         disk_cache_open(&cache->disk_cache, options->disk_cache, options->disk_cache_size, error));
     claim_files(cache);
     return RECMAP_OK;
-}
-
-static recmap_status find_shards(struct shard_cache *cache, recmap_error *error) {
-    RETURN_IF_FAILED(find_folder(cache, error));
-    RETURN_IF_FAILED(check_names(cache, error));
-    RETURN_IF_FAILED(find_storage(cache, error));
-    RETURN_IF_FAILED(check_presence(cache, error));
-    return open_disk_cache(cache, error);
 }
 
 recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *index,
@@ -290,14 +101,15 @@ recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *
     if (!fresh) return fail_memory(error);
     fresh->index = index;
     fresh->options = *options;
-    fresh->is_moved = options->folder != NULL;
     fresh->shard_count = (size_t)index_manifest(index)->shard_count;
     fresh->limit = options->limit ? options->limit : default_limit(options);
     fresh->evicts = fresh->shard_count > fresh->limit;
     fresh->slots = calloc(fresh->shard_count + 1, sizeof *fresh->slots);
     fresh->spans = span_cache_create(options->span_keep_size);
-    recmap_status status = fresh->slots && fresh->spans ? find_shards(fresh, error)
-                                                        : fail_memory(error);
+    recmap_status status = fresh->slots && fresh->spans ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK)
+        status = shard_folder_init(&fresh->folder, index, &options->folder, error);
+    if (status == RECMAP_OK) status = open_disk_cache(fresh, error);
     if (status == RECMAP_OK) *cache = fresh;
     else shard_cache_destroy(fresh);
     return status;
@@ -320,8 +132,7 @@ void shard_cache_destroy(struct shard_cache *cache) {
     span_cache_destroy(cache->spans);
     disk_cache_close(cache->disk_cache);
     free(cache->slots);
-    free(cache->folder);
-    recmap_storage_destroy(cache->storage);
+    shard_folder_deinit(&cache->folder);
     free(cache);
 }
 
@@ -329,32 +140,12 @@ bool shard_cache_evicts(const struct shard_cache *cache) {
     return cache->evicts;
 }
 
+const struct shard_folder *shard_cache_folder(const struct shard_cache *cache) {
+    return &cache->folder;
+}
+
 bool shard_cache_is_remote(const struct shard_cache *cache) {
-    return cache->storage != NULL;
-}
-
-/* Opens the object NAME in the folder that options.folder names by its URL. */
-static recmap_status open_in_folder_url(struct source **source, const struct shard_cache *cache,
-                                        const char *name, const struct remote_identity *expected,
-                                        recmap_error *error) {
-    char *url = path_join(cache->folder, name);
-    if (!url) return fail_memory(error);
-    recmap_status status = remote_open(source, cache->storage, url, expected, error);
-    free(url);
-    return status;
-}
-
-recmap_status shard_cache_open_source(struct source **source, const struct shard_cache *cache,
-                                      const char *name, const struct remote_identity *expected,
-                                      recmap_error *error) {
-    int fd;
-    const char *rest = name_in_folder(cache, name);
-    RETURN_IF_FAILED(check_name(cache, name, error));
-    if (shard_name_is_absolute(rest))
-        return shard_source_open(source, rest, cache->storage, expected, error);
-    if (url_is_url(cache->folder)) return open_in_folder_url(source, cache, rest, expected, error);
-    RETURN_IF_FAILED(file_open_beneath(&fd, cache->folder, rest, error));
-    return source_open_file(source, fd, name, error);
+    return cache->folder.storage != NULL;
 }
 
 static recmap_status fail_stale(const struct shard_entry *entry, const char *difference,
@@ -487,7 +278,8 @@ static const struct remote_identity *find_expected(struct remote_identity *expec
                                                    const struct open_shard *shard) {
     const struct shard_entry *entry = entry_of(shard->cache, shard->shard_index);
     *expected = (struct remote_identity){entry->file_size, entry->mtime_ns, entry->etag};
-    bool is_comparable = !shard->cache->is_moved && !storage_has_client(shard->cache->storage);
+    bool is_comparable = !shard->cache->folder.is_moved &&
+                         !storage_has_client(shard->cache->folder.storage);
     return entry->etag[0] && is_comparable ? expected : NULL;
 }
 
@@ -498,11 +290,11 @@ static recmap_status open_source(struct open_shard *shard, const char *path, rec
     recmap_error local;
     recmap_status status;
     /* Closing another shard helps only if shards are read with pread: mapped ones hold no files. */
-    do status = shard_cache_open_source(&shard->source, cache, path, expected, &local);
+    do status = shard_folder_open(&shard->source, &cache->folder, path, expected, &local);
     while (status == RECMAP_IO && local.system_errno == EMFILE &&
            cache->options.access != RECMAP_ACCESS_MAP && close_oldest(cache));
     if (status != RECMAP_OK && error) *error = local;
-    if (status == RECMAP_IO) advise_of_folder(cache, path, error);
+    if (status == RECMAP_IO) shard_folder_advise(&cache->folder, path, error);
     return status;
 }
 
@@ -512,7 +304,7 @@ static void open_direct(struct open_shard *shard, const char *path, const struct
     struct file_stat second;
     int fd;
     struct source *source;
-    if (shard_cache_open_source(&source, shard->cache, path, NULL, NULL) != RECMAP_OK) return;
+    if (shard_folder_open(&source, &shard->cache->folder, path, NULL, NULL) != RECMAP_OK) return;
     if (source_take_file(&fd, source, NULL) != RECMAP_OK) return;
     if (file_get_stat(&second, fd, path, NULL) == RECMAP_OK && file_is_same(&second, first) &&
         file_pass_cache(&shard->direct_alignment, fd))

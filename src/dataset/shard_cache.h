@@ -7,9 +7,9 @@
 #include <recmap/dataset.h>
 
 #include "base/bytes.h"
+#include "dataset/shard_folder.h"
 #include "index/index.h"
 #include "shards/image.h"
-#include "shards/shard_source.h"
 
 struct shard_cache;
 
@@ -22,21 +22,16 @@ struct record_pin {
 struct open_shard;
 
 struct shard_cache_options {
+    struct shard_folder_options folder;
     recmap_access access;
-    bool allow_absolute_paths;
-    const char *folder;      /* the data set's option `shards`; only used by shard_cache_create */
     unsigned limit;          /* of open shards; 0: derived from the limits of the process */
     uint64_t span_keep_size; /* as the data set's option */
-    bool allow_urls;
-    recmap_storage *storage; /* NULL: the defaults */
     const char *disk_cache;  /* the folder of a cache, or NULL; only used by shard_cache_create */
     uint64_t disk_cache_size;
-    bool allow_missing_shards; /* as the data set's option */
     bool checks_data; /* records are compared with their checksums, if the framing has any */
 };
 
-/* `index` must outlive the cache. Errors: NO_MEMORY, INVALID (an absolute name that is not
- * allowed, or that could leave options.folder), IO (no shard is where the index expects it). */
+/* `index` must outlive the cache. Errors: those of shard_folder_init and of disk_cache_open. */
 recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *index,
                                  const struct shard_cache_options *options, recmap_error *error);
 
@@ -54,12 +49,8 @@ bool shard_cache_evicts(const struct shard_cache *cache);
 /* Whether a shard may be in a remote store, so that opening it may take a request. */
 bool shard_cache_is_remote(const struct shard_cache *cache);
 
-/* Opens a shard's file or object by its name in the index, if the name is allowed. `expected` is
- * the version of an object, or NULL: see remote_open. `name` must outlive the source. Errors: IO,
- * INVALID, CORRUPT (a name that leaves the index's folder), and those of remote_open. */
-recmap_status shard_cache_open_source(struct source **source, const struct shard_cache *cache,
-                                      const char *name, const struct remote_identity *expected,
-                                      recmap_error *error);
+/* Where its shards are. */
+const struct shard_folder *shard_cache_folder(const struct shard_cache *cache);
 
 /* Opens the shard if necessary, and pins it. Any thread may call it.
  * Errors: IO, NO_MEMORY, STALE, CORRUPT (a name that leaves the index's folder). */

@@ -254,8 +254,8 @@ static recmap_status skip_shard(void *context, const recmap_error *cause, recmap
 static recmap_status open_shard_by_name(struct source **source, void *context, const char *name,
                                         const struct remote_identity *expected,
                                         recmap_error *error) {
-    return shard_cache_open_source(source, ((recmap_dataset *)context)->shards, name, expected,
-                                   error);
+    const recmap_dataset *dataset = context;
+    return shard_folder_open(source, shard_cache_folder(dataset->shards), name, expected, error);
 }
 
 static recmap_status known_points(struct point_list *points, uint64_t *size, void *context,

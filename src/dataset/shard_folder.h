@@ -1,0 +1,51 @@
+/* Where the shards of an index are: their names in the index, as paths and URLs. Relative names are
+ * relative to the index's folder, or to a folder or URL that replaces it. Names that could lead
+ * elsewhere are opened only if the options allow it. */
+#ifndef RECMAP_DATASET_SHARD_FOLDER_H
+#define RECMAP_DATASET_SHARD_FOLDER_H
+
+#include <recmap/storage.h>
+
+#include "index/index.h"
+#include "shards/shard_source.h"
+
+/* The data set's options of these names. */
+struct shard_folder_options {
+    const char *shards; /* replaces the index's folder; only used by shard_folder_init */
+    bool allow_absolute_paths;
+    bool allow_urls;
+    bool allow_missing_shards;
+    recmap_storage *storage; /* NULL: the defaults */
+};
+
+struct shard_folder {
+    const struct index_file *index;
+    struct shard_folder_options options;
+    char *path;              /* of relative names; a path or a URL */
+    bool is_moved;           /* options.shards replaces the index's folder */
+    size_t common_length;    /* of the prefix of absolute names that it replaces, or 0 */
+    recmap_storage *storage; /* NULL if no shard is in a remote store */
+};
+
+/* Also checks the names of all shards, and looks for a few of the files. `index` must outlive the
+ * folder. On failure, too, the folder must be deinitialised. Errors: NO_MEMORY, INVALID (a name
+ * that is not allowed), IO (no shard is where the index expects it), and those of the storage. */
+recmap_status shard_folder_init(struct shard_folder *folder, const struct index_file *index,
+                                const struct shard_folder_options *options, recmap_error *error);
+void shard_folder_deinit(struct shard_folder *folder);
+
+/* Opens a shard's file or object by its name in the index, if the name is allowed. `expected` is
+ * the version of an object, or NULL: see remote_open. `name` must outlive the source. Errors: IO,
+ * INVALID, CORRUPT (a name that leaves the index's folder), and those of remote_open. */
+recmap_status shard_folder_open(struct source **source, const struct shard_folder *folder,
+                                const char *name, const struct remote_identity *expected,
+                                recmap_error *error);
+
+/* The URL of a shard; the caller frees it. NULL: it is a local file, or memory ran out. */
+char *shard_folder_find_url(const struct shard_folder *folder, const char *name);
+
+/* Adds to an error where the shard was expected, if it could not be opened for a reason other than
+ * a lack of descriptors. */
+void shard_folder_advise(const struct shard_folder *folder, const char *name, recmap_error *error);
+
+#endif
