@@ -4,8 +4,6 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-enum { REPORT_ROWS = 1 << 16 };
-
 /* Rows that are added to a column. */
 struct new_rows {
     recmap_annotation *annotation;

@@ -42,6 +42,9 @@ struct recmap_annotation {
     bool is_closed; /* finished, or failed */
 };
 
+/* Progress is reported after this many rows. */
+enum { REPORT_ROWS = 1 << 16 };
+
 /* Reports progress; CANCELLED if the callback says so. */
 recmap_status annotation_report(const recmap_annotation *annotation, uint64_t done, uint64_t total,
                                 uint64_t row_count, recmap_error *error);

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "dataset/dataset.h"
 
-enum { REPORT_ROWS = 1 << 16, SHOWN_MAX = 60 };
+enum { SHOWN_MAX = 60 };
 
 /* A text file and the column that is read from it. */
 struct column_file {
