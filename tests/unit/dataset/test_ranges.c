@@ -1,5 +1,4 @@
-/* The ranges of long distant records: which blocks are read for them, and the checksums of blocks.
- */
+/* The ranges of long distant records: which blocks are read for them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -57,37 +56,9 @@ static void test_merging(void **state) {
     }
 }
 
-static void test_sums(void **state) {
-    (void)state;
-    enum { SIZE = 5 * SUMS_BLOCK_SIZE + 77, FIRST = 2 * SUMS_BLOCK_SIZE };
-    uint8_t *payload = malloc(SIZE);
-    struct record_sums *sums = record_sums_create();
-    assert_true(payload && sums);
-    for (size_t i = 0; i < SIZE; i++) payload[i] = (uint8_t)draw(256);
-    assert_false(record_sums_has(sums, 7, SIZE));
-    assert_false(record_sums_check(sums, 7, payload, 0, SIZE));
-    record_sums_keep(sums, 7, payload, SIZE);
-    assert_true(record_sums_has(sums, 7, SIZE));
-    assert_false(record_sums_has(sums, 7, SIZE - 1));
-    assert_true(record_sums_check(sums, 7, payload, 0, SIZE));
-    assert_true(record_sums_check(sums, 7, payload + FIRST, FIRST, FIRST + SUMS_BLOCK_SIZE));
-    assert_true(record_sums_check(sums, 7, payload + FIRST, FIRST, SIZE));
-    assert_false(record_sums_check(sums, 8, payload, 0, SIZE));
-    assert_false(record_sums_check(sums, 7, payload + FIRST, FIRST, FIRST + 100));
-    payload[FIRST + SUMS_BLOCK_SIZE - 1] ^= 1;
-    assert_false(record_sums_check(sums, 7, payload + FIRST, FIRST, SIZE));
-    assert_true(record_sums_check(sums, 7, payload, 0, FIRST));
-    for (uint64_t record = 8; record < 30000; record++) record_sums_keep(sums, record, payload, 9);
-    assert_false(record_sums_has(sums, 7, SIZE));
-    record_sums_destroy(sums);
-    record_sums_destroy(NULL);
-    free(payload);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_merging),
-        cmocka_unit_test(test_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* Rows cut from records: every stretch of a list is what decoding the whole list gives, however the
- * record is encoded; errors name the record; and long lists are passed over once. */
+ * record is encoded, and errors name the record. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "decode/skip_varints.h"
-#include "long_records/list_marks.h"
 #include "support/build.h"
 #include "support/folder.h"
 #include "support/random.h"
@@ -58,40 +57,6 @@ static void test_skip_varints(void **unused) {
         assert_int_equal(skip_varints(exact, size, count + 1), SIZE_MAX);
         free(exact);
     }
-}
-
-static void test_marks(void **unused) {
-    (void)unused;
-    enum { VALUES = 20000, SPACING = 100 };
-    uint8_t *bytes = must_realloc(NULL, VALUES * 10);
-    size_t *starts = must_realloc(NULL, VALUES * sizeof *starts), size = 0;
-    struct rng random = {3};
-    for (size_t i = 0; i < VALUES; i++) {
-        starts[i] = size;
-        size += varint_write(bytes + size, rng_next(&random) >> rng_below(&random, 64));
-    }
-    struct list_marks_cache *cache = list_marks_cache_create();
-    struct marked_list list = {5, 0, bytes, size, skip_varints, SPACING};
-    for (int round = 0; round < 1000; round++) {
-        uint64_t first = rng_below(&random, VALUES), value;
-        size_t offset;
-        assert_true(list_marks_find(&offset, &value, cache, &list, first));
-        assert_true(value <= first && first - value < SPACING);
-        assert_int_equal(offset, starts[value]);
-    }
-    uint64_t kept = list_marks_cache_size(cache), value;
-    size_t offset;
-    assert_true(kept >= VALUES / SPACING * 4 && kept < VALUES);
-    assert_false(list_marks_find(&offset, &value, cache, &list, VALUES + SPACING));
-    /* The same record with another list has marks of its own. */
-    list.data += starts[50];
-    list.position += starts[50];
-    list.size -= starts[50];
-    assert_true(list_marks_find(&offset, &value, cache, &list, SPACING));
-    assert_int_equal(offset, starts[50 + SPACING] - starts[50]);
-    list_marks_cache_destroy(cache);
-    free(starts);
-    free(bytes);
 }
 
 /* ---- Rows. */
@@ -450,7 +415,7 @@ static void test_sequences(void **unused) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(skip_varints),    TEST(marks),  TEST(rows),      TEST(long_records),
+        TEST(skip_varints),    TEST(rows),   TEST(long_records),
         TEST(partial_records), TEST(errors), TEST(sequences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
