@@ -18,6 +18,8 @@ _FLOAT_MAX = {
     "float32": 3.4028234663852886e38,
     "float64": math.inf,
 }
+# Half of the smallest positive value: it is rounded to 0.
+_FLOAT_ZERO = {"float16": 2.0**-25, "bfloat16": 2.0**-134, "float32": 2.0**-150, "float64": 0.0}
 
 
 def element_of(dtype: Any) -> str:
@@ -69,6 +71,8 @@ def _float(value: Any, element: str) -> float:
     number = float(value)
     if math.isfinite(number) and abs(number) > _FLOAT_MAX[element]:
         raise ValueError(f"the default {value!r} is out of range for {element}")
+    if number and abs(number) <= _FLOAT_ZERO[element]:
+        raise ValueError(f"the default {value!r} is too small for {element}: it would become 0")
     return number
 
 

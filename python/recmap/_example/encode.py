@@ -41,7 +41,7 @@ def _add_array(builder: _recmap.ExampleBuilder, name: str | None, array: Any) ->
         builder.add_int64(name, np.ascontiguousarray(array, dtype=np.int64))
     elif kind == "f" or array.dtype.name == "bfloat16":
         builder.add_float(name, np.ascontiguousarray(array, dtype=np.float32))
-    elif kind in "SU" or (kind == "O" and array.size):
+    elif kind in "SUO":
         builder.add_bytes(name, array.ravel().tolist())
     else:
         raise TypeError(f"values of type {array.dtype} cannot be stored in a tf.Example")

@@ -498,6 +498,10 @@ def test_bytes_become_object_arrays(tmp_path, count):
         ("float32", "1"),
         ("float16", 1e5),
         ("bfloat16", 3.4e38),
+        ("float16", 1e-9),
+        ("float16", 2.0**-25),
+        ("bfloat16", -1e-41),
+        ("float32", 1e-46),
         (bytes, 3),
     ],
 )
@@ -509,7 +513,16 @@ def test_defaults_that_the_dtype_cannot_hold_raise(digits, dtype, default):
 
 @pytest.mark.parametrize(
     "dtype, default",
-    [("int64", -(2**63)), ("uint8", 255.0), ("bool", True), ("float32", 3.4e38), ("float16", 0.1)],
+    [
+        ("int64", -(2**63)),
+        ("uint8", 255.0),
+        ("bool", True),
+        ("float32", 3.4e38),
+        ("float32", 1.4e-45),
+        ("float16", 0.1),
+        ("float16", 6e-8),
+        ("float16", -0.0),
+    ],
 )
 def test_defaults_at_the_limits(digits, dtype, default):
     column = digits.parse([0], {"x": recmap.FixedLen((), dtype, default=default)})["x"]

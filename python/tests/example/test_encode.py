@@ -88,7 +88,7 @@ def test_sequence_example():
     assert b"frames" in encoded and b"id" in encoded
 
 
-@pytest.mark.parametrize("dtype", ["S1", "U1"])
+@pytest.mark.parametrize("dtype", ["S1", "U1", object])
 def test_empty_arrays_of_strings_become_empty_bytes_lists(tmp_path, dtype):
     write(tmp_path, [{"b": np.array([], dtype)}])
     found = recmap.open(tmp_path / "made-0.tfrecord").schema()["b"]
