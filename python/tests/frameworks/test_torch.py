@@ -381,6 +381,7 @@ def test_map_dataset_of_sequence_examples(tmp_path):
     loader = DataLoader(dataset, batch_size=5, collate_fn=recmap.torch.collate)
     ids = [features["id"].tolist() for features, _ in loader]
     assert sum(ids, []) == list(range(20))
+    assert repr(dataset).endswith(": id, x, y>")
     only = recmap.torch.MapDataset(ds, feature_lists={"y": recmap.VarLen()})
     assert len(only[3]) == 2 and only[3][0] == {}
 
