@@ -74,9 +74,10 @@ class _FsspecClient:
         path: str = fs._strip_protocol(name)
         url = fs.unstrip_protocol(path)
         is_known = isinstance(url, str) and _scheme_of(url) in self.schemes()
-        if is_known and fs._strip_protocol(url) == path:
-            return str(url)
-        return _PLAIN + path.lstrip("/")
+        if not is_known or fs._strip_protocol(url) != path:
+            url = _PLAIN + path.lstrip("/")
+        # The slash that marks a folder: fsspec strips it.
+        return f"{url.rstrip('/')}/" if name.endswith("/") else str(url)
 
     def schemes(self) -> list[str]:
         protocol = self.fs.protocol
@@ -96,7 +97,7 @@ class _FsspecClient:
         fs.invalidate_cache(path)
         info = fs.info(path)
         if info.get("type") == "directory":
-            raise IsADirectoryError("it is a folder")
+            raise IsADirectoryError("it is a folder: end its name with a slash")
         return _stat_of(info)
 
     def read(self, ranges: Sequence[Range]) -> Sequence[Any]:
@@ -201,7 +202,14 @@ def urls_of(names: Sequence[str], fs: object) -> list[str]:
     if fs is None:
         return list(names)
     client = _client_of(fs)
-    return [n if _scheme_of(n) or n.startswith("@") else client.url_of(n) for n in names]
+    return [n if n.startswith("@") else _url_of(n, client) for n in names]
+
+
+def _url_of(name: str, client: _FsspecClient | _ObstoreClient) -> str:
+    if not _scheme_of(name):
+        return client.url_of(name)
+    is_bucket = "/" not in name.partition("://")[2]
+    return name + "/" if is_bucket else name
 
 
 @cache

@@ -147,6 +147,24 @@ def test_parse_and_loader_with_threads(setting, tmp_path, digits):
             assert (a["label"] == b["label"]).all()
 
 
+def test_folders_are_names_that_end_with_a_slash(memory, tmp_path, digits):
+    folder = memory.prefix.removeprefix("memory:/")
+    for number, name in enumerate((folder, memory.prefix, f"memory://{folder.strip('/')}/")):
+        with recmap.open(name, index=tmp_path / f"{number}.rmx", fs=memory.fs) as ds:
+            assert len(ds) == len(digits)
+    with pytest.raises(recmap.Error, match="end its name with a slash"):
+        recmap.open(f"fs:///{folder.strip('/')}", index=tmp_path / "none.rmx", fs=memory.fs)
+
+
+def test_the_root_of_a_filesystem_is_a_folder(tmp_path, digits):
+    fs = fsspec.filesystem("memory", skip_instance_cache=True)
+    name = tmp_path.name
+    for shard in shards_of():
+        fs.pipe(f"/{name}/{shard.name}", shard.read_bytes())
+    with recmap.open(f"memory://{name}", index=tmp_path / "a.rmx", fs=fs) as ds:
+        assert len(ds) == len(digits)
+
+
 def test_the_names_in_an_index_need_allow_urls(memory, tmp_path):
     opened(memory, tmp_path).close()
     with pytest.raises(recmap.InvalidError, match="in a remote store"):
