@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include "base/bytes.h"
+#include "base/search.h"
 
 static const uint64_t HASH_MASK = ((uint64_t)1 << 48) - 1;
 
@@ -87,14 +88,22 @@ size_t ids_lower_bound(const struct ids_chunk *chunk, uint64_t hash) {
     return low;
 }
 
+/* What is searched for: a hash among the pairs from `low` on. */
+struct ids_search {
+    const struct ids_chunk *chunk;
+    size_t low;
+    uint64_t hash;
+};
+
+static bool is_below(const void *context, size_t i) {
+    const struct ids_search *search = context;
+    return hash_at(search->chunk, search->low + i) < search->hash;
+}
+
 /* Halves [low, high], which contains the answer. */
 static size_t halve(const struct ids_chunk *chunk, size_t low, size_t high, uint64_t hash) {
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (hash_at(chunk, middle) < hash) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    const struct ids_search search = {chunk, low, hash};
+    return low + search_first(is_below, &search, high - low);
 }
 
 /* Steps of doubling length from `guess`, away from pairs on the wrong side of the answer. */

@@ -63,7 +63,8 @@ void match_set_deinit(struct match_set *set) {
     *set = (struct match_set){.words = NULL};
 }
 
-/* The last group that starts at or before this match. Groups after the last word have no sum. */
+/* The last group that starts at or before this match. Groups after the last word have no sum. The
+ * search is written out because the command sees only the public headers. */
 static uint64_t find_group(const struct match_set *set, uint64_t rank) {
     uint64_t low = 0, high = (word_count(set->item_count) - 1) / GROUP_WORDS;
     while (low < high) {
