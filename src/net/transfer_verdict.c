@@ -36,6 +36,16 @@ static bool is_passing(CURLcode code) {
     }
 }
 
+/* Whether what arrived is not a reply of HTTP, like the rest of an earlier, longer body. */
+static bool is_garbage(CURLcode code) {
+    return code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY;
+}
+
+/* Whether the store has sent a reply of HTTP before, so that its address must be right. */
+static bool has_answered(const struct slot *slot) {
+    return atomic_load_explicit(&slot->run->storage->has_answered, memory_order_relaxed);
+}
+
 /* Whether all of a reply that libcurl did not object to arrived: if its length is not given, it
  * ends with the connection. */
 static bool is_complete(const struct slot *slot) {
@@ -60,7 +70,8 @@ void slot_conclude(struct slot *slot, CURLcode code) {
         slot->verdict = REPLY_TRY_AGAIN;
         return;
     }
-    slot->verdict = is_passing(code) && !slot->is_refused ? REPLY_TRY_AGAIN : REPLY_UNUSABLE;
+    bool may_pass = is_passing(code) || (is_garbage(code) && has_answered(slot));
+    slot->verdict = may_pass && !slot->is_refused ? REPLY_TRY_AGAIN : REPLY_UNUSABLE;
     if (!slot->is_refused)
         slot->reason = slot->curl_text[0] ? slot->curl_text : libcurl.easy_strerror(code);
 }
