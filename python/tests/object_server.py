@@ -178,5 +178,5 @@ def records_of(ds):
     return [bytes(record) for record in ds]
 
 
-def gathered(ds, numbers):
-    return [bytes(record) for record in ds.gather(numbers)]
+def gathered(ds, numbers, threads=0):
+    return [bytes(record) for record in ds.gather(numbers, threads=threads)]

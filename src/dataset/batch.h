@@ -9,6 +9,8 @@
 #include "base/interrupt.h"
 #include "dataset/shard_cache.h"
 
+struct overlap;
+
 /* A record to be read into a batch, and its index in the batch. */
 struct batch_request {
     uint64_t number;
@@ -63,8 +65,9 @@ struct recmap_batch {
     size_t piece_records_capacity;
     recmap_columns *whole; /* scratch: records that are read completely to cut rows from them */
     struct interrupt interrupt;
-    unsigned thread_count; /* see recmap_batch_set_threads */
-    recmap_batch **parts;  /* one per thread; empty except while threads fill this batch */
+    const struct overlap *fetched; /* of a part: what was requested for the whole batch; or NULL */
+    unsigned thread_count;         /* see recmap_batch_set_threads */
+    recmap_batch **parts;          /* one per thread; empty except while threads fill this batch */
     size_t part_count;
     size_t part_capacity;
     recmap_columns **part_columns; /* scratch: the columns of the parts */

@@ -165,27 +165,19 @@ static bool is_partial(const struct gather *gather, size_t i) {
 }
 
 /* Returns the end of the requests from `i` on that share a read because each lies close to the
- * preceding ones. Requests are sorted by number, but their places need not ascend: a forged index
- * can give a later record an earlier place. Such a record starts a read of its own. */
+ * preceding ones. */
 static size_t merge_requests(const struct gather *gather, size_t i, size_t end, uint64_t *size,
                              bool is_requested) {
     const uint64_t gap = is_requested ? OVERLAP_GAP : READ_GAP;
-    const uint64_t total_max = is_requested ? OVERLAP_MAX : READ_MAX;
+    const uint64_t size_max = is_requested ? OVERLAP_MAX : READ_MAX;
     const recmap_batch *batch = gather->batch;
     const struct index_place *first = &batch->places[i];
-    uint64_t last = first->offset + first->frame_size;
+    struct shared_range range = {first->shard_index, first->offset, first->frame_size};
     size_t next = i + 1;
-    for (; next < end; next++) {
-        const struct index_place *place = &batch->places[next];
-        if (batch->shards[next] || is_partial(gather, next) ||
-            place->shard_index != first->shard_index || place->offset < first->offset ||
-            place->offset > last + gap ||
-            place->offset + place->frame_size - first->offset > total_max)
-            break;
-        /* A repeated record does not extend the read. */
-        if (place->offset + place->frame_size > last) last = place->offset + place->frame_size;
-    }
-    *size = last - first->offset;
+    while (next < end && !batch->shards[next] && !is_partial(gather, next) &&
+           shared_range_add(&range, &batch->places[next], gap, size_max))
+        next++;
+    *size = range.size;
     return next;
 }
 
@@ -235,6 +227,32 @@ static void keep_sums(const struct gather *gather, size_t first, size_t end) {
     }
 }
 
+/* Reads and checks a record of a distant shard by itself, because the bytes that arrived before
+ * were damaged. */
+static recmap_status read_alone(struct gather *gather, struct source *source, size_t i,
+                                recmap_error *error) {
+    const struct index_place *place = &gather->batch->places[i];
+    uint8_t *frame = batch_allocate(gather->batch, (size_t)place->frame_size);
+    if (!frame) return fail_memory(error);
+    source_forget(source, place->offset, place->frame_size);
+    RETURN_IF_FAILED(source_read(source, frame, (size_t)place->frame_size, place->offset, error));
+    struct shard_window window = {frame, place->offset, place->frame_size, NULL};
+    return check(gather, i, &window, error);
+}
+
+/* Takes a record from what was requested for the whole batch, if it is there. */
+static recmap_status take_fetched(bool *is_taken, struct gather *gather, size_t i,
+                                  recmap_error *error) {
+    const struct overlap *fetched = gather->batch->fetched;
+    size_t read = fetched ? overlap_find(fetched, gather->batch->requests[i].number) : SIZE_MAX;
+    *is_taken = read != SIZE_MAX;
+    if (!*is_taken) return RECMAP_OK;
+    struct shard_window window = overlap_window(fetched, read);
+    recmap_status status = check(gather, i, &window, error);
+    if (status != RECMAP_CORRUPT && status != RECMAP_STALE) return status;
+    return read_alone(gather, fetched->reads[read].source, i, error);
+}
+
 /* Checks a range of a payload. If it is not as it was when the record was checked, the record is
  * read as a whole instead. */
 static recmap_status check_range(struct gather *gather, size_t read_index, recmap_error *error) {
@@ -247,14 +265,8 @@ static recmap_status check_range(struct gather *gather, size_t read_index, recma
         record_sums_check(gather->caches->sums, gather->batch->requests[i].number, read->data,
                           begin, begin + read->size))
         return RECMAP_OK;
-    uint8_t *frame = batch_allocate(gather->batch, (size_t)place->frame_size);
-    if (!frame) return fail_memory(error);
     part->is_partial = false;
-    source_forget(read->source, place->offset, place->frame_size);
-    RETURN_IF_FAILED(
-        source_read(read->source, frame, (size_t)place->frame_size, place->offset, error));
-    struct shard_window window = {frame, place->offset, place->frame_size, NULL};
-    return check_window(gather, i, i + 1, &window, error);
+    return read_alone(gather, read->source, i, error);
 }
 
 /* Makes the planned reads and checks their records. Bytes that were changed on the way fail the
@@ -411,6 +423,7 @@ static recmap_status read_some(struct gather *gather, size_t i, size_t count, si
     uint32_t shard_index = gather->batch->places[i].shard_index;
     bool is_read = false;
     if (is_partial(gather, i)) RETURN_IF_FAILED(read_partial(&is_read, gather, i, error));
+    else RETURN_IF_FAILED(take_fetched(&is_read, gather, i, error));
     if (is_read) return RECMAP_OK;
     const struct shard_entry *entry = &gather->dataset->shard_table[shard_index].entry;
     return entry->compression == COMPRESSION_NONE ? read_merged(gather, i, count, next, error)
@@ -489,17 +502,76 @@ static recmap_status gather_requests(recmap_batch *batch, recmap_dataset *datase
     return status;
 }
 
-recmap_status dataset_gather_here(recmap_batch *batch, recmap_dataset *dataset,
-                                  const uint64_t *numbers, size_t count, recmap_error *error) {
-    recmap_batch_clear(batch);
+/* ---- Requests. */
+
+/* Fills the requests of an empty batch, sorted by number. */
+static recmap_status list_requests(recmap_batch *batch, const recmap_dataset *dataset,
+                                   const uint64_t *numbers, size_t count, recmap_error *error) {
     if (!batch_reserve(batch, count)) return fail_memory(error);
     for (size_t i = 0; i < count; i++) {
         if (numbers[i] >= dataset->info.record_count)
             return dataset_check_range(dataset, numbers[i], 1, error);
         batch->requests[i] = (struct batch_request){numbers[i], i};
     }
-    RETURN_IF_FAILED(batch_sort_requests(batch, count, error));
+    return batch_sort_requests(batch, count, error);
+}
+
+/* The same for the records from `first` on, which must exist. */
+static recmap_status list_range(recmap_batch *batch, uint64_t first, size_t count,
+                                recmap_error *error) {
+    if (!batch_reserve(batch, count)) return fail_memory(error);
+    for (size_t i = 0; i < count; i++) batch->requests[i] = (struct batch_request){first + i, i};
+    return RECMAP_OK;
+}
+
+recmap_status dataset_gather_here(recmap_batch *batch, recmap_dataset *dataset,
+                                  const uint64_t *numbers, size_t count, recmap_error *error) {
+    recmap_batch_clear(batch);
+    RETURN_IF_FAILED(list_requests(batch, dataset, numbers, count, error));
     return gather_requests(batch, dataset, NULL, NULL, count, error);
+}
+
+/* Plans the reads of distant shards that need a request. */
+static recmap_status plan_requests(struct gather *gather, size_t count, recmap_error *error) {
+    recmap_batch *batch = gather->batch;
+    for (size_t i = 0; i < count; i++) RETURN_IF_FAILED(locate(gather, i, error));
+    for (size_t i = 0, next; i < count; i = next) {
+        const struct index_place *place = &batch->places[i];
+        next = i + 1;
+        if (batch->shards[i]) continue;
+        RETURN_IF_FAILED(enter_shard(gather, place->shard_index, error));
+        struct source *distant = open_shard_distant_source(gather->shard);
+        if (!distant || source_has(distant, place->offset, place->frame_size)) continue;
+        uint64_t size;
+        next = merge_requests(gather, i, count, &size, true);
+        RETURN_IF_FAILED(plan_distant(gather, i, next, size, error));
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status list_fill(recmap_batch *batch, const recmap_dataset *dataset,
+                               const struct fill_request *request) {
+    return request->numbers ? list_requests(batch, dataset, request->numbers, request->count, NULL)
+                            : list_range(batch, request->first, request->count, NULL);
+}
+
+recmap_status dataset_fetch(struct overlap *fetched, recmap_batch *batch, recmap_dataset *dataset,
+                            const struct fill_request *request, recmap_error *error) {
+    struct gather gather = {.batch = batch, .dataset = dataset, .overlap = {.batch = batch}};
+    struct interrupt former =
+        thread_interrupt_replace(batch->interrupt.function, batch->interrupt.context);
+    recmap_status status = list_fill(batch, dataset, request);
+    if (status == RECMAP_OK) status = plan_requests(&gather, request->count, NULL);
+    leave_shard(&gather);
+    bool is_planned = status == RECMAP_OK;
+    if (is_planned) status = overlap_read(&gather.overlap, error);
+    else status = status == RECMAP_CANCELLED ? interrupt_fail(error) : RECMAP_OK;
+    thread_interrupt_restore(&former);
+    *fetched = gather.overlap;
+    if (is_planned) return status;
+    overlap_deinit(&gather.overlap);
+    *fetched = (struct overlap){.batch = batch};
+    return status;
 }
 
 /* Sorts the requests and removes repeated ones. Request i then goes to slot i, and slots[j] is the
@@ -559,7 +631,6 @@ recmap_status recmap_dataset_gather_range(recmap_batch *batch, recmap_dataset *d
     bool is_done;
     recmap_status status = parallel_fill(&is_done, batch, dataset, &request, error);
     if (is_done || status != RECMAP_OK) return status;
-    if (!batch_reserve(batch, count)) return fail_memory(error);
-    for (size_t i = 0; i < count; i++) batch->requests[i] = (struct batch_request){first + i, i};
+    RETURN_IF_FAILED(list_range(batch, first, count, error));
     return gather_requests(batch, dataset, NULL, NULL, count, error);
 }

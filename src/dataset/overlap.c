@@ -5,6 +5,18 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/search.h"
+
+bool shared_range_add(struct shared_range *range, const struct index_place *place, uint64_t gap,
+                      uint64_t size_max) {
+    uint64_t last = range->offset + range->size, end = place->offset + place->frame_size;
+    if (place->shard_index != range->shard_index || place->offset < range->offset ||
+        place->offset > last + gap || end - range->offset > size_max)
+        return false;
+    /* A repeated record does not extend the range. */
+    if (end > last) range->size = end - range->offset;
+    return true;
+}
 
 static recmap_status add(struct overlap *overlap, const struct overlapped_read *part,
                          uint8_t *bytes, uint64_t offset, uint64_t size, recmap_error *error) {
@@ -46,6 +58,25 @@ recmap_status overlap_read(struct overlap *overlap, recmap_error *error) {
         fail_at(error, NULL, batch->requests[overlap->parts[failed].first].number,
                 RECMAP_NO_OFFSET);
     return status;
+}
+
+struct read_search {
+    const struct overlap *overlap;
+    uint64_t number;
+};
+
+static bool is_read_below(const void *context, size_t i) {
+    const struct read_search *search = context;
+    size_t last = search->overlap->parts[i].end - 1;
+    return search->overlap->batch->requests[last].number < search->number;
+}
+
+/* Reads are in the order of the requests, which are sorted by number. */
+size_t overlap_find(const struct overlap *overlap, uint64_t number) {
+    struct read_search search = {overlap, number};
+    size_t i = search_first(is_read_below, &search, overlap->count);
+    if (i == overlap->count || overlap->parts[i].is_range) return SIZE_MAX;
+    return overlap->batch->requests[overlap->parts[i].first].number <= number ? i : SIZE_MAX;
 }
 
 struct shard_window overlap_window(const struct overlap *overlap, size_t i) {

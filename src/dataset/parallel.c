@@ -1,5 +1,7 @@
 /* Filling a batch with several threads. The request is split into parts of consecutive records.
- * Each part is filled by one thread in a batch of its own, as a single thread would fill it. Only
+ * Each part is filled by one thread in a batch of its own, as a single thread would fill it, except
+ * that ranges of remote objects are requested for all parts before, so that neighbours in different
+ * parts share a request. Only
  * values whose place in the whole batch is known are written there at once. Then the parts are
  * merged into the whole batch, in which nothing shows how the request was split. */
 #include "dataset/parallel.h"
@@ -12,6 +14,8 @@
 #include "columns/merge.h"
 #include "dataset/batch.h"
 #include "dataset/dataset.h"
+#include "dataset/gather.h"
+#include "dataset/overlap.h"
 #include "os/team.h"
 #include "os/thread.h"
 
@@ -45,6 +49,7 @@ struct parallel_fill {
     size_t part_count;
     struct interrupt interrupt; /* of the batch; else of the calling thread */
     struct columns_merge columns;
+    struct overlap fetched; /* what the parts need of remote objects */
     atomic_bool has_failed;
     atomic_bool is_interrupted;
 };
@@ -115,6 +120,7 @@ static bool read_part(struct parallel_fill *fill, size_t index, bool is_caller) 
     const struct fill_request *request = fill->request;
     size_t begin = part_begin(fill, index), count = part_begin(fill, index + 1) - begin;
     recmap_batch_set_interrupt(part, is_caller ? ask_caller : must_stop, fill);
+    part->fetched = &fill->fetched;
     recmap_status status =
         request->numbers
             ? recmap_dataset_gather(part, fill->dataset, request->numbers + begin, count, NULL)
@@ -257,8 +263,10 @@ static void end_fill(struct parallel_fill *fill, bool has_failed) {
     if (fill->columns.whole) columns_merge_end(&fill->columns, has_failed);
     for (size_t i = 0; i < fill->part_count && i < batch->part_count; i++) {
         recmap_batch_set_interrupt(batch->parts[i], NULL, NULL);
+        batch->parts[i]->fetched = NULL;
         recmap_batch_clear(batch->parts[i]);
     }
+    overlap_deinit(&fill->fetched);
     if (has_failed) {
         recmap_batch_clear(batch);
         return;
@@ -283,9 +291,9 @@ static bool fill_parts(struct parallel_fill *fill) {
     return !atomic_load(&fill->has_failed) && !atomic_load(&fill->is_interrupted);
 }
 
-/* Fills the batch on several threads, if that pays. A failure other than an interrupt is not
- * reported here: *is_done is false, and the caller fills the batch again on one thread, which finds
- * the first error in the order of the records. */
+/* Fills the batch on several threads, if that pays. A failure other than an interrupt, or one of a
+ * remote store, is not reported here: *is_done is false, and the caller fills the batch again on
+ * one thread, which finds the first error in the order of the records. */
 recmap_status parallel_fill(bool *is_done, recmap_batch *batch, recmap_dataset *dataset,
                             const struct fill_request *request, recmap_error *error) {
     size_t thread_count = choose_thread_count(batch, dataset, request->count);
@@ -301,8 +309,10 @@ recmap_status parallel_fill(bool *is_done, recmap_batch *batch, recmap_dataset *
     atomic_init(&fill.has_failed, false);
     atomic_init(&fill.is_interrupted, false);
     recmap_batch_clear(batch);
-    *is_done = fill_parts(&fill);
+    recmap_status status = RECMAP_OK;
+    if (dataset->is_remote) status = dataset_fetch(&fill.fetched, batch, dataset, request, error);
+    *is_done = status == RECMAP_OK && fill_parts(&fill);
     end_fill(&fill, !*is_done);
-    if (!atomic_load(&fill.is_interrupted)) return RECMAP_OK;
+    if (!atomic_load(&fill.is_interrupted)) return status;
     return fail(error, RECMAP_CANCELLED, "the call was interrupted");
 }

@@ -20,7 +20,7 @@ struct fill_request {
  * something failed. One thread then returns the error of the first bad record, which does not
  * depend on how the records were split.
  *
- * Errors: CANCELLED. */
+ * Errors: CANCELLED; those of requests to a remote store. */
 recmap_status parallel_fill(bool *is_done, recmap_batch *batch, recmap_dataset *dataset,
                             const struct fill_request *request, recmap_error *error);
 

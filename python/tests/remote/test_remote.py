@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import recmap
 from conftest import DIGITS
-from object_server import DIGITS_URL, etag_of, gathered, on_object, records_of
+from object_server import DIGITS_URL, etag_of, flip_bit, gathered, on_object, records_of
 
 
 @pytest.fixture(autouse=True)
@@ -72,6 +72,39 @@ def test_opening_needs_no_request_and_reading_one_record_needs_one(remote, serve
 def test_neighbours_share_a_request(remote, server):
     remote.gather(range(400))
     assert len(server.requests) == 1
+
+
+LABEL = {"label": recmap.FixedLen([], "int64")}
+READS = {
+    "gather": lambda ds, numbers, threads: ds.gather(numbers, threads=threads),
+    "gather a range": lambda ds, numbers, threads: ds.gather(range(1797), threads=threads),
+    "parse": lambda ds, numbers, threads: ds.parse(numbers, LABEL, threads=threads),
+}
+
+
+@pytest.mark.parametrize("kind", READS)
+def test_records_of_different_threads_share_requests(kind, remote, server):
+    """Ranges are merged before the records are split among threads."""
+    numbers = np.random.default_rng(5).permutation(len(remote))
+    for threads in (0, 1, 2, 7):
+        server.requests.clear()
+        READS[kind](remote, numbers, threads)
+        assert len(server.requests) == len(remote.shards)
+
+
+def test_threads_request_damaged_records_again(remote, local, server):
+    server.faults += [on_object(flip_bit, "*-0000[12]-*")] * 2
+    numbers = range(len(local))
+    assert gathered(remote, numbers, threads=3) == gathered(local, numbers)
+    assert len(server.requests) == 4 + 2
+
+
+def test_an_error_of_the_store_is_reported_at_once_with_threads(remote, server):
+    path = server.folder / "train" / "digits-00002-of-00004.tfrecord"
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match="there is no such object"):
+        remote.gather(range(len(remote)), threads=3)
+    assert len([path for path, _ in server.requests if "00002" in path]) == 1
 
 
 def test_listings_of_several_pages_are_complete(server, tmp_path):
