@@ -17,14 +17,15 @@ typedef struct recmap_storage recmap_storage;
 
 /* Creates a storage with the options that the environment sets (AWS_ACCESS_KEY_ID and so on: see
  * docs/remote.md). Without keys, s3:// uses the role of the job, whose credentials are fetched with
- * the first request. Whatever takes a storage keeps it until it is closed itself, so the caller may
- * destroy the storage at any time. NULL may be destroyed. Errors: NO_MEMORY. */
+ * the first request. Returns one reference. Whatever takes a storage retains it until it is closed
+ * itself, so the caller may release the storage at any time. Errors: NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_create(recmap_storage **storage,
                                                                 recmap_error *error);
-RECMAP_API void recmap_storage_destroy(recmap_storage *storage);
 
-/* Keeps the storage for another owner. It exists until every owner has destroyed it. */
-RECMAP_API void recmap_storage_retain(recmap_storage *storage);
+/* Retains the storage for another owner, and returns it. It exists until every reference is
+ * released. NULL may be released. */
+RECMAP_API recmap_storage *recmap_storage_retain(recmap_storage *storage);
+RECMAP_API void recmap_storage_release(recmap_storage *storage);
 
 /* Sets an option, instead of the environment: endpoint, region, key, secret, token, anonymous,
  * requester_pays, addressing, profile, account, sas, ca_bundle, proxy, timeout. The spellings of

@@ -151,7 +151,7 @@ void recmap_index_builder_destroy(recmap_index_builder *builder) {
     free(builder->lifts);
     free(builder->counted_features);
     free(builder->path);
-    recmap_storage_destroy(builder->storage);
+    recmap_storage_release(builder->storage);
     file_close(builder->replaced_fd);
     lock_file_release(&builder->lock);
     free(builder);

@@ -227,5 +227,5 @@ recmap_status shard_folder_init(struct shard_folder *folder, const struct index_
 
 void shard_folder_deinit(struct shard_folder *folder) {
     free(folder->path);
-    recmap_storage_destroy(folder->storage);
+    recmap_storage_release(folder->storage);
 }

@@ -82,7 +82,7 @@ static recmap_status read_ranges(size_t *failed, const struct source_read *reads
 
 static void close_object(struct source *source) {
     struct client_source *object = (struct client_source *)source;
-    recmap_storage_destroy(object->storage);
+    recmap_storage_release(object->storage);
     free(object->url);
     free(object);
 }
@@ -118,8 +118,7 @@ recmap_status client_open(struct source **source, recmap_storage *storage, const
                           const struct remote_identity *expected, recmap_error *error) {
     struct client_source *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
-    recmap_storage_retain(storage);
-    fresh->storage = storage;
+    fresh->storage = recmap_storage_retain(storage);
     fresh->source = (struct source){.table = &client_table, .fd = -1, .etag = fresh->object.etag};
     recmap_status status = find_object(fresh, url, error);
     fresh->source.name = fresh->url;

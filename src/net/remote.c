@@ -137,7 +137,7 @@ static recmap_status read_objects(size_t *failed, const struct source_read *read
 
 static void close_object(struct source *source) {
     struct remote_source *remote = (struct remote_source *)source;
-    recmap_storage_destroy(remote->storage);
+    recmap_storage_release(remote->storage);
     free(remote->url);
     free(remote->name);
     free(remote->etag);

@@ -19,15 +19,15 @@ recmap_status recmap_storage_create(recmap_storage **storage, recmap_error *erro
     return RECMAP_OK;
 }
 
-void recmap_storage_retain(recmap_storage *storage) {
+recmap_storage *recmap_storage_retain(recmap_storage *storage) {
     atomic_fetch_add(&storage->references, 1);
+    return storage;
 }
 
 recmap_status storage_retain(recmap_storage **retained, recmap_storage *storage,
                              recmap_error *error) {
     if (!storage) return recmap_storage_create(retained, error);
-    recmap_storage_retain(storage);
-    *retained = storage;
+    *retained = recmap_storage_retain(storage);
     return RECMAP_OK;
 }
 
@@ -54,7 +54,7 @@ recmap_status recmap_storage_set_client(recmap_storage *storage, const recmap_cl
     return fail(error, RECMAP_INVALID, "%s", reason);
 }
 
-void recmap_storage_destroy(recmap_storage *storage) {
+void recmap_storage_release(recmap_storage *storage) {
     if (!storage || atomic_fetch_sub(&storage->references, 1) > 1) return;
     transfers_destroy(storage->idle);
     close_client(&storage->client);

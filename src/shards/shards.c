@@ -60,7 +60,7 @@ void recmap_shards_destroy(recmap_shards *shards) {
     path_list_deinit(&shards->left_out);
     erase_signed(shards);
     path_list_deinit(&shards->signed_urls);
-    recmap_storage_destroy(shards->storage);
+    recmap_storage_release(shards->storage);
     free(shards);
 }
 
@@ -68,7 +68,7 @@ recmap_status recmap_shards_set_storage(recmap_shards *shards, recmap_storage *s
                                         recmap_error *error) {
     recmap_storage *retained;
     RETURN_IF_FAILED(storage_retain(&retained, storage, error));
-    recmap_storage_destroy(shards->storage);
+    recmap_storage_release(shards->storage);
     shards->storage = retained;
     return RECMAP_OK;
 }
@@ -417,7 +417,7 @@ static recmap_status add_remote(struct path_list *list, const char *name,
     RETURN_IF_FAILED(storage_retain(&storage, expansion->storage, error));
     recmap_status status = remote_list(
         list, storage, name, is_folder ? shard_name_is_likely : shard_name_is_possible, error);
-    recmap_storage_destroy(storage);
+    recmap_storage_release(storage);
     if (status != RECMAP_OK) return status;
     if (list->count == first) return fail_no_objects(name, error);
     sort_from(list, first);

@@ -7,14 +7,14 @@
 
 static const char capsule_name[] = "recmap.storage";
 
-static void destroy(PyObject *capsule) {
-    recmap_storage_destroy(PyCapsule_GetPointer(capsule, capsule_name));
+static void release(PyObject *capsule) {
+    recmap_storage_release(PyCapsule_GetPointer(capsule, capsule_name));
 }
 
-/* Takes over the caller's ownership of the storage. */
+/* Takes over the caller's reference to the storage. */
 static PyObject *create_capsule(recmap_storage *storage) {
-    PyObject *capsule = PyCapsule_New(storage, capsule_name, destroy);
-    if (!capsule) recmap_storage_destroy(storage);
+    PyObject *capsule = PyCapsule_New(storage, capsule_name, release);
+    if (!capsule) recmap_storage_release(storage);
     return capsule;
 }
 
@@ -79,8 +79,7 @@ PyObject *storage_share(PyObject *module, PyObject *capsule) {
     (void)module;
     recmap_storage *storage = PyCapsule_GetPointer(capsule, capsule_name);
     if (!storage) return NULL;
-    recmap_storage_retain(storage);
-    return create_capsule(storage);
+    return create_capsule(recmap_storage_retain(storage));
 }
 
 /* storage_create([(name, value)]) -> capsule */
@@ -92,6 +91,6 @@ PyObject *storage_create(PyObject *module, PyObject *pairs) {
     int is_taken = status == RECMAP_OK && set_options(storage, pairs, &status, &error);
     if (status != RECMAP_OK) raise_error(&error);
     if (status == RECMAP_OK && is_taken) return create_capsule(storage);
-    recmap_storage_destroy(storage);
+    recmap_storage_release(storage);
     return NULL;
 }

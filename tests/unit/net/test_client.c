@@ -102,9 +102,9 @@ static void test_a_client_is_closed_once(void **state) {
     assert_int_equal(recmap_storage_set_client(storage, &client, &error), RECMAP_INVALID);
     assert_string_equal(error.message, "the version of the client is unknown");
     recmap_storage_retain(storage);
-    recmap_storage_destroy(storage);
+    recmap_storage_release(storage);
     assert_int_equal(store.close_count, 0);
-    recmap_storage_destroy(storage);
+    recmap_storage_release(storage);
     assert_int_equal(store.close_count, 1);
     assert_int_equal(second.close_count, 2);
 }
@@ -129,7 +129,7 @@ static void test_opening_compares_what_is_expected(void **state) {
         if (cases[i].status == RECMAP_STALE) assert_string_equal(error.path, "mem://host/a");
         source_close(source);
     }
-    recmap_storage_destroy(storage);
+    recmap_storage_release(storage);
 }
 
 static void test_errors_name_the_object(void **state) {
@@ -154,7 +154,7 @@ static void test_errors_name_the_object(void **state) {
     assert_int_equal(source_read(source, &byte, 1, OBJECT_SIZE, &error), RECMAP_IO);
     assert_string_equal(error.message, "the object ends here, 1 bytes too early");
     source_close(source);
-    recmap_storage_destroy(storage);
+    recmap_storage_release(storage);
 }
 
 /* Many ranges are read in several calls, none of them too large. */
@@ -187,7 +187,7 @@ static void test_reads_within_limits(void **state) {
     free(reads);
     free(data);
     source_close(source);
-    recmap_storage_destroy(storage);
+    recmap_storage_release(storage);
 }
 
 static bool is_visible(const char *name) {
@@ -202,7 +202,7 @@ static void check_listed(const char *pattern, size_t count, const char *first) {
     assert_int_equal(list.count, count);
     assert_string_equal(list.paths[0], first);
     path_list_deinit(&list);
-    recmap_storage_destroy(storage);
+    recmap_storage_release(storage);
 }
 
 static void test_patterns(void **state) {

@@ -52,7 +52,7 @@ static void test_the_interrupt_of_the_thread_is_asked(void **state) {
         assert_int_equal(transfer_run(&failed, storage, &request, 1, interrupts[i], &error),
                          RECMAP_CANCELLED);
         assert_int_equal(asked_count, i + 1);
-        recmap_storage_destroy(storage);
+        recmap_storage_release(storage);
     }
     recmap_thread_set_interrupt(NULL, NULL);
     close(fd);
