@@ -64,7 +64,7 @@ class Answers(ViewTest):
             found = self.ask("find", number=number, filter=expression)
             self.assertEqual(found, {"matches": [match]})
         # More filters than are kept.
-        for label in (0, 1, 2, 3, 0, 1):
+        for label in (0, 1, 2, 3, 4, 5, 0, 1):
             numbers = self.numbers(first=0, filter=f"label == {label}")
             self.assertEqual(numbers, list(range(label, count, 7))[:500])
         self.assertEqual(self.ask("rows", first=0, count=9, filter="label == 9")["count"], 0)
@@ -78,6 +78,60 @@ class Answers(ViewTest):
         )
         code = self.ask("rows", status=400, first=0, count=1, filter="__import__('os')")
         self.assertIn("character", code["error"])
+
+    def finish(self, **fields):
+        """Asks until the search has ended. Returns the last answer."""
+        searched = 0
+        while "search" in (answer := self.ask("rows", first=0, count=9, **fields)):
+            search = answer["search"]
+            self.assertGreaterEqual(search["searched"], searched)
+            self.assertGreater(search["total"], search["searched"])
+            searched = search["searched"]
+        return answer
+
+    def test_long_searches(self):
+        # A slice is 262,144 records. Other requests are answered between slices.
+        count, slice_size = 900_000, 1 << 18
+        self.write("a.txt", b"a\nbb\nccc\n" * (count // 3))
+        self.index("--framing", "lines", "-o", "a.rmx", "a.txt")
+        self.start(count=count)
+        expression = "length == 2"
+        answer = self.ask("rows", first=0, count=2, filter=expression)
+        found = slice_size // 3
+        self.assertEqual(answer["search"], {"searched": slice_size, "total": count, "found": found})
+        self.assertEqual(answer["count"], found)
+        self.assertEqual([row["number"] for row in answer["rows"]], [1, 4])
+        self.assertEqual(self.numbers(first=899_990), list(range(899_990, count)))
+        self.assertEqual(self.finish(filter=expression)["count"], count // 3)
+        self.assertEqual(self.numbers(first=299_999, filter=expression), [count - 2])
+        found = self.ask("find", number=899_998, filter=expression)
+        self.assertEqual(found, {"matches": [{"number": 899_998, "row": 299_999}]})
+        # Matches that are not found yet have no row, and an epoch waits for all of them.
+        match = {"number": 899_997, "row": None}
+        found = self.ask("find", number=899_997, filter="length == 1")
+        self.assertEqual((found["matches"], found["search"]["total"]), ([match], count))
+        shuffled = self.ask("rows", first=0, count=9, filter="length < 3", seed=1)
+        self.assertEqual((shuffled["count"], shuffled["rows"]), (0, []))
+        self.assertEqual(self.finish(filter="length < 3", seed=1)["count"], count * 2 // 3)
+        # The filter that was not used longest is forgotten.
+        for limit in (4, 5, 6):
+            self.assertEqual(self.finish(filter=f"length < {limit}")["count"], count)
+        self.assertEqual(self.ask("find", number=1, filter=expression)["search"]["total"], count)
+
+    def test_long_searches_in_selections(self):
+        count = 300_000
+        self.write("a.txt", b"a\nbb\nccc\n" * (count // 3))
+        self.index("--framing", "lines", "-o", "a.rmx", "a.txt")
+        self.run_recmap("select", "a.rmx", "--where", "length > 1", "-o", "a.rmv")
+        self.start("a.rmv", count=200_000)
+        answer = self.ask("rows", first=0, count=1, filter="length == 3")
+        self.assertEqual(
+            answer["search"], {"searched": 262_144, "total": count + 200_000, "found": 0}
+        )
+        answer = self.finish(filter="length == 3")
+        self.assertEqual(answer["count"], 100_000)
+        self.assertEqual([row["number"] for row in answer["rows"]], list(range(2, 29, 3)))
+        self.assertEqual(self.numbers(first=99_999, filter="length == 3"), [count - 1])
 
     def test_orders(self):
         self.view(*(example(label=i % 2) for i in range(100)), options=["--lift", "label"])

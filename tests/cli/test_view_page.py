@@ -127,6 +127,32 @@ class Browser(ViewTest):
             # The filter that is wrong.
             self.assertRegex(entry["message"], "/favicon.ico|lable")
 
+    def test_long_search(self):
+        """Matches are shown while the filter is compared with the other records."""
+        count = 3_000_000
+        self.write("a.txt", b"a\nbb\nccc\n" * (count // 3))
+        self.index("--framing", "lines", "-o", "a.rmx", "a.txt")
+        self.start(count=count)
+        self.driver.get(self.url)
+        self.wait_for_selected(0)
+        self.run_script(
+            "window.said = [];"
+            "new MutationObserver(() => said.push(document.getElementById('status').textContent))"
+            ".observe(document.getElementById('status'), { childList: true });"
+        )
+        self.fill("filter-text", "length == 3")
+        # Another filter ends the search.
+        self.fill("filter-text", "length == 2 or length == 77")
+        self.wait_for("document.getElementById('status').textContent", "1,000,000 records match")
+        self.wait_for_selected(1)
+        progress = self.run_script("return said.filter((text) => text.includes('%'))")
+        self.assertTrue(progress)
+        for text in progress:
+            self.assertRegex(text, r"^searching… \d+ %, [\d,]+ found$")
+        self.press(Keys.END)
+        self.wait_for_selected(count - 2)
+        self.check_log()
+
     def test_orders_and_scrolling(self):
         count = 2_000
         self.view(*(example(label=i) for i in range(count)))

@@ -52,6 +52,7 @@ static int run_view(struct viewer *viewer, const struct view_job *job) {
         return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory for the connections");
     interrupt_watch();
     server->answer = viewer_answer;
+    server->continue_work = viewer_continue;
     server->context = viewer;
     recmap_status status = server_open(server, (unsigned)job->port, &error);
     if (status == RECMAP_OK) status = viewer_init(viewer, &error);

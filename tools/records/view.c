@@ -97,8 +97,10 @@ static recmap_status keep_items(struct view *view, const uint64_t *bits, recmap_
     return RECMAP_OK;
 }
 
-recmap_status view_match(uint64_t **bits, const struct view *view, const char *expression,
-                         recmap_error *error) {
+/* Finds the records of the data set, which may be more than those of the view, for which the
+ * expression is true: a bit for each record, which the caller frees, also after an error. */
+static recmap_status match(uint64_t **bits, const struct view *view, const char *expression,
+                           recmap_error *error) {
     recmap_filter *filter = NULL;
     uint64_t record_count = recmap_dataset_count(view->dataset);
     *bits = NULL;
@@ -113,7 +115,7 @@ recmap_status view_match(uint64_t **bits, const struct view *view, const char *e
 
 recmap_status view_filter(struct view *view, const char *expression, recmap_error *error) {
     uint64_t *bits;
-    recmap_status status = view_match(&bits, view, expression, error);
+    recmap_status status = match(&bits, view, expression, error);
     if (status == RECMAP_OK) status = keep_items(view, bits, error);
     free(bits);
     return status;

@@ -33,13 +33,8 @@ static inline uint64_t view_number(const struct view *view, uint64_t position) {
 /* Replaces the items by `count` others, given by their numbers, which the view frees. */
 void view_choose(struct view *view, uint64_t *numbers, uint64_t count);
 
-/* Finds the records of the data set, which may be more than those of the view, for which the
- * expression is true: a bit for each record, which the caller frees, also after an error. Errors:
- * those of recmap_filter_create; CANCELLED. */
-recmap_status view_match(uint64_t **bits, const struct view *view, const char *expression,
-                         recmap_error *error);
-
-/* Keeps the items for which the expression is true. Errors: those of recmap_filter_create. */
+/* Keeps the items for which the expression is true. Errors: those of recmap_filter_create;
+ * CANCELLED. */
 recmap_status view_filter(struct view *view, const char *expression, recmap_error *error);
 
 /* The positions of a record, ascending: an array of *count that lives as long as the view, until

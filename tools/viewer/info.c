@@ -142,12 +142,13 @@ static recmap_status write_list(struct viewer *viewer, struct page_json *json,
 recmap_status viewer_write_matches(struct viewer *viewer, struct page_json *json,
                                    const struct request *request, recmap_error *error) {
     struct listing listing;
-    recmap_status status = listing_init(&listing, &viewer->view, &viewer->filters, request, error);
+    recmap_status status = listing_init(&listing, &viewer->view, &viewer->searches, request, error);
     page_json_begin(json, '{');
     page_json_key(json, "matches");
     page_json_begin(json, '[');
     if (status == RECMAP_OK) status = write_list(viewer, json, &listing, request, error);
     page_json_end(json, ']');
+    if (status == RECMAP_OK) viewer_write_search(json, &listing);
     page_json_end(json, '}');
     listing_deinit(&listing);
     return status;

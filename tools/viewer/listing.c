@@ -1,65 +1,31 @@
 #include "viewer/listing.h"
 
-#include <string.h>
-
 #include "terminal/message.h"
-
-void filter_cache_deinit(struct filter_cache *cache) {
-    for (size_t i = 0; i < FILTERS_KEPT; i++) match_set_deinit(&cache->entries[i].matches);
-}
-
-/* Moves an entry to the front. */
-static void move_to_front(struct filter_cache *cache, size_t index) {
-    while (index) {
-        size_t size = sizeof *cache->entries;
-        char entry[sizeof *cache->entries];
-        memcpy(entry, &cache->entries[index], size);
-        memcpy(&cache->entries[index], &cache->entries[index - 1], size);
-        memcpy(&cache->entries[--index], entry, size);
-    }
-}
-
-/* Finds the matches in the cache, or puts them there in place of those that were unused longest. */
-static recmap_status find_matches(const struct match_set **matches, struct filter_cache *cache,
-                                  const struct view *view, const char *expression,
-                                  recmap_error *error) {
-    size_t index = 0;
-    while (index < FILTERS_KEPT && strcmp(cache->entries[index].expression, expression) != 0)
-        index++;
-    if (index == FILTERS_KEPT) {
-        struct match_set found;
-        recmap_status status = match_set_init(&found, view, expression, error);
-        if (status != RECMAP_OK) {
-            match_set_deinit(&found);
-            return status;
-        }
-        match_set_deinit(&cache->entries[--index].matches);
-        cache->entries[index].matches = found;
-        memcpy(cache->entries[index].expression, expression, strlen(expression) + 1);
-    }
-    move_to_front(cache, index);
-    *matches = &cache->entries[0].matches;
-    return RECMAP_OK;
-}
 
 static recmap_status fail_field(recmap_error *error, const char *name) {
     return message_fail(error, RECMAP_INVALID, NULL, NULL, "the field '%s' is malformed", name);
 }
 
-static recmap_status set_filter(struct listing *listing, struct filter_cache *cache,
+static recmap_status set_filter(struct listing *listing, struct search_cache *cache,
                                 const struct request *request, recmap_error *error) {
-    char expression[FILTER_SIZE];
+    char expression[EXPRESSION_SIZE];
     switch (request_get_text(expression, sizeof expression, request, "filter")) {
     case FIELD_MISSING: return RECMAP_OK;
     case FIELD_INVALID: return fail_field(error, "filter");
     default: break;
     }
     if (!*expression) return RECMAP_OK;
-    RETURN_IF_FAILED(find_matches(&listing->matches, cache, listing->view, expression, error));
+    RETURN_IF_FAILED(search_cache_find(&listing->search, cache, listing->view, expression, error));
+    listing->matches = search_matches(listing->search);
     listing->count = listing->matches->count;
     return RECMAP_OK;
 }
 
+bool listing_is_complete(const struct listing *listing) {
+    return !listing->search || search_is_complete(listing->search);
+}
+
+/* An epoch is shuffled once all of its matches are known. */
 static recmap_status set_order(struct listing *listing, const struct request *request,
                                recmap_error *error) {
     uint64_t seed;
@@ -67,11 +33,13 @@ static recmap_status set_order(struct listing *listing, const struct request *re
     if (field == FIELD_INVALID) return fail_field(error, "seed");
     if (request_get_number(&listing->epoch, request, "epoch") == FIELD_INVALID)
         return fail_field(error, "epoch");
-    if (field == FIELD_MISSING || !listing->count) return RECMAP_OK;
+    if (field == FIELD_MISSING) return RECMAP_OK;
+    if (!listing_is_complete(listing)) listing->count = 0;
+    if (!listing->count) return RECMAP_OK;
     return recmap_order_shuffled(&listing->order, listing->count, seed, error);
 }
 
-recmap_status listing_init(struct listing *listing, struct view *view, struct filter_cache *cache,
+recmap_status listing_init(struct listing *listing, struct view *view, struct search_cache *cache,
                            const struct request *request, recmap_error *error) {
     *listing = (struct listing){.view = view, .count = view->count};
     RETURN_IF_FAILED(set_filter(listing, cache, request, error));

@@ -5,35 +5,29 @@
 
 #include <recmap/order.h>
 
-#include "viewer/match_set.h"
 #include "viewer/request.h"
+#include "viewer/search_cache.h"
 
-enum { FILTERS_KEPT = 2, FILTER_SIZE = 2048, LISTING_ROWS_MAX = 500 };
-
-/* The filters that were used last, because finding the matches takes time. */
-struct filter_cache {
-    struct {
-        char expression[FILTER_SIZE]; /* "": not used */
-        struct match_set matches;
-    } entries[FILTERS_KEPT]; /* the last used first */
-};
-
-void filter_cache_deinit(struct filter_cache *cache);
+enum { LISTING_ROWS_MAX = 500 };
 
 struct listing {
     struct view *view;
-    const struct match_set *matches; /* or NULL */
+    const struct search *search;     /* of the filter, or NULL */
+    const struct match_set *matches; /* of the search, or NULL */
     recmap_order *order;             /* or NULL */
     uint64_t epoch;
-    uint64_t count; /* rows */
+    uint64_t count; /* rows; of an unfinished search, those found so far, or 0 if shuffled */
 };
 
 /* Makes the listing that the fields `filter`, `seed` and `epoch` of a request ask for. It borrows
- * the view, and a set of the cache until the next call. Deinit also after an error. Errors: INVALID
- * for a malformed field; those of match_set_init. */
-recmap_status listing_init(struct listing *listing, struct view *view, struct filter_cache *cache,
+ * the view, and a search of the cache until the next call. Deinit also after an error. Errors:
+ * INVALID for a malformed field; those of search_cache_find. */
+recmap_status listing_init(struct listing *listing, struct view *view, struct search_cache *cache,
                            const struct request *request, recmap_error *error);
 void listing_deinit(struct listing *listing);
+
+/* Whether the listing has all of its rows: its filter has been compared with all records. */
+bool listing_is_complete(const struct listing *listing);
 
 /* The record numbers of the rows from `first` on: as many as there are, up to LISTING_ROWS_MAX. */
 recmap_status listing_read(uint64_t *numbers, const struct listing *listing, uint64_t first,

@@ -141,6 +141,10 @@ async function loadRows() {
       const kept = rows;
       const answer = await request("rows", { first, count, ...listing() });
       if (kept !== rows) continue;
+      if (answer.search && !isSearching) {
+        restart().catch(sayError); // The server has forgotten this filter.
+        break;
+      }
       if (rows.size > KEPT_ROWS) rows.clear();
       rowCount = answer.count;
       answer.rows.forEach((row, i) => rows.set(answer.first + i, row));
@@ -168,18 +172,43 @@ function select(row) {
   writeAddress(false);
 }
 
+const SEARCH_POLL_MS = 150;
+let isSearching = false;
+
+function sayProgress(search) {
+  const share = Math.floor((100 * search.searched) / search.total);
+  say(`searching… ${share} %, ${search.found.toLocaleString("en")} found`);
+}
+
+/** Waits until the filter has been compared with all records; shows those found so far. Returns
+ * null if another filter or order was set in the meantime. */
+async function countRows() {
+  const kept = rows;
+  for (;;) {
+    const answer = await request("rows", { first: 0, count: 0, ...listing() });
+    if (kept !== rows) return null;
+    isSearching = Boolean(answer.search);
+    if (!isSearching) return answer.count;
+    sayProgress(answer.search);
+    rowCount = answer.count;
+    if (state.page === "rows") scrollTo(state.first);
+    await new Promise((resolve) => setTimeout(resolve, SEARCH_POLL_MS));
+    if (kept !== rows) return null;
+  }
+}
+
 /** Starts again with another filter or order. */
 async function restart() {
   rows = new Map();
   rowCount = 0;
+  isSearching = true;
   byId("lines").replaceChildren();
   showHeads();
   say(state.filter ? "searching…" : "");
-  // The count is not known before the first reply, so the row is limited after it.
-  const kept = rows;
-  const answer = await request("rows", { first: 0, count: 0, ...listing() });
-  if (kept !== rows) return; // Another filter or order was set in the meantime.
-  rowCount = answer.count;
+  // The count is not known before the last reply, so the row is limited after it.
+  const count = await countRows();
+  if (count === null) return;
+  rowCount = count;
   const noun = rowCount === 1 ? "record" : "records";
   say(state.filter ? `${rowCount.toLocaleString("en")} ${noun} match` : "");
   const row = Math.min(state.row, Math.max(0, rowCount - 1));
@@ -408,6 +437,8 @@ async function goTo(kind, text) {
   const [match] = answer.matches;
   const count = answer.matches.length;
   say(count > 1 ? `${count} records have this id: this is the first` : "");
+  if (match.row === null && answer.search)
+    throw new Error("the search for the filter has not found this record yet");
   if (match.row === null) {
     say(`record ${match.number} is not in this table`);
     return openRecord(match.number, true);

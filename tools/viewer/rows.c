@@ -119,6 +119,7 @@ static recmap_status write_table(struct page_json *json, struct table *table,
     page_json_number(json, listing->count);
     page_json_key(json, "first");
     page_json_number(json, table->first);
+    viewer_write_search(json, listing);
     page_json_key(json, "rows");
     page_json_begin(json, '[');
     for (size_t i = 0; i < table->count; i++)
@@ -145,7 +146,7 @@ recmap_status viewer_write_rows(struct viewer *viewer, struct page_json *json,
     static struct table table;
     struct listing listing;
     table = (struct table){.viewer = viewer, .error = RECMAP_ERROR_INIT};
-    recmap_status status = listing_init(&listing, &viewer->view, &viewer->filters, request, error);
+    recmap_status status = listing_init(&listing, &viewer->view, &viewer->searches, request, error);
     if (status == RECMAP_OK) status = set_range(&table, request, listing.count, error);
     if (status == RECMAP_OK) status = write_table(json, &table, &listing, error);
     listing_deinit(&listing);

@@ -118,10 +118,11 @@ static nfds_t list_open(struct pollfd *polls, size_t *indexes, struct server *se
 recmap_status server_run(struct server *server, recmap_error *error) {
     struct pollfd polls[CONNECTIONS_MAX + 1];
     size_t indexes[CONNECTIONS_MAX];
+    bool has_work = false;
     while (!interrupt_is_pending()) {
         nfds_t count = list_open(polls, indexes, server);
         polls[count] = (struct pollfd){server->listener, POLLIN, 0};
-        if (poll(polls, count + 1, POLL_MS) < 0) {
+        if (poll(polls, count + 1, has_work ? 0 : POLL_MS) < 0) {
             if (errno == EINTR) continue;
             return message_fail_errno(error, "", "wait for requests");
         }
@@ -129,6 +130,7 @@ recmap_status server_run(struct server *server, recmap_error *error) {
             if (polls[i].revents)
                 connection_continue(&server->connections[indexes[i]], reply_to, server);
         if (polls[count].revents) accept_connection(server);
+        has_work = server->continue_work(server->context);
     }
     return interrupt_fail(error);
 }

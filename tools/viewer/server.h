@@ -13,10 +13,14 @@ enum { CONNECTIONS_MAX = 32 };
 typedef void (*server_answer_fn)(void *context, struct reply *reply, struct request_text resource,
                                  const struct request *request);
 
+/* Does some milliseconds of work that the answers started. Returns whether more is left. */
+typedef bool (*server_continue_fn)(void *context);
+
 struct server {
     int listener;
     struct gate gate;
     server_answer_fn answer;
+    server_continue_fn continue_work;
     void *context;
     struct connection connections[CONNECTIONS_MAX];
 };
@@ -26,7 +30,8 @@ struct server {
 recmap_status server_open(struct server *server, unsigned port, recmap_error *error);
 void server_close(struct server *server);
 
-/* Answers requests until a signal asks for a stop (terminal/interrupt.h). Errors: IO; CANCELLED. */
+/* Answers requests, and does the work they started in between, until a signal asks for a stop
+ * (terminal/interrupt.h). Errors: IO; CANCELLED. */
 recmap_status server_run(struct server *server, recmap_error *error);
 
 #endif

@@ -14,7 +14,7 @@ recmap_status viewer_init(struct viewer *viewer, recmap_error *error) {
 
 void viewer_deinit(struct viewer *viewer) {
     recmap_batch_destroy(viewer->batch);
-    filter_cache_deinit(&viewer->filters);
+    search_cache_deinit(&viewer->searches);
     view_close(&viewer->view);
 }
 
@@ -63,6 +63,11 @@ void viewer_answer(void *context, struct reply *reply, struct request_text resou
     if (status != RECMAP_OK) reply_fail(reply, &error);
 }
 
+bool viewer_continue(void *context) {
+    struct viewer *viewer = context;
+    return search_cache_continue(&viewer->searches);
+}
+
 /* ---- Shared by the answers. */
 
 recmap_status viewer_get_number(uint64_t *number, const struct request *request, const char *name,
@@ -90,6 +95,21 @@ recmap_status viewer_get_record(recmap_record *record, struct viewer *viewer,
                  "the record is too large to show: %s", human_bytes(size, (double)location.size));
     error->record = number;
     return RECMAP_UNSUPPORTED;
+}
+
+void viewer_write_search(struct page_json *json, const struct listing *listing) {
+    uint64_t searched, total;
+    if (listing_is_complete(listing)) return;
+    search_progress(&searched, &total, listing->search);
+    page_json_key(json, "search");
+    page_json_begin(json, '{');
+    page_json_key(json, "searched");
+    page_json_number(json, searched);
+    page_json_key(json, "total");
+    page_json_number(json, total);
+    page_json_key(json, "found");
+    page_json_number(json, listing->matches->count);
+    page_json_end(json, '}');
 }
 
 static recmap_status read_value(recmap_value *value, recmap_dataset *dataset, size_t column_index,

@@ -8,7 +8,7 @@
 
 struct viewer {
     struct view view;
-    struct filter_cache filters;
+    struct search_cache searches;
     recmap_batch *batch; /* the records of the rows shown last */
 };
 
@@ -20,6 +20,10 @@ void viewer_deinit(struct viewer *viewer);
  * Nothing else is served; no file is opened. `context` is the viewer. */
 void viewer_answer(void *context, struct reply *reply, struct request_text resource,
                    const struct request *request);
+
+/* Continues the search for the last filter. Returns whether more is left. `context` is the viewer.
+ */
+bool viewer_continue(void *context);
 
 /* ---- The answers. Each writes its JSON, or fails. */
 
@@ -62,6 +66,10 @@ recmap_status viewer_get_number(uint64_t *number, const struct request *request,
  * recmap_dataset_get; UNSUPPORTED for a record that is too large to show. */
 recmap_status viewer_get_record(recmap_record *record, struct viewer *viewer,
                                 const struct request *request, recmap_error *error);
+
+/* Writes the member "search" of an object, if the filter of a listing has not been compared with
+ * all records: how far the search is. */
+void viewer_write_search(struct page_json *json, const struct listing *listing);
 
 /* Writes an array of the record's values in the lifted columns other than "@length". */
 recmap_status viewer_write_values(struct viewer *viewer, struct page_json *json, uint64_t number,
