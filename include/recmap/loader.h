@@ -59,6 +59,8 @@ typedef struct recmap_loader_options {
     recmap_readahead readahead;
     recmap_parser *parser; /* the threads parse each batch with it (recmap_batch_columns); NULL:
                               records only. It is retained */
+    uint64_t epoch_limit;  /* batches of this epoch and of later ones are not read ahead, only when
+                              the caller waits for them; 0: all are read ahead */
 } recmap_loader_options;
 
 enum { RECMAP_LOADER_BATCHES_AHEAD_MAX = 65536, RECMAP_LOADER_THREADS_MAX = 4096 };
@@ -67,7 +69,7 @@ enum { RECMAP_LOADER_BATCHES_AHEAD_MAX = 65536, RECMAP_LOADER_THREADS_MAX = 4096
 #define RECMAP_LOADER_OPTIONS_INIT                                                                 \
     {                                                                                              \
         RECMAP_LOADER_OPTIONS_VERSION, 0, 1, RECMAP_LAST_KEEP, 1, 0, 0, RECMAP_BAD_RECORD_RAISE,   \
-            RECMAP_READAHEAD_AUTO, NULL                                                            \
+            RECMAP_READAHEAD_AUTO, NULL, 0                                                         \
     }
 
 /* Threads: a loader belongs to one thread at a time, but any thread may call

@@ -26,6 +26,11 @@ recmap_status epoch_cursor_init(struct epoch_cursor *cursor, const recmap_order 
                                 uint64_t epoch, uint64_t position,
                                 const recmap_deal_options *options, recmap_error *error);
 
+/* The epoch of the next step. */
+static inline uint64_t epoch_cursor_epoch(const struct epoch_cursor *cursor) {
+    return cursor->deal.epoch + cursor->is_over;
+}
+
 /* Returns the next step. An error (INVALID: no epoch is left; NO_MEMORY) leaves the cursor
  * unchanged. */
 recmap_status epoch_cursor_next(struct epoch_step *step, struct epoch_cursor *cursor,

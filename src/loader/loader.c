@@ -75,6 +75,7 @@ static void set_options(recmap_loader *loader, const recmap_loader_options *opti
     enum { BATCHES_MIN = 4, BATCHES_PER_THREAD = 2, RECORDS_AHEAD = 1024 };
     loader->options = *options;
     if (options->parser) recmap_parser_retain(options->parser);
+    if (!options->epoch_limit) loader->options.epoch_limit = UINT64_MAX;
     if (!options->thread_count)
         loader->options.thread_count = (unsigned)min_u64(core_count(), RECMAP_LOADER_THREADS_MAX);
     if (!options->batches_ahead) {
@@ -214,6 +215,9 @@ static recmap_status start_workers(recmap_loader *loader, recmap_error *error) {
 static struct loader_slot *wait_for_slot(recmap_loader *loader, const struct timespec *until) {
     struct loader_slot *slot = &loader->slots[loader->taken % loader->slot_count];
     if (slot->is_ready) return slot;
+    loader->wanted = loader->taken + 1;
+    if (epoch_cursor_epoch(&loader->cursor) >= loader->options.epoch_limit)
+        pthread_cond_signal(&loader->changed_work);
     loader->is_awaited = true;
     loader->awaited_since_ns = clock_ns();
     int over = 0;
@@ -254,7 +258,8 @@ static void count_taken(recmap_loader *loader, const struct filled_batch *filled
 
 /* Wakes a waiting worker whenever about an eighth of the slots has become free: with many slots,
  * waking it for each one costs too much. A waiting worker is always woken: it waits only while no
- * slot is free, so the number of free slots reaches a multiple of `interval` afterwards. */
+ * slot is free, so the number of free slots reaches a multiple of `interval` afterwards; or past
+ * the limit of epochs, where wait_for_slot wakes it. */
 static void wake_worker(recmap_loader *loader) {
     enum { WAKES_PER_RING = 8 };
     uint64_t interval = loader->slot_count / WAKES_PER_RING + 1;

@@ -53,6 +53,8 @@ struct recmap_loader {
     struct readahead_state readahead;
     uint64_t issued; /* in this generation, as `taken` */
     uint64_t taken;
+    uint64_t wanted; /* steps that the caller took or waits for: past the limit of epochs, only
+                        these are issued */
     struct loader_slot *slots; /* step n of the generation is in slot n % slot_count */
     size_t slot_count;
     bool is_awaited;           /* the caller sleeps until its slot is ready */

@@ -46,7 +46,7 @@ static void discard_batches_ahead(recmap_loader *loader) {
     loader->generation++;
     loader->is_stuck = false;
     for (size_t i = 0; i < loader->slot_count; i++) loader_clear_slot(loader, &loader->slots[i]);
-    loader->issued = loader->taken = 0;
+    loader->issued = loader->taken = loader->wanted = 0;
     loader->statistics.batches_ready = 0;
 }
 

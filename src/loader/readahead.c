@@ -42,6 +42,7 @@ void readahead_init(struct readahead_state *readahead, const recmap_dataset *dat
         .window_min = WINDOW_MIN,
         .window_max = clamp(WINDOW_BYTES_MAX / record_size, WINDOW_MIN, WINDOW_MAX),
         .is_cold = options->readahead == RECMAP_READAHEAD_ON,
+        .epoch_limit = options->epoch_limit ? options->epoch_limit : UINT64_MAX,
     };
     readahead->window = clamp(WINDOW_BYTES / record_size, WINDOW_MIN, WINDOW_BEGIN_MAX);
 }
@@ -74,7 +75,8 @@ void readahead_plan_for(struct readahead_plan *plan, struct readahead_state *rea
     plan->is_blind = readahead->is_blind;
     plan->is_measured = plan->is_cold;
     uint64_t steps = (readahead->window + readahead->step_size - 1) / readahead->step_size;
-    while (readahead->next_step <= step_number + steps && plan->step_count < READAHEAD_STEPS_MAX) {
+    while (readahead->next_step <= step_number + steps && plan->step_count < READAHEAD_STEPS_MAX &&
+           epoch_cursor_epoch(&readahead->cursor) < readahead->epoch_limit) {
         struct epoch_step *step = &plan->steps[plan->step_count];
         if (epoch_cursor_next(step, &readahead->cursor, NULL) != RECMAP_OK) break;
         uint64_t number = readahead->next_step++;

@@ -41,6 +41,7 @@ struct readahead_state {
     uint64_t quiet_count; /* consecutive records of which none was missing */
     uint64_t calm_count;  /* consecutive records that no worker waited for */
     uint64_t warm_count;  /* consecutive batches of which no sample was missing */
+    uint64_t epoch_limit; /* no step of this epoch or of a later one is planned */
 };
 
 void readahead_init(struct readahead_state *readahead, const recmap_dataset *dataset,

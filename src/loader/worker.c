@@ -27,7 +27,9 @@ struct job {
 };
 
 static bool has_room(const recmap_loader *loader) {
-    return !loader->is_stuck && loader->issued - loader->taken < loader->slot_count;
+    if (loader->is_stuck || loader->issued - loader->taken >= loader->slot_count) return false;
+    return epoch_cursor_epoch(&loader->cursor) < loader->options.epoch_limit ||
+           loader->issued < loader->wanted;
 }
 
 /* Whether so few slots are free that the workers would soon have to wait. */
@@ -41,12 +43,12 @@ static bool is_nearly_full(const recmap_loader *loader) {
  * empties slots faster than workers fill them, it is woken once for several batches: while batches
  * are filled quickly it sleeps until most slots are ready, but never longer than SLEEP_MAX_NS plus
  * one batch. This cannot leave the caller asleep for good: a worker that decides not to wake it has
- * a free slot, so it fills another batch and decides again. */
+ * room, so it or another one fills a further batch and decides again. */
 static bool must_wake_caller(const recmap_loader *loader, const struct job *job) {
     enum { QUICK_NS = 100000, SLEEP_MAX_NS = 200000 };
     const struct loader_slot *awaited = &loader->slots[loader->taken % loader->slot_count];
     if (!loader->is_awaited || !awaited->is_ready) return false;
-    if (!loader->taken || awaited->status != RECMAP_OK || loader->is_stuck) return true;
+    if (!loader->taken || awaited->status != RECMAP_OK || !has_room(loader)) return true;
     if (loader->direct_depth || loader->readahead.is_cold || is_nearly_full(loader)) return true;
     uint64_t now_ns = clock_ns();
     return now_ns - job->started_ns > QUICK_NS || now_ns - loader->awaited_since_ns > SLEEP_MAX_NS;
@@ -68,7 +70,7 @@ static bool wait_for_room(recmap_loader *loader) {
 static bool must_prepare(recmap_loader *loader, const struct epoch_step *step) {
     uint64_t next = step->deal.epoch + 1;
     if (!recmap_order_row_width(loader->order) || loader->prepared_epoch == next ||
-        step->step < step->deal.step_count / 2)
+        next >= loader->options.epoch_limit || step->step < step->deal.step_count / 2)
         return false;
     loader->prepared_epoch = next;
     return true;

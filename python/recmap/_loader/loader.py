@@ -135,7 +135,8 @@ class Loader(Generic[Batch]):
             ranks, "drop" leaves them out, "pad" adds records from the start of the epoch. All ranks
             have the same number of steps.
         threads: the number of threads that read, check and parse; 0: one per core.
-        batches_ahead: the maximum number of batches to read ahead; 0: a default.
+        batches_ahead: the maximum number of batches to read ahead; 0: a default. With `epochs`,
+            nothing is read after the last batch.
         on_error: for records that fail their check: "raise" an exception, "skip" the record, or
             "substitute" the next good one of the epoch. `skipped` lists them.
         missing: what to do about a feature that no record of the first batch has, as in
@@ -278,7 +279,9 @@ class Loader(Generic[Batch]):
 
     def _create(self, order: _recmap.Order, batch_size: int) -> _recmap.Loader:
         rest: tuple[Any, ...] = (self._rank, self._world_size, self._last, *self._reading)
-        return _recmap.Loader(self.dataset._handle, order, batch_size, *rest)
+        return _recmap.Loader(
+            self.dataset._handle, order, batch_size, *rest, self._epoch_limit() or 0
+        )
 
     @staticmethod
     def _order_of(dataset: Dataset, order: Order | None, shuffle: bool, seed: int) -> Order:

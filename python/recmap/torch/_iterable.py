@@ -195,18 +195,19 @@ class IterableDataset(data.IterableDataset[Any]):
         whole = order.share(*start, workers * world_size, size, DROP, 0, 0)[0]
         if place.steps < whole:
             dealt = {"rank": first * world_size + rank, "world_size": workers * world_size}
-            with self._loader_like(**dealt, last="drop") as loader:
+            with self._loader_like(place.epoch, **dealt, last="drop") as loader:
                 loader.seek(*order.state_after(*start, *deal, place.steps * workers))
                 yield from itertools.islice(loader, whole - place.steps)
         _, own = self._own_steps(place)
         for step in range(max(whole, place.steps), own):
-            with self._loader_like(threads=1, batches_ahead=1) as loader:
+            with self._loader_like(place.epoch, threads=1, batches_ahead=1) as loader:
                 loader.seek(*order.state_after(*start, *deal, first + step * workers))
                 yield from itertools.islice(loader, 1)
 
-    def _loader_like(self, **changes: Any) -> Loader[Any]:
+    def _loader_like(self, epoch: int, **changes: Any) -> Loader[Any]:
+        """A loader that reads nothing after the epoch."""
         assert self._worker is not None
-        arguments = {**self._arguments, "epochs": None}
+        arguments = {**self._arguments, "epochs": epoch + 1}
         if self._has_read:
             arguments["missing"] = "ignore"
         if not arguments["threads"]:

@@ -24,17 +24,18 @@ static void unlock(struct loader_object *self) {
 /* The object owns all that the loader borrows. After an error, its deallocation releases whatever
  * was set. */
 static PyObject *loader_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-    static char *names[] = {"handle",  "order", "batch_size", "rank",      "world_size", "last",
-                            "threads", "ahead", "on_error",   "readahead", "parser",     NULL};
+    static char *names[] = {"handle", "order",       "batch_size", "rank",     "world_size",
+                            "last",   "threads",     "ahead",      "on_error", "readahead",
+                            "parser", "epoch_limit", NULL};
     PyObject *handle, *order;
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     int last = 0, bad_record = 0, readahead = 0;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O!O!O&O&O&iO&O&iiO&:Loader", names,
-                                     handle_type, &handle, order_type, &order, take_uint64,
-                                     &options.batch_size, take_unsigned, &options.rank,
-                                     take_unsigned, &options.world_size, &last, take_unsigned,
-                                     &options.thread_count, take_unsigned, &options.batches_ahead,
-                                     &bad_record, &readahead, take_parser, &options.parser))
+    if (!PyArg_ParseTupleAndKeywords(
+            arguments, keywords, "O!O!O&O&O&iO&O&iiO&O&:Loader", names, handle_type, &handle,
+            order_type, &order, take_uint64, &options.batch_size, take_unsigned, &options.rank,
+            take_unsigned, &options.world_size, &last, take_unsigned, &options.thread_count,
+            take_unsigned, &options.batches_ahead, &bad_record, &readahead, take_parser,
+            &options.parser, take_uint64, &options.epoch_limit))
         return NULL;
     options.last = (recmap_last)last;
     options.bad_record = (recmap_bad_record)bad_record;

@@ -55,6 +55,20 @@ def test_a_loader_gives_the_batches_of_the_local_one(remote, local):
     assert batches(remote) == batches(local)
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_loader_requests_nothing_after_its_last_epoch(remote, server, threads):
+    order = recmap.Shuffled(len(remote), seed=3)
+    for epoch in (0, 1):
+        for first in range(0, len(remote), 64):
+            numbers = range(first, min(first + 64, len(remote)))
+            remote.gather(order.at(epoch, numbers), threads=1)
+    expected = sorted(server.ranges())
+    server.requests.clear()
+    with recmap.Loader(remote, 64, order=order, epochs=2, threads=threads) as loader:
+        assert sum(len(batch) for batch in loader) == 2 * len(remote)
+    assert sorted(server.ranges()) == expected
+
+
 def test_opening_needs_no_request_and_reading_one_record_needs_one(remote, server):
     again = pickle.loads(pickle.dumps(remote))
     assert server.requests == []

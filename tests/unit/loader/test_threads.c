@@ -370,6 +370,34 @@ static void test_signals(void **unused) {
     loader_close(loader, order, dataset);
 }
 
+/* Past the limit of epochs the caller still gets every batch, however it waits, and after a move.
+ */
+static void test_limit_of_epochs(void **unused) {
+    (void)unused;
+    recmap_dataset *dataset = numbered_open(50, 2, NULL);
+    recmap_order *order = order_of_kind(1, 50, 1);
+    recmap_loader_options options = many_threads();
+    options.epoch_limit = 2;
+    recmap_loader *loader = loader_open(dataset, order, &options);
+    recmap_batch *batch = NULL;
+    for (uint64_t i = 0; i < 6 * 14; i++) {
+        uint64_t due[4], epoch = i / 14 % 4, step = i % 14, count = step < 12 ? 4 : 2;
+        if (i == 4 * 14) assert_int_equal(recmap_loader_seek(loader, 0, 0, NULL), RECMAP_OK);
+        for (int is_ready = 0; i % 2 && !is_ready;)
+            assert_int_equal(recmap_loader_wait(&is_ready, loader, 0, NULL), RECMAP_OK);
+        next_batch(&batch, loader);
+        if (step == 13) {
+            assert_null(batch);
+            if (epoch >= 1) assert_int_equal(statistics_of(loader).batches_ready, 0);
+            continue;
+        }
+        assert_int_equal(recmap_order_run(due, order, epoch, step * 4, count, NULL), RECMAP_OK);
+        assert_batch(batch, due, count);
+    }
+    recmap_batch_destroy(batch);
+    loader_close(loader, order, dataset);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
@@ -378,6 +406,7 @@ int main(void) {
         TEST(seeks_among_threads), TEST(statistics_of_another_thread),
         TEST(many_loaders),        TEST(fork),
         TEST(fork_before_use),     TEST(signals),
+        TEST(limit_of_epochs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
