@@ -33,16 +33,124 @@ class ShardSets(CliTest):
         self.check("cat", "d.rmx", *order, out=joined)
         self.check("cat", "out.rmx", out=joined)  # the index has the same order
 
-    def test_the_index_has_the_ids_and_counts_of_the_source(self):
+    def info(self, index):
+        return json.loads(self.run_recmap("info", "--json", index).out)
+
+    def test_the_index_has_the_ids_columns_and_counts_of_the_source(self):
         self.digits("--shuffle", "-o", "out@2.tfrecord")
-        indexes = "d.rmx", "out.rmx"
-        info = [json.loads(self.run_recmap("info", "--json", index).out) for index in indexes]
-        for key in "records", "counts", "ids":
+        info = [self.info(index) for index in ("d.rmx", "out.rmx")]
+        for key in "records", "counts", "ids", "columns":
             self.assertEqual(info[1][key], info[0][key])
         self.assertEqual(info[1]["shards"], 2)
-        self.assertEqual([column["name"] for column in info[1]["columns"]], ["@length"])
         self.assertEqual(self.files(), ["d.rmx", *names_of(2, end=".tfrecord"), "out.rmx"])
         self.assertEqual(self.run_recmap("verify", "out.rmx").status, 0)
+        threes = [
+            self.run_recmap("cat", index, "--where", "label == 3", "--format", "json").out
+            for index in ("d.rmx", "out.rmx")
+        ]
+        self.assertEqual(*(sorted(text.splitlines()) for text in threes))
+
+    def annotated(self):
+        """Ten records of a letter. The columns "score", "word" and "rank" are not in them."""
+        self.write("a.tfrecord", tfrecord([b"%c" % (97 + i) for i in range(10)]))
+        self.index("-o", "a.rmx", "a.tfrecord")
+        lines = [
+            {"number": i, "score": i / 4, "word": f"w{i % 3}", "rank": 9 - i}
+            for i in range(10)
+            if i != 7
+        ]
+        self.write("new.jsonl", "".join(json.dumps(line) + "\n" for line in lines).encode())
+        columns = [f"--column={name}=new.jsonl" for name in ("score", "word", "rank")]
+        defaults = ["--default=score=-1", "--default=word=none", "--default=rank=-7"]
+        self.assertEqual(self.run_recmap("annotate", "a.rmx", *columns, *defaults).status, 0)
+
+    def where(self, index, expression):
+        return self.run_recmap("cat", index, "--where", expression, "--format", "raw").out
+
+    def test_annotated_columns_are_carried_over(self):
+        self.annotated()
+        self.check(
+            "cat",
+            "a.rmx",
+            "--shuffle",
+            "-o",
+            "out@3",
+            err="recmap: out.rmx: 10 records in 3 shards\n",
+        )
+        self.assertEqual(self.info("out.rmx")["columns"], self.info("a.rmx")["columns"])
+        for expression in "score > 1", "word == 'w1'", "rank == -7", "score == -1", "rank < 3":
+            found = self.where("out.rmx", expression)
+            self.assertTrue(found)
+            self.assertEqual(sorted(found), sorted(self.where("a.rmx", expression)))
+
+    def test_one_file(self):
+        self.annotated()
+        message = "recmap: b.rmx: 3 records in 1 shard\n"
+        self.check("cat", "a.rmx", "--where", "rank > 6", "-o", "b.tfrecord", err=message)
+        self.assertEqual(self.records_of("b.tfrecord"), [[b"a", b"b", b"c"]])
+        self.assertEqual(self.where("b.rmx", "word == 'w2'"), b"c")
+        self.check(
+            "cat",
+            "a.rmx",
+            "-o",
+            "b.tfrecord",
+            status=2,
+            err="recmap: b.rmx: exists already\n  remove it, or name another set with -o\n",
+        )
+        # With --format, only the file is written, and replaced.
+        self.check("cat", "a.rmx", "--count=1", "--format", "tfrecord", "-o", "b.tfrecord")
+        self.assertEqual(self.records_of("b.tfrecord"), [[b"a"]])
+        self.check("cat", "a.rmx", "--count=2", "--format", "raw", "-o", "raw.tfrecord")
+        self.assertEqual(self.read("raw.tfrecord"), b"ab")
+        self.assertNotIn("raw.rmx", self.files())
+
+    def test_get(self):
+        self.annotated()
+        names = [["7", "2:4"], ["2"], ["9", "0"], ["5:5"]]
+        expected = [[b"h", b"c", b"d"], [b"c"], [b"j", b"a"], []]
+        for i, (words, records) in enumerate(zip(names, expected)):
+            noun = "record" if len(records) == 1 else "records"
+            message = f"recmap: g{i}.rmx: {len(records)} {noun} in 1 shard\n"
+            self.check("get", "a.rmx", *words, "-o", f"g{i}.tfrecord", err=message)
+            self.assertEqual(self.records_of(f"g{i}.tfrecord"), [records])
+        self.assertEqual(self.where("g0.rmx", "rank == -7"), b"h")
+        self.check(
+            "get", "a.rmx", "8", "1", "-o", "set@2", err="recmap: set.rmx: 2 records in 2 shards\n"
+        )
+        self.assertEqual(self.records_of(*names_of(2, stem="set")), [[b"i"], [b"b"]])
+        self.check_wrong(
+            "get",
+            "a.rmx",
+            "1",
+            "-o",
+            "out@2",
+            "--format=json",
+            what="-o NAME@N writes TFRecord files: use --format tfrecord, or none",
+        )
+
+    def test_sample(self):
+        self.annotated()
+        self.run_recmap("sample", "a.rmx", "4", "--seed=1", "-o", "s.rmv")
+        expected = self.run_recmap("cat", "s.rmv").out
+        self.check(
+            "sample",
+            "a.rmx",
+            "4",
+            "--seed=1",
+            "-o",
+            "s@2.tfrecord",
+            err="recmap: s.rmx: 4 records in 2 shards\n",
+        )
+        self.check("cat", "s.rmx", out=expected)
+        self.check_wrong(
+            "sample",
+            "a.rmx",
+            "1",
+            "-o",
+            "out@2",
+            "--format=raw",
+            what="-o NAME@N writes TFRecord files: use --format tfrecord, or none",
+        )
 
     def test_parts_of_an_epoch(self):
         payloads = [b"%d" % i for i in range(10)]

@@ -51,7 +51,8 @@ static recmap_status write_records(const struct cat_job *job, struct view *view,
                                    struct order_iterator *order, recmap_error *error) {
     struct number_source positions = {order->left, order_iterator_next, order};
     struct shard_set set;
-    if (shard_set_parse(&set, job->path)) return shard_set_write(&set, view, positions, error);
+    if (shard_set_parse(&set, job->path, job->format))
+        return shard_set_write(&set, view, positions, error);
     return write_file(job, view, positions, error);
 }
 
@@ -71,14 +72,6 @@ static int run_cat(const struct cat_job *job, struct view *view) {
     return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }
 
-static int check_format(const struct cat_job *job) {
-    struct shard_set set;
-    bool is_tfrecord = job->format == OUTPUT_DEFAULT || job->format == OUTPUT_TFRECORD;
-    if (is_tfrecord || !shard_set_parse(&set, job->path)) return 0;
-    return args_usage_error(&job->args,
-                            "-o NAME@N writes TFRecord files: use --format tfrecord, or none");
-}
-
 /* All options are parsed and checked before the index is opened, so that usage errors are reported
  * first. The output must not be a file of the data set. */
 static int run(int argc, char **argv) {
@@ -90,7 +83,7 @@ static int run(int argc, char **argv) {
         int exit_status = set_option(&job, option);
         if (exit_status) return exit_status;
     }
-    int exit_status = check_format(&job);
+    int exit_status = shard_set_check_format(&job.args, job.path, job.format);
     if (!exit_status) exit_status = order_options_check(&job.order, false, &job.args);
     if (exit_status) return exit_status;
     if (job.args.operand_count > 1)
@@ -125,6 +118,9 @@ static const char help[] =
     "                            number: record numbers; no data is read\n"
     "                            default: raw to a file or pipe, a preview to a terminal\n"
     "  -o, --output FILE         write to FILE, which appears when it is complete\n"
+    "  -o, --output X.tfrecord   without --format: write a TFRecord file and its index X.rmx, "
+    "with\n"
+    "                            the ids, counts and lifted columns of the records\n"
     "  -o, --output NAME@N       write N TFRecord files, NAME-00000-of-0000N and so on, of\n"
     "                            consecutive records, and their index NAME.rmx; with N.tfrecord,\n"
     "                            names end in .tfrecord\n"

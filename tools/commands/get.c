@@ -5,6 +5,7 @@
 #include <recmap/dataset.h>
 
 #include "commands/commands.h"
+#include "indexing/shard_set.h"
 #include "output/feature_output.h"
 #include "records/record_list.h"
 #include "records/view_output.h"
@@ -72,6 +73,19 @@ static recmap_status write_records(const struct get_job *job, const struct view 
     return output_finish(output, error);
 }
 
+static recmap_status write_output(const struct get_job *job, const struct view *view,
+                                  recmap_error *error) {
+    struct shard_set set;
+    struct record_list_cursor cursor;
+    if (!job->feature && shard_set_parse(&set, job->path, job->format))
+        return shard_set_write(&set, view, record_list_source(&job->list, &cursor), error);
+    struct output output = {.stream = NULL};
+    recmap_status status = output_open(&output, job->path, job->format, error);
+    if (status == RECMAP_OK) status = write_records(job, view, &output, error);
+    output_close(&output);
+    return status;
+}
+
 /* Adds the records that only the open data set can find, and those of the file. */
 static recmap_status complete_list(struct get_job *job, struct view *view, recmap_error *error) {
     recmap_status status = RECMAP_OK;
@@ -97,13 +111,10 @@ static int run_get(struct get_job *job) {
         view_close(&view);
         return exit_status;
     }
-    struct output output = {.stream = NULL};
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = complete_list(job, &view, &error);
     if (status == RECMAP_OK) status = check_ranges(&view, &job->list, &error);
-    if (status == RECMAP_OK) status = output_open(&output, job->path, job->format, &error);
-    if (status == RECMAP_OK) status = write_records(job, &view, &output, &error);
-    output_close(&output);
+    if (status == RECMAP_OK) status = write_output(job, &view, &error);
     view_close(&view);
     return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }
@@ -147,6 +158,8 @@ static int run(int argc, char **argv) {
         if (exit_status) return exit_status;
     }
     int exit_status = check_options(&job);
+    if (!exit_status && !job.feature)
+        exit_status = shard_set_check_format(&job.args, job.path, job.format);
     if (!exit_status) exit_status = run_get(&job);
     record_list_deinit(&job.list);
     return exit_status;
@@ -171,6 +184,10 @@ static const char help[] =
     "                         number: record numbers\n"
     "                         default: raw to a file or pipe, a preview to a terminal\n"
     "  -o, --output FILE      write to FILE, which appears when it is complete\n"
+    "  -o, --output X.tfrecord\n"
+    "                         without --format: write a TFRecord file and its index X.rmx, with\n"
+    "                         the ids, counts and lifted columns of the records\n"
+    "  -o, --output NAME@N    write N TFRecord files and their index NAME.rmx; see 'recmap cat'\n"
     "      --access A         how to read shards: map (default), read, direct or auto\n"
     "      --check C          what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"

@@ -5,6 +5,7 @@
 #include <recmap/order.h>
 
 #include "commands/commands.h"
+#include "indexing/shard_set.h"
 #include "records/view_output.h"
 #include "terminal/message.h"
 
@@ -79,6 +80,9 @@ static int run_sample(struct view *view, const struct sample_job *job) {
     recmap_status status = RECMAP_OK;
     if (job->expression) status = view_filter(view, job->expression, &error);
     if (status == RECMAP_OK) status = choose(view, job, &error);
+    struct shard_set set;
+    if (status == RECMAP_OK && shard_set_parse(&set, job->path, job->format))
+        return shard_set_write_all(&set, view);
     if (status == RECMAP_OK && !view_output_is_selection(job->path))
         return view_output_write_all(view, job->path, job->format);
     if (status == RECMAP_OK) status = view_output_save(view, job->path, total, &error);
@@ -102,8 +106,10 @@ static int run(int argc, char **argv) {
         return 2;
     if (job.format != OUTPUT_DEFAULT && view_output_is_selection(job.path))
         return args_usage_error(&job.args, "-o NAME.rmv writes a selection: leave out --format");
+    int exit_status = shard_set_check_format(&job.args, job.path, job.format);
+    if (exit_status) return exit_status;
     struct view view;
-    int exit_status = view_open(&view, &job.args);
+    exit_status = view_open(&view, &job.args);
     if (!exit_status) exit_status = view_output_check(&view, job.path);
     if (!exit_status) exit_status = run_sample(&view, &job);
     view_close(&view);
@@ -126,6 +132,9 @@ static const char help[] =
     "                          default: raw to a file or pipe, a preview to a terminal\n"
     "  -o, --output FILE       write to FILE, which appears when it is complete; NAME.rmv is a\n"
     "                          selection of the records\n"
+    "  -o, --output X.tfrecord without --format: write a TFRecord file and its index X.rmx, with\n"
+    "                          the ids, counts and lifted columns of the records\n"
+    "  -o, --output NAME@N     write N TFRecord files and their index NAME.rmx; see 'recmap cat'\n"
     "      --access A          how to read shards: map (default), read, direct or auto\n"
     "      --check C           what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so   load the custom framing of the shards\n"

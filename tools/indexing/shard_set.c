@@ -10,6 +10,7 @@
 #include <recmap/index.h>
 #include <recmap/writer.h>
 
+#include "indexing/carried_columns.h"
 #include "indexing/inherited.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
@@ -22,11 +23,20 @@ struct set_writer {
     const struct shard_set *set;
     uint64_t record_count; /* of all shards */
     uint64_t written;      /* records */
+    uint64_t *numbers;     /* of the records written, in the source; NULL: not needed */
     unsigned finished;     /* shards that are complete */
     recmap_writer *shard;  /* the one after them; NULL: not created yet */
 };
 
-bool shard_set_parse(struct shard_set *set, const char *path) {
+static bool parse_file(struct shard_set *set, const char *path) {
+    static const char end[] = ".tfrecord";
+    size_t size = path ? strlen(path) : 0, end_size = sizeof end - 1;
+    if (size <= end_size || strcmp(path + size - end_size, end) != 0) return false;
+    *set = (struct shard_set){path, size - end_size, 0, end};
+    return set->path[set->stem_size - 1] != '/';
+}
+
+static bool parse_set(struct shard_set *set, const char *path) {
     const char *sign = path ? strrchr(path, '@') : NULL;
     if (!sign || sign == path || sign[-1] == '/' || strchr(sign, '/')) return false;
     unsigned count = 0;
@@ -38,6 +48,22 @@ bool shard_set_parse(struct shard_set *set, const char *path) {
     return count && count <= SHARD_COUNT_MAX;
 }
 
+bool shard_set_parse(struct shard_set *set, const char *path, enum output_format format) {
+    return parse_set(set, path) || (format == OUTPUT_DEFAULT && parse_file(set, path));
+}
+
+int shard_set_check_format(const struct args *args, const char *path, enum output_format format) {
+    struct shard_set set;
+    bool is_tfrecord = format == OUTPUT_DEFAULT || format == OUTPUT_TFRECORD;
+    if (is_tfrecord || !parse_set(&set, path)) return 0;
+    return args_usage_error(args,
+                            "-o NAME@N writes TFRecord files: use --format tfrecord, or none");
+}
+
+static unsigned shard_count(const struct shard_set *set) {
+    return set->count ? set->count : 1;
+}
+
 static recmap_status fail_memory(recmap_error *error) {
     return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
 }
@@ -45,6 +71,7 @@ static recmap_status fail_memory(recmap_error *error) {
 /* The path of a shard; NULL without memory. */
 static char *shard_path(const struct shard_set *set, unsigned i) {
     char *path = NULL;
+    if (!set->count) return strdup(set->path);
     int size = asprintf(&path, "%.*s-%05u-of-%05u%s", (int)set->stem_size, set->path, i, set->count,
                         set->end);
     return size < 0 ? NULL : path;
@@ -70,15 +97,15 @@ static recmap_status check_is_new(char *path, recmap_error *error) {
 
 static recmap_status check_all_are_new(const struct shard_set *set, recmap_error *error) {
     RETURN_IF_FAILED(check_is_new(index_path(set), error));
-    for (unsigned i = 0; i < set->count; i++)
+    for (unsigned i = 0; i < shard_count(set); i++)
         RETURN_IF_FAILED(check_is_new(shard_path(set, i), error));
     return RECMAP_OK;
 }
 
 /* The number of records in the shards up to and including shard i. */
 static uint64_t shard_end(const struct set_writer *writer, unsigned i) {
-    uint64_t each = writer->record_count / writer->set->count;
-    uint64_t rest = writer->record_count % writer->set->count;
+    uint64_t each = writer->record_count / shard_count(writer->set);
+    uint64_t rest = writer->record_count % shard_count(writer->set);
     uint64_t shards = (uint64_t)i + 1;
     return each * shards + (shards < rest ? shards : rest);
 }
@@ -109,6 +136,7 @@ static recmap_status write_record(void *context, const recmap_record *record, re
         RETURN_IF_FAILED(finish_shard(writer, error));
         RETURN_IF_FAILED(begin_shard(writer, error));
     }
+    if (writer->numbers) writer->numbers[writer->written] = record->number;
     writer->written++;
     return recmap_writer_write(writer->shard, record->data, record->size, error);
 }
@@ -121,7 +149,7 @@ static recmap_status write_shards(struct set_writer *writer, const struct view *
                                            write_record, writer, progress_bar_report, &progress,
                                            error);
     progress_bar_clear(&progress);
-    while (status == RECMAP_OK && writer->finished < writer->set->count) {
+    while (status == RECMAP_OK && writer->finished < shard_count(writer->set)) {
         status = interrupt_is_pending() ? interrupt_fail(error) : begin_shard(writer, error);
         if (status == RECMAP_OK) status = finish_shard(writer, error);
     }
@@ -130,7 +158,7 @@ static recmap_status write_shards(struct set_writer *writer, const struct view *
 
 static recmap_status add_shards(recmap_index_builder *builder, const struct shard_set *set,
                                 recmap_error *error) {
-    for (unsigned i = 0; i < set->count; i++) {
+    for (unsigned i = 0; i < shard_count(set); i++) {
         char *path = shard_path(set, i);
         if (!path) return fail_memory(error);
         recmap_status status = recmap_index_builder_add_shard(builder, path, error);
@@ -152,24 +180,36 @@ static recmap_status build(recmap_index_summary *summary, const char *path,
 }
 
 /* The shards were just written, so reading them again for the index is cheap. */
-static recmap_status build_index(const struct shard_set *set, recmap_dataset *source,
+static recmap_status build_index(recmap_index_summary *summary, const char *path,
+                                 const struct shard_set *set, recmap_dataset *source,
                                  recmap_error *error) {
     struct progress_bar progress = progress_bar_start("indexing");
-    recmap_index_summary summary;
     struct inherited inherited = {0};
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.progress = progress_bar_report;
     options.progress_context = &progress;
     options.guard = 1;
-    char *path = index_path(set);
-    recmap_status status = path ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK) status = inherited_borrow(&inherited, &options, source, error);
-    if (status == RECMAP_OK) status = build(&summary, path, set, &options, error);
+    recmap_status status = inherited_borrow(&inherited, &options, source, error);
+    if (status == RECMAP_OK) status = build(summary, path, set, &options, error);
     progress_bar_clear(&progress);
+    inherited_close(&inherited);
+    return status;
+}
+
+/* The index is removed if its columns cannot be added. */
+static recmap_status add_index(const struct set_writer *writer, recmap_dataset *source,
+                               recmap_error *error) {
+    recmap_index_summary summary;
+    char *path = index_path(writer->set);
+    if (!path) return fail_memory(error);
+    recmap_status status = build_index(&summary, path, writer->set, source, error);
+    if (status == RECMAP_OK && writer->numbers) {
+        status = carried_columns_add(path, source, writer->numbers, writer->written, error);
+        if (status != RECMAP_OK) unlink(path);
+    }
     if (status == RECMAP_OK)
         message("%s: %" PRIu64 " record%s in %" PRIu64 " shard%s", path, summary.record_count,
                 plural(summary.record_count), summary.shard_count, plural(summary.shard_count));
-    inherited_close(&inherited);
     free(path);
     return status;
 }
@@ -184,12 +224,24 @@ static void remove_shards(const struct set_writer *writer) {
 
 recmap_status shard_set_write(const struct shard_set *set, const struct view *view,
                               struct number_source positions, recmap_error *error) {
-    struct set_writer writer = {set, positions.count, 0, 0, NULL};
+    struct set_writer writer = {.set = set, .record_count = positions.count};
     RETURN_IF_FAILED(check_all_are_new(set, error));
+    if (carried_columns_exist(view->dataset)) {
+        writer.numbers = malloc((size_t)(positions.count + 1) * sizeof *writer.numbers);
+        if (!writer.numbers) return fail_memory(error);
+    }
     interrupt_watch();
     recmap_status status = write_shards(&writer, view, positions, error);
     recmap_writer_destroy(writer.shard);
-    if (status == RECMAP_OK) status = build_index(set, view->dataset, error);
+    if (status == RECMAP_OK) status = add_index(&writer, view->dataset, error);
     if (status != RECMAP_OK) remove_shards(&writer);
+    free(writer.numbers);
     return status;
+}
+
+int shard_set_write_all(const struct shard_set *set, const struct view *view) {
+    uint64_t next = 0;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = shard_set_write(set, view, view_all_positions(view, &next), &error);
+    return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }

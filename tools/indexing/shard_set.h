@@ -1,27 +1,35 @@
-/* The shards of a set, NAME@N[END]: NAME-00000-of-0000N[END] and so on, and their index NAME.rmx.
- */
+/* The shards of a set, NAME@N[END]: NAME-00000-of-0000N[END] and so on, and their index NAME.rmx;
+ * or the one shard NAME.tfrecord with its index. */
 #ifndef RECMAP_TOOLS_INDEXING_SHARD_SET_H
 #define RECMAP_TOOLS_INDEXING_SHARD_SET_H
 
+#include "output/output.h"
 #include "records/view.h"
 
 struct shard_set {
-    const char *path; /* NAME@N[END], as given by the user */
+    const char *path; /* NAME@N[END] or NAME.tfrecord, as given by the user */
     size_t stem_size; /* of NAME */
-    unsigned count;
+    unsigned count;   /* 0: one shard, called `path` */
     const char *end;
 };
 
-/* Returns false if `path`, which may be NULL, does not name a set. */
-bool shard_set_parse(struct shard_set *set, const char *path);
+/* Returns false if output in this format to `path`, which may be NULL, is not a set: if it has
+ * another name, or if it is a single file and a format was given. */
+bool shard_set_parse(struct shard_set *set, const char *path, enum output_format format);
+
+/* Checks that a set is not asked for in another format than TFRecord. Returns 0, or the exit status
+ * after printing the error. */
+int shard_set_check_format(const struct args *args, const char *path, enum output_format format);
 
 /* Writes the items of a view at `positions` into the shards as TFRecord files: consecutive parts
  * that are as equal as possible, so that record i of the set is item i of the source. Then builds
- * the index, with the ids and counted features of the view's index. Lifted columns are left out,
- * because a column that was added to an index is not in the records.
+ * the index, with the ids, counted features and lifted columns of the view's index.
  *
  * Nothing that exists is replaced. After an error or a signal, no file of the set remains. */
 recmap_status shard_set_write(const struct shard_set *set, const struct view *view,
                               struct number_source positions, recmap_error *error);
+
+/* Writes all items in their order. Returns 0, or the exit status after printing the error. */
+int shard_set_write_all(const struct shard_set *set, const struct view *view);
 
 #endif

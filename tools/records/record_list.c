@@ -144,3 +144,26 @@ recmap_status record_list_add_file(struct record_list *list, struct view *view,
     line_reader_close(&reader);
     return status;
 }
+
+/* A number_source_next_fn. */
+static recmap_status next_positions(void *context, uint64_t *positions, size_t count,
+                                    recmap_error *error) {
+    (void)error;
+    struct record_list_cursor *cursor = context;
+    for (size_t i = 0; i < count; i++) {
+        while (cursor->used == cursor->list->ranges[cursor->range].count) {
+            cursor->range++;
+            cursor->used = 0;
+        }
+        positions[i] = cursor->list->ranges[cursor->range].first + cursor->used++;
+    }
+    return RECMAP_OK;
+}
+
+struct number_source record_list_source(const struct record_list *list,
+                                        struct record_list_cursor *cursor) {
+    uint64_t total = 0;
+    *cursor = (struct record_list_cursor){.list = list};
+    for (size_t i = 0; i < list->count; i++) total += list->ranges[i].count;
+    return (struct number_source){total, next_positions, cursor};
+}

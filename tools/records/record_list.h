@@ -18,10 +18,21 @@ struct record_list {
     size_t capacity;
 };
 
+/* A place in a list, for record_list_source. */
+struct record_list_cursor {
+    const struct record_list *list;
+    size_t range;
+    uint64_t used; /* of that range */
+};
+
 #define RECORD_LIST_INIT                                                                           \
     { NULL, 0, 0 }
 
 void record_list_deinit(struct record_list *list);
+
+/* A source of the positions in the list. It borrows the list and the cursor. */
+struct number_source record_list_source(const struct record_list *list,
+                                        struct record_list_cursor *cursor);
 
 /* Adds the operands after the first, which are numbers and ranges. Cuts ranges at their colon.
  * Returns 0, or the exit status after printing the error. */

@@ -202,3 +202,17 @@ static recmap_status next_numbers(void *context, uint64_t *numbers, size_t count
 struct number_source view_source_numbers(struct view_source *source) {
     return (struct number_source){source->positions.count, next_numbers, source};
 }
+
+/* A number_source_next_fn that counts. */
+static recmap_status next_position(void *context, uint64_t *numbers, size_t count,
+                                   recmap_error *error) {
+    (void)error;
+    uint64_t *next = context;
+    for (size_t i = 0; i < count; i++) numbers[i] = (*next)++;
+    return RECMAP_OK;
+}
+
+struct number_source view_all_positions(const struct view *view, uint64_t *next) {
+    *next = 0;
+    return (struct number_source){view->count, next_position, next};
+}

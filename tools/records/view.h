@@ -54,4 +54,7 @@ struct view_source {
 
 struct number_source view_source_numbers(struct view_source *source);
 
+/* A source of all positions in their order. It borrows `next`, which keeps the place. */
+struct number_source view_all_positions(const struct view *view, uint64_t *next);
+
 #endif

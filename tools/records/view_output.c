@@ -58,18 +58,9 @@ recmap_status view_output_write(struct output *output, const struct view *view,
     return status;
 }
 
-/* A number_source_next_fn that counts. */
-static recmap_status next_position(void *context, uint64_t *numbers, size_t count,
-                                   recmap_error *error) {
-    (void)error;
-    uint64_t *next = context;
-    for (size_t i = 0; i < count; i++) numbers[i] = (*next)++;
-    return RECMAP_OK;
-}
-
 int view_output_write_all(const struct view *view, const char *path, enum output_format format) {
     uint64_t next = 0;
-    struct number_source positions = {view->count, next_position, &next};
+    struct number_source positions = view_all_positions(view, &next);
     struct output output = {.stream = NULL};
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = output_open(&output, path, format, &error);
