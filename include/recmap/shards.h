@@ -36,8 +36,9 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_set_storage(recmap_shard
  *                         the shards of a set; all must exist;
  *     @LISTFILE           one of these names per line; empty lines and lines that begin with # are
  *                         skipped; relative names are relative to the list file's folder;
- *     URL                 an object in a remote store (storage.h). s3://, gs:// and az:// may also
- *                         be patterns, or folders if they end with a slash; all may be sets.
+ *     URL                 an object in a remote store (storage.h). s3://, gs://, az:// and
+ *                         webhdfs:// may also be patterns, or folders if they end with a slash; all
+ *                         may be sets.
  *
  * Symbolic links to files count as files, even broken ones: reading them reports what is missing.
  *

@@ -1,6 +1,7 @@
 /* How objects in remote stores are reached: endpoints, credentials, limits. Every function that
  * takes names of shards takes URLs too (s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/BLOB,
- * https://HOST/PATH, http://HOST/PATH), if this build of recmap has support for them. */
+ * webhdfs://HOST:PORT/PATH, swebhdfs://HOST:PORT/PATH, https://HOST/PATH, http://HOST/PATH), if
+ * this build of recmap has support for them. */
 #ifndef RECMAP_STORAGE_H
 #define RECMAP_STORAGE_H
 
@@ -28,9 +29,10 @@ RECMAP_API recmap_storage *recmap_storage_retain(recmap_storage *storage);
 RECMAP_API void recmap_storage_release(recmap_storage *storage);
 
 /* Sets an option, instead of the environment: endpoint, region, key, secret, token, anonymous,
- * requester_pays, addressing, profile, account, sas, ca_bundle, proxy, timeout. The spellings of
- * fsspec are accepted too (anon, endpoint_url, ...). `urls` adds a URL as recmap_storage_add_url
- * does, or, as @FILE, those of a file with one URL per line. No message ever quotes a value.
+ * requester_pays, addressing, profile, account, sas, user, delegation, ca_bundle, proxy, timeout.
+ * The spellings of fsspec are accepted too (anon, endpoint_url, ...). `urls` adds a URL as
+ * recmap_storage_add_url does, or, as @FILE, those of a file with one URL per line. No message ever
+ * quotes a value.
  * Errors: INVALID, naming the nearest option if there is none of this name; IO; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_set(recmap_storage *storage,
                                                              const char *name, const char *value,

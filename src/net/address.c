@@ -1,5 +1,6 @@
 #include "net/address.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -150,11 +151,48 @@ static recmap_status address_of_web(struct address *address, const struct url *u
     return RECMAP_OK;
 }
 
+/* A token stands for a user, so the name is only sent without one. A token in the environment of
+ * AWS is not one of HDFS. */
+static bool add_user(struct address *address, const struct storage_options *options) {
+    const char *user = storage_options_get(options, OPTION_USER);
+    const char *token = options->is_explicit[OPTION_TOKEN]
+                            ? storage_options_get(options, OPTION_TOKEN)
+                            : storage_options_get(options, OPTION_DELEGATION);
+    if (token[0])
+        return add(address, "&delegation=") && add_encoded(address, token, strlen(token), false);
+    return !user[0] ||
+           (add(address, "&user.name=") && add_encoded(address, user, strlen(user), false));
+}
+
+recmap_status address_of_hdfs(struct address *address, const struct storage_options *options,
+                              const struct url *url, const char *operation, recmap_error *error) {
+    address->url[0] = 0;
+    address->scheme = url->scheme;
+    address->is_listing = !strcmp(operation, "LISTSTATUS");
+    RETURN_IF_FAILED(storage_options_check_hadoop(options, error));
+    bool fits = add(address, url->scheme == URL_SWEBHDFS ? "https://" : "http://") &&
+                url_append(address->url, sizeof address->url, url->host, url->host_size) &&
+                note_host(address) && add(address, "/webhdfs/v1/") &&
+                add_encoded(address, url->key, strlen(url->key), true) && add(address, "?op=") &&
+                add(address, operation) && add_user(address, options);
+    if (!fits) return fail_long(error);
+    note_query(address);
+    return RECMAP_OK;
+}
+
+recmap_status address_add_range(struct address *address, uint64_t offset, uint64_t size,
+                                recmap_error *error) {
+    char range[80];
+    snprintf(range, sizeof range, "&offset=%" PRIu64 "&length=%" PRIu64, offset, size);
+    return add(address, range) ? RECMAP_OK : fail_long(error);
+}
+
 recmap_status address_of_object(struct address *address, const struct storage_options *options,
                                 const struct url *url, recmap_error *error) {
     address->url[0] = 0;
     address->is_listing = false;
     if (!url_has_listing(url->scheme)) return address_of_web(address, url, error);
+    if (url_is_hdfs(url->scheme)) return address_of_hdfs(address, options, url, "OPEN", error);
     RETURN_IF_FAILED(add_container(address, options, url, error));
     if (!add(address, "/") || !add_encoded(address, url->key, strlen(url->key), true) ||
         !add_signature_query(address, options, '?'))
@@ -267,7 +305,8 @@ recmap_status address_authorize(struct authorization *authorization, const struc
     if (address->scheme == URL_AZ) {
         return add_line(authorization, "x-ms-version", "2021-08-06") ? RECMAP_OK : fail_long(error);
     }
-    if (!url_has_listing(address->scheme) || storage_options_is_on(options, OPTION_ANONYMOUS))
+    if (!url_has_listing(address->scheme) || url_is_hdfs(address->scheme) ||
+        storage_options_is_on(options, OPTION_ANONYMOUS))
         return RECMAP_OK;
     const char *key = storage_options_get(options, OPTION_KEY);
     const char *secret = storage_options_get(options, OPTION_SECRET);

@@ -1,13 +1,14 @@
 #include "net/remote.h"
 
 #include <assert.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "net/client.h"
+#include "net/hdfs.h"
+#include "net/key_pattern.h"
 #include "net/transfer.h"
 #include "protocol/list_reply.h"
 
@@ -19,6 +20,7 @@ struct remote_source {
     char *url;
     char *name; /* without a query */
     char *etag;
+    bool is_hdfs;
 };
 
 static recmap_status fail_url(const char *url, const char *reason, recmap_error *error) {
@@ -26,8 +28,9 @@ static recmap_status fail_url(const char *url, const char *reason, recmap_error 
     url_redact(name, sizeof name, url);
     fail(error, RECMAP_INVALID, "the URL cannot be read: %s", reason);
     fail_file(error, name);
-    fail_advise(error, "write it as s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/BLOB or "
-                       "https://HOST/PATH; credentials are storage options");
+    fail_advise(error, "write it as s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/BLOB, "
+                       "webhdfs://NAMENODE:PORT/PATH or https://HOST/PATH; credentials are "
+                       "storage options");
     return RECMAP_INVALID;
 }
 
@@ -51,12 +54,17 @@ recmap_status remote_check_url(const char *url, const recmap_storage *storage,
     if (!reason && is_web && strchr(parsed.host, '?'))
         reason = "it has a query (?...): name the object without it, and pass the whole URL as "
                  "the storage option urls";
+    if (!reason && url_is_hdfs(parsed.scheme) && strstr(parsed.key, "?op="))
+        reason = "it has a query (?op=...): name the file without it, and pass the user and the "
+                 "token as storage options";
     if (!reason && strstr(parsed.key, "?sv=")) reason = "it has a signature: pass it as sas";
     return reason ? fail_url(url, reason, error) : RECMAP_OK;
 }
 
 /* ---- Sources. */
 
+/* What HDFS sends cannot be compared with the file that is expected: its replies have neither ETag
+ * nor time. The file is compared when it is opened, and records are checked by their checksums. */
 static struct range_request expected_range(const struct remote_source *remote, uint64_t offset,
                                            uint64_t size) {
     const struct file_stat *stat = &remote->source.stat;
@@ -65,7 +73,8 @@ static struct range_request expected_range(const struct remote_source *remote, u
                                   .size = size,
                                   .object_size = stat->size,
                                   .etag = remote->etag,
-                                  .modified = seconds ? seconds : REPLY_NO_TIME};
+                                  .modified = seconds && !remote->is_hdfs ? seconds : REPLY_NO_TIME,
+                                  .is_unlabelled = remote->is_hdfs};
 }
 
 static bool is_within(const struct source_read *read) {
@@ -176,6 +185,11 @@ static recmap_status probe(struct remote_source *remote, recmap_error *error) {
     return (remote->etag = strdup(reply.etag)) ? RECMAP_OK : fail_memory(error);
 }
 
+static recmap_status probe_hdfs(struct remote_source *remote, recmap_error *error) {
+    RETURN_IF_FAILED(hdfs_stat(&remote->source.stat, remote->storage, remote->url, error));
+    return (remote->etag = strdup("")) ? RECMAP_OK : fail_memory(error);
+}
+
 static recmap_status expect(struct remote_source *remote, const struct remote_identity *expected,
                             recmap_error *error) {
     remote->source.stat =
@@ -189,7 +203,9 @@ static recmap_status fill(struct remote_source *remote, recmap_storage *storage,
     remote->name = strdup(url);
     if (!remote->url || !remote->name) return fail_memory(error);
     RETURN_IF_FAILED(storage_retain(&remote->storage, storage, error));
-    return expected ? expect(remote, expected, error) : probe(remote, error);
+    remote->is_hdfs = hdfs_is_url(url);
+    if (expected) return expect(remote, expected, error);
+    return remote->is_hdfs ? probe_hdfs(remote, error) : probe(remote, error);
 }
 
 recmap_status remote_open(struct source **source, recmap_storage *storage, const char *url,
@@ -208,36 +224,6 @@ recmap_status remote_open(struct source **source, recmap_storage *storage, const
 }
 
 /* ---- Listing. */
-
-/* Whether the first component of the name matches that of the pattern. Both are cut there for the
- * time of the call: copies could fail for lack of memory, and a shard would be left out. */
-static bool component_matches(char *pattern, size_t pattern_size, char *name, size_t name_size) {
-    char pattern_end = pattern[pattern_size], name_end = name[name_size];
-    pattern[pattern_size] = name[name_size] = 0;
-    bool is_match = !fnmatch(pattern, name, FNM_PERIOD);
-    pattern[pattern_size] = pattern_end;
-    name[name_size] = name_end;
-    return is_match;
-}
-
-/* Both texts are changed for the time of the call. */
-static bool key_matches(char *pattern, char *key) {
-    for (;;) {
-        if (!strncmp(pattern, "**/", 3)) {
-            for (pattern += 3;; key = strchr(key, '/') + 1) {
-                if (key_matches(pattern, key)) return true;
-                if (!strchr(key, '/')) return false;
-            }
-        }
-        size_t pattern_size = strcspn(pattern, "/"), size = strcspn(key, "/");
-        if (!component_matches(pattern, pattern_size, key, size)) return false;
-        pattern += pattern_size;
-        key += size;
-        if (!*pattern || !*key) return *pattern == *key;
-        pattern++;
-        key++;
-    }
-}
 
 const char *remote_name(const char *url) {
     const char *slash = strrchr(url, '/');
@@ -259,7 +245,7 @@ static bool is_wanted(const struct listing *listing, char *key) {
     size_t size = strlen(key);
     if (!size || key[size - 1] == '/') return false; /* a marker of a folder */
     if (!listing->filter(remote_name(key))) return false;
-    return !listing->pattern || key_matches(listing->pattern, key);
+    return !listing->pattern || key_pattern_matches(listing->pattern, key);
 }
 
 static recmap_status add_names(const struct listing *listing, const struct list_page *page,
@@ -301,7 +287,7 @@ static recmap_status fetch_page(struct list_page *page, recmap_storage *storage,
         fail_file(error, listing->text);
         return status;
     }
-    struct transfer_request request = {.name = listing->text, .listing = &address, .body = &body};
+    struct transfer_request request = {.name = listing->text, .text = &address, .body = &body};
     status = transfer_run(&failed, storage, &request, 1, NULL, error);
     const struct list_dialect *dialect = listing->url.scheme == URL_AZ ? &list_dialect_azure
                                                                        : &list_dialect_s3;
@@ -310,6 +296,7 @@ static recmap_status fetch_page(struct list_page *page, recmap_storage *storage,
             list_page_read(page, dialect, body.data ? body.data : "", body.size);
         if (verdict != LIST_OK) status = fail_page(listing, verdict, error);
     }
+    explicit_bzero(address.url, strlen(address.url));
     free(body.data);
     return status;
 }
@@ -397,6 +384,7 @@ recmap_status remote_list(struct path_list *list, recmap_storage *storage, const
         return RECMAP_INVALID;
     }
     if (!storage) return fail(error, RECMAP_INVALID, "a listing needs a storage");
+    if (url_is_hdfs(listing.url.scheme)) return hdfs_list(list, storage, pattern, filter, error);
     listing.prefix_size = strcspn(listing.url.key, "*?[");
     listing.is_flat = !strchr(listing.url.key + listing.prefix_size, '/');
     RETURN_IF_FAILED(storage_prepare(storage, error));

@@ -37,6 +37,8 @@ static const struct option_name {
     {"profile", OPTION_PROFILE, VALUE_TEXT},
     {"account", OPTION_ACCOUNT, VALUE_NAME},
     {"sas", OPTION_SAS, VALUE_WORD},
+    {"user", OPTION_USER, VALUE_TEXT},
+    {"delegation", OPTION_DELEGATION, VALUE_WORD},
     {"ca_bundle", OPTION_CA_BUNDLE, VALUE_TEXT},
     {"proxy", OPTION_PROXY, VALUE_TEXT},
     {"timeout", OPTION_TIMEOUT, VALUE_SECONDS},
@@ -80,8 +82,8 @@ static recmap_status fail_name(const char *name, recmap_error *error) {
         fail_advise(error, "did you mean %s?", names[found].name);
     else
         fail_advise(error, "the options are endpoint, region, key, secret, token, anonymous, "
-                           "requester_pays, addressing, profile, account, sas, ca_bundle, proxy, "
-                           "timeout and urls");
+                           "requester_pays, addressing, profile, account, sas, user, delegation, "
+                           "ca_bundle, proxy, timeout and urls");
     return RECMAP_INVALID;
 }
 
@@ -170,6 +172,10 @@ static const struct variable azure_variables[] = {{OPTION_ACCOUNT, "AZURE_STORAG
                                                   {OPTION_SAS, "AZURE_STORAGE_SAS_TOKEN"}};
 enum { AZURE_COUNT = sizeof azure_variables / sizeof *azure_variables };
 
+static const struct variable hadoop_variables[] = {{OPTION_USER, "HADOOP_USER_NAME"},
+                                                   {OPTION_DELEGATION, "HADOOP_TOKEN"}};
+enum { HADOOP_COUNT = sizeof hadoop_variables / sizeof *hadoop_variables };
+
 static recmap_status check_variable(const struct variable *variable, const char *value,
                                     recmap_error *error) {
     const char *expected = check_value(find_option(variable->option)->kind, value);
@@ -216,15 +222,28 @@ static recmap_status take_environment(struct storage_options *options, recmap_er
         RETURN_IF_FAILED(take_variable(options, variables[i].option, variables[i].name, error));
     for (size_t i = 0; i < AZURE_COUNT; i++)
         RETURN_IF_FAILED(take_unchecked(options, &azure_variables[i], error));
+    for (size_t i = 0; i < HADOOP_COUNT; i++)
+        RETURN_IF_FAILED(take_unchecked(options, &hadoop_variables[i], error));
+    return RECMAP_OK;
+}
+
+static recmap_status check_variables(const struct storage_options *options,
+                                     const struct variable *variables, size_t count,
+                                     recmap_error *error) {
+    for (size_t i = 0; i < count; i++)
+        RETURN_IF_FAILED(check_variable(&variables[i],
+                                        storage_options_get(options, variables[i].option), error));
     return RECMAP_OK;
 }
 
 recmap_status storage_options_check_azure(const struct storage_options *options,
                                           recmap_error *error) {
-    for (size_t i = 0; i < AZURE_COUNT; i++)
-        RETURN_IF_FAILED(check_variable(
-            &azure_variables[i], storage_options_get(options, azure_variables[i].option), error));
-    return RECMAP_OK;
+    return check_variables(options, azure_variables, AZURE_COUNT, error);
+}
+
+recmap_status storage_options_check_hadoop(const struct storage_options *options,
+                                           recmap_error *error) {
+    return check_variables(options, hadoop_variables, HADOOP_COUNT, error);
 }
 
 /* ---- Profiles. */

@@ -18,6 +18,8 @@ enum storage_option {
     OPTION_PROFILE,
     OPTION_ACCOUNT,
     OPTION_SAS,
+    OPTION_USER,
+    OPTION_DELEGATION,
     OPTION_CA_BUNDLE,
     OPTION_PROXY,
     OPTION_TIMEOUT,
@@ -42,6 +44,10 @@ recmap_status storage_options_complete(struct storage_options *options, recmap_e
  * Errors: INVALID. */
 recmap_status storage_options_check_azure(const struct storage_options *options,
                                           recmap_error *error);
+
+/* Checks what only HDFS uses of the environment, for the same reason. Errors: INVALID. */
+recmap_status storage_options_check_hadoop(const struct storage_options *options,
+                                           recmap_error *error);
 
 /* Copies all options. On failure, `copy` has none. Errors: NO_MEMORY. */
 recmap_status storage_options_copy(struct storage_options *copy,

@@ -21,7 +21,7 @@
 enum {
     SLOTS_MAX = 128,
     BODY_MAX = 64 << 10,
-    LISTING_MAX = 16 << 20,
+    TEXT_MAX = 16 << 20,
     CONNECT_TIMEOUT_S = 5,
     STALL_BYTES_PER_S = 1000,
     STALL_S = 10,
@@ -155,11 +155,11 @@ static bool take_range(struct slot *slot, const char *data, size_t size) {
     return true;
 }
 
-static bool take_listing(struct slot *slot, const char *data, size_t size) {
+static bool take_text(struct slot *slot, const char *data, size_t size) {
     recmap_text *body = slot->run->requests[slot->index].body;
-    if (body->size + size > LISTING_MAX) {
+    if (body->size + size > TEXT_MAX) {
         slot->verdict = REPLY_UNUSABLE;
-        slot->reason = "the server's list is too long";
+        slot->reason = "the server's reply is too long";
         return false;
     }
     if (!array_reserve(&body->data, &body->capacity, body->size + size + 1, 1)) return false;
@@ -183,9 +183,9 @@ static size_t on_body(char *data, size_t unit, size_t count, void *context) {
     struct slot *slot = context;
     size_t size = unit * count;
     if (!slot->is_judged) slot_judge(slot);
-    bool is_taken = slot->verdict != REPLY_GOOD                ? take_error(slot, data, size)
-                    : slot->run->requests[slot->index].listing ? take_listing(slot, data, size)
-                                                               : take_range(slot, data, size);
+    bool is_taken = slot->verdict != REPLY_GOOD             ? take_error(slot, data, size)
+                    : slot->run->requests[slot->index].text ? take_text(slot, data, size)
+                                                            : take_range(slot, data, size);
     return is_taken ? size : 0;
 }
 
@@ -235,12 +235,18 @@ static void set_callbacks(struct slot *slot) {
     libcurl.easy_setopt(easy, CURLOPT_ERRORBUFFER, slot->curl_text);
 }
 
-/* A signed request is for one host only, so its redirects are not followed. */
+/* A signed request is for one host only, so its redirects are not followed. HDFS redirects each
+ * read to a host that has the bytes. What that host gets is the URL that the NameNode wrote: the
+ * user's token is in the query of the first URL, which libcurl sends nowhere else. */
+static bool may_redirect(const struct address *address) {
+    return !url_has_listing(address->scheme) ||
+           (url_is_hdfs(address->scheme) && !address->is_listing);
+}
+
 static void set_target(CURL *easy, const struct address *address) {
-    bool is_web = !url_has_listing(address->scheme);
     libcurl.easy_setopt(easy, CURLOPT_URL, address->url);
     libcurl.easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    libcurl.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, is_web ? 1L : 0L);
+    libcurl.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, may_redirect(address) ? 1L : 0L);
     libcurl.easy_setopt(easy, CURLOPT_MAXREDIRS, (long)REDIRECTS_MAX);
     redirect_limit_protocols(easy, !strncmp(address->url, "https", 5));
 }
@@ -274,30 +280,33 @@ static recmap_status add_headers(struct slot *slot, const struct address *addres
 /* What is still missing of a request. */
 static struct range_request find_missing(const struct run *run, size_t index) {
     struct range_request range = run->requests[index].range;
-    if (run->requests[index].listing) range = (struct range_request){.size = 1, .etag = ""};
+    if (run->requests[index].text) range = (struct range_request){.size = 1, .etag = ""};
     range.offset += run->attempts[index].received;
     range.size -= run->attempts[index].received;
     return range;
 }
 
-static recmap_status find_address(struct address *address, const struct run *run, size_t index,
+static recmap_status find_address(struct address *address, const struct slot *slot,
                                   const struct storage_options *options, recmap_error *error) {
-    const struct transfer_request *request = &run->requests[index];
+    const struct transfer_request *request = &slot->run->requests[slot->index];
+    const struct range_request *range = &slot->range;
     struct url url;
-    if (request->listing) {
-        *address = *request->listing;
+    if (request->text) {
+        *address = *request->text;
         return RECMAP_OK;
     }
     const char *reason = url_parse(&url, request->name);
     if (reason) return fail(error, RECMAP_INVALID, "the URL cannot be read: %s", reason);
-    return address_of_object(address, options, &url, error);
+    RETURN_IF_FAILED(address_of_object(address, options, &url, error));
+    if (!url_is_hdfs(url.scheme)) return RECMAP_OK;
+    return address_add_range(address, range->offset, range->size, error);
 }
 
 /* A presigned URL is named without its query, which the storage has. */
 static recmap_status add_query(struct address *address, const struct run *run, size_t index,
                                recmap_error *error) {
     char *query;
-    if (run->requests[index].listing || url_has_listing(address->scheme)) return RECMAP_OK;
+    if (run->requests[index].text || url_has_listing(address->scheme)) return RECMAP_OK;
     RETURN_IF_FAILED(storage_copy_query(&query, run->storage, run->requests[index].name, error));
     if (!query) return RECMAP_OK;
     recmap_status status = address_add_query(address, query, error);
@@ -311,7 +320,7 @@ static recmap_status prepare_request(struct address *address, struct slot *slot,
                                      recmap_error *error) {
     struct storage_options options;
     RETURN_IF_FAILED(storage_copy_options(&options, slot->run->storage, error));
-    recmap_status status = find_address(address, slot->run, slot->index, &options, error);
+    recmap_status status = find_address(address, slot, &options, error);
     if (status == RECMAP_OK) status = add_query(address, slot->run, slot->index, error);
     if (status == RECMAP_OK) status = add_headers(slot, address, &options, error);
     storage_options_deinit(&options);
@@ -325,6 +334,13 @@ static recmap_status check_host(const struct address *address, recmap_error *err
     fail_advise(error, ADVICE_BLOCKED);
     if (error) error->system_errno = EACCES;
     return RECMAP_IO;
+}
+
+static void set_range(const struct slot *slot) {
+    char range[64];
+    snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, slot->range.offset,
+             slot->range.offset + slot->range.size - 1);
+    libcurl.easy_setopt(slot->easy, CURLOPT_RANGE, range);
 }
 
 /* Starts the first attempt of a request, or another one for the bytes that are still missing. The
@@ -342,13 +358,8 @@ static recmap_status start_request(struct slot *slot, size_t index, recmap_error
     set_connection(easy, &run->storage->options);
     set_callbacks(slot);
     set_target(easy, &address);
+    if (!run->requests[index].text && !url_is_hdfs(address.scheme)) set_range(slot);
     explicit_bzero(address.url, strlen(address.url));
-    if (!run->requests[index].listing) {
-        char range[64];
-        snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, slot->range.offset,
-                 slot->range.offset + slot->range.size - 1);
-        libcurl.easy_setopt(easy, CURLOPT_RANGE, range);
-    }
     if (!run->attempts[index].begun_ns) run->attempts[index].begun_ns = clock_ns();
     if (libcurl.multi_add_handle(run->transfer->multi, easy) != CURLM_OK) return fail_memory(error);
     run->in_flight++;

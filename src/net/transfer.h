@@ -9,16 +9,16 @@
 #include "net/storage.h"
 #include "protocol/reply.h"
 
-/* One request: for a range of an object, or for a page of a listing. */
+/* One request: for a range of an object, or for a text such as a page of a listing. */
 struct transfer_request {
-    const char *name;              /* the URL, also for messages */
-    const struct address *listing; /* NULL: a range of the object `name` */
-    struct range_request range;    /* which bytes */
-    uint8_t *data;                 /* where they go */
+    const char *name;           /* the URL, also for messages */
+    const struct address *text; /* its address; NULL: a range of the object `name` */
+    struct range_request range; /* which bytes */
+    uint8_t *data;              /* where they go */
     /* Results, where they are not NULL. */
     struct reply *reply;
     uint64_t *size;    /* of the bytes that arrived */
-    recmap_text *body; /* of a listing */
+    recmap_text *body; /* of a text */
 };
 
 /* Makes all requests. On failure, none is in flight any more, and `failed` is the index of one that

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "net/hdfs.h"
+#include "protocol/hdfs_reply.h"
 #include "protocol/list_reply.h"
 
 void slot_judge(struct slot *slot) {
@@ -12,12 +14,29 @@ void slot_judge(struct slot *slot) {
     libcurl.easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &slot->reply.status);
     slot->is_judged = true;
     atomic_store_explicit(&slot->run->storage->has_answered, true, memory_order_relaxed);
-    if (request->listing && slot->reply.status == 200) {
+    if (request->text && slot->reply.status == 200) {
         slot->verdict = REPLY_GOOD;
         slot->body_size = 0;
         return;
     }
     slot->verdict = reply_check(&slot->body_size, &slot->reason, &slot->reply, &slot->range);
+}
+
+static bool is_hdfs(const struct slot *slot) {
+    return hdfs_is_url(slot->run->requests[slot->index].name);
+}
+
+static bool is_listing(const struct slot *slot) {
+    const struct address *text = slot->run->requests[slot->index].text;
+    return text && text->is_listing;
+}
+
+static bool is_about_permission(const char *exception) {
+    static const char *const names[] = {"AccessControlException", "SecurityException",
+                                        "AuthorizationException", "InvalidToken"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(exception, names[i])) return true;
+    return false;
 }
 
 /* Whether an error of libcurl is one of the connection, which may work the next time. */
@@ -51,8 +70,25 @@ static bool has_answered(const struct slot *slot) {
 static bool is_complete(const struct slot *slot) {
     const struct transfer_request *request = &slot->run->requests[slot->index];
     if (!slot->is_judged) return false;
-    if (!request->listing) return slot->received == slot->body_size;
-    return !request->body->size || !list_is_cut(request->body->data, request->body->size);
+    if (!request->text) return slot->received == slot->body_size;
+    const recmap_text *body = request->body;
+    return !body->size ||
+           !(list_is_cut(body->data, body->size) || hdfs_is_cut(body->data, body->size));
+}
+
+/* What HDFS says with the status 403 may be anything but a lack of permission: the class of its
+ * exception tells. */
+static void judge_exception(struct slot *slot) {
+    char code[CODE_MAX];
+    if (!is_hdfs(slot) || slot->reply.status != 403) return;
+    hdfs_find_exception(code, slot->body, slot->body_used);
+    if (!strcmp(code, "RetriableException") || !strcmp(code, "BlockMissingException")) {
+        slot->verdict = REPLY_TRY_AGAIN;
+        slot->reason = "the server is busy or has failed";
+    } else if (code[0] && !is_about_permission(code)) {
+        slot->verdict = REPLY_UNUSABLE;
+        slot->reason = "the server refuses the request";
+    }
 }
 
 /* The verdict on a request that ended. A reply that was judged as bad stays so, whatever happened
@@ -60,10 +96,13 @@ static bool is_complete(const struct slot *slot) {
  * cut before the reply's end: no bytes would be left to request again. A connection that ends in
  * the headers is not an error for libcurl, but must not be judged by the headers that arrived. */
 void slot_conclude(struct slot *slot, CURLcode code) {
-    bool is_listing = slot->run->requests[slot->index].listing;
+    bool is_text = slot->run->requests[slot->index].text;
     if (code == CURLE_OK && !slot->is_judged && slot->has_head) slot_judge(slot);
-    if (slot->is_judged && slot->verdict != REPLY_GOOD) return;
-    if (!is_listing && is_complete(slot)) return;
+    if (slot->is_judged && slot->verdict != REPLY_GOOD) {
+        judge_exception(slot);
+        return;
+    }
+    if (!is_text && is_complete(slot)) return;
     if (code == CURLE_OK) {
         if (is_complete(slot)) return;
         slot->reason = "the reply ended early";
@@ -92,6 +131,9 @@ static int errno_of(const struct slot *slot) {
 }
 
 static const char *advice_if_denied(const struct slot *slot) {
+    if (is_hdfs(slot))
+        return "check the permissions of the file, and the storage options user and token: a "
+               "cluster with Kerberos needs a delegation token";
     if (strncmp(slot->run->requests[slot->index].name, "http", 4) != 0)
         return "check the credentials and their permission to read this object";
     return "if the URL must be signed, or its signature has expired, pass a newly signed URL as "
@@ -110,11 +152,14 @@ static void advise(const struct slot *slot, const char *code, recmap_error *erro
     else if (!strcmp(code, "RequestTimeTooSkewed")) fail_advise(error, "set this machine's clock");
     else if (!strcmp(code, "ExpiredToken") || !strcmp(code, "TokenRefreshRequired"))
         fail_advise(error, "renew the credentials, and open the data set again");
+    else if (is_hdfs(slot) && !strcmp(code, "StandbyException"))
+        fail_advise(error, "name the active NameNode in the URL: this one is on standby");
     else if (slot->verdict == REPLY_CHANGED)
         fail_advise(error, "restore the indexed object, or build the index again with "
                            "`recmap index`");
     else if (slot->verdict == REPLY_MISSING)
-        fail_advise(error, "check the URL, the endpoint and the region");
+        fail_advise(error, is_hdfs(slot) ? "check the path, and the NameNode's address"
+                                         : "check the URL, the endpoint and the region");
     else if (slot->verdict == REPLY_DENIED) fail_advise(error, "%s", advice_if_denied(slot));
     else if (slot->verdict == REPLY_TRY_AGAIN)
         fail_advise(error, "check the network and the endpoint, and try again later; the storage "
@@ -135,15 +180,15 @@ recmap_status slot_fail(const struct slot *slot, recmap_error *error) {
     const struct transfer_request *request = &slot->run->requests[slot->index];
     unsigned attempts = slot->run->attempts[slot->index].count;
     url_redact(name, sizeof name, request->name);
-    reply_find_code(code, slot->body, slot->body_used);
+    if (is_hdfs(slot)) hdfs_find_exception(code, slot->body, slot->body_used);
+    else reply_find_code(code, slot->body, slot->body_used);
     if (slot->is_judged && slot->reply.status != 206)
         snprintf(answer, sizeof answer, " (HTTP %ld%s%s)", slot->reply.status, code[0] ? " " : "",
                  code);
     if (attempts > 1) snprintf(repeats, sizeof repeats, ", after %u attempts", attempts);
     fail(error, status_of(slot->verdict), "cannot %s: %s%s%s",
-         request->listing ? "list the objects" : "read the object", slot->reason, answer, repeats);
-    fail_at(error, name, RECMAP_NO_RECORD,
-            request->listing ? RECMAP_NO_OFFSET : slot->range.offset);
+         is_listing(slot) ? "list the objects" : "read the object", slot->reason, answer, repeats);
+    fail_at(error, name, RECMAP_NO_RECORD, request->text ? RECMAP_NO_OFFSET : slot->range.offset);
     if (error) error->system_errno = errno_of(slot);
     advise(slot, code, error);
     return status_of(slot->verdict);

@@ -233,6 +233,17 @@ static enum reply_verdict check_partial(uint64_t *body_size, const char **reason
     return REPLY_GOOD;
 }
 
+/* The size is all that such a reply can be checked by. A server that ignores the range sends more.
+ */
+static enum reply_verdict check_unlabelled(uint64_t *body_size, const char **reason,
+                                           const struct reply *reply,
+                                           const struct range_request *request) {
+    if (reply->content_length != REPLY_NO_SIZE && reply->content_length != request->size)
+        return say(reason, REPLY_UNUSABLE, "the reply has another size than the requested range");
+    *body_size = request->size;
+    return REPLY_GOOD;
+}
+
 static enum reply_verdict check_error(const char **reason, const struct reply *reply,
                                       const struct range_request *request) {
     long status = reply->status;
@@ -261,6 +272,8 @@ enum reply_verdict reply_check(uint64_t *body_size, const char **reason, const s
     if (reply->is_encoded)
         return say(reason, REPLY_UNUSABLE,
                    "the object is stored with a content encoding, which ranges do not decode");
+    if (request->is_unlabelled && reply->status == 200)
+        return check_unlabelled(body_size, reason, reply, request);
     return reply->status == 206 ? check_partial(body_size, reason, reply, request)
                                 : check_whole(body_size, reason, reply, request);
 }

@@ -7,8 +7,13 @@ static const struct {
     const char *prefix;
     enum url_scheme scheme;
 } schemes[] = {
-    {"http://", URL_HTTP}, {"https://", URL_HTTPS}, {"s3://", URL_S3},
-    {"gs://", URL_GS},     {"az://", URL_AZ},
+    {"http://", URL_HTTP},
+    {"https://", URL_HTTPS},
+    {"s3://", URL_S3},
+    {"gs://", URL_GS},
+    {"az://", URL_AZ},
+    {"webhdfs://", URL_WEBHDFS},
+    {"swebhdfs://", URL_SWEBHDFS},
 };
 
 static bool is_alphanumeric(char c) {
@@ -25,11 +30,20 @@ bool url_is_url(const char *name) {
 }
 
 bool url_has_listing(enum url_scheme scheme) {
-    return scheme == URL_S3 || scheme == URL_GS || scheme == URL_AZ;
+    return scheme != URL_HTTP && scheme != URL_HTTPS;
+}
+
+bool url_is_hdfs(enum url_scheme scheme) {
+    return scheme == URL_WEBHDFS || scheme == URL_SWEBHDFS;
 }
 
 static bool is_web(enum url_scheme scheme) {
     return scheme == URL_HTTP || scheme == URL_HTTPS;
+}
+
+/* Whether a host follows the scheme, rather than a bucket. */
+static bool has_port(enum url_scheme scheme) {
+    return is_web(scheme) || url_is_hdfs(scheme);
 }
 
 static bool has_control_character(const char *text) {
@@ -40,7 +54,7 @@ static bool has_control_character(const char *text) {
 
 /* Letters, digits, `-`, `.`, `_`; a host also has `:` and, around an IPv6 address, brackets. */
 static bool is_host(const struct url *url) {
-    const char *others = is_web(url->scheme) ? "-._:[]" : "-._";
+    const char *others = has_port(url->scheme) ? "-._:[]" : "-._";
     for (size_t i = 0; i < url->host_size; i++)
         if (!is_alphanumeric(url->host[i]) && !strchr(others, url->host[i])) return false;
     return url->host_size > 0 && url->host_size <= 255 && url->host[0] != '.';
@@ -77,6 +91,13 @@ static const char *check_web_path(const char *key) {
     return NULL;
 }
 
+/* A file of HDFS is named as it is, without percent-encoding. */
+static const char *check_key(const struct url *url) {
+    if (is_web(url->scheme)) return check_web_path(url->key);
+    if (!url_is_hdfs(url->scheme)) return NULL;
+    return has_dot_part(url->key) ? "a part of its path is . or .." : NULL;
+}
+
 static bool find_scheme(enum url_scheme *scheme, const char *text) {
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         if (strncmp(text, schemes[i].prefix, strlen(schemes[i].prefix)) != 0) continue;
@@ -90,7 +111,7 @@ const char *url_parse(struct url *url, const char *text) {
     size_t prefix_size = scheme_size(text);
     struct url parsed;
     if (!prefix_size || !find_scheme(&parsed.scheme, text))
-        return "its scheme is not one of s3, gs, az, http and https";
+        return "its scheme is not one of s3, gs, az, webhdfs, swebhdfs, http and https";
     if (strlen(text) > URL_MAX) return "it is longer than 4096 bytes";
     if (has_control_character(text)) return "it contains a control character";
     parsed.host = text + prefix_size;
@@ -99,8 +120,8 @@ const char *url_parse(struct url *url, const char *text) {
     parsed.key = parsed.host + parsed.host_size;
     if (*parsed.key == '/') parsed.key++;
     if (!is_host(&parsed))
-        return is_web(parsed.scheme) ? "its host name is invalid" : "its bucket name is invalid";
-    const char *reason = is_web(parsed.scheme) ? check_web_path(parsed.key) : NULL;
+        return has_port(parsed.scheme) ? "its host name is invalid" : "its bucket name is invalid";
+    const char *reason = check_key(&parsed);
     if (!reason) *url = parsed;
     return reason;
 }

@@ -293,11 +293,15 @@ class Building(CliTest):
 
     def test_remote_names(self):
         written = (
-            "  write it as s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/BLOB or "
-            "https://HOST/PATH; credentials are storage options\n"
+            "  write it as s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/BLOB, "
+            "webhdfs://NAMENODE:PORT/PATH or https://HOST/PATH; credentials are storage options\n"
         )
         for name, shown, reason in (
-            ("ftp://host/a", "ftp://host/a", "its scheme is not one of s3, gs, az, http and https"),
+            (
+                "ftp://host/a",
+                "ftp://host/a",
+                "its scheme is not one of s3, gs, az, webhdfs, swebhdfs, http and https",
+            ),
             ("s3:///a", "s3:///a", "its bucket name is invalid"),
             ("http://me:secret@host/a", "http://host/a", "it contains a user name or password"),
             (

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
+#include "protocol/hdfs_reply.h"
 #include "protocol/list_reply.h"
 #include "protocol/reply.h"
 #include "protocol/role_reply.h"
@@ -21,6 +22,7 @@ static void check_good(uint64_t body_size, const struct reply *reply,
                        const struct range_request *request) {
     check(body_size <= request->size);
     check(request->accepts_shorter || body_size == request->size);
+    if (request->is_unlabelled && reply->status == 200) return;
     check(!reply->is_malformed && !reply->is_encoded);
     check(reply->status == 206 || (reply->status == 200 && request->offset == 0));
     if (reply->status == 206) {
@@ -59,6 +61,24 @@ static void check_listing(const struct list_dialect *dialect, const char *body, 
     list_page_deinit(&page);
 }
 
+/* The names become parts of URLs. */
+static void check_hdfs(const char *body, size_t size) {
+    struct hdfs_folder folder = {0};
+    struct hdfs_status status;
+    char code[CODE_MAX];
+    check(hdfs_folder_read(&folder, body, size) != LIST_NO_MEMORY);
+    for (size_t i = 0; i < folder.count; i++) {
+        const char *name = folder.entries[i].name;
+        check(name[0] && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0);
+    }
+    hdfs_folder_deinit(&folder);
+    if (hdfs_status_read(&status, body, size))
+        check(status.size <= INT64_MAX && status.mtime_ns >= 0);
+    hdfs_find_exception(code, body, size);
+    for (const char *c = code; *c; c++) check((unsigned char)*c > 0x20 && (unsigned char)*c < 0x7f);
+    hdfs_is_cut(body, size);
+}
+
 /* What is accepted may become part of a header. */
 static void check_role(const struct role_credentials *role) {
     const char *texts[] = {role->key, role->secret, role->token};
@@ -90,7 +110,8 @@ static struct range_request parse_request(long *status, char *line) {
                                   .accepts_shorter = flags & 1,
                                   .object_size = flags & 2 ? total : REPLY_NO_SIZE,
                                   .etag = flags & 4 ? "\"tag\"" : "",
-                                  .modified = flags & 8 ? 784111777 : REPLY_NO_TIME};
+                                  .modified = flags & 8 ? 784111777 : REPLY_NO_TIME,
+                                  .is_unlabelled = flags & 16};
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -110,6 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t body_size = (size_t)(text + size - body);
     check_code(body, body_size);
     check_roles(body, body_size);
+    check_hdfs(body, body_size);
     check_listing(&list_dialect_s3, body, body_size);
     check_listing(&list_dialect_azure, body, body_size);
     free(text);

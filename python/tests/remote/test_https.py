@@ -7,6 +7,7 @@ import subprocess
 import pytest
 import recmap
 from conftest import DIGITS
+from hdfs_server import HdfsServer
 from object_server import ObjectServer
 
 
@@ -77,3 +78,24 @@ def test_certificates_are_checked(server, certificate, tmp_path):
 def test_environment_names_the_authorities(server, certificate, tmp_path, monkeypatch, variable):
     monkeypatch.setenv(variable, str(certificate))
     assert read(server, tmp_path)[0] > 400
+
+
+@pytest.mark.parametrize("scheme", ["https", "http"])
+def test_redirects_of_swebhdfs_stay_encrypted(scheme, certificate, tmp_path):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    server = HdfsServer(DIGITS)
+    server.namenode.scheme = scheme
+    encrypted = [server.namenode, server.datanode] if scheme == "https" else [server.namenode]
+    for node in encrypted:
+        node.socket = context.wrap_socket(node.socket, server_side=True)
+    source = f"s{server.url}/digits-00000-of-00004.tfrecord"
+    options = {"ca_bundle": certificate, "timeout": 2}
+    with server:
+        if scheme == "https":
+            ds = recmap.open(source, index=tmp_path / "a.rmx", storage_options=options)
+            assert len(ds) > 400
+        else:
+            with pytest.raises(recmap.StorageError, match=r"[Pp]rotocol"):
+                recmap.open(source, index=tmp_path / "a.rmx", storage_options=options)
+    assert (server.datanode.requests == []) == (scheme == "http")

@@ -1,0 +1,204 @@
+#include "net/hdfs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "net/key_pattern.h"
+#include "net/transfer.h"
+#include "protocol/hdfs_reply.h"
+
+enum { DEPTH_MAX = 64 };
+
+bool hdfs_is_url(const char *url) {
+    struct url parsed;
+    return !url_parse(&parsed, url) && url_is_hdfs(parsed.scheme);
+}
+
+static recmap_status write_address(struct address *address, recmap_storage *storage,
+                                   const char *url, const char *operation, recmap_error *error) {
+    struct storage_options options;
+    struct url parsed;
+    url_parse(&parsed, url);
+    RETURN_IF_FAILED(storage_prepare(storage, error));
+    RETURN_IF_FAILED(storage_copy_options(&options, storage, error));
+    recmap_status status = address_of_hdfs(address, &options, &parsed, operation, error);
+    storage_options_deinit(&options);
+    if (status == RECMAP_INVALID) fail_file(error, url);
+    return status;
+}
+
+/* Requests what the operation says about a file or folder. The caller frees `body->data`, which is
+ * the server's text, whatever the result. */
+static recmap_status request(recmap_text *body, recmap_storage *storage, const char *url,
+                             const char *operation, recmap_error *error) {
+    struct address address;
+    size_t failed;
+    RETURN_IF_FAILED(write_address(&address, storage, url, operation, error));
+    struct transfer_request transfer = {.name = url, .text = &address, .body = body};
+    recmap_status status = transfer_run(&failed, storage, &transfer, 1, NULL, error);
+    explicit_bzero(address.url, strlen(address.url));
+    return status;
+}
+
+static const char *text_of(const recmap_text *body) {
+    return body->data ? body->data : "";
+}
+
+static recmap_status fail_reply(const char *url, const char *task, const char *reason,
+                                const char *advice, recmap_error *error) {
+    fail(error, RECMAP_IO, "cannot %s: %s", task, reason);
+    fail_file(error, url);
+    fail_advise(error, "%s", advice);
+    if (error) error->system_errno = EIO;
+    return RECMAP_IO;
+}
+
+static recmap_status fail_malformed(const char *url, const char *task, recmap_error *error) {
+    return fail_reply(url, task, "the server's reply cannot be understood",
+                      "check that the host and port are those of a NameNode's web interface "
+                      "(usually 9870) or of HttpFS (usually 14000)",
+                      error);
+}
+
+recmap_status hdfs_stat(struct file_stat *stat, recmap_storage *storage, const char *url,
+                        recmap_error *error) {
+    struct hdfs_status found;
+    recmap_text body = RECMAP_TEXT_INIT;
+    recmap_status status = request(&body, storage, url, "GETFILESTATUS", error);
+    if (status == RECMAP_OK && !hdfs_status_read(&found, text_of(&body), body.size))
+        status = fail_malformed(url, "read the object", error);
+    free(body.data);
+    RETURN_IF_FAILED(status);
+    if (found.kind != HDFS_FILE)
+        return fail_reply(url, "read the object", "it is not a file",
+                          "name a file, a pattern, or a folder with a slash at its end", error);
+    *stat = (struct file_stat){.size = found.size, .mtime_ns = found.mtime_ns};
+    return RECMAP_OK;
+}
+
+/* ---- Listing. */
+
+/* What is looked for. HDFS lists one folder at a time, so the folders that the pattern can match
+ * are visited one after the other. */
+struct search {
+    struct path_list *list;
+    recmap_storage *storage;
+    path_filter filter;
+    size_t key_offset; /* in a URL */
+    char *pattern;     /* of keys; NULL: all files of the first folder */
+};
+
+/* The URL of an entry of a folder, whose URL ends with a slash; one of a folder does, too. */
+static char *join(const char *folder, const struct hdfs_entry *entry) {
+    size_t size = strlen(folder) + strlen(entry->name) + 2;
+    char *url = malloc(size);
+    const char *end = entry->kind == HDFS_FOLDER ? "/" : "";
+    if (url) snprintf(url, size, "%s%s%s", folder, entry->name, end);
+    return url;
+}
+
+static bool is_wanted(const struct search *search, const struct hdfs_entry *entry, char *key) {
+    if (entry->kind != HDFS_FILE || !search->filter(entry->name)) return false;
+    return !search->pattern || key_pattern_matches(search->pattern, key);
+}
+
+/* The key ends with a slash, which is cut for the time of the call. */
+static bool is_visited(const struct search *search, const struct hdfs_entry *entry, char *key) {
+    if (entry->kind != HDFS_FOLDER || !search->pattern) return false;
+    char *end = key + strlen(key) - 1;
+    *end = 0;
+    bool may_contain = key_pattern_may_contain(search->pattern, key);
+    *end = '/';
+    return may_contain;
+}
+
+/* Adds the entry to the files that were found, or to the folders to visit; or leaves it out. */
+static recmap_status sort_entry(struct search *search, struct path_list *folders,
+                                const char *folder, const struct hdfs_entry *entry,
+                                recmap_error *error) {
+    char *url = join(folder, entry);
+    if (!url) return fail_memory(error);
+    struct path_list *list = is_wanted(search, entry, url + search->key_offset)    ? search->list
+                             : is_visited(search, entry, url + search->key_offset) ? folders
+                                                                                   : NULL;
+    if (list) return path_list_add(list, url) ? RECMAP_OK : fail_memory(error);
+    free(url);
+    return RECMAP_OK;
+}
+
+static recmap_status read_folder(struct hdfs_folder *folder, recmap_storage *storage,
+                                 const char *url, recmap_error *error) {
+    recmap_text body = RECMAP_TEXT_INIT;
+    recmap_status status = request(&body, storage, url, "LISTSTATUS", error);
+    if (status == RECMAP_OK) {
+        enum list_verdict verdict = hdfs_folder_read(folder, text_of(&body), body.size);
+        if (verdict == LIST_NO_MEMORY) status = fail_memory(error);
+        else if (verdict == LIST_MALFORMED) status = fail_malformed(url, "list the files", error);
+    }
+    free(body.data);
+    return status;
+}
+
+static recmap_status visit(struct search *search, struct path_list *folders, const char *url,
+                           recmap_error *error) {
+    struct hdfs_folder folder = {0};
+    recmap_status status = read_folder(&folder, search->storage, url, error);
+    for (size_t i = 0; status == RECMAP_OK && i < folder.count; i++)
+        status = sort_entry(search, folders, url, &folder.entries[i], error);
+    hdfs_folder_deinit(&folder);
+    return status;
+}
+
+/* Visits folders level by level. A server whose folders have no end is stopped at DEPTH_MAX. */
+static recmap_status visit_levels(struct search *search, struct path_list *level,
+                                  recmap_error *error) {
+    recmap_status status = RECMAP_OK;
+    for (size_t depth = 0; status == RECMAP_OK && level->count; depth++) {
+        struct path_list next = {0};
+        if (depth == DEPTH_MAX)
+            status = fail_reply(level->paths[0], "list the files", "the folders are too deep",
+                                "name the folder of the shards", error);
+        for (size_t i = 0; status == RECMAP_OK && i < level->count; i++)
+            status = visit(search, &next, level->paths[i], error);
+        path_list_deinit(level);
+        *level = next;
+    }
+    path_list_deinit(level);
+    return status;
+}
+
+/* Takes the URL of the folder that is visited first: the last one before the first wildcard. */
+static recmap_status begin(struct search *search, struct path_list *level, const char *pattern,
+                           recmap_error *error) {
+    const char *key = pattern + search->key_offset, *wildcard = key + strcspn(key, "*?[");
+    const char *end = wildcard;
+    while (end > key && end[-1] != '/') end--;
+    if (*wildcard && !(search->pattern = strdup(key))) return fail_memory(error);
+    /* A host alone, without a slash, is the root. */
+    size_t size = (size_t)(end - pattern);
+    bool needs_slash = end == key && key[-1] != '/';
+    char *folder = malloc(size + 2);
+    if (folder) snprintf(folder, size + 2, "%.*s%s", (int)size, pattern, needs_slash ? "/" : "");
+    if (!path_list_add(level, folder)) return fail_memory(error);
+    search->key_offset += needs_slash;
+    return RECMAP_OK;
+}
+
+recmap_status hdfs_list(struct path_list *list, recmap_storage *storage, const char *pattern,
+                        path_filter filter, recmap_error *error) {
+    struct url url;
+    struct path_list level = {0};
+    url_parse(&url, pattern);
+    struct search search = {.list = list,
+                            .storage = storage,
+                            .filter = filter,
+                            .key_offset = (size_t)(url.key - pattern)};
+    recmap_status status = begin(&search, &level, pattern, error);
+    if (status == RECMAP_OK) status = visit_levels(&search, &level, error);
+    else path_list_deinit(&level);
+    free(search.pattern);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* Matches the keys of objects with patterns: `*`, `?` and `[..]` within one component, and a
+ * component `**` for any number of folders. Both texts are changed for the time of a call. Pure. */
+#ifndef RECMAP_NET_KEY_PATTERN_H
+#define RECMAP_NET_KEY_PATTERN_H
+
+#include <stdbool.h>
+
+bool key_pattern_matches(char *pattern, char *key);
+
+/* Whether a key in this folder, whose name has no slash at its end, or in one below it, may match.
+ */
+bool key_pattern_may_contain(char *pattern, char *folder);
+
+#endif
