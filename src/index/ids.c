@@ -4,7 +4,6 @@
 
 #include <xxhash.h>
 
-#include "base/bytes.h"
 #include "base/search.h"
 
 static const uint64_t HASH_MASK = ((uint64_t)1 << 48) - 1;
@@ -44,14 +43,6 @@ void ids_pack(uint8_t *packed, const struct id_pair *pairs, size_t pair_count,
 
 static uint64_t hash_at(const struct ids_chunk *chunk, size_t i) {
     return load64(chunk->pairs + i * (IDS_HASH_BYTES + chunk->number_size)) & HASH_MASK;
-}
-
-struct id_pair ids_at(const struct ids_chunk *chunk, size_t i) {
-    assert(i < chunk->pair_count);
-    const uint8_t *pair = chunk->pairs + i * (IDS_HASH_BYTES + chunk->number_size);
-    uint8_t number[8] = {0};
-    memcpy(number, pair + IDS_HASH_BYTES, chunk->number_size);
-    return (struct id_pair){load64(pair) & HASH_MASK, load64(number)};
 }
 
 /* The expected index of `hash` among `count` uniform hashes from `low` to `high`. */

@@ -3,11 +3,14 @@
 #ifndef RECMAP_INDEX_IDS_H
 #define RECMAP_INDEX_IDS_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <recmap/record.h>
+
+#include "base/bytes.h"
 
 enum {
     IDS_CHUNK_PAIRS = 1 << 17,
@@ -47,7 +50,14 @@ struct ids_chunk {
     unsigned number_size;
 };
 
-struct id_pair ids_at(const struct ids_chunk *chunk, size_t i);
+/* Both fields are read as eight bytes, and masked: the padding follows the last pair. */
+static inline struct id_pair ids_at(const struct ids_chunk *chunk, size_t i) {
+    assert(i < chunk->pair_count);
+    const uint8_t *pair = chunk->pairs + i * (IDS_HASH_BYTES + chunk->number_size);
+    uint64_t number_mask = UINT64_MAX >> (64 - 8 * chunk->number_size);
+    return (struct id_pair){load64(pair) & (((uint64_t)1 << IDS_HASH_BITS) - 1),
+                            load64(pair + IDS_HASH_BYTES) & number_mask};
+}
 
 /* The index of the first pair whose hash is at least `hash`; pair_count if there is none. Uses
  * interpolation: hashes are uniform, so one or two probes come close. If the pairs are not sorted,

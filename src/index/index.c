@@ -216,15 +216,23 @@ static recmap_status first_chunk(size_t *chunk, struct index_file *index, uint64
     return RECMAP_OK;
 }
 
+/* Moves to the first pair of a chunk. The chunk is kept, so that its hash is looked at once. */
+static recmap_status enter_chunk(struct index_candidates *candidates, size_t chunk,
+                                 recmap_error *error) {
+    candidates->chunk = chunk;
+    candidates->next = 0;
+    return index_id_chunk(&candidates->pairs, candidates->index, chunk, error);
+}
+
 recmap_status index_candidates_init(struct index_candidates *candidates, struct index_file *index,
                                     uint64_t hash, recmap_error *error) {
+    size_t chunk;
     *candidates = (struct index_candidates){.index = index, .hash = hash};
     if (!index->id_chunk_count) return RECMAP_OK;
-    RETURN_IF_FAILED(first_chunk(&candidates->chunk, index, hash, error));
-    struct ids_chunk chunk;
-    recmap_status status = index_id_chunk(&chunk, index, candidates->chunk, error);
-    if (status == RECMAP_OK) candidates->next = ids_lower_bound(&chunk, hash);
-    return status;
+    RETURN_IF_FAILED(first_chunk(&chunk, index, hash, error));
+    RETURN_IF_FAILED(enter_chunk(candidates, chunk, error));
+    candidates->next = ids_lower_bound(&candidates->pairs, hash);
+    return RECMAP_OK;
 }
 
 /* Whether the first pair with the hash, or what follows where it would be, is in the chunk. A chunk
@@ -236,13 +244,9 @@ static bool is_in_chunk(const struct ids_chunk *chunk, uint64_t hash) {
 
 recmap_status index_candidates_move(struct index_candidates *candidates, uint64_t hash,
                                     recmap_error *error) {
-    struct index_file *index = candidates->index;
-    struct ids_chunk chunk;
-    if (candidates->chunk >= index->id_chunk_count)
-        return index_candidates_init(candidates, index, hash, error);
-    RETURN_IF_FAILED(index_id_chunk(&chunk, index, candidates->chunk, error));
-    if (!is_in_chunk(&chunk, hash)) return index_candidates_init(candidates, index, hash, error);
-    candidates->next = ids_lower_bound_from(&chunk, candidates->next, hash);
+    if (!is_in_chunk(&candidates->pairs, hash))
+        return index_candidates_init(candidates, candidates->index, hash, error);
+    candidates->next = ids_lower_bound_from(&candidates->pairs, candidates->next, hash);
     candidates->hash = hash;
     return RECMAP_OK;
 }
@@ -253,23 +257,18 @@ recmap_status index_candidates_next(struct index_candidates *candidates, uint64_
                                     bool *is_found, recmap_error *error) {
     struct index_file *index = candidates->index;
     *is_found = false;
-    while (candidates->chunk < index->id_chunk_count) {
-        struct ids_chunk chunk;
-        RETURN_IF_FAILED(index_id_chunk(&chunk, index, candidates->chunk, error));
-        if (candidates->next == chunk.pair_count) {
-            candidates->chunk++;
-            candidates->next = 0;
-            continue;
-        }
-        struct id_pair pair = ids_at(&chunk, candidates->next++);
-        if (!store_intact(index->store)) return store_fail_cut(index->store, error);
-        if (pair.hash != candidates->hash) return RECMAP_OK;
-        if (pair.number >= index->manifest.record_count)
-            return index_fail(index, error, "an id names a record that is not there");
-        *number = pair.number;
-        *is_found = true;
-        return RECMAP_OK;
+    while (candidates->next == candidates->pairs.pair_count) {
+        if (candidates->chunk + 1 >= index->id_chunk_count) return RECMAP_OK;
+        RETURN_IF_FAILED(enter_chunk(candidates, candidates->chunk + 1, error));
     }
+    struct id_pair pair = ids_at(&candidates->pairs, candidates->next);
+    if (!store_intact(index->store)) return store_fail_cut(index->store, error);
+    if (pair.hash != candidates->hash) return RECMAP_OK;
+    if (pair.number >= index->manifest.record_count)
+        return index_fail(index, error, "an id names a record that is not there");
+    candidates->next++;
+    *number = pair.number;
+    *is_found = true;
     return RECMAP_OK;
 }
 

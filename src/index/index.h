@@ -72,7 +72,8 @@ struct index_candidates {
     struct index_file *index;
     uint64_t hash;
     size_t chunk;
-    size_t next; /* pair in the chunk */
+    struct ids_chunk pairs; /* of the chunk; empty if the index has no chunks */
+    size_t next;            /* the index of a pair */
 };
 
 /* Errors: CORRUPT naming the index. */

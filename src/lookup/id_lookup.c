@@ -256,20 +256,33 @@ static recmap_status run_phases(struct id_lookup *lookup, recmap_error *error) {
     return run_parts(verify_part, lookup, parts, threads, error);
 }
 
+/* The system clears memory before it gives it to a process, so that is done once for all runs. */
+static recmap_status reserve_items(struct id_lookup *lookup, recmap_error *error) {
+    if (lookup->count <= lookup->capacity) return RECMAP_OK;
+    id_lookup_deinit(lookup);
+    lookup->items = malloc(lookup->count * sizeof *lookup->items);
+    lookup->scratch = malloc(lookup->count * sizeof *lookup->scratch);
+    if (!lookup->items || !lookup->scratch) return fail_memory(error);
+    lookup->capacity = lookup->count;
+    return RECMAP_OK;
+}
+
 recmap_status id_lookup_run(struct id_lookup *lookup, recmap_error *error) {
     if (!lookup->count) return RECMAP_OK;
     lookup->thread_count = parts_thread_count(lookup->count);
     lookup->part_count = parts_count(lookup->thread_count, lookup->count);
     /* Few ids are not worth a look at every shard. */
     lookup->is_mapped = lookup->count >= READ_RECORDS && dataset_is_mapped(lookup->dataset);
-    lookup->items = malloc(lookup->count * sizeof *lookup->items);
-    lookup->scratch = malloc(lookup->count * sizeof *lookup->scratch);
+    RETURN_IF_FAILED(reserve_items(lookup, error));
     lookup->part_counts = malloc(lookup->part_count * sizeof *lookup->part_counts);
-    recmap_status status = lookup->items && lookup->scratch && lookup->part_counts
-                               ? run_phases(lookup, error)
-                               : fail_memory(error);
-    free(lookup->items);
-    free(lookup->scratch);
+    recmap_status status = lookup->part_counts ? run_phases(lookup, error) : fail_memory(error);
     free(lookup->part_counts);
     return status;
+}
+
+void id_lookup_deinit(struct id_lookup *lookup) {
+    free(lookup->items);
+    free(lookup->scratch);
+    lookup->items = lookup->scratch = NULL;
+    lookup->capacity = 0;
 }

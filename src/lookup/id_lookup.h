@@ -6,7 +6,7 @@
 #include "base/radix.h"
 #include "lookup/find.h"
 
-/* The caller sets the first group of fields, and zeroes the others. */
+/* The caller sets the first group of fields before each run, and zeroes the others once. */
 struct id_lookup {
     recmap_dataset *dataset;     /* not a concatenation */
     uint64_t first_record;       /* records of a concatenation that precede the data set */
@@ -18,6 +18,7 @@ struct id_lookup {
 
     struct radix_item *items; /* first (hash, index of the id), then (record number, the same) */
     struct radix_item *scratch;
+    size_t capacity; /* of both, which are kept from one run to the next */
     size_t item_count;
     size_t *part_counts; /* items that each part wrote */
     size_t part_count;
@@ -29,6 +30,7 @@ struct id_lookup {
  * is lower than the position found before. Errors: those of recmap_dataset_find, except NOT_FOUND;
  * CANCELLED. */
 recmap_status id_lookup_run(struct id_lookup *lookup, recmap_error *error);
+void id_lookup_deinit(struct id_lookup *lookup);
 
 /* Whether no record of the data set is copied to be read. */
 bool dataset_is_mapped(const recmap_dataset *dataset);

@@ -91,6 +91,14 @@ static recmap_status read_part(void *context, size_t part, struct interrupt *int
     return status;
 }
 
+static bool reserve_texts(struct record_ids *ids) {
+    size_t former = ids->text_capacity;
+    if (!array_reserve(&ids->texts, &ids->text_capacity, ids->text_count, sizeof *ids->texts))
+        return false;
+    for (size_t i = former; i < ids->text_capacity; i++) ids->texts[i] = (struct id_text){0};
+    return true;
+}
+
 recmap_status record_ids_read(struct record_ids *ids, recmap_dataset *dataset,
                               const uint64_t *numbers, size_t count, recmap_error *error) {
     unsigned thread_count = parts_thread_count(count);
@@ -98,14 +106,14 @@ recmap_status record_ids_read(struct record_ids *ids, recmap_dataset *dataset,
                                  count >= READ_RECORDS && dataset_is_mapped(dataset)};
     ids->count = count;
     ids->text_count = parts_count(thread_count, count);
-    ids->ids = malloc((count + 1) * sizeof *ids->ids);
-    ids->texts = calloc(ids->text_count, sizeof *ids->texts);
-    if (!ids->ids || !ids->texts) return fail_memory(error);
+    if (!array_reserve(&ids->ids, &ids->capacity, count + 1, sizeof *ids->ids) ||
+        !reserve_texts(ids))
+        return fail_memory(error);
     return run_parts(read_part, &reading, ids->text_count, thread_count, error);
 }
 
 void record_ids_deinit(struct record_ids *ids) {
-    for (size_t i = 0; ids->texts && i < ids->text_count; i++) free(ids->texts[i].data);
+    for (size_t i = 0; i < ids->text_capacity; i++) free(ids->texts[i].data);
     free(ids->texts);
     free(ids->ids);
     *ids = (struct record_ids)RECORD_IDS_INIT;

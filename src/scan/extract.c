@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "example/example.h"
+#include "example/single_value.h"
 #include "index/ids.h"
 #include "index/lifted.h"
 #include "scan/counting.h"
@@ -23,6 +24,7 @@ struct extractor {
     bool *are_required; /* whether a column has no default */
     char **names;       /* of the id, if there is one, then of the columns */
     size_t name_count;
+    size_t plain_id_size; /* of the name of the id if it is a feature, else 0 */
     struct counting *counting;
     struct example_names *compiled; /* what is looked up in a tf.Example: `names`, unless there is a
                                        callback; then the counted features */
@@ -46,6 +48,7 @@ static recmap_status copy_names(struct extractor *extractor, const recmap_index_
     }
     for (size_t i = 0; i < extractor->name_count; i++)
         if (!extractor->names[i]) return fail_memory(error);
+    if (id && !extractor->extract) extractor->plain_id_size = strlen(id);
     return RECMAP_OK;
 }
 
@@ -299,6 +302,10 @@ recmap_status extractor_read_id(recmap_value *id, const struct extractor *extrac
                                 const uint8_t *data, size_t size, recmap_error *error) {
     recmap_value columns[COLUMNS_MAX];
     struct looked_up found;
+    if (extractor->plain_id_size &&
+        example_single_value(id, extractor->names[0], extractor->plain_id_size, data, size) &&
+        id->type != RECMAP_TYPE_FLOAT)
+        return RECMAP_OK;
     if (!extractor->extract) RETURN_IF_FAILED(look_up(&found, extractor, data, size, error));
     return read_values(id, columns, extractor, &found, data, size, error);
 }

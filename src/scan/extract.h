@@ -25,7 +25,9 @@ size_t extractor_counted_count(const struct extractor *extractor);
 recmap_status extractor_lift(const struct extractor *extractor, struct record_run *run,
                              const uint8_t *data, size_t size, recmap_error *error);
 
-/* The id of one record; type NONE if it has none. Errors: as above. */
+/* The id of a record that extractor_lift has read before; type NONE if it has none. Values of other
+ * features may be left unread, so that what is malformed in them need not be noticed. Errors: as
+ * above. */
 recmap_status extractor_read_id(recmap_value *id, const struct extractor *extractor,
                                 const uint8_t *data, size_t size, recmap_error *error);
 
