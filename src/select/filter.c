@@ -221,10 +221,11 @@ static bool is_in(const recmap_value *value, const recmap_value *sorted, size_t 
 static void match_in(uint8_t *mask, const recmap_filter *filter, const struct filter_node *node,
                      size_t count) {
     const struct filter_column *column = &filter->columns[node->column];
+    memset(mask, 0, count);
+    if (!node->value_count) return; /* filter->values may be NULL */
     const recmap_value *sorted = filter->values + node->first_value;
     if (column->type == RECMAP_TYPE_INT64 && node->value_count <= SCANNED_VALUES_MAX) {
         const int64_t *values = column->values;
-        memset(mask, 0, count);
         for (size_t k = 0; k < node->value_count; k++)
             for (size_t i = 0; i < count; i++) mask[i] |= values[i] == sorted[k].as.int64;
         return;
