@@ -158,6 +158,8 @@ static bool refill(struct inflater *inflater) {
         inflater->state.next_in = (uint8_t *)inflater->source.bytes + inflater->taken;
         inflater->state.avail_in = (uint32_t)min_u64(left, PIECE_MAX);
     } else {
+        uint64_t end = inflater->source.read_end;
+        if (end > inflater->taken) left = min_u64(left, end - inflater->taken);
         size_t size = (size_t)min_u64(left, INPUT_SIZE);
         uint8_t *begin = inflater->input + INPUT_LEAD;
         memmove(inflater->input, inflater->state.next_in - INPUT_LEAD, INPUT_LEAD);

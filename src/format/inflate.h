@@ -16,6 +16,7 @@ enum { INFLATE_WINDOW_MAX = 32768 };
 struct inflate_source {
     const uint8_t *bytes; /* NULL if `read` supplies the bytes */
     uint64_t size;
+    uint64_t read_end; /* bytes from here on are read separately, because none may be needed */
     recmap_status (*read)(void *context, void *data, size_t size, uint64_t offset,
                           recmap_error *error);
     void *context;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "os/file.h"
+#include "spans/span_input.h"
 
 uint64_t span_begin(const struct span_source *source, uint64_t span_index) {
     assert(span_index <= source->points->count);
@@ -41,12 +42,6 @@ uint64_t span_file_begin(const struct span_source *source, uint64_t span_index) 
 uint64_t span_file_end(const struct span_source *source, uint64_t span_index) {
     return span_index < source->points->count ? source->points->at[span_index].bit / 8 + 1
                                               : source->entry->file_size;
-}
-
-static recmap_status read_file(void *context, void *data, size_t size, uint64_t offset,
-                               recmap_error *error) {
-    const struct span_source *source = context;
-    return source_read(source->source, data, size, offset, error);
 }
 
 /* Reports why a piece is not what was indexed: the file could not be read, was truncated, or its
@@ -136,12 +131,10 @@ static void fail_point(struct span *span, const struct span_source *source) {
 
 /* Returns an inflater positioned in the span, at or before the piece. On failure it sets the span's
  * error and returns NULL. */
-static struct inflater *start_before(struct span *span, const struct span_source *source,
+static struct inflater *start_before(struct span *span, struct span_input *input,
                                      struct span_piece piece) {
-    struct inflate_source bytes = {.bytes = source->map ? source->map->data : NULL,
-                                   .size = source->entry->file_size,
-                                   .read = read_file,
-                                   .context = (void *)source};
+    const struct span_source *source = input->source;
+    struct inflate_source bytes = span_input_source(input);
     uint64_t begin = span_begin(source, piece.span_index);
     struct inflater *inflater =
         piece.begin > begin ? waypoints_resume(source->waypoints, begin, piece.begin, &bytes)
@@ -242,9 +235,12 @@ static void inflate_piece(struct span *span, struct inflater *inflater,
 }
 
 void span_inflate(struct span *span, const struct span_source *source, struct span_piece piece) {
-    struct inflater *in = start_before(span, source, piece);
-    if (in) inflate_piece(span, in, source, piece);
-    inflater_destroy(in);
+    struct span_input input;
+    span_input_init(&input, source, piece);
+    struct inflater *inflater = start_before(span, &input, piece);
+    if (inflater) inflate_piece(span, inflater, source, piece);
+    inflater_destroy(inflater);
+    span_input_deinit(&input);
     if (span->size) return;
     free(span->data);
     span->data = NULL;

@@ -152,6 +152,39 @@ def test_empty_and_compressed_objects(server, tmp_path):
     assert ds.verify()["damage"] == []
 
 
+@pytest.fixture
+def noise(server, tmp_path):
+    """4 MB of records that do not compress, in one compressed object, and the same as a file."""
+    random = np.random.default_rng(9)
+    plain = tmp_path / "noise.tfrecord"
+    with recmap.Writer(plain) as writer:
+        for _ in range(4000):
+            writer.write(random.bytes(1000))
+    (server.folder / "train" / "noise.tfrecord.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    options = server.options()
+    url = "s3://train/noise.tfrecord.gz"
+    with recmap.open(url, index=tmp_path / "packed.rmx", storage_options=options) as ds:
+        server.requests.clear()
+        yield ds, recmap.open(plain)
+
+
+def test_a_compressed_span_is_one_request(noise, server):
+    ds, local = noise
+    assert bytes(ds[2000]) == bytes(local[2000])
+    assert len(server.requests) == 1
+    first, last = map(int, server.ranges()[0].removeprefix("bytes=").split("-"))
+    assert 1 << 20 <= last - first + 1 < 3 << 20
+    for threads in (1, 3):
+        again = pickle.loads(pickle.dumps(ds))
+        server.requests.clear()
+        assert gathered(again, range(4000), threads) == records_of(local)
+        ranges = [tuple(map(int, r.removeprefix("bytes=").split("-"))) for r in server.ranges()]
+        assert 2 <= len(ranges) <= 4 and len(set(ranges)) == len(ranges)
+        # The byte in which a span ends is also the first one of the next span.
+        size = (server.folder / "train" / "noise.tfrecord.gz").stat().st_size
+        assert sum(last - first + 1 for first, last in ranges) <= size + len(ranges)
+
+
 def test_a_web_server_needs_names(server, tmp_path, local):
     names = [f"{server.url}/train/digits-0000{i}-of-00004.tfrecord" for i in range(4)]
     ds = recmap.open(names, index=tmp_path / "web.rmx")
