@@ -114,22 +114,43 @@ static recmap_status check(const recmap_state_info *info, const recmap_state_inf
     return RECMAP_MISMATCH;
 }
 
-/* The values of a state, with the description as this version would write it, which the caller
- * frees. Returns false if memory runs out. */
-static bool copy_info(recmap_state_info *info, char **order, const recmap_state *state) {
-    *info = state->info;
-    info->order = *order = strdup(state->info.order);
+/* Copies `from` with the description as this version would write it, which the caller frees. States
+ * of earlier versions have longer ones. Returns false if memory runs out. */
+static bool copy_info(recmap_state_info *info, char **order, const recmap_state_info *from) {
+    *info = *from;
+    info->order = *order = strdup(from->order);
     if (*order) description_shorten(*order);
     return *order;
 }
 
+/* What a state was saved with and what is here. */
+struct comparison {
+    recmap_state_info theirs, ours;
+    char *their_order, *our_order; /* malloc'ed */
+};
+
+static void comparison_deinit(struct comparison *comparison) {
+    free(comparison->their_order);
+    free(comparison->our_order);
+}
+
+/* Both descriptions are shortened: what is here may be another state's. */
+static recmap_status comparison_init(struct comparison *comparison, const recmap_state *state,
+                                     const recmap_state_info *expected, recmap_error *error) {
+    *comparison = (struct comparison){.our_order = NULL};
+    if (copy_info(&comparison->theirs, &comparison->their_order, &state->info) &&
+        copy_info(&comparison->ours, &comparison->our_order, expected))
+        return RECMAP_OK;
+    comparison_deinit(comparison);
+    return fail_memory(error);
+}
+
 recmap_status recmap_state_check(const recmap_state *state, const recmap_state_info *expected,
                                  recmap_error *error) {
-    recmap_state_info info;
-    char *order;
-    if (!copy_info(&info, &order, state)) return fail_memory(error);
-    recmap_status status = check(&info, expected, error);
-    free(order);
+    struct comparison comparison;
+    RETURN_IF_FAILED(comparison_init(&comparison, state, expected, error));
+    recmap_status status = check(&comparison.theirs, &comparison.ours, error);
+    comparison_deinit(&comparison);
     return status;
 }
 
@@ -142,13 +163,13 @@ static uint64_t run_position(const recmap_state_info *info) {
 
 recmap_status recmap_state_check_continued(const recmap_state *state,
                                            const recmap_state_info *expected, recmap_error *error) {
-    recmap_state_info info;
-    char *order;
-    if (!copy_info(&info, &order, state)) return fail_memory(error);
-    if (info.position_count == expected->position_count &&
-        description_continues(expected->order, info.order, run_position(&info)))
-        info.order = expected->order;
-    recmap_status status = check(&info, expected, error);
-    free(order);
+    struct comparison comparison;
+    RETURN_IF_FAILED(comparison_init(&comparison, state, expected, error));
+    recmap_state_info *theirs = &comparison.theirs, *ours = &comparison.ours;
+    if (theirs->position_count == ours->position_count &&
+        description_continues(ours->order, theirs->order, run_position(theirs)))
+        theirs->order = ours->order;
+    recmap_status status = check(theirs, ours, error);
+    comparison_deinit(&comparison);
     return status;
 }

@@ -491,6 +491,25 @@ static void test_earlier_descriptions(void **unused) {
     }
 }
 
+/* A state that is compared with another one, as it was saved: both have the long description. */
+static void test_two_earlier_descriptions(void **unused) {
+    (void)unused;
+    size_t count = sizeof earlier_descriptions / sizeof *earlier_descriptions;
+    for (size_t i = 0; i < count; i++) {
+        const char *order = earlier_descriptions[i].theirs;
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_state_info info = plain_info(), here = info;
+        info.order = here.order = order;
+        recmap_state *state = make(&info);
+        ASSERT_OK(recmap_state_check(state, &here, &error), &error);
+        ASSERT_OK(recmap_state_check_continued(state, &here, &error), &error);
+        assert_string_equal(here.order, order);
+        here.order = WINDOWS("\"stride\":1,\"before\":5,");
+        assert_differs(state, &here, "order.before is only here");
+        recmap_state_destroy(state);
+    }
+}
+
 /* ---- Orders that continue others. */
 
 #define SOURCE_A "{\"kind\":\"shuffled\",\"n\":10,\"seed\":1}"
@@ -602,6 +621,7 @@ int main(void) {
         cmocka_unit_test(test_random_forgeries),
         cmocka_unit_test(test_differences),
         cmocka_unit_test(test_earlier_descriptions),
+        cmocka_unit_test(test_two_earlier_descriptions),
         cmocka_unit_test(test_continued),
         cmocka_unit_test(test_continued_of_mutated_text),
     };
