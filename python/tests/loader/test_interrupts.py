@@ -227,6 +227,7 @@ def test_a_sampler_in_a_data_loader(digits):
                     seen.append(batch)
                     if len(seen) == 1:  # creating the iterator takes longer than all batches
                         alarm.arm()
+                alarm.disarm()  # before the end of `with`, where nothing suppresses an interrupt
             alarm.disarm()
             state = sampler.state_after(len(seen)) if seen else sampler.state_dict()
             start, length = epochs.epoch, sum(len(batch["label"]) for batch in seen)
