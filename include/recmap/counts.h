@@ -31,7 +31,7 @@ typedef struct recmap_counted_feature {
 /* Packs `record_count` unsigned integers of `value_size` bytes (1, 2, 4 or 8), in the byte order of
  * this machine. `values` is read and not kept.
  * Errors: INVALID, naming the record, for a count or a sum above RECMAP_COUNTS_MAX, and for any
- * other size; NO_MEMORY. */
+ * other size; NO_MEMORY; CANCELLED by the thread's interrupt function. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_counts_create(recmap_counts **counts,
                                                                const void *values,
                                                                size_t value_size,

@@ -1,5 +1,7 @@
 #include "base/interrupt.h"
 
+#include <assert.h>
+
 static _Thread_local struct interrupt current;
 
 static struct interrupt make(recmap_interrupt_fn function, void *context) {
@@ -21,6 +23,24 @@ struct interrupt thread_interrupt_replace(recmap_interrupt_fn function, void *co
     return former;
 }
 
+struct interrupt thread_interrupt_clear(void) {
+    struct interrupt former = current;
+    current = make(NULL, NULL);
+    return former;
+}
+
 void thread_interrupt_restore(const struct interrupt *interrupt) {
     current = *interrupt;
+}
+
+/* `interrupt` may be that of the thread, which is cleared meanwhile. */
+bool interrupt_ask(struct interrupt *interrupt) {
+    struct interrupt asked = *interrupt;
+    assert(asked.function);
+    struct interrupt former = thread_interrupt_clear();
+    asked.is_stopped = asked.function(asked.context) != 0;
+    asked.work_left = INTERRUPT_WORK;
+    thread_interrupt_restore(&former);
+    *interrupt = asked;
+    return !asked.is_stopped;
 }

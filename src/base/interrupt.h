@@ -2,7 +2,6 @@
 #ifndef RECMAP_BASE_INTERRUPT_H
 #define RECMAP_BASE_INTERRUPT_H
 
-#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,12 +32,12 @@ struct interrupt *thread_interrupt(void);
 struct interrupt thread_interrupt_replace(recmap_interrupt_fn function, void *context);
 void thread_interrupt_restore(const struct interrupt *interrupt);
 
-static inline bool interrupt_ask(struct interrupt *interrupt) {
-    assert(interrupt->function);
-    interrupt->work_left = INTERRUPT_WORK;
-    interrupt->is_stopped = interrupt->function(interrupt->context) != 0;
-    return !interrupt->is_stopped;
-}
+/* Makes calls of this thread ask nothing. Returns what they asked before, to be restored. */
+struct interrupt thread_interrupt_clear(void);
+
+/* Runs the function. It may call the library itself, as signal handlers in Python do: those calls
+ * ask nothing, because it must not be run within itself. Returns false to stop. */
+bool interrupt_ask(struct interrupt *interrupt);
 
 /* Counts work that was done. Returns false to stop. `interrupt` may be NULL. */
 static inline bool interrupt_continues(struct interrupt *interrupt, uint64_t work) {

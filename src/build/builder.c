@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "build/options.h"
 #include "build/packer.h"
 #include "build/replay.h"
@@ -13,13 +14,21 @@
 #include "index/index.h"
 #include "net/remote.h"
 #include "os/file.h"
+#include "os/list.h"
 #include "os/lock_file.h"
 #include "os/map.h"
+#include "os/process.h"
 #include "protocol/url.h"
 #include "scan/extract.h"
 #include "scan/scan.h"
 #include "scan/side_index.h"
 #include "shards/framings.h"
+
+enum {
+    PROGRESS_NS = 50 * 1000 * 1000,
+    PATH_WORK = 8 << 10, /* for the interrupt, in bytes: resolving a path */
+    NAME_WORK = 256,     /* copying one */
+};
 
 /* A part of the new index: a shard to scan, or an existing index to replay. */
 struct build_part {
@@ -48,6 +57,7 @@ struct recmap_index_builder {
                               can get its inode number */
     struct file_stat replaced;
     recmap_progress progress;
+    uint64_t progress_at_ns;
     bool is_finished;
 };
 
@@ -271,8 +281,30 @@ static recmap_status is_same_path(bool *is_same, const char *a, const char *b,
     return RECMAP_OK;
 }
 
+/* The progress function, as the interrupt of a build. */
+static int ask_progress(void *context) {
+    recmap_index_builder *builder = context;
+    uint64_t now = clock_ns();
+    if (now - builder->progress_at_ns < PROGRESS_NS) return 0;
+    builder->progress_at_ns = now;
+    return builder->options.progress(builder->options.progress_context, &builder->progress);
+}
+
+/* Opening an index takes milliseconds; a data set may have thousands of parts. */
+static recmap_status ask_before_open(recmap_index_builder *builder, const char *path,
+                                     recmap_error *error) {
+    struct interrupt former =
+        thread_interrupt_replace(builder->options.progress ? ask_progress : NULL, builder);
+    builder->progress.path = path;
+    recmap_status status = interrupt_check(thread_interrupt(), INTERRUPT_WORK, error);
+    builder->progress.path = NULL;
+    thread_interrupt_restore(&former);
+    return status;
+}
+
 static recmap_status open_part(recmap_index_builder *builder, struct index_file **index,
                                char **folder, const char *path, recmap_error *error) {
+    RETURN_IF_FAILED(ask_before_open(builder, path, error));
     RETURN_IF_FAILED(index_open(index, path, &(struct store_options){.is_part = true}, error));
     RETURN_IF_FAILED(check_fits(builder, *index, path, error));
     RETURN_IF_FAILED(path_resolve_folder(folder, path, error));
@@ -309,6 +341,14 @@ static recmap_status resolve_part(struct build_part *part, const recmap_storage 
     return part->resolved ? remote_check_url(part->path, storage, error) : fail_memory(error);
 }
 
+static recmap_status resolve_parts(recmap_index_builder *builder, recmap_error *error) {
+    for (size_t i = 0; i < builder->part_count; i++) {
+        RETURN_IF_FAILED(resolve_part(&builder->parts[i], builder->storage, error));
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), PATH_WORK, error));
+    }
+    return RECMAP_OK;
+}
+
 /* The index must not replace one of its own shards. */
 static recmap_status check_target(const recmap_index_builder *builder, recmap_error *error) {
     for (size_t i = 0; i < builder->part_count; i++) {
@@ -316,6 +356,7 @@ static recmap_status check_target(const recmap_index_builder *builder, recmap_er
         bool is_target = false;
         if (!part->index)
             RETURN_IF_FAILED(is_same_path(&is_target, part->path, builder->path, error));
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), PATH_WORK, error));
         if (!is_target) continue;
         fail(error, RECMAP_INVALID, "the index would replace this shard");
         fail_file(error, part->path);
@@ -336,31 +377,28 @@ static recmap_status fail_twice(const char *path, recmap_error *error) {
     return RECMAP_INVALID;
 }
 
+static recmap_status add_paths(struct path_list *paths, const struct build_part *part,
+                               recmap_error *error) {
+    size_t count = part->index ? (size_t)index_manifest(part->index)->shard_count : 1;
+    for (size_t i = 0; i < count; i++) {
+        char *path = part->index ? replay_shard_path(&index_shards(part->index)[i], part->resolved)
+                                 : strdup(part->resolved);
+        if (!path_list_add(paths, path)) return fail_memory(error);
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), NAME_WORK, error));
+    }
+    return RECMAP_OK;
+}
+
 /* Collects the absolute paths of all shards of all parts, sorts them, and rejects duplicates. */
 static recmap_status check_shards_differ(const recmap_index_builder *builder, recmap_error *error) {
-    size_t count = 0, filled = 0;
-    for (size_t i = 0; i < builder->part_count; i++)
-        count += builder->parts[i].index
-                     ? (size_t)index_manifest(builder->parts[i].index)->shard_count
-                     : 1;
-    char **paths = calloc(count + 1, sizeof *paths);
-    if (!paths) return fail_memory(error);
+    struct path_list paths = PATH_LIST_INIT;
     recmap_status status = RECMAP_OK;
-    for (size_t i = 0; i < builder->part_count; i++) {
-        const struct build_part *part = &builder->parts[i];
-        size_t shards = part->index ? (size_t)index_manifest(part->index)->shard_count : 1;
-        for (size_t s = 0; s < shards; s++)
-            paths[filled++] = part->index
-                                  ? replay_shard_path(&index_shards(part->index)[s], part->resolved)
-                                  : strdup(part->resolved);
-    }
-    for (size_t i = 0; i < filled && status == RECMAP_OK; i++)
-        if (!paths[i]) status = fail_memory(error);
-    if (status == RECMAP_OK) qsort(paths, filled, sizeof *paths, compare_texts);
-    for (size_t i = 1; i < filled && status == RECMAP_OK; i++)
-        if (!strcmp(paths[i - 1], paths[i])) status = fail_twice(paths[i], error);
-    for (size_t i = 0; i < filled; i++) free(paths[i]);
-    free(paths);
+    for (size_t i = 0; status == RECMAP_OK && i < builder->part_count; i++)
+        status = add_paths(&paths, &builder->parts[i], error);
+    if (status == RECMAP_OK) status = path_list_sort(&paths, 0, compare_texts, error);
+    for (size_t i = 1; status == RECMAP_OK && i < paths.count; i++)
+        if (!strcmp(paths.paths[i - 1], paths.paths[i])) status = fail_twice(paths.paths[i], error);
+    path_list_deinit(&paths);
     return status;
 }
 
@@ -442,6 +480,7 @@ static recmap_status add_parts(recmap_index_builder *builder, recmap_error *erro
         struct build_part *part = &builder->parts[i];
         size_t end = i + 1;
         if (part->index) {
+            builder->progress.path = part->path;
             status = replay_index(builder->packer, part->index, part->resolved, error);
         } else {
             while (end < builder->part_count && !builder->parts[end].index) end++;
@@ -479,8 +518,7 @@ static void restore_name(const recmap_index_builder *builder, recmap_error *erro
 
 static recmap_status build(recmap_index_summary *summary, recmap_index_builder *builder,
                            recmap_error *error) {
-    for (size_t i = 0; i < builder->part_count; i++)
-        RETURN_IF_FAILED(resolve_part(&builder->parts[i], builder->storage, error));
+    RETURN_IF_FAILED(resolve_parts(builder, error));
     RETURN_IF_FAILED(check_target(builder, error));
     RETURN_IF_FAILED(check_shards_differ(builder, error));
     RETURN_IF_FAILED(add_parts(builder, error));
@@ -492,7 +530,11 @@ recmap_status recmap_index_builder_finish(recmap_index_summary *summary,
     RETURN_IF_FAILED(check_unfinished(builder, error));
     builder->is_finished = true;
     recmap_index_summary result;
+    struct interrupt former =
+        thread_interrupt_replace(builder->options.progress ? ask_progress : NULL, builder);
     recmap_status status = build(&result, builder, error);
+    thread_interrupt_restore(&former);
+    if (status == RECMAP_CANCELLED) fail(error, status, "cancelled; nothing was written");
     packer_destroy(builder->packer);
     builder->packer = NULL;
     /* Release the lock now, so that a waiting append need not wait for the builder to be destroyed.

@@ -6,11 +6,14 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "os/file.h"
 
 enum {
     BUFFER_PAIRS = 1 << 20, /* 16 MiB, and the same for sorting */
     READ_PAIRS = 1 << 12,   /* read per run at a time while merging: 64 KiB */
+    SORT_PAIRS = 1 << 14,   /* moved between two questions of the interrupt */
+    MERGE_WORK = 64,        /* for the interrupt, in bytes: a pair that leaves the heap */
 };
 
 /* A sorted run in the file, and the window of it that is in memory. */
@@ -61,9 +64,10 @@ void idsort_destroy(struct idsort *sorter) {
     free(sorter);
 }
 
-/* One pass of a stable radix sort, by the 16 bits of the hash above `shift`. */
-static void sort_pass(struct id_pair *sorted, const struct id_pair *pairs, size_t count,
-                      unsigned shift, size_t *starts) {
+/* One pass of a stable radix sort, by the 16 bits of the hash above `shift`. The pairs move to
+ * random places, most of which are not in a cache, so this asks the thread's interrupt. */
+static recmap_status sort_pass(struct id_pair *sorted, const struct id_pair *pairs, size_t count,
+                               unsigned shift, size_t *starts, recmap_error *error) {
     memset(starts, 0, ((size_t)1 << 16) * sizeof *starts);
     for (size_t i = 0; i < count; i++) starts[pairs[i].hash >> shift & 0xffff]++;
     size_t sum = 0;
@@ -72,7 +76,13 @@ static void sort_pass(struct id_pair *sorted, const struct id_pair *pairs, size_
         starts[i] = sum;
         sum += here;
     }
-    for (size_t i = 0; i < count; i++) sorted[starts[pairs[i].hash >> shift & 0xffff]++] = pairs[i];
+    for (size_t first = 0; first < count; first += SORT_PAIRS) {
+        size_t end = count - first < SORT_PAIRS ? count : first + SORT_PAIRS;
+        for (size_t i = first; i < end; i++)
+            sorted[starts[pairs[i].hash >> shift & 0xffff]++] = pairs[i];
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), (end - first) * sizeof *pairs, error));
+    }
+    return RECMAP_OK;
 }
 
 /* The bits in which hashes differ; 0 if the pairs are sorted already. */
@@ -88,24 +98,25 @@ static uint64_t unsorted_bits(const struct id_pair *pairs, size_t count) {
 
 /* Sorts the buffer by the 48 bits of the hash. The sort is stable and pairs with equal hashes were
  * added by ascending number, so they stay in that order. */
-static bool sort_buffer(struct idsort *sorter) {
+static recmap_status sort_buffer(struct idsort *sorter, recmap_error *error) {
     uint64_t bits = unsorted_bits(sorter->buffer, sorter->buffered);
-    if (!bits) return true;
+    if (!bits) return RECMAP_OK;
     size_t *starts = malloc(((size_t)1 << 16) * sizeof *starts);
-    if (!starts) return false;
-    for (unsigned shift = 0; shift < IDS_HASH_BITS; shift += 16) {
+    if (!starts) return fail_memory(error);
+    recmap_status status = RECMAP_OK;
+    for (unsigned shift = 0; status == RECMAP_OK && shift < IDS_HASH_BITS; shift += 16) {
         if (!(bits >> shift & 0xffff)) continue;
-        sort_pass(sorter->scratch, sorter->buffer, sorter->buffered, shift, starts);
+        status = sort_pass(sorter->scratch, sorter->buffer, sorter->buffered, shift, starts, error);
         struct id_pair *sorted = sorter->scratch;
         sorter->scratch = sorter->buffer;
         sorter->buffer = sorted;
     }
     free(starts);
-    return true;
+    return status;
 }
 
 static recmap_status spill(struct idsort *sorter, recmap_error *error) {
-    if (!sort_buffer(sorter)) return fail_memory(error);
+    RETURN_IF_FAILED(sort_buffer(sorter, error));
     if (sorter->fd < 0) RETURN_IF_FAILED(file_create_unnamed(&sorter->fd, sorter->target, error));
     if (!array_reserve(&sorter->runs, &sorter->run_capacity, sorter->run_count + 1,
                        sizeof *sorter->runs))
@@ -184,7 +195,7 @@ static recmap_status begin_merge(struct idsort *sorter, recmap_error *error) {
 }
 
 recmap_status idsort_finish(struct idsort *sorter, recmap_error *error) {
-    if (!sorter->run_count) return sort_buffer(sorter) ? RECMAP_OK : fail_memory(error);
+    if (!sorter->run_count) return sort_buffer(sorter, error);
     if (sorter->buffered) RETURN_IF_FAILED(spill(sorter, error));
     /* Merging needs no buffer, but a window per run. */
     free(sorter->buffer);
@@ -209,6 +220,7 @@ static recmap_status take_smallest(struct idsort *sorter, struct id_pair *pair,
 
 recmap_status idsort_next(struct idsort *sorter, struct id_pair *pairs, size_t capacity,
                           size_t *count, recmap_error *error) {
+    struct interrupt *interrupt = thread_interrupt();
     size_t taken = 0;
     if (!sorter->run_count) {
         size_t left = sorter->buffered - sorter->buffer_next;
@@ -218,6 +230,7 @@ recmap_status idsort_next(struct idsort *sorter, struct id_pair *pairs, size_t c
     }
     while (sorter->heap_count && taken < capacity) {
         RETURN_IF_FAILED(take_smallest(sorter, &pairs[taken], error));
+        RETURN_IF_FAILED(interrupt_check(interrupt, MERGE_WORK, error));
         taken++;
     }
     *count = taken;

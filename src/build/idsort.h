@@ -1,5 +1,6 @@
 /* An external sort for ids: sorts any number of pairs in bounded memory. Full buffers are sorted
- * and spilled to an unnamed file as runs; at the end the runs are merged. */
+ * and spilled to an unnamed file as runs; at the end the runs are merged. All calls that sort or
+ * merge ask the thread's interrupt. */
 #ifndef RECMAP_BUILD_IDSORT_H
 #define RECMAP_BUILD_IDSORT_H
 

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "build/column_stage.h"
 #include "build/count_stage.h"
 #include "build/idsort.h"
@@ -14,6 +15,8 @@
 #include "index/offsets.h"
 #include "os/file.h"
 #include "protocol/url.h"
+
+enum { RECORD_WORK = 32 /* for the interrupt, in bytes */ };
 
 struct packer {
     char *folder; /* of the index, resolved: shards are named relative to it */
@@ -254,8 +257,11 @@ static recmap_status add_record(struct packer *packer, const struct record_run *
 
 recmap_status packer_add_run(struct packer *packer, const struct record_run *run,
                              recmap_error *error) {
+    struct interrupt *interrupt = thread_interrupt();
+    uint64_t work = RECORD_WORK * (1 + packer->stage_count + packer->count_stage_count);
     for (size_t i = 0; i < run->count; i++) {
         recmap_status status = add_record(packer, run, i, error);
+        if (status == RECMAP_OK) status = interrupt_check(interrupt, work, error);
         if (status == RECMAP_OK) continue;
         if (status == RECMAP_FEATURE || status == RECMAP_INVALID)
             fail_at(error, NULL, packer->manifest.record_count - 1, run->offsets[i]);

@@ -5,11 +5,13 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "format/framing.h"
 #include "os/file.h"
 #include "shards/shard_source.h"
 
-enum { RUN_RECORDS = 1 << 14 };
+/* RUN_RECORDS are read at a time. The rest is for the interrupt, in bytes. */
+enum { RUN_RECORDS = 1 << 14, RECORD_WORK = 32, SHARD_WORK = 4096, ID_WORK = 32 };
 
 char *replay_shard_path(const struct index_shard *shard, const char *folder) {
     const char *path = shard->entry.path;
@@ -54,6 +56,8 @@ static recmap_status add_counts(struct record_run *run, struct index_file *index
 
 static recmap_status fill_run(struct record_run *run, struct index_file *index, uint64_t first,
                               uint64_t count, uint64_t overhead, recmap_error *error) {
+    struct interrupt *interrupt = thread_interrupt();
+    uint64_t work = RECORD_WORK * (1 + run->column_count + run->counted_feature_count);
     run_clear(run);
     for (uint64_t number = first; number < first + count; number++) {
         struct index_place place;
@@ -63,6 +67,7 @@ static recmap_status fill_run(struct record_run *run, struct index_file *index, 
         if (!run_add(run, place.offset, place.frame_size - overhead, 0)) return fail_memory(error);
         RETURN_IF_FAILED(add_columns(run, index, number, error));
         RETURN_IF_FAILED(add_counts(run, index, number, error));
+        RETURN_IF_FAILED(interrupt_check(interrupt, work, error));
     }
     return RECMAP_OK;
 }
@@ -120,7 +125,8 @@ static recmap_status add_shard(struct packer *packer, struct record_run *run,
     RETURN_IF_FAILED(begin_shard(packer, shard, folder, error));
     RETURN_IF_FAILED(add_records(packer, run, index, shard, error));
     RETURN_IF_FAILED(add_damages(packer, index, shard, error));
-    return end_shard(packer, index, shard, error);
+    RETURN_IF_FAILED(end_shard(packer, index, shard, error));
+    return interrupt_check(thread_interrupt(), SHARD_WORK, error);
 }
 
 static recmap_status add_ids(struct packer *packer, struct index_file *index, uint64_t first_number,
@@ -132,6 +138,7 @@ static recmap_status add_ids(struct packer *packer, struct index_file *index, ui
             struct id_pair pair = ids_at(&chunk, p);
             pair.number += first_number;
             status = packer_add_id(packer, pair, error);
+            if (status == RECMAP_OK) status = interrupt_check(thread_interrupt(), ID_WORK, error);
         }
         if (status != RECMAP_OK) return status;
     }

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "build/options.h"
 #include "build/packer.h"
 #include "build/target.h"
@@ -164,7 +165,9 @@ static recmap_status append(recmap_writer *writer, const void *data, size_t size
 
 static recmap_status flush_run(recmap_writer *writer, recmap_error *error) {
     if (check_process(writer, error) != RECMAP_OK) return RECMAP_INVALID;
+    struct interrupt former = thread_interrupt_clear();
     recmap_status status = packer_add_run(writer->packer, &writer->run, error);
+    thread_interrupt_restore(&former);
     if (status != RECMAP_OK) fail_file(error, writer->path);
     run_clear(&writer->run);
     return status;
@@ -231,12 +234,21 @@ static recmap_status publish_file(void *context, recmap_error *error) {
 /* The index is complete and synced before the file is published, and is published immediately
  * after it: a crash in between leaves a file without an index, but never an index without its file.
  */
-static recmap_status finish(recmap_writer *writer, recmap_error *error) {
+static recmap_status finish_both(recmap_writer *writer, recmap_error *error) {
     RETURN_IF_FAILED(flush(writer, error));
     RETURN_IF_FAILED(file_sync(writer->file.fd, writer->path, error));
     if (!writer->packer) return publish_file(writer, error);
     RETURN_IF_FAILED(end_index(writer, error));
     return packer_finish(writer->packer, publish_file, writer, NULL, error);
+}
+
+/* No interrupt stops a writer: it could not be finished afterwards, and the records would be lost.
+ */
+static recmap_status finish(recmap_writer *writer, recmap_error *error) {
+    struct interrupt former = thread_interrupt_clear();
+    recmap_status status = finish_both(writer, error);
+    thread_interrupt_restore(&former);
+    return status;
 }
 
 recmap_status recmap_writer_finish(recmap_writer *writer, recmap_error *error) {

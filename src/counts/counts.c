@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 
 recmap_counts *recmap_counts_retain(recmap_counts *counts) {
     atomic_fetch_add_explicit(&counts->references, 1, memory_order_relaxed);
@@ -72,6 +73,7 @@ static recmap_status read_all(recmap_counts *counts, XXH3_state_t *hash, recmap_
             store64(&values[i], values[i]); /* little-endian, on every machine */
         }
         XXH3_128bits_update(hash, values, here * sizeof *values);
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), sizeof values, error));
     }
     return RECMAP_OK;
 }

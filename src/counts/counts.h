@@ -35,7 +35,7 @@ struct recmap_counts {
 
 /* Completes counts whose source and record_count are set and can be read: checks every count and
  * sets the other members. One pass, 2 to 3 ns per record. Errors: INVALID, naming the record, for a
- * count or a sum above RECMAP_COUNTS_MAX; NO_MEMORY. */
+ * count or a sum above RECMAP_COUNTS_MAX; NO_MEMORY; CANCELLED by the thread's interrupt. */
 recmap_status counts_complete(recmap_counts *counts, recmap_error *error);
 
 /* Where counts are read from: values[i] is the count of record first + i. */

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "counts/counts.h"
 #include "os/memory.h"
 
@@ -144,6 +145,7 @@ static recmap_status measure_blocks(uint64_t *word_count, struct packed_counts *
         RETURN_IF_FAILED(read_block(&block, reader, packed->base.record_count, b, error));
         packed->blocks[b] = (struct packed_block){block.min, *word_count << 8 | block.width};
         *word_count += 2 * (uint64_t)block.width;
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), sizeof block.values, error));
     }
     return RECMAP_OK;
 }
@@ -160,6 +162,7 @@ static recmap_status store_blocks(struct packed_counts *packed, const struct cou
         if (block.min != measured->min || block.width != (measured->bits & 0xff))
             return fail(error, RECMAP_CORRUPT, "element counts changed while they were being read");
         store_block(packed->words + (measured->bits >> 8), &block);
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), sizeof block.values, error));
     }
     return RECMAP_OK;
 }

@@ -7,11 +7,19 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/json.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "dataset/concat.h"
 #include "dataset/damage_json.h"
+#include "os/process.h"
 #include "scan/scan.h"
+
+enum {
+    PROGRESS_NS = 50 * 1000 * 1000,
+    LOST_WORK = 128, /* for the interrupt, in bytes: looking up a record that the scan missed */
+};
 
 struct finding {
     uint64_t shard_index, record, offset, length;
@@ -202,11 +210,13 @@ static recmap_status list_all_lost(struct verification *verification, recmap_err
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; i < verification->lost_count; i++)
         for (uint64_t r = verification->lost[i].begin;
-             status == RECMAP_OK && r < verification->lost[i].end; r++)
+             status == RECMAP_OK && r < verification->lost[i].end; r++) {
             status = list_lost(&stretch, verification, end, r, error);
-    if (report->count > end)
-        qsort(report->findings + before, report->count - before, sizeof *report->findings,
-              compare_findings);
+            if (status == RECMAP_OK) status = interrupt_check(thread_interrupt(), LOST_WORK, error);
+        }
+    if (status == RECMAP_OK && report->count > end)
+        status = sort_items(report->findings + before, report->count - before,
+                            sizeof *report->findings, compare_findings, error);
     return status;
 }
 
@@ -364,6 +374,32 @@ static recmap_status verify(struct verification *verification, const recmap_veri
     return options->index_only ? RECMAP_OK : scan_all(verification, options, error);
 }
 
+/* The progress function, as the interrupt of checking the index. */
+struct index_progress {
+    const recmap_verify_options *options;
+    const char *path;
+    uint64_t asked_ns;
+};
+
+static int ask_progress(void *context) {
+    struct index_progress *asked = context;
+    uint64_t now = clock_ns();
+    if (now - asked->asked_ns < PROGRESS_NS) return 0;
+    asked->asked_ns = now;
+    recmap_progress progress = {.path = asked->path};
+    return asked->options->progress(asked->options->progress_context, &progress);
+}
+
+static recmap_status verify_or_stop(struct verification *verification,
+                                    const recmap_verify_options *options, recmap_error *error) {
+    struct index_progress asked = {.options = options, .path = dataset_path(verification->dataset)};
+    struct interrupt former =
+        thread_interrupt_replace(options->progress ? ask_progress : NULL, &asked);
+    recmap_status status = verify(verification, options, error);
+    thread_interrupt_restore(&former);
+    return status;
+}
+
 recmap_status recmap_dataset_verify(recmap_report **report, recmap_dataset *dataset,
                                     const recmap_verify_options *options, recmap_error *error) {
     static const recmap_verify_options defaults = RECMAP_VERIFY_OPTIONS_INIT;
@@ -376,8 +412,9 @@ recmap_status recmap_dataset_verify(recmap_report **report, recmap_dataset *data
     struct verification verification = {
         .report = fresh, .dataset = dataset, .identity = identity_create(), .is_first = true};
     if (fresh) fresh->dataset = dataset;
-    recmap_status status = fresh && verification.identity ? verify(&verification, options, error)
-                                                          : fail_memory(error);
+    recmap_status status = fresh && verification.identity
+                               ? verify_or_stop(&verification, options, error)
+                               : fail_memory(error);
     identity_destroy(verification.identity);
     free(verification.lost);
     if (status == RECMAP_OK) *report = fresh;

@@ -4,9 +4,15 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/search.h"
 #include "index/index_file.h"
 #include "os/thread.h"
+
+enum {
+    PLACE_WORK = 16, /* for the interrupt, in bytes: what is decoded of a record */
+    CHUNK_WORK = 16 << 10,
+};
 
 const struct manifest *index_manifest(const struct index_file *index) {
     return &index->manifest;
@@ -366,6 +372,7 @@ static recmap_status check_counts(struct index_file *index, recmap_error *error)
         for (uint64_t first = 0; first < record_count; first += COUNT_BLOCK_RECORDS) {
             size_t here = (size_t)min_u64(record_count - first, COUNT_BLOCK_RECORDS);
             RETURN_IF_FAILED(index_read_counts(counts, index, feature, first, here, error));
+            RETURN_IF_FAILED(interrupt_check(thread_interrupt(), here * PLACE_WORK, error));
         }
     return RECMAP_OK;
 }
@@ -402,28 +409,58 @@ recmap_status index_points(struct point_list *points, struct index_file *index, 
     return status;
 }
 
-/* Opens every value in the way readers do: first the hashes, then what is decoded from the values.
- */
-recmap_status index_check_all(struct index_file *index, recmap_error *error) {
-    recmap_status status = store_check_all(index->store, error);
-    for (int table = 0; status == RECMAP_OK && table < STORE_TABLE_COUNT; table++) {
+/* Checks the hashes of all values. */
+static recmap_status check_values(struct index_file *index, recmap_error *error) {
+    for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;
-        store_values(index->store, (enum store_table)table, &count);
-        for (size_t i = 0; status == RECMAP_OK && i < count; i++)
-            status = store_check(index->store, (enum store_table)table, i, error);
-    }
-    struct index_place place;
-    for (uint64_t n = 0; status == RECMAP_OK && n < index->manifest.record_count; n++)
-        status = index_locate(&place, index, n, error);
-    for (size_t s = 0; status == RECMAP_OK && s < index->manifest.shard_count; s++) {
-        struct point_list points = {0};
-        status = index_points(&points, index, s, error);
-        points_deinit(&points);
-    }
-    for (size_t chunk = 0; chunk < index->column_chunk_count; chunk++)
-        for (size_t c = 0; status == RECMAP_OK && c < index->manifest.column_count; c++) {
-            struct column_chunk opened;
-            status = index_column_chunk(&opened, index, c, chunk, error);
+        const struct store_value *values =
+            store_values(index->store, (enum store_table)table, &count);
+        for (size_t i = 0; i < count; i++) {
+            RETURN_IF_FAILED(store_check(index->store, (enum store_table)table, i, error));
+            RETURN_IF_FAILED(interrupt_check(thread_interrupt(), values[i].size, error));
         }
-    return status == RECMAP_OK ? check_counts(index, error) : status;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status check_places(struct index_file *index, recmap_error *error) {
+    struct interrupt *interrupt = thread_interrupt();
+    struct index_place place;
+    for (uint64_t number = 0; number < index->manifest.record_count; number++) {
+        RETURN_IF_FAILED(index_locate(&place, index, number, error));
+        RETURN_IF_FAILED(interrupt_check(interrupt, PLACE_WORK, error));
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status check_points(struct index_file *index, recmap_error *error) {
+    for (size_t shard = 0; shard < index->manifest.shard_count; shard++) {
+        struct point_list points = {0};
+        RETURN_IF_FAILED(index_points(&points, index, shard, error));
+        uint64_t work = points.count * INFLATE_WINDOW_MAX + PLACE_WORK;
+        points_deinit(&points);
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), work, error));
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status check_columns(struct index_file *index, recmap_error *error) {
+    for (size_t chunk = 0; chunk < index->column_chunk_count; chunk++)
+        for (size_t c = 0; c < index->manifest.column_count; c++) {
+            struct column_chunk opened;
+            RETURN_IF_FAILED(index_column_chunk(&opened, index, c, chunk, error));
+            RETURN_IF_FAILED(interrupt_check(thread_interrupt(), CHUNK_WORK, error));
+        }
+    return RECMAP_OK;
+}
+
+/* Opens every value in the way readers do: first the hashes, then what is decoded from the values.
+ * Asks the thread's interrupt. */
+recmap_status index_check_all(struct index_file *index, recmap_error *error) {
+    recmap_status (*const checks[])(struct index_file *, recmap_error *) = {
+        check_values, check_places, check_points, check_columns, check_counts};
+    RETURN_IF_FAILED(store_check_all(index->store, error));
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        RETURN_IF_FAILED(checks[i](index, error));
+    return RECMAP_OK;
 }

@@ -20,8 +20,10 @@ static int compare_int64(const void *a, const void *b) {
 static recmap_status sort_unique(int64_t *values, size_t *count, recmap_error *error) {
     RETURN_IF_FAILED(sort_items(values, *count, sizeof *values, compare_int64, error));
     size_t kept = 0;
-    for (size_t i = 0; i < *count; i++)
+    for (size_t i = 0; i < *count; i++) {
         if (!i || values[i] != values[kept - 1]) values[kept++] = values[i];
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), sizeof *values, error));
+    }
     *count = kept;
     return RECMAP_OK;
 }
@@ -32,6 +34,7 @@ static recmap_status add_labels(int64_t *distinct, size_t *distinct_count, const
                                 size_t n, recmap_error *error) {
     size_t count = 0, sorted = 0;
     for (size_t i = 0; i < n; i++) {
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), sizeof *labels, error));
         if (count && distinct[count - 1] == labels[i]) continue;
         distinct[count++] = labels[i];
         /* Few labels in many records: remove duplicates before there are many. */

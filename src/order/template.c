@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 
-enum { TURN_WORK = 64 /* for the interrupt, in bytes */ };
+enum { TURN_WORK = 64, PUSH_WORK = 8 }; /* for the interrupt, in bytes */
 
 /* A group's next turn. It is scheduled at its release slot or later, and before its deadline. */
 struct turn {
@@ -54,16 +54,20 @@ static uint32_t deadline_of(const struct groups *groups, uint32_t group, uint32_
     return (uint32_t)((((uint64_t)turn + 1) * groups->n + size - 1) / size);
 }
 
-/* Asks the thread's interrupt: with many groups, each turn takes a microsecond. */
+/* Asks the thread's interrupt: with many groups, each turn takes a microsecond, and all groups are
+ * released before the first slot. */
 static recmap_status fill(uint32_t *places, uint32_t *positions, const struct groups *groups,
                           struct heap *heap, struct heap *released, uint32_t *turns,
                           recmap_error *error) {
-    for (uint32_t g = 0; g < groups->count; g++)
+    for (uint32_t g = 0; g < groups->count; g++) {
         if (groups_size(groups, g)) heap_push(heap, (struct turn){0, g});
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), PUSH_WORK, error));
+    }
     for (uint32_t slot = 0; slot < groups->n; slot++) {
         while (heap->count && heap->turns[0].key <= slot) {
             uint32_t group = heap_pop(heap).group;
             heap_push(released, (struct turn){deadline_of(groups, group, turns[group]), group});
+            RETURN_IF_FAILED(interrupt_check(thread_interrupt(), TURN_WORK, error));
         }
         uint32_t group = heap_pop(released).group;
         uint32_t place = groups->first[group] + turns[group]++;

@@ -9,7 +9,7 @@
 #include "base/interrupt.h"
 #include "permutation/wide.h"
 
-enum { WEIGHT_WORK = 32 /* for the interrupt, in bytes */ };
+enum { WEIGHT_WORK = 32, CHECK_WORK = 8 }; /* for the interrupt, in bytes */
 
 /* A positive double as mantissa * 2^(exponent - 53), where the mantissa has 53 bits. */
 struct parts {
@@ -42,6 +42,7 @@ static recmap_status check_weights(double *largest, const double *weights, size_
                         "the weight of %s %zu is %g: it must be finite and not negative", what, i,
                         weights[i]);
         if (weights[i] > found) found = weights[i];
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), CHECK_WORK, error));
     }
     if (!(found > 0)) return fail(error, RECMAP_INVALID, "all weights are 0");
     *largest = found;

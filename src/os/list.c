@@ -9,8 +9,12 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/interrupt.h"
+#include "base/sort.h"
 #include "os/file.h"
 #include "os/tree.h"
+
+enum { PATH_WORK = 4 << 10 /* for the interrupt, in bytes: looking at a file */ };
 
 recmap_status path_get_kind(enum path_kind *kind, const char *path, recmap_error *error) {
     struct stat st;
@@ -41,11 +45,27 @@ void path_list_deinit(struct path_list *list) {
     *list = (struct path_list)PATH_LIST_INIT;
 }
 
+/* An interrupted sort leaves some items twice and others nowhere, but each path must be freed once:
+ * so this sorts a copy of the pointers. */
+recmap_status path_list_sort(struct path_list *list, size_t first,
+                             int (*compare)(const void *a, const void *b), recmap_error *error) {
+    size_t count = list->count - first;
+    if (count < 2) return RECMAP_OK;
+    char **sorted = malloc(count * sizeof *sorted);
+    if (!sorted) return fail_memory(error);
+    memcpy(sorted, list->paths + first, count * sizeof *sorted);
+    recmap_status status = sort_items(sorted, count, sizeof *sorted, compare, error);
+    if (status == RECMAP_OK) memcpy(list->paths + first, sorted, count * sizeof *sorted);
+    free(sorted);
+    return status;
+}
+
 /* Takes ownership of `path` and adds it, unless it is something that cannot be a shard. */
 static recmap_status add_file(struct path_list *list, char *path, recmap_error *error) {
     if (!path) return fail_memory(error);
-    enum path_kind kind;
+    enum path_kind kind = PATH_OTHER;
     recmap_status status = path_get_kind(&kind, path, error);
+    if (status == RECMAP_OK) status = interrupt_check(thread_interrupt(), PATH_WORK, error);
     if (status != RECMAP_OK || kind == PATH_FOLDER || kind == PATH_OTHER) {
         free(path);
         return status;

@@ -33,8 +33,15 @@ bool path_list_add(struct path_list *list, char *path);
 void path_list_cut(struct path_list *list, size_t count);
 void path_list_deinit(struct path_list *list);
 
+/* Sorts the paths from `first` on. Asks the thread's interrupt, and changes nothing after an error:
+ * NO_MEMORY, CANCELLED. */
+recmap_status path_list_sort(struct path_list *list, size_t first,
+                             int (*compare)(const void *a, const void *b), recmap_error *error);
+
 /* Returns whether a file name is of interest. */
 typedef bool (*path_filter)(const char *name);
+
+/* The functions that list files ask the thread's interrupt. */
 
 /* Adds the files of a folder whose names pass `filter`, in unspecified order. Skips folders, FIFOs,
  * sockets and devices. Broken links are included, so that opening them reports what is missing. */

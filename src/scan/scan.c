@@ -13,6 +13,8 @@
 enum {
     CERTAIN_SIZE = 64, /* a file of fewer bytes may look like another kind of file by chance */
     PROGRESS_NS = 50 * 1000 * 1000,
+    OPEN_WORK = 16 << 10, /* for the interrupt, in bytes: opening a shard */
+    DAMAGE_WORK = 1024,   /* adding damage to the index, or searching for it there */
 };
 
 struct scan {
@@ -28,14 +30,18 @@ struct scan {
 static recmap_status report_progress(struct scan *scan, recmap_error *error) {
     const struct scan_options *options = scan->options;
     uint64_t now = clock_ns();
-    if (!options->progress || now - scan->progress_at_ns < PROGRESS_NS) return RECMAP_OK;
+    if (!options->progress) return interrupt_check(thread_interrupt(), INTERRUPT_WORK, error);
+    if (now - scan->progress_at_ns < PROGRESS_NS) return RECMAP_OK;
     scan->progress_at_ns = now;
-    if (!options->progress(options->progress_context, scan->progress)) return RECMAP_OK;
+    struct interrupt former = thread_interrupt_clear();
+    int must_stop = options->progress(options->progress_context, scan->progress);
+    thread_interrupt_restore(&former);
+    if (!must_stop) return RECMAP_OK;
     return fail(error, RECMAP_CANCELLED, "cancelled; nothing was written");
 }
 
 /* The interrupt function of the calling thread, while it opens shards or reads them itself. */
-static int must_stop(void *context) {
+static int ask_progress(void *context) {
     return report_progress(context, NULL) != RECMAP_OK;
 }
 
@@ -86,6 +92,7 @@ static recmap_status take_findings(struct scan *scan, const struct scan_shard *s
     for (size_t i = 0; status == RECMAP_OK && i < findings->damage_count; i++) {
         const struct scan_damage *damage = &findings->damages[i];
         status = add_damage(scan, damage->offset, damage->length, damage->reason, error);
+        if (status == RECMAP_OK) status = interrupt_check(thread_interrupt(), DAMAGE_WORK, error);
     }
     if (status != RECMAP_OK) return status;
     scan->progress->record_count += findings->run.count;
@@ -219,6 +226,7 @@ static recmap_status detect_shards(struct scan *scan, const char *const *paths,
             return shard->status;
         }
         scan->progress->bytes_total += shard->stat.size;
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), OPEN_WORK, error));
     }
     return RECMAP_OK;
 }
@@ -236,7 +244,8 @@ recmap_status scan_shards(const char *const *paths, size_t path_count, const str
         .progress = options->totals,
     };
     if (!scan.shards) return fail_memory(error);
-    struct interrupt former = thread_interrupt_replace(options->progress ? must_stop : NULL, &scan);
+    struct interrupt former =
+        thread_interrupt_replace(options->progress ? ask_progress : NULL, &scan);
     recmap_status status = detect_shards(&scan, paths, error);
     if (status == RECMAP_OK) {
         status = segments_init(&scan.segments, scan.shards, path_count, options, error);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "os/file.h"
 #include "shards/image.h"
 
@@ -168,6 +169,14 @@ static recmap_status check_record(struct frame *frame, struct side_index *side, 
     return fail_line(side, error, what);
 }
 
+static recmap_status report_progress(const struct scan_options *options, recmap_error *error) {
+    if (!options->progress) return RECMAP_OK;
+    struct interrupt former = thread_interrupt_clear();
+    int must_stop = options->progress(options->progress_context, options->totals);
+    thread_interrupt_restore(&former);
+    return must_stop ? fail(error, RECMAP_CANCELLED, "cancelled; nothing was written") : RECMAP_OK;
+}
+
 /* Passes the collected records to the sink and reports progress. Before that, both files must
  * still be whole: the records may otherwise come from zeros that replace missing pages. */
 static recmap_status flush_run(struct side_index *side, recmap_error *error) {
@@ -185,10 +194,7 @@ static recmap_status flush_run(struct side_index *side, recmap_error *error) {
     progress->record_count += side->run.count;
     progress->path = side->shard.path;
     run_clear(&side->run);
-    if (!side->options->progress ||
-        !side->options->progress(side->options->progress_context, progress))
-        return RECMAP_OK;
-    return fail(error, RECMAP_CANCELLED, "cancelled; nothing was written");
+    return report_progress(side->options, error);
 }
 
 static recmap_status add_record(struct side_index *side, const struct frame *frame,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/natural.h"
 #include "net/signed_urls.h"
 #include "os/file.h"
@@ -22,6 +23,8 @@
 
 /* List files may name list files. The limit catches those that name each other in a circle. */
 #define LIST_DEPTH_LIMIT 16
+
+enum { PATH_WORK = 4 << 10 /* for the interrupt, in bytes: looking at a file */ };
 
 struct recmap_shards {
     struct path_list list;
@@ -117,11 +120,6 @@ static int compare_paths(const void *a, const void *b) {
     return natural_compare(*(char *const *)a, *(char *const *)b);
 }
 
-static void sort_from(struct path_list *list, size_t first) {
-    if (list->count - first > 1)
-        qsort(list->paths + first, list->count - first, sizeof *list->paths, compare_paths);
-}
-
 static recmap_status add_file(struct path_list *list, const char *path, recmap_error *error) {
     return path_list_add(list, strdup(path)) ? RECMAP_OK : fail_memory(error);
 }
@@ -136,6 +134,7 @@ static recmap_status check_links(const struct path_list *list, size_t first, rec
     for (size_t i = first; i < list->count; i++) {
         enum path_kind kind;
         RETURN_IF_FAILED(path_get_kind(&kind, list->paths[i], error));
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), PATH_WORK, error));
         if (kind != PATH_MISSING) continue;
         fail_missing(error, list->paths[i], "there is no such file: the link is broken");
         fail_advise(error, "restore the file that it leads to, or remove the link");
@@ -167,9 +166,8 @@ static recmap_status add_folder(struct path_list *list, const char *name,
         return fail_name(error, name, "the folder contains no shards",
                          "hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and "
                          "subfolders are ignored");
-    sort_from(list, first);
-    sort_from(expansion->left_out, first_left_out);
-    return RECMAP_OK;
+    RETURN_IF_FAILED(path_list_sort(list, first, compare_paths, error));
+    return path_list_sort(expansion->left_out, first_left_out, compare_paths, error);
 }
 
 static const char *start_of_names(unsigned depth) {
@@ -186,7 +184,7 @@ static recmap_status add_matches(struct path_list *list, const char *pattern, un
         fail_advise(error, "check the pattern; %s", start_of_names(depth));
         return RECMAP_INVALID;
     }
-    sort_from(list, first);
+    RETURN_IF_FAILED(path_list_sort(list, first, compare_paths, error));
     return check_links(list, first, error);
 }
 
@@ -241,7 +239,8 @@ static char *format_set_path(const char *name, const struct shard_set *set, unsi
 static recmap_status check_is_there(const char *name, const char *path, recmap_error *error) {
     enum path_kind kind;
     RETURN_IF_FAILED(path_get_kind(&kind, path, error));
-    return kind == PATH_MISSING ? fail_set(name, path, error) : RECMAP_OK;
+    if (kind == PATH_MISSING) return fail_set(name, path, error);
+    return interrupt_check(thread_interrupt(), PATH_WORK, error);
 }
 
 static recmap_status add_set(struct path_list *list, const char *name, const struct shard_set *set,
@@ -290,7 +289,9 @@ static bool is_blank(const char *line) {
 /* Adds list file and line to an error. Of nested list files, the innermost one is named. */
 static void place_error(recmap_error *error, struct list_expansion *expansion,
                         const char *list_path, uint64_t number) {
-    if (!error || expansion->is_placed || error->status == RECMAP_NO_MEMORY) return;
+    if (!error || expansion->is_placed || error->status == RECMAP_NO_MEMORY ||
+        error->status == RECMAP_CANCELLED)
+        return;
     recmap_error inner = *error;
     fail(error, inner.status, "line %" PRIu64 ": %s: %s", number, inner.path, inner.message);
     fail_at(error, list_path, inner.record, inner.offset);
@@ -317,6 +318,7 @@ static recmap_status add_lines(struct path_list *list, const char *list_path, ch
         if (stop > line && stop[-1] == '\r') stop[-1] = 0;
         if (!is_blank(line) && line[0] != '#') {
             recmap_status status = add_line(list, list_path, line, expansion, error);
+            if (status == RECMAP_OK) status = interrupt_check(thread_interrupt(), PATH_WORK, error);
             if (status != RECMAP_OK) {
                 place_error(error, expansion, list_path, number);
                 return status;
@@ -420,8 +422,7 @@ static recmap_status add_remote(struct path_list *list, const char *name,
     recmap_storage_release(storage);
     if (status != RECMAP_OK) return status;
     if (list->count == first) return fail_no_objects(name, error);
-    sort_from(list, first);
-    return RECMAP_OK;
+    return path_list_sort(list, first, compare_paths, error);
 }
 
 /* Keeps the complete URL of a shard that is named without its query. */

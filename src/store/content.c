@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "os/file.h"
 
 enum { PIECE_SIZE = 1 << 20 };
@@ -27,6 +28,7 @@ static recmap_status add_file(XXH3_state_t *state, int fd, uint64_t size, const 
         size_t part = (size_t)min_u64(size - offset, PIECE_SIZE);
         status = file_read_at(fd, piece, part, offset, path, error);
         if (status == RECMAP_OK) XXH3_128bits_update(state, piece, part);
+        if (status == RECMAP_OK) status = interrupt_check(thread_interrupt(), part, error);
     }
     free(piece);
     return status;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "os/file.h"
 #include "store/content.h"
 #include "store/environment.h"
@@ -63,6 +64,7 @@ recmap_status store_writer_put(struct store_writer *writer, enum store_table tab
                                struct store_key key, const void *data, size_t size,
                                recmap_error *error) {
     recmap_status status = put_value(writer, table, key, data, size, error);
+    if (status == RECMAP_OK) status = interrupt_check(thread_interrupt(), size, error);
     writer->has_failed |= status != RECMAP_OK;
     return status;
 }

@@ -71,7 +71,7 @@ int progress_bar_report(void *context, const recmap_progress *report) {
     struct progress_bar *progress = context;
     double now = progress_now();
     if (report->is_waiting) tell_wait(progress, report);
-    else if (progress->is_shown && now - progress->drawn >= 0.1) {
+    else if (progress->is_shown && report->bytes_total && now - progress->drawn >= 0.1) {
         draw(progress, report, now);
         progress->drawn = now;
     }

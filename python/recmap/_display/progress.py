@@ -38,10 +38,10 @@ class _Bar:
 
     def __call__(self, done: int, total: int, records: int, path: str) -> None:
         now = time.monotonic()
-        if now - self._drawn < 0.2:
+        if not total or now - self._drawn < 0.2:  # a merge reads no shards
             return
         self._drawn = now
-        share = done / total if total else 1.0
+        share = done / total
         rate = done / (now - self._start)
         left = (total - done) / rate if rate else 0.0
         filled = int(20 * share)

@@ -3,6 +3,7 @@
 #include "base/arguments.h"
 #include "base/errors.h"
 #include "base/module.h"
+#include "base/signals.h"
 
 PyObject *counts_wrap(recmap_counts *counts) {
     struct counts_object *object = PyObject_New(struct counts_object, counts_type);
@@ -34,9 +35,10 @@ static PyObject *make(PyObject *unused, PyObject *array) {
     recmap_counts *counts = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    Py_BEGIN_ALLOW_THREADS
+    struct signal_check check;
+    signals_start(&check);
     status = recmap_counts_create(&counts, buffer.buf, value_size, count, &error);
-    Py_END_ALLOW_THREADS
+    signals_stop(&check);
     PyBuffer_Release(&buffer);
     return status == RECMAP_OK ? counts_wrap(counts) : raise_error(&error);
 }

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include <recmap/interrupt.h>
+
 #include "support/build.h"
 #include "support/folder.h"
 
@@ -68,8 +70,50 @@ static void test_many(void **state) {
     if (is_long()) check((size_t)12 << 20, (uint64_t)1 << 48, &random);
 }
 
+struct questions {
+    size_t count, stop;
+};
+
+static int answer(void *context) {
+    struct questions *questions = context;
+    return questions->count++ == questions->stop;
+}
+
+static recmap_status sort_all(size_t count) {
+    struct idsort *sorter;
+    struct id_pair pairs[1000];
+    struct rng random = {3};
+    size_t taken = 1;
+    recmap_status status = idsort_create(&sorter, "target", NULL);
+    for (size_t i = 0; status == RECMAP_OK && i < count; i++)
+        status =
+            idsort_add(sorter, (struct id_pair){rng_below(&random, (uint64_t)1 << 48), i}, NULL);
+    if (status == RECMAP_OK) status = idsort_finish(sorter, NULL);
+    while (status == RECMAP_OK && taken) status = idsort_next(sorter, pairs, 1000, &taken, NULL);
+    idsort_destroy(sorter);
+    return status;
+}
+
+/* Three passes over a buffer and a half, and merging, can be stopped at any question. */
+static void test_interrupts(void **state) {
+    (void)state;
+    const size_t count = 3 << 19, piece = 1 << 14;
+    struct questions all = {0, SIZE_MAX};
+    recmap_thread_set_interrupt(answer, &all);
+    assert_int_equal(sort_all(count), RECMAP_OK);
+    assert_int_equal(all.count, 3 * count / piece + count * 64 / (256 << 10));
+    for (size_t stop = 0; stop < all.count; stop += all.count / 8) {
+        struct questions questions = {0, stop};
+        recmap_thread_set_interrupt(answer, &questions);
+        assert_int_equal(sort_all(count), RECMAP_CANCELLED);
+        assert_int_equal(questions.count, stop + 1);
+        assert_int_equal(folder_count(), 0);
+    }
+    recmap_thread_set_interrupt(NULL, NULL);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
-    const struct CMUnitTest tests[] = {TEST(few), TEST(many)};
+    const struct CMUnitTest tests[] = {TEST(few), TEST(many), TEST(interrupts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

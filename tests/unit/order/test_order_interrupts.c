@@ -76,6 +76,13 @@ static recmap_status create_windows(const struct fixture *fixture) {
     return finish(recmap_order_windows(&order, fixture->counts, &options, NULL), &order);
 }
 
+static recmap_status create_counts(const struct fixture *fixture) {
+    recmap_counts *counts = NULL;
+    recmap_status status = recmap_counts_create(&counts, fixture->labels, 8, RECORDS, NULL);
+    recmap_counts_release(counts);
+    return status;
+}
+
 static recmap_status list_pieces(const struct fixture *fixture) {
     recmap_pieces pieces = RECMAP_PIECES_INIT;
     recmap_status status =
@@ -139,11 +146,11 @@ static int stop(void **state) {
 
 /* Distinct labels are sorted: about 20 comparisons each. */
 static void test_grouped(void **state) {
-    check_call(create_grouped, *state, 60);
+    check_call(create_grouped, *state, 115);
 }
 
 static void test_stratified(void **state) {
-    check_call(create_stratified, *state, 110);
+    check_call(create_stratified, *state, 166);
 }
 
 static void test_bucketed(void **state) {
@@ -151,7 +158,7 @@ static void test_bucketed(void **state) {
 }
 
 static void test_weighted(void **state) {
-    check_call(create_weighted, *state, 10);
+    check_call(create_weighted, *state, 44);
 }
 
 /* So few documents are packed by the calling thread alone, which makes the questions predictable.
@@ -164,6 +171,11 @@ static void test_windows(void **state) {
     check_call(create_windows, *state, 2);
 }
 
+/* They are read three times. */
+static void test_counts(void **state) {
+    check_call(create_counts, *state, 3 * RECORDS * 8 / (256 << 10));
+}
+
 static void test_pieces(void **state) {
     check_call(list_pieces, *state, ROWS * 256 / (256 << 10));
 }
@@ -173,7 +185,7 @@ int main(void) {
         cmocka_unit_test(test_grouped),  cmocka_unit_test(test_stratified),
         cmocka_unit_test(test_bucketed), cmocka_unit_test(test_weighted),
         cmocka_unit_test(test_packed),   cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_pieces),   cmocka_unit_test(test_counts),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
