@@ -206,6 +206,16 @@ typedef struct recmap_span_statistics {
 /* Never fails. Threads: any. */
 RECMAP_API recmap_span_statistics recmap_dataset_get_span_statistics(const recmap_dataset *dataset);
 
+/* Reads of remote shards since the data set was opened, with a cache (options.cache). */
+typedef struct recmap_cache_statistics {
+    uint64_t hit_count;  /* reads that the cache answered */
+    uint64_t miss_count; /* reads for which an object was requested */
+} recmap_cache_statistics;
+
+/* All zeros without a cache. Never fails. Threads: any. */
+RECMAP_API recmap_cache_statistics
+recmap_dataset_get_cache_statistics(const recmap_dataset *dataset);
+
 /* The compressed shards of a data set; all zeros if there are none. If the spans together are
  * larger than `keep_size`, random access to many records inflates about one span per record. */
 typedef struct recmap_span_info {

@@ -172,6 +172,9 @@ typedef struct recmap_loader_statistics {
     uint64_t byte_count;        /* of payloads */
     uint64_t caller_wait_ns;    /* time that recmap_loader_next waited for a batch */
     uint64_t worker_wait_ns;    /* time that workers waited for room, summed over all threads */
+    uint64_t fill_ns;           /* time that workers read, checked and parsed, over all threads */
+    uint64_t parse_ns;          /* the part of it that parsing took; 0 of rows, which are decoded
+                                   while they are read */
     uint64_t skipped_count;     /* bad records, left out or replaced */
     uint64_t readahead_count;   /* records that the kernel was asked to read ahead */
     uint64_t readahead_records; /* current read-ahead distance in records */

@@ -3,15 +3,22 @@
 recmap.metrics.prometheus(loader)                       # needs prometheus-client
 report = recmap.metrics.scalars(loader, writer.add_scalar)
 report(step)                                            # now and then
+with recmap.metrics.live(loader):                       # a picture in a notebook
+    for batch in loader: ...
 """
 
 from __future__ import annotations
 
+import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
+from ._display.live import LiveDisplay, sparkline_html
+from ._display.tables import facts_html
 from ._errors import Error
 from ._loader.loader import Loader
 from ._loader.stages import Statistics
@@ -19,7 +26,7 @@ from ._loader.stages import Statistics
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-__all__ = ["prometheus", "scalars"]
+__all__ = ["live", "prometheus", "scalars"]
 
 # name: (key of the statistics, factor, help)
 _COUNTERS = {
@@ -29,6 +36,10 @@ _COUNTERS = {
     "skipped_records": ("skipped", 1, "Records skipped or replaced"),
     "caller_wait_seconds": ("caller_wait_ns", 1e-9, "Time that batches were waited for"),
     "worker_wait_seconds": ("worker_wait_ns", 1e-9, "Time that reading threads waited for room"),
+    "fill_seconds": ("fill_ns", 1e-9, "Time that threads read, checked and parsed records"),
+    "parse_seconds": ("parse_ns", 1e-9, "Time that threads parsed records"),
+    "cache_hits": ("cache_hits", 1, "Reads of remote shards that the cache answered"),
+    "cache_misses": ("cache_misses", 1, "Reads of remote shards that were requested"),
     "transform_seconds": ("transform_ns", 1e-9, "Time in the transform, in all threads"),
     "transform_wait_seconds": ("transform_wait_ns", 1e-9, "Time that the transform was waited for"),
 }
@@ -45,9 +56,11 @@ def prometheus(
 
     The metrics are ``recmap_loader_batches_total``, ``_records_total``, ``_bytes_total``,
     ``_skipped_records_total``, ``_caller_wait_seconds_total``, ``_worker_wait_seconds_total``,
-    ``_transform_seconds_total``, ``_transform_wait_seconds_total``, ``_batches_ready``,
-    ``_threads``, ``_epoch``, ``_position`` and ``_limiting_stage``, which is 1 for the stage that
-    limits. They are read when the registry is scraped and cost the loader nothing in between.
+    ``_fill_seconds_total``, ``_parse_seconds_total``, ``_cache_hits_total``,
+    ``_cache_misses_total``, ``_transform_seconds_total``, ``_transform_wait_seconds_total``,
+    ``_batches_ready``, ``_threads``, ``_epoch``, ``_position`` and ``_limiting_stage``, which is 1
+    for the stage that limits. They are read when the registry is scraped and cost the loader
+    nothing in between.
 
     Args:
         registry: where to register; None: prometheus-client's default registry.
@@ -178,3 +191,83 @@ def _rates(before: Statistics, now: Statistics, seconds: float) -> dict[str, flo
         "wait_share": min(waited / 1e9 / seconds, 1.0),
         "batches_ready": float(now["batches_ready"]),
     }
+
+
+class _Live:
+    """What `live` returns. A thread draws; entering starts it, leaving ends it."""
+
+    def __init__(self, loader: Loader[Any], every: float) -> None:
+        self._loader = loader
+        self._every = every
+        self._display = LiveDisplay()
+        self._rates: deque[float] = deque(maxlen=120)  # records per second
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="recmap live", daemon=True)
+        self._before, self._before_ns = loader.statistics, time.monotonic_ns()
+
+    def __enter__(self) -> _Live:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stopped.set()
+        self._thread.join()
+        self._display.close()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(self._every):
+            self._draw()
+        self._draw()
+
+    def _draw(self) -> None:
+        found, now_ns = self._loader.statistics, time.monotonic_ns()
+        rates = _rates(self._before, found, max(now_ns - self._before_ns, 1) / 1e9)
+        self._before, self._before_ns = found, now_ns
+        self._rates.append(rates["records_per_second"])
+        facts = _facts(self._loader, found, rates)
+        picture = sparkline_html(self._rates, "records per second over time")
+        line = ", ".join(f"{name} {value}" for name, value in facts.items())
+        self._display.draw(facts_html("recmap.Loader", facts, f"<br>{picture}"), line[:150])
+
+
+def _facts(loader: Loader[Any], found: Statistics, rates: Mapping[str, float]) -> dict[str, object]:
+    epoch, position = loader._loader.tell()
+    return {
+        "epoch": epoch,
+        "position": f"{position} of {len(loader.order)}",
+        "records/s": f"{rates['records_per_second']:,.0f}",
+        "MB/s": f"{rates['bytes_per_second'] / 1e6:,.1f}",
+        "waiting": f"{rates['wait_share']:.0%}",
+        "ready": found["batches_ready"],
+        "limit": found["limiting_stage"],
+    }
+
+
+def live(loader: Loader[Any], every: float = 1.0) -> _Live:
+    """Shows what a loader does while a block runs: ``with recmap.metrics.live(loader):``.
+
+    In a notebook, this is a table with a picture of the rate, and on a terminal a line on standard
+    error; elsewhere nothing is shown. A thread draws it again every `every` seconds, and once more
+    at the end.
+
+    Args:
+        every: seconds between two drawings.
+
+    Raises:
+        ValueError: `every` is not positive.
+
+    >>> loader = recmap.Loader(digits(), 256)
+    >>> with recmap.metrics.live(loader):
+    ...     sum(len(batch) for batch in loader)
+    1797
+    """
+    if not isinstance(loader, Loader):
+        raise TypeError(f"loader must be a recmap.Loader, not {loader!r}")
+    if not every > 0:
+        raise ValueError(f"every must be more than 0 seconds, not {every}")
+    return _Live(loader, every)

@@ -168,6 +168,8 @@ static recmap_status plan_reads(size_t *failed, struct cached_reads *plans,
     for (size_t i = 0; i < count; i++) {
         *failed = i;
         RETURN_IF_FAILED(plan_read(plans, &reads[i], i, error));
+        bool is_hit = plans->plans[i].request == SIZE_MAX;
+        disk_cache_count(cached_of(&reads[i])->cache, is_hit, !is_hit);
         if (plans->plans[i].request == SIZE_MAX)
             RETURN_IF_FAILED(interrupt_check(interrupt, reads[i].size, error));
     }

@@ -22,8 +22,9 @@ enum { LOST_SHARE = 8 };
 struct disk_cache {
     char *folder;
     char *usage_path;
-    uint64_t limit;           /* 0: a share of the disk is left free */
-    int lock;                 /* on FOLDER/lock */
+    uint64_t limit; /* 0: a share of the disk is left free */
+    int lock;       /* on FOLDER/lock */
+    _Atomic uint64_t hit_count, miss_count;
     _Atomic uint64_t refused; /* there is no room for so many bytes or more; 0: adding stopped */
     /* Guarded by the process lock. */
     uint64_t reserved; /* bytes of this process that no part was promised */
@@ -400,4 +401,14 @@ recmap_status disk_cache_clear(uint64_t *size, const char *folder, recmap_error 
         status = is_alone ? remove_files(size, folder, error) : fail_used(folder, error);
     file_close(lock);
     return status;
+}
+
+void disk_cache_count(struct disk_cache *cache, uint64_t hit_count, uint64_t miss_count) {
+    if (hit_count) atomic_fetch_add_explicit(&cache->hit_count, hit_count, memory_order_relaxed);
+    if (miss_count) atomic_fetch_add_explicit(&cache->miss_count, miss_count, memory_order_relaxed);
+}
+
+void disk_cache_counts(uint64_t *hit_count, uint64_t *miss_count, const struct disk_cache *cache) {
+    *hit_count = atomic_load_explicit(&cache->hit_count, memory_order_relaxed);
+    *miss_count = atomic_load_explicit(&cache->miss_count, memory_order_relaxed);
 }

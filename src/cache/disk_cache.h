@@ -44,6 +44,10 @@ void disk_cache_settle(struct disk_cache *cache, uint64_t size, uint64_t used);
 /* Takes back the space of parts that were forgotten, which the next parts reuse. */
 void disk_cache_reuse(struct disk_cache *cache, uint64_t size);
 
+/* Counts reads that the cache answered, and reads for which it did not have all bytes. */
+void disk_cache_count(struct disk_cache *cache, uint64_t hit_count, uint64_t miss_count);
+void disk_cache_counts(uint64_t *hit_count, uint64_t *miss_count, const struct disk_cache *cache);
+
 /* Stops adding: the disk is full or fails. */
 void disk_cache_stop(struct disk_cache *cache);
 

@@ -555,3 +555,10 @@ uint64_t shard_cache_span_keep_size(const struct shard_cache *cache) {
 recmap_span_statistics shard_cache_span_statistics(const struct shard_cache *cache) {
     return span_cache_statistics(cache->spans);
 }
+
+recmap_cache_statistics shard_cache_disk_statistics(const struct shard_cache *cache) {
+    recmap_cache_statistics found = {0, 0};
+    if (cache->disk_cache)
+        disk_cache_counts(&found.hit_count, &found.miss_count, cache->disk_cache);
+    return found;
+}

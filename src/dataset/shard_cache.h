@@ -38,6 +38,7 @@ recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *
 /* The limit of cached bytes of inflated spans, and counters of inflating. */
 uint64_t shard_cache_span_keep_size(const struct shard_cache *cache);
 recmap_span_statistics shard_cache_span_statistics(const struct shard_cache *cache);
+recmap_cache_statistics shard_cache_disk_statistics(const struct shard_cache *cache);
 
 /* Closes all shards, pinned or not. */
 void shard_cache_destroy(struct shard_cache *cache);

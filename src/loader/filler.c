@@ -10,6 +10,7 @@
 #include "dataset/parse.h"
 #include "dataset/probe.h"
 #include "loader/rows_filler.h"
+#include "os/process.h"
 
 /* After this many bad records in a row the data is unusable, so no further substitute is tried. */
 enum { SUBSTITUTE_TRIES = 65536 };
@@ -104,8 +105,10 @@ static recmap_status check_record(bool *keep, struct filled_batch *filled, struc
 static recmap_status parse(struct filled_batch *filled, struct filler *filler,
                            recmap_error *error) {
     if (!filler->parser) return RECMAP_OK;
+    uint64_t started_ns = clock_ns();
     recmap_status status = dataset_parse_batch(filled->batch, filler->dataset, filler->parser,
                                                RECMAP_PARSE_RAISE, error);
+    filled->parse_ns += clock_ns() - started_ns;
     if (status != RECMAP_OK) recmap_batch_clear(filled->batch);
     return status;
 }

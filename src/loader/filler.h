@@ -15,6 +15,8 @@ struct filled_batch {
     uint64_t epoch;      /* where a run resumes once the caller has this batch */
     uint64_t position;
     uint64_t byte_count;
+    uint64_t fill_ns; /* as in recmap_loader_statistics */
+    uint64_t parse_ns;
     recmap_skipped *skipped;
     size_t skipped_count;
     size_t skipped_capacity;

@@ -103,7 +103,9 @@ static recmap_status fill(struct job *job, recmap_loader *loader, struct filler 
         return epoch_step_state(&job->result.epoch, &job->result.position, &job->step, &job->error);
     if (!job->result.batch) RETURN_IF_FAILED(recmap_batch_create(&job->result.batch, &job->error));
     recmap_batch_set_interrupt(job->result.batch, must_stop, loader);
+    uint64_t started_ns = clock_ns();
     recmap_status status = filler_fill(&job->result, filler, &job->step, &job->error);
+    job->result.fill_ns = clock_ns() - started_ns;
     /* The caller may keep the batch after the loader is destroyed. */
     recmap_batch_set_interrupt(job->result.batch, NULL, NULL);
     return status;
@@ -138,6 +140,8 @@ static void put_failed(recmap_loader *loader, struct loader_slot *slot, struct j
 }
 
 static void learn(recmap_loader *loader, const struct job *job) {
+    loader->statistics.fill_ns += job->result.fill_ns;
+    loader->statistics.parse_ns += job->result.parse_ns;
     loader->statistics.readahead_count += job->plan.asked_count;
     if (job->status == RECMAP_OK && job->plan.is_measured && job->result.batch)
         readahead_learn_waits(&loader->readahead, &job->plan, &job->after,

@@ -515,6 +515,12 @@ class Loader(Generic[Batch]):
         "readahead_records": the current distance of that. "threads": their number.
         "batches_ready": batches that are ready now.
 
+        "fill_ns": time in which threads read, checked and parsed records, in total. "parse_ns": the
+        part of it that parsing into features took; 0 for rows, which are decoded while they are
+        read. Of the data set, with all its loaders: "cache_hits" and "cache_misses", the reads of
+        remote shards that the cache answered, and that it did not; "span_hits" and
+        "spans_inflated", how often a span of a compressed shard was inflated already, and was not.
+
         With a transform, "caller_wait_ns" is the time that the transform waited for batches.
         "transform_ns" is the time in the transform, and "transform_idle_ns" the time that its
         threads waited, both in total; "transform_wait_ns" that `for` waited for the transform.
@@ -574,6 +580,10 @@ class Loader(Generic[Batch]):
             "position": f"{position} of {length}",
             "rank": f"{self._rank} of {self._world_size}",
             "steps left": self.steps_left,
+            "parsing": _share(found["parse_ns"], found["fill_ns"], "of the reading threads' work"),
+            "cache": _share(
+                found["cache_hits"], found["cache_hits"] + found["cache_misses"], "of the reads"
+            ),
             "limiting stage": f"{found['limiting_stage']} ({found['explanation']})",
         }
         return facts_html(class_name(self), facts, bar)
@@ -584,6 +594,10 @@ class Loader(Generic[Batch]):
             f"<{class_name(self)} of {len(self.order)} positions, epoch {epoch}, "
             f"position {position}, rank {self._rank} of {self._world_size}>"
         )
+
+
+def _share(part: int, whole: int, noun: str) -> str:
+    return f"{part / whole:.0%} {noun}" if whole else "not used"
 
 
 def _batch_of(step: _recmap.Step) -> Any:

@@ -24,6 +24,12 @@ class Statistics(TypedDict):
     skipped: int
     caller_wait_ns: int
     worker_wait_ns: int
+    fill_ns: int
+    parse_ns: int
+    cache_hits: int
+    cache_misses: int
+    span_hits: int
+    spans_inflated: int
     readahead: int
     readahead_records: int
     threads: int

@@ -372,15 +372,23 @@ static PyObject *statistics(PyObject *object, PyObject *unused) {
     recmap_status status =
         recmap_loader_get_statistics(&found, ((struct loader_object *)object)->loader, &error);
     if (status != RECMAP_OK) return raise_error(&error);
-    return Py_BuildValue("{sKsKsKsKsKsKsKsKsIsI}", "batches", (unsigned long long)found.batch_count,
-                         "records", (unsigned long long)found.record_count, "bytes",
-                         (unsigned long long)found.byte_count, "caller_wait_ns",
-                         (unsigned long long)found.caller_wait_ns, "worker_wait_ns",
-                         (unsigned long long)found.worker_wait_ns, "skipped",
-                         (unsigned long long)found.skipped_count, "readahead",
-                         (unsigned long long)found.readahead_count, "readahead_records",
-                         (unsigned long long)found.readahead_records, "threads", found.thread_count,
-                         "batches_ready", found.batches_ready);
+    const recmap_dataset *dataset = ((struct loader_object *)object)->handle->dataset;
+    recmap_cache_statistics cache = recmap_dataset_get_cache_statistics(dataset);
+    recmap_span_statistics spans = recmap_dataset_get_span_statistics(dataset);
+    return Py_BuildValue(
+        "{sKsKsKsKsKsKsKsKsKsKsKsKsKsKsIsI}", "batches", (unsigned long long)found.batch_count,
+        "fill_ns", (unsigned long long)found.fill_ns, "parse_ns",
+        (unsigned long long)found.parse_ns, "cache_hits", (unsigned long long)cache.hit_count,
+        "cache_misses", (unsigned long long)cache.miss_count, "span_hits",
+        (unsigned long long)spans.hit_count, "spans_inflated",
+        (unsigned long long)spans.inflate_count, "records", (unsigned long long)found.record_count,
+        "bytes", (unsigned long long)found.byte_count, "caller_wait_ns",
+        (unsigned long long)found.caller_wait_ns, "worker_wait_ns",
+        (unsigned long long)found.worker_wait_ns, "skipped",
+        (unsigned long long)found.skipped_count, "readahead",
+        (unsigned long long)found.readahead_count, "readahead_records",
+        (unsigned long long)found.readahead_records, "threads", found.thread_count, "batches_ready",
+        found.batches_ready);
 }
 
 static PyObject *skipped_row(const recmap_skipped *skipped) {

@@ -1,7 +1,10 @@
 """Statistics of loaders: the limiting stage in words, Prometheus, and scalars."""
 
 import gc
+import gzip
+import sys
 import threading
+import types
 
 import pytest
 import recmap
@@ -50,6 +53,96 @@ def test_statistics_of_a_loader(digits):
     assert found["transform_ns"] > 0 and found["batches"] == 8
     assert found["limiting_stage"] in ("reading", "transform", "caller")
     assert "limiting stage" in loader._repr_html_()
+
+
+def test_parsing_is_a_part_of_the_work(digits):
+    loader = recmap.Loader(digits, 256)
+    assert sum(len(batch) for batch in loader) == len(digits)
+    found = loader.statistics
+    assert found["fill_ns"] > 0 == found["parse_ns"]
+    assert found["cache_hits"] == found["cache_misses"] == 0
+    loader = recmap.Loader(digits, 256, features={"label": recmap.FixedLen()})
+    assert "not used" in loader._repr_html_()
+    assert sum(len(batch["label"]) for batch in loader) == len(digits)
+    found = loader.statistics
+    assert 0 < found["parse_ns"] < found["fill_ns"]
+    assert "of the reading threads&#x27; work" in loader._repr_html_()
+
+
+def test_spans_of_compressed_shards(tmp_path):
+    with recmap.Writer(tmp_path / "a.tfrecord") as writer:
+        for i in range(100):
+            writer.write(b"%d" % i)
+    data = (tmp_path / "a.tfrecord").read_bytes()
+    (tmp_path / "a.tfrecord.gz").write_bytes(gzip.compress(data))
+    ds = recmap.open(tmp_path / "a.tfrecord.gz", index=tmp_path / "a.rmx")
+    loader = recmap.Loader(ds, 10, threads=1)
+    assert sum(len(batch) for batch in loader) == 100
+    found = loader.statistics
+    assert found["spans_inflated"] == 1 and found["span_hits"] > 0
+
+
+def notebook(monkeypatch):
+    drawn = []
+
+    class Handle:
+        def update(self, drawing):
+            drawn.append(("update", drawing))
+
+    def display(drawing, display_id):
+        assert display_id
+        drawn.append(("display", drawing))
+        return Handle()
+
+    module = types.SimpleNamespace(
+        get_ipython=lambda: type("ZMQInteractiveShell", (), {})(),
+        display=types.SimpleNamespace(display=display),
+    )
+    monkeypatch.setitem(sys.modules, "IPython", module)
+    return drawn
+
+
+def test_a_live_picture_in_a_notebook(digits, monkeypatch):
+    drawn = notebook(monkeypatch)
+    loader = recmap.Loader(digits, 256)
+    with recmap.metrics.live(loader, every=0.001):
+        for _ in loader:
+            wait_for_more(drawn, len(drawn))
+    kinds = [kind for kind, _ in drawn]
+    assert kinds[0] == "display" and set(kinds[1:]) == {"update"}
+    last = drawn[-1][1]
+    html = last._repr_html_()
+    assert "<polyline" in html and "records/s" in html and "caller" in html
+    assert f"position 0 of {len(digits)}" in repr(last) or "epoch 0" in repr(last)
+    count = len(drawn)
+    threading.Event().wait(0.01)
+    assert len(drawn) == count  # its thread has ended
+
+
+def wait_for_more(drawn, count):
+    while len(drawn) == count:
+        threading.Event().wait(0.001)
+
+
+def test_a_live_line_on_a_terminal(digits, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with recmap.metrics.live(recmap.Loader(digits, 256)) as live:
+        assert live is not None
+    err = capsys.readouterr().err
+    assert err.startswith("\repoch 0, position 0 of 1797, ") and err.endswith("\n")
+
+
+def test_a_live_picture_elsewhere_shows_nothing(digits, capsys):
+    with recmap.metrics.live(recmap.Loader(digits, 256)):
+        pass
+    assert capsys.readouterr() == ("", "")
+
+
+def test_misuse_of_live(digits):
+    with pytest.raises(TypeError, match=r"loader must be a recmap\.Loader"):
+        recmap.metrics.live(digits)
+    with pytest.raises(ValueError, match="every must be more than 0 seconds"):
+        recmap.metrics.live(recmap.Loader(digits, 256), every=0)
 
 
 def test_a_transform_that_waits_for_the_caller_is_idle(digits):

@@ -73,6 +73,19 @@ def test_a_second_epoch_requests_nothing(cached, server, local):
     assert len(server.requests) == first
 
 
+def test_a_loader_counts_the_reads_that_the_cache_answers(cached, local):
+    with cached() as ds, recmap.Loader(ds, 100, epochs=2, shuffle=True) as loader:
+        epochs = [sum(len(batch) for batch in loader)]
+        cold = loader.statistics
+        assert cold["cache_misses"] > 0
+    with cached() as ds, recmap.Loader(ds, 100, shuffle=True) as loader:
+        epochs.append(sum(len(batch) for batch in loader))
+        warm = loader.statistics
+        assert "100% of the reads" in loader._repr_html_()
+    assert epochs == [2 * len(local), len(local)]
+    assert warm["cache_misses"] == 0 < warm["cache_hits"]
+
+
 def test_only_blocks_with_wanted_bytes_are_requested(cached, server):
     with cached() as ds:
         record = bytes(ds[1000])
