@@ -337,6 +337,48 @@ class Report(ReportTest):
         self.assertIn("int6440 to 49", page.sections["features"])
         self.assertIn("record 40 (first)", page.sections["records"])
 
+    def points(self):
+        """The points of the plot of the order, as (x, y) with y upwards."""
+        svg = re.search(rb'<svg class="points".*?</svg>', self.read("a.html"))[0]
+        found = re.findall(rb"M([\d.e+-]+) ([\d.e+-]+)h3v1h-3z", svg)
+        return [(float(x), 99 - float(y)) for x, y in found]
+
+    def test_order(self):
+        count = 5000
+        self.write("a.txt", b"x\n" * count)
+        self.index("--framing", "lines", "-o", "a.rmx", "a.txt")
+        self.assertNotIn("order", self.page("a.rmx", count=count).sections)
+        page = self.page("a.rmx", "--shuffle", "--seed=7", "--epoch=2", count=count)
+        text = page.sections["order"]
+        self.assertIn("Shuffled with seed 7, epoch 2.", text)
+        self.assertIn("record 4999", text)
+        self.assertIn("position 4999", text)
+        self.assertIn("2000 evenly spaced of 5000 positions are shown.", text)
+        words = ["--shuffle", "--seed=7", "--epoch=2"]
+        order = [int(line) for line in self.run_recmap("order", "a.rmx", *words).out.split()]
+        points = self.points()
+        self.assertEqual(len(points), 2000)
+        for i, (x, y) in enumerate(points):
+            number = order[i * 4999 // 1999]
+            self.assertAlmostEqual(x, 997 * i / 1999, delta=0.6)
+            self.assertAlmostEqual(y, 99 * number / 4999, delta=0.06)
+
+    def test_order_of_a_selection(self):
+        self.write("a.tfrecord", tfrecord([example(n=i) for i in range(100)]))
+        self.index("-o", "a.rmx", "--lift", "n", "a.tfrecord")
+        self.run_recmap("select", "a.rmx", "--where", "n in (20, 99)", "-o", "a.rmv")
+        page = self.page("a.rmv", count=2)
+        self.assertIn("The order of the selection.", page.sections["order"])
+        self.assertEqual(self.points(), [(0, 20), (997, 99)])
+        self.run_recmap("select", "a.rmx", "--where", "n < 0", "-o", "none.rmv")
+        self.assertNotIn("order", self.page("none.rmv", count=0).sections)
+
+    def test_options_of_the_order(self):
+        for option in "--seed", "--epoch":
+            self.check_wrong(
+                "report", option, "1", "-o", "x.html", "a.rmx", what=f"{option} requires --shuffle"
+            )
+
     def test_duplicate_ids(self):
         ids = ["a", "b", "a", "c", "b", "a"]
         self.write("a.tfrecord", tfrecord([example(id=name) for name in ids]))

@@ -10,13 +10,16 @@
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 
-enum { OPTION_SAMPLE = ARGS_LONG };
+enum { OPTION_SAMPLE = ARGS_LONG, OPTION_SHUFFLE, OPTION_SEED, OPTION_EPOCH };
 
 /* Without --sample: this many records, or fewer if they are large, but not below the minimum. */
 enum { SAMPLE_DEFAULT = 1000, SAMPLE_MIN = 10 };
 #define SAMPLE_BYTES_MAX ((double)(256 << 20))
 
 static const struct option options[] = {{"sample", required_argument, NULL, OPTION_SAMPLE},
+                                        {"shuffle", no_argument, NULL, OPTION_SHUFFLE},
+                                        {"seed", required_argument, NULL, OPTION_SEED},
+                                        {"epoch", required_argument, NULL, OPTION_EPOCH},
                                         {"output", required_argument, NULL, 'o'},
                                         ARGS_SHARED_OPTIONS,
                                         {NULL, 0, NULL, 0}};
@@ -24,8 +27,10 @@ static const struct option options[] = {{"sample", required_argument, NULL, OPTI
 struct report_job {
     struct args args;
     uint64_t sample;
-    bool has_sample;  /* --sample was given */
-    const char *path; /* of the output; NULL: standard output */
+    bool has_sample; /* --sample was given */
+    struct report_order order;
+    const char *needs_shuffle; /* an option that was given, or NULL */
+    const char *path;          /* of the output; NULL: standard output */
 };
 
 /* How many records to read: as asked, or fewer than the default if they are large. */
@@ -53,6 +58,7 @@ static recmap_status write_sections(struct html *html, struct report *report, re
     RETURN_IF_FAILED(page_write_totals(html, report, error));
     page_write_sizes(html, report);
     RETURN_IF_FAILED(page_write_shards(html, report, error));
+    RETURN_IF_FAILED(page_write_order(html, report, error));
     RETURN_IF_FAILED(page_write_damage(html, report, error));
     page_write_ids(html, report);
     page_write_features(html, report);
@@ -102,13 +108,36 @@ static int run_report(struct report *report, const struct report_job *job) {
     return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }
 
+static int set_order_number(struct report_job *job, const char *name, uint64_t *number) {
+    job->needs_shuffle = name;
+    return args_number(&job->args, name, optarg, UINT64_MAX, number) ? 0 : 2;
+}
+
 static int set_option(struct report_job *job, int option) {
-    if (option == OPTION_SAMPLE) {
+    switch (option) {
+    case OPTION_SAMPLE:
         job->has_sample = true;
         return args_number(&job->args, "--sample", optarg, UINT32_MAX, &job->sample) ? 0 : 2;
+    case OPTION_SHUFFLE: job->order.is_shuffled = true; return 0;
+    case OPTION_SEED: return set_order_number(job, "--seed", &job->order.seed);
+    case OPTION_EPOCH: return set_order_number(job, "--epoch", &job->order.epoch);
+    default:
+        job->path = optarg;
+        return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
     }
-    job->path = optarg;
-    return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
+}
+
+static int check_options(const struct report_job *job) {
+    if (job->args.operand_count > 1)
+        return args_usage_error(&job->args, "only one index can be given");
+    if (job->needs_shuffle && !job->order.is_shuffled)
+        return args_usage_error(&job->args, "%s requires --shuffle", job->needs_shuffle);
+    if (!job->path && isatty(STDOUT_FILENO) == 1)
+        return args_usage_error(&job->args, "no output file given: -o FILE.html");
+    if (job->path && view_output_is_selection(job->path))
+        return args_usage_error(&job->args, "-o needs the name of an HTML file, not '%s'",
+                                job->path);
+    return 0;
 }
 
 static int run(int argc, char **argv) {
@@ -119,14 +148,10 @@ static int run(int argc, char **argv) {
         int exit_status = set_option(&job, option);
         if (exit_status) return exit_status;
     }
-    if (job.args.operand_count > 1)
-        return args_usage_error(&job.args, "only one index can be given");
-    if (!job.path && isatty(STDOUT_FILENO) == 1)
-        return args_usage_error(&job.args, "no output file given: -o FILE.html");
-    if (job.path && view_output_is_selection(job.path))
-        return args_usage_error(&job.args, "-o needs the name of an HTML file, not '%s'", job.path);
-    struct report report = {.sizes = {.count = 0}};
-    int exit_status = view_open(&report.view, &job.args);
+    int exit_status = check_options(&job);
+    if (exit_status) return exit_status;
+    struct report report = {.order = job.order};
+    exit_status = view_open(&report.view, &job.args);
     if (!exit_status) exit_status = view_output_check(&report.view, job.path);
     if (!exit_status) exit_status = run_report(&report, &job);
     view_close(&report.view);
@@ -142,6 +167,9 @@ static const char help[] =
     "\n"
     "      --sample N         number of records from which features are shown, evenly spaced\n"
     "                         (default 1000, or fewer if they are large; 0: all)\n"
+    "      --shuffle          show in which order a shuffled epoch reads the records\n"
+    "      --seed S           seed of the shuffle (default 0)\n"
+    "      --epoch E          epoch of the shuffle (default 0)\n"
     "  -o, --output FILE      write to FILE, which appears when it is complete; default: standard\n"
     "                         output, unless it is a terminal\n"
     "      --access A         how to read shards: map (default), read, direct or auto\n"

@@ -7,8 +7,15 @@
 #include "report/records.h"
 #include "report/sizes.h"
 
+/* The order of an epoch to show. */
+struct report_order {
+    bool is_shuffled;
+    uint64_t seed, epoch;
+};
+
 struct report {
     struct view view;
+    struct report_order order;
     struct record_sizes sizes;
     struct record_sample sample;
     struct repeated_ids ids;
@@ -24,6 +31,8 @@ recmap_status page_write_totals(struct html *html, const struct report *report,
 void page_write_sizes(struct html *html, const struct report *report);
 recmap_status page_write_shards(struct html *html, const struct report *report,
                                 recmap_error *error);
+/* Nothing if the records are read as they are stored. */
+recmap_status page_write_order(struct html *html, const struct report *report, recmap_error *error);
 recmap_status page_write_damage(struct html *html, const struct report *report,
                                 recmap_error *error);
 void page_write_ids(struct html *html, const struct report *report);

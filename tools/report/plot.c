@@ -78,6 +78,21 @@ void plot_sparkline(struct html *html, const double *numbers, size_t count) {
     html_put(html, "\"/></svg>");
 }
 
+void plot_points(struct html *html, const uint64_t *values, size_t count, uint64_t limit,
+                 const char *label) {
+    enum { WIDTH = 1000 };
+    const double dot_width = 3, dot_height = 1;
+    double x_step = count > 1 ? (WIDTH - dot_width) / (double)(count - 1) : 0;
+    double y_step = limit > 1 ? (100 - dot_height) / (double)(limit - 1) : 0;
+    begin(html, "points", WIDTH, label);
+    html_put(html, "<path d=\"");
+    for (size_t i = 0; i < count; i++)
+        html_format(html, "M%.4g %.4gh%gv%gh-%gz", x_step * (double)i,
+                    100 - dot_height - y_step * (double)values[i], dot_width, dot_height,
+                    dot_width);
+    html_put(html, "\"/></svg>");
+}
+
 void plot_strip(struct html *html, const struct plot_span *spans, size_t count, uint64_t size,
                 const char *label) {
     enum { WIDTH = 1000, WIDTH_MIN = 4 };

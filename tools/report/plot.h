@@ -17,6 +17,11 @@ void plot_shares(struct html *html, const struct histogram *histogram, const cha
 /* A small line through numbers, of which those that are not finite are left out. */
 void plot_sparkline(struct html *html, const double *numbers, size_t count);
 
+/* Points from left to right in equal distances, at the heights `values`, which are below `limit`.
+ */
+void plot_points(struct html *html, const uint64_t *values, size_t count, uint64_t limit,
+                 const char *label);
+
 /* A part of a strip, in the strip's unit. */
 struct plot_span {
     uint64_t offset;
