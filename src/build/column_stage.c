@@ -172,11 +172,11 @@ uint8_t *column_stage_pack(struct column_stage *stage, size_t *size) {
     }
     struct column_values values = {stage->type, stage->count, stage->words, filled};
     *size = column_packed_size(&values);
-    uint8_t *packed = malloc(*size);
-    if (packed) column_pack(packed, &values);
+    uint8_t *bytes = malloc(*size);
+    if (bytes) column_pack(bytes, &values);
     free(filled);
     stage->packed_count += stage->count;
     stage->count = 0;
     stage->bytes_size = 0;
-    return packed;
+    return bytes;
 }

@@ -57,8 +57,8 @@ size_t count_stage_count(const struct count_stage *stage) {
 }
 
 uint8_t *count_stage_pack(struct count_stage *stage, size_t *size) {
-    uint8_t *packed = malloc(count_chunk_capacity(stage->count));
-    if (packed) *size = count_chunk_pack(packed, stage->counts, stage->count);
+    uint8_t *bytes = malloc(count_chunk_capacity(stage->count));
+    if (bytes) *size = count_chunk_pack(bytes, stage->counts, stage->count);
     stage->count = 0;
-    return packed;
+    return bytes;
 }

@@ -66,8 +66,8 @@ void idsort_destroy(struct idsort *sorter) {
 
 /* One pass of a stable radix sort, by the 16 bits of the hash above `shift`. The pairs move to
  * random places, most of which are not in a cache, so this asks the thread's interrupt. */
-static recmap_status sort_pass(struct id_pair *sorted, const struct id_pair *pairs, size_t count,
-                               unsigned shift, size_t *starts, recmap_error *error) {
+static recmap_status sort_pass(struct id_pair *destination, const struct id_pair *pairs,
+                               size_t count, unsigned shift, size_t *starts, recmap_error *error) {
     memset(starts, 0, ((size_t)1 << 16) * sizeof *starts);
     for (size_t i = 0; i < count; i++) starts[pairs[i].hash >> shift & 0xffff]++;
     size_t sum = 0;
@@ -79,7 +79,7 @@ static recmap_status sort_pass(struct id_pair *sorted, const struct id_pair *pai
     for (size_t first = 0; first < count; first += SORT_PAIRS) {
         size_t end = count - first < SORT_PAIRS ? count : first + SORT_PAIRS;
         for (size_t i = first; i < end; i++)
-            sorted[starts[pairs[i].hash >> shift & 0xffff]++] = pairs[i];
+            destination[starts[pairs[i].hash >> shift & 0xffff]++] = pairs[i];
         RETURN_IF_FAILED(interrupt_check(thread_interrupt(), (end - first) * sizeof *pairs, error));
     }
     return RECMAP_OK;

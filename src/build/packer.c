@@ -188,10 +188,10 @@ static recmap_status flush_offsets(struct packer *packer, recmap_error *error) {
 
 /* Puts a value and frees it. NULL means that memory was out when it was encoded. */
 static recmap_status put_packed(struct packer *packer, enum store_table table, struct store_key key,
-                                uint8_t *packed, size_t size, recmap_error *error) {
-    if (!packed) return fail_memory(error);
-    recmap_status status = store_writer_put(packer->store, table, key, packed, size, error);
-    free(packed);
+                                uint8_t *bytes, size_t size, recmap_error *error) {
+    if (!bytes) return fail_memory(error);
+    recmap_status status = store_writer_put(packer->store, table, key, bytes, size, error);
+    free(bytes);
     return status;
 }
 
@@ -199,9 +199,9 @@ static recmap_status flush_columns(struct packer *packer, recmap_error *error) {
     if (!packer->stage_count || !column_stage_count(packer->stages[0])) return RECMAP_OK;
     for (size_t i = 0; i < packer->stage_count; i++) {
         size_t size;
-        uint8_t *packed = column_stage_pack(packer->stages[i], &size);
+        uint8_t *bytes = column_stage_pack(packer->stages[i], &size);
         RETURN_IF_FAILED(put_packed(packer, STORE_COLUMNS,
-                                    (struct store_key){packer->column_chunk, (uint32_t)i}, packed,
+                                    (struct store_key){packer->column_chunk, (uint32_t)i}, bytes,
                                     size, error));
     }
     packer->column_chunk++;
@@ -223,9 +223,9 @@ static recmap_status flush_counts(struct packer *packer, recmap_error *error) {
     if (!packer->count_stage_count || !count_stage_count(packer->count_stages[0])) return RECMAP_OK;
     for (size_t i = 0; i < packer->count_stage_count; i++) {
         size_t size;
-        uint8_t *packed = count_stage_pack(packer->count_stages[i], &size);
+        uint8_t *bytes = count_stage_pack(packer->count_stages[i], &size);
         RETURN_IF_FAILED(put_packed(packer, STORE_COUNTS,
-                                    (struct store_key){packer->count_chunk, (uint32_t)i}, packed,
+                                    (struct store_key){packer->count_chunk, (uint32_t)i}, bytes,
                                     size, error));
     }
     packer->count_chunk++;
@@ -274,9 +274,9 @@ recmap_status packer_add_run(struct packer *packer, const struct record_run *run
 /* Puts the first `count` damages as one table. */
 static recmap_status put_damages(struct packer *packer, size_t count, recmap_error *error) {
     size_t size;
-    uint8_t *packed = damages_encode(&size, packer->damages, count);
+    uint8_t *bytes = damages_encode(&size, packer->damages, count);
     remove_damages(packer, count);
-    return put_packed(packer, STORE_DAMAGE, (struct store_key){packer->damage_table++, 0}, packed,
+    return put_packed(packer, STORE_DAMAGE, (struct store_key){packer->damage_table++, 0}, bytes,
                       size, error);
 }
 
@@ -313,10 +313,10 @@ static recmap_status put_points(struct packer *packer, const struct point_list *
     size_t value_count = points_value_count(points->count);
     for (size_t value = 0; value < value_count; value++) {
         size_t first = value * POINTS_PER_VALUE, left = points->count - first, size;
-        uint8_t *packed =
+        uint8_t *bytes =
             points_encode(&size, points, first, left < POINTS_PER_VALUE ? left : POINTS_PER_VALUE);
         RETURN_IF_FAILED(put_packed(packer, STORE_POINTS,
-                                    (struct store_key){packer->points_value++, 0}, packed, size,
+                                    (struct store_key){packer->points_value++, 0}, bytes, size,
                                     error));
     }
     return RECMAP_OK;
@@ -350,7 +350,7 @@ recmap_status packer_add_id(struct packer *packer, struct id_pair pair, recmap_e
 }
 
 /* Puts the sorted pairs in chunks, and collects the first hash of each chunk: the fences. */
-static recmap_status put_id_chunks(struct packer *packer, struct id_pair *pairs, uint8_t *packed,
+static recmap_status put_id_chunks(struct packer *packer, struct id_pair *pairs, uint8_t *bytes,
                                    uint8_t **fences, size_t *fence_count, recmap_error *error) {
     unsigned number_size = ids_number_size(packer->manifest.record_count);
     size_t capacity = 0;
@@ -361,9 +361,9 @@ static recmap_status put_id_chunks(struct packer *packer, struct id_pair *pairs,
         if (!array_reserve(fences, &capacity, (*fence_count + 1) * 8, 1)) return fail_memory(error);
         store64(*fences + *fence_count * 8, pairs[0].hash);
         ++*fence_count;
-        ids_pack(packed, pairs, count, number_size);
+        ids_pack(bytes, pairs, count, number_size);
         RETURN_IF_FAILED(store_writer_put(packer->store, STORE_IDS, (struct store_key){chunk, 0},
-                                          packed, ids_packed_size(count, number_size), error));
+                                          bytes, ids_packed_size(count, number_size), error));
     }
 }
 
@@ -375,17 +375,17 @@ static recmap_status put_ids(struct packer *packer, recmap_error *error) {
     recmap_status status = idsort_finish(packer->ids, error);
     if (status != RECMAP_OK) return status;
     struct id_pair *pairs = malloc(IDS_CHUNK_PAIRS * sizeof *pairs);
-    uint8_t *packed = malloc(ids_packed_size(IDS_CHUNK_PAIRS, 8));
+    uint8_t *bytes = malloc(ids_packed_size(IDS_CHUNK_PAIRS, 8));
     uint8_t *fences = NULL;
     size_t fence_count = 0;
-    if (!pairs || !packed) status = fail_memory(error);
+    if (!pairs || !bytes) status = fail_memory(error);
     if (status == RECMAP_OK)
-        status = put_id_chunks(packer, pairs, packed, &fences, &fence_count, error);
+        status = put_id_chunks(packer, pairs, bytes, &fences, &fence_count, error);
     if (status == RECMAP_OK)
         status = store_writer_put(packer->store, STORE_IDS, (struct store_key){IDS_FENCES_CHUNK, 0},
                                   fences, fence_count * 8, error);
     free(fences);
-    free(packed);
+    free(bytes);
     free(pairs);
     return status;
 }
@@ -395,9 +395,9 @@ static recmap_status put_shards(struct packer *packer, recmap_error *error) {
     for (size_t first = 0; first < count; first += SHARDS_PER_TABLE) {
         size_t here = count - first < SHARDS_PER_TABLE ? count - first : SHARDS_PER_TABLE;
         size_t size;
-        uint8_t *packed = shards_encode(&size, packer->shards + first, here);
+        uint8_t *bytes = shards_encode(&size, packer->shards + first, here);
         RETURN_IF_FAILED(put_packed(packer, STORE_SHARDS,
-                                    (struct store_key){first / SHARDS_PER_TABLE, 0}, packed, size,
+                                    (struct store_key){first / SHARDS_PER_TABLE, 0}, bytes, size,
                                     error));
     }
     return RECMAP_OK;
@@ -459,8 +459,8 @@ static recmap_status put_manifest(struct packer *packer, recmap_error *error) {
     RETURN_IF_FAILED(set_fingerprint(packer, error));
     if (!copy_columns(packer) || !copy_counted(packer)) return fail_memory(error);
     size_t size;
-    uint8_t *packed = manifest_encode(&size, manifest);
-    return put_packed(packer, STORE_MANIFEST, (struct store_key){0, 0}, packed, size, error);
+    uint8_t *bytes = manifest_encode(&size, manifest);
+    return put_packed(packer, STORE_MANIFEST, (struct store_key){0, 0}, bytes, size, error);
 }
 
 /* Bit i is set if no record has elements of counted feature i. */

@@ -31,24 +31,24 @@ struct recmap_writer {
 
 /* The absolute path of `path`, with the links in its folder resolved. The folder must exist; the
  * file need not. */
-static recmap_status resolve_target(char **resolved, const char *path, recmap_error *error) {
+static recmap_status resolve_target(char **real_path, const char *path, recmap_error *error) {
     char *folder = path_folder(path), *real = NULL;
     if (!folder) return fail_memory(error);
     recmap_status status = path_resolve(&real, folder, error);
     free(folder);
     if (status != RECMAP_OK) return status;
-    *resolved = path_join(real, path_name(path));
+    *real_path = path_join(real, path_name(path));
     free(real);
-    return *resolved ? RECMAP_OK : fail_memory(error);
+    return *real_path ? RECMAP_OK : fail_memory(error);
 }
 
 /* Rejects an index path that is the path of the file itself. */
 static recmap_status check_index_path(const recmap_writer *writer, const char *index_path,
                                       recmap_error *error) {
-    char *resolved = NULL;
-    RETURN_IF_FAILED(resolve_target(&resolved, index_path, error));
-    bool is_same = !strcmp(resolved, writer->path);
-    free(resolved);
+    char *real_path = NULL;
+    RETURN_IF_FAILED(resolve_target(&real_path, index_path, error));
+    bool is_same = !strcmp(real_path, writer->path);
+    free(real_path);
     if (!is_same) return target_check(index_path, error);
     fail(error, RECMAP_INVALID, "the file and its index have the same path");
     fail_file(error, index_path);

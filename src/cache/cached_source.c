@@ -162,11 +162,11 @@ static void finish_read(const struct cached_read *plan, const struct source_read
     }
 }
 
-static recmap_status plan_reads(size_t *failed, struct cached_reads *plans,
+static recmap_status plan_reads(size_t *failed_index, struct cached_reads *plans,
                                 const struct source_read *reads, size_t count,
                                 struct interrupt *interrupt, recmap_error *error) {
     for (size_t i = 0; i < count; i++) {
-        *failed = i;
+        *failed_index = i;
         RETURN_IF_FAILED(plan_read(plans, &reads[i], i, error));
         bool is_hit = plans->plans[i].request == SIZE_MAX;
         disk_cache_count(cached_of(&reads[i])->cache, is_hit, !is_hit);
@@ -176,26 +176,27 @@ static recmap_status plan_reads(size_t *failed, struct cached_reads *plans,
     return RECMAP_OK;
 }
 
-static recmap_status request_missing(size_t *failed, struct cached_reads *plans,
+static recmap_status request_missing(size_t *failed_index, struct cached_reads *plans,
                                      struct interrupt *interrupt, recmap_error *error) {
-    size_t request_failed = 0;
+    size_t request_index = 0;
     if (!plans->request_count) return RECMAP_OK;
     recmap_status status =
-        source_read_all(&request_failed, plans->requests, plans->request_count, interrupt, error);
-    if (status != RECMAP_OK) *failed = plans->origins[request_failed];
+        source_read_all(&request_index, plans->requests, plans->request_count, interrupt, error);
+    if (status != RECMAP_OK) *failed_index = plans->origins[request_index];
     return status;
 }
 
-static recmap_status read_cached(size_t *failed, const struct source_read *reads, size_t count,
-                                 struct interrupt *interrupt, recmap_error *error) {
+static recmap_status read_cached(size_t *failed_index, const struct source_read *reads,
+                                 size_t count, struct interrupt *interrupt, recmap_error *error) {
     struct cached_reads plans = {.plans = calloc(count + 1, sizeof *plans.plans),
                                  .requests = calloc(count + 1, sizeof *plans.requests),
                                  .origins = calloc(count + 1, sizeof *plans.origins)};
     bool is_ready = plans.plans && plans.requests && plans.origins;
-    *failed = 0;
+    *failed_index = 0;
     recmap_status status = is_ready ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK) status = plan_reads(failed, &plans, reads, count, interrupt, error);
-    if (status == RECMAP_OK) status = request_missing(failed, &plans, interrupt, error);
+    if (status == RECMAP_OK)
+        status = plan_reads(failed_index, &plans, reads, count, interrupt, error);
+    if (status == RECMAP_OK) status = request_missing(failed_index, &plans, interrupt, error);
     for (size_t i = 0; is_ready && i < count; i++)
         finish_read(&plans.plans[i], &reads[i], status == RECMAP_OK);
     for (size_t i = 0; plans.plans && i < count; i++) free(plans.plans[i].bytes);

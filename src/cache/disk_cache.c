@@ -82,13 +82,13 @@ recmap_status disk_cache_list(struct path_list *list, const char *folder, recmap
     return list_folder(list, folder, cache_name_is_valid, error);
 }
 
-static recmap_status count_used(uint64_t *used, const char *folder, recmap_error *error) {
+static recmap_status count_used(uint64_t *size, const char *folder, recmap_error *error) {
     struct path_list list = PATH_LIST_INIT;
     struct private_stat stat;
     recmap_status status = disk_cache_list(&list, folder, error);
-    *used = 0;
+    *size = 0;
     for (size_t i = 0; i < list.count; i++)
-        if (private_stat_path(&stat, list.paths[i])) *used += stat.allocated;
+        if (private_stat_path(&stat, list.paths[i])) *size += stat.allocated;
     path_list_deinit(&list);
     return status;
 }

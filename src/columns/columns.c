@@ -6,9 +6,9 @@
 #include "base/error.h"
 
 recmap_status recmap_columns_create(recmap_columns **columns, recmap_error *error) {
-    recmap_columns *created = calloc(1, sizeof *created);
-    if (!created) return fail_memory(error);
-    *columns = created;
+    recmap_columns *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    *columns = fresh;
     return RECMAP_OK;
 }
 

@@ -59,18 +59,18 @@ static recmap_status compile(recmap_parser *parser, const recmap_feature *featur
 static recmap_status create(recmap_parser **parser, const recmap_feature *features,
                             size_t context_count, const recmap_feature *lists, size_t list_count,
                             bool is_sequence, recmap_error *error) {
-    recmap_parser *created = calloc(1, sizeof *created);
-    if (!created) return fail_memory(error);
+    recmap_parser *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
     static _Atomic(uint64_t) id_count;
-    atomic_init(&created->users, 1);
-    created->id = atomic_fetch_add(&id_count, 1);
-    created->is_sequence = is_sequence;
-    recmap_status status = compile(created, features, context_count, lists, list_count, error);
+    atomic_init(&fresh->users, 1);
+    fresh->id = atomic_fetch_add(&id_count, 1);
+    fresh->is_sequence = is_sequence;
+    recmap_status status = compile(fresh, features, context_count, lists, list_count, error);
     if (status != RECMAP_OK) {
-        recmap_parser_release(created);
+        recmap_parser_release(fresh);
         return status;
     }
-    *parser = created;
+    *parser = fresh;
     return RECMAP_OK;
 }
 

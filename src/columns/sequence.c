@@ -59,14 +59,14 @@ static bool fill(const struct assembly *a, uint8_t *out, size_t size) {
 }
 
 /* Copies each row to its place and pads it. Returns false if the call was interrupted. */
-static bool pad_rows(const struct assembly *a, uint8_t *padded, size_t row_size) {
+static bool pad_rows(const struct assembly *a, uint8_t *row_bytes, size_t row_size) {
     const int64_t *rows = buffer_int64(&a->sink->rows);
     size_t element_size = recmap_element_size(a->plan->feature.element);
     for (uint64_t i = 0; i < a->memory->row_count; i++) {
         const uint8_t *source = a->sink->values.data + (uint64_t)rows[i] * element_size;
         size_t size = (uint64_t)(rows[i + 1] - rows[i]) * element_size;
-        if (!interrupt_copy(a->interrupt, padded + i * row_size, source, size) ||
-            !fill(a, padded + i * row_size + size, row_size - size))
+        if (!interrupt_copy(a->interrupt, row_bytes + i * row_size, source, size) ||
+            !fill(a, row_bytes + i * row_size + size, row_size - size))
             return false;
     }
     return true;
@@ -78,8 +78,8 @@ static const void *make_rows(const struct assembly *a, uint64_t row_count, uint6
     if (a->sink->value_count == value_count)
         return a->sink->values.data; /* all rows have the padded length */
     size_t element_size = recmap_element_size(a->plan->feature.element);
-    uint8_t *padded = assembly_reserve(a, BATCH_PART_VALUES, value_count, element_size);
-    return padded && pad_rows(a, padded, row_count * element_size) ? padded : NULL;
+    uint8_t *row_bytes = assembly_reserve(a, BATCH_PART_VALUES, value_count, element_size);
+    return row_bytes && pad_rows(a, row_bytes, row_count * element_size) ? row_bytes : NULL;
 }
 
 /* Sets the shape to [rows, length, shape...]. */

@@ -38,10 +38,10 @@ uint64_t concat_part_end(const struct dataset_part *part) {
 /* ---- Fingerprints. */
 
 /* Adds a part to a fingerprint: the XXH3-128 of both. That of the first part is its own. */
-static void add_fingerprint(recmap_fingerprint *total, const recmap_fingerprint *added) {
+static void add_fingerprint(recmap_fingerprint *total, const recmap_fingerprint *addend) {
     uint8_t both[2 * sizeof total->bytes];
     memcpy(both, total->bytes, sizeof total->bytes);
-    memcpy(both + sizeof total->bytes, added->bytes, sizeof added->bytes);
+    memcpy(both + sizeof total->bytes, addend->bytes, sizeof addend->bytes);
     XXH128_canonical_t canonical;
     XXH128_canonicalFromHash(&canonical, XXH3_128bits(both, sizeof both));
     memcpy(total->bytes, canonical.digest, sizeof total->bytes);

@@ -24,17 +24,17 @@ static int compare(const void *a, const void *b) {
     return (one > other) - (one < other);
 }
 
-size_t ranges_merge(struct payload_range *merged, const struct gather_parts *parts,
+size_t ranges_merge(struct payload_range *ranges, const struct gather_parts *parts,
                     size_t first_range, uint64_t size) {
     size_t count = 0, kept = 0;
     for (size_t r = first_range; r != SIZE_MAX; r = parts->ranges[r].next)
         if (parts->ranges[r].begin < parts->ranges[r].end)
-            merged[count++] = widen(&parts->ranges[r], size);
-    qsort(merged, count, sizeof *merged, compare);
+            ranges[count++] = widen(&parts->ranges[r], size);
+    qsort(ranges, count, sizeof *ranges, compare);
     for (size_t i = 0; i < count; i++) {
-        struct payload_range *last = kept ? &merged[kept - 1] : NULL;
-        if (!last || merged[i].begin > last->end) merged[kept++] = merged[i];
-        else if (merged[i].end > last->end) last->end = merged[i].end;
+        struct payload_range *last = kept ? &ranges[kept - 1] : NULL;
+        if (!last || ranges[i].begin > last->end) ranges[kept++] = ranges[i];
+        else if (ranges[i].end > last->end) last->end = ranges[i].end;
     }
     return kept;
 }

@@ -5,9 +5,9 @@
 #include "dataset/gather.h"
 
 /* Lists the ranges of a record in ascending order, as whole blocks of SUMS_BLOCK_SIZE of a payload
- * of `size` bytes. Ranges that share a block, or that lie next to each other, are one. `merged` has
+ * of `size` bytes. Ranges that share a block, or that lie next to each other, are one. `ranges` has
  * room for all ranges of the record. Returns their number. */
-size_t ranges_merge(struct payload_range *merged, const struct gather_parts *parts,
+size_t ranges_merge(struct payload_range *ranges, const struct gather_parts *parts,
                     size_t first_range, uint64_t size);
 
 /* How many ranges a record has. */

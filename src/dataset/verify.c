@@ -66,9 +66,9 @@ static recmap_status add_finding(struct verification *verification, uint64_t rec
     if (!array_reserve(&report->findings, &report->capacity, report->count + 1,
                        sizeof *report->findings))
         return fail_memory(error);
-    struct finding *added = &report->findings[report->count++];
-    *added = (struct finding){verification->shard_index, record, offset, length, ""};
-    snprintf(added->reason, sizeof added->reason, "%.*s", REASON_MAX - 1, reason);
+    struct finding *part_report = &report->findings[report->count++];
+    *part_report = (struct finding){verification->shard_index, record, offset, length, ""};
+    snprintf(part_report->reason, sizeof part_report->reason, "%.*s", REASON_MAX - 1, reason);
     return RECMAP_OK;
 }
 
@@ -334,14 +334,14 @@ static recmap_status scan_all(struct verification *verification,
 
 /* Adds what the verification of a part found. */
 static recmap_status add_report(recmap_report *report, const struct dataset_part *part,
-                                const recmap_report *added, recmap_error *error) {
-    report->good_count += added->good_count;
-    if (!array_reserve(&report->findings, &report->capacity, report->count + added->count,
+                                const recmap_report *part_report, recmap_error *error) {
+    report->good_count += part_report->good_count;
+    if (!array_reserve(&report->findings, &report->capacity, report->count + part_report->count,
                        sizeof *report->findings))
         return fail_memory(error);
-    for (size_t i = 0; i < added->count; i++) {
+    for (size_t i = 0; i < part_report->count; i++) {
         struct finding *finding = &report->findings[report->count++];
-        *finding = added->findings[i];
+        *finding = part_report->findings[i];
         finding->shard_index += part->first_shard;
         if (finding->record != RECMAP_NO_RECORD) finding->record += part->first_record;
     }
@@ -357,10 +357,10 @@ static recmap_status verify_parts(recmap_report **report, recmap_dataset *datase
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; status == RECMAP_OK && i < dataset->part_count; i++) {
         const struct dataset_part *part = &dataset->parts[i];
-        recmap_report *added = NULL;
-        status = recmap_dataset_verify(&added, part->dataset, options, error);
-        if (status == RECMAP_OK) status = add_report(fresh, part, added, error);
-        recmap_report_destroy(added);
+        recmap_report *part_report = NULL;
+        status = recmap_dataset_verify(&part_report, part->dataset, options, error);
+        if (status == RECMAP_OK) status = add_report(fresh, part, part_report, error);
+        recmap_report_destroy(part_report);
     }
     if (status == RECMAP_OK) *report = fresh;
     else recmap_report_destroy(fresh);

@@ -21,11 +21,11 @@ struct recmap_example_builder {
 };
 
 /* Like the public functions, for names of a given size known to be UTF-8. `origin` is stored with
- * the entry. `packed` contains the encoded values of a list; for numbers, without the tag and
+ * the entry. `values` contains the encoded values of a list; for numbers, without the tag and
  * length of the packed field. */
 recmap_status builder_add_packed(recmap_example_builder *builder, const char *name,
                                  size_t name_size, size_t origin, recmap_type kind,
-                                 const struct message_writer *packed, recmap_error *error);
+                                 const struct message_writer *values, recmap_error *error);
 recmap_status builder_begin_list(recmap_example_builder *builder, const char *name,
                                  size_t name_size, size_t origin, recmap_error *error);
 

@@ -17,10 +17,10 @@ enum {
 };
 
 recmap_status recmap_example_builder_create(recmap_example_builder **builder, recmap_error *error) {
-    recmap_example_builder *created = calloc(1, sizeof *created);
-    if (!created) return fail_memory(error);
-    created->size_limit = INT32_MAX;
-    *builder = created;
+    recmap_example_builder *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    fresh->size_limit = INT32_MAX;
+    *builder = fresh;
     return RECMAP_OK;
 }
 
@@ -109,29 +109,29 @@ struct addition {
     uint64_t size;
 };
 
-static uint64_t size_with(const recmap_example_builder *builder, const struct addition *added,
+static uint64_t size_with(const recmap_example_builder *builder, const struct addition *addition,
                           uint64_t replaced) {
     const recmap_example_builder *b = builder;
-    if (b->is_in_list) return record_size(b, b->features.size, b->open.body_size + added->size);
-    return record_size(b, b->features.size + added->size - replaced, 0);
+    if (b->is_in_list) return record_size(b, b->features.size, b->open.body_size + addition->size);
+    return record_size(b, b->features.size + addition->size - replaced, 0);
 }
 
 /* Returns an error if the record would become too large. The sums of sizes are upper bounds and
  * usually decide. Only if they exceed the limit are replaced features and merged lists taken into
  * account, which requires sorting. */
-static recmap_status check_size(recmap_example_builder *builder, const struct addition *added,
+static recmap_status check_size(recmap_example_builder *builder, const struct addition *addition,
                                 recmap_error *error) {
     /* The most that the prefix of a list can grow when its parts are merged. */
     enum { PREFIX_SLACK = 8 };
-    if (size_with(builder, added, 0) <= builder->size_limit) return RECMAP_OK;
+    if (size_with(builder, addition, 0) <= builder->size_limit) return RECMAP_OK;
     uint64_t replaced = 0;
     if (builder->is_in_list) {
-        settle_open(builder, builder->open.body_size + added->size);
+        settle_open(builder, builder->open.body_size + addition->size);
     } else {
         settle(builder);
-        replaced = replaced_size(builder, added->name, added->name_size);
+        replaced = replaced_size(builder, addition->name, addition->name_size);
     }
-    uint64_t size = size_with(builder, added, replaced);
+    uint64_t size = size_with(builder, addition, replaced);
     if (builder->is_in_list) builder->lists.size += PREFIX_SLACK;
     if (size <= builder->size_limit) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "a record is limited to %" PRIu64 " bytes", builder->size_limit);
@@ -176,30 +176,30 @@ static recmap_status check_begun(const recmap_example_builder *builder, recmap_e
 }
 
 /* Reserves room in the arena for a step or an entry and writes its prefixes. The values follow. */
-static recmap_status begin_values(recmap_example_builder *builder, const struct addition *added,
+static recmap_status begin_values(recmap_example_builder *builder, const struct addition *addition,
                                   const struct feature_sizes *sizes, recmap_error *error) {
     struct message_writer *arena = &builder->arena;
-    RETURN_IF_FAILED(check_size(builder, added, error));
-    if (!message_reserve(arena, (size_t)(added->name_size + field_size(sizes->feature))) ||
+    RETURN_IF_FAILED(check_size(builder, addition, error));
+    if (!message_reserve(arena, (size_t)(addition->name_size + field_size(sizes->feature))) ||
         !entry_map_reserve(&builder->features))
         return fail_memory(error);
     if (builder->is_in_list) message_put_prefix(arena, FIRST_TAG, sizes->feature);
-    else message_put_bytes(arena, added->name, added->name_size);
+    else message_put_bytes(arena, addition->name, addition->name_size);
     put_prefixes(arena, sizes);
     return RECMAP_OK;
 }
 
 /* Call when the values are written. */
-static void end_values(recmap_example_builder *builder, const struct addition *added,
+static void end_values(recmap_example_builder *builder, const struct addition *addition,
                        const struct feature_sizes *sizes, size_t origin) {
     if (builder->is_in_list) {
-        builder->open.body_size += (size_t)added->size;
+        builder->open.body_size += (size_t)addition->size;
         return;
     }
     size_t body = builder->arena.size - (size_t)sizes->feature;
     builder->features.is_there = true;
-    entry_map_add(&builder->features, &(struct map_entry){.name = body - added->name_size,
-                                                          .name_size = added->name_size,
+    entry_map_add(&builder->features, &(struct map_entry){.name = body - addition->name_size,
+                                                          .name_size = addition->name_size,
                                                           .body = body,
                                                           .body_size = (size_t)sizes->feature,
                                                           .origin = origin});
@@ -215,12 +215,12 @@ static struct addition addition_of(const recmap_example_builder *builder, const 
 
 recmap_status builder_add_packed(recmap_example_builder *builder, const char *name,
                                  size_t name_size, size_t origin, recmap_type kind,
-                                 const struct message_writer *packed, recmap_error *error) {
-    struct feature_sizes sizes = sizes_of(kind, packed->size);
-    struct addition added = addition_of(builder, name, name_size, &sizes);
-    RETURN_IF_FAILED(begin_values(builder, &added, &sizes, error));
-    message_put_bytes(&builder->arena, packed->data, packed->size);
-    end_values(builder, &added, &sizes, origin);
+                                 const struct message_writer *values, recmap_error *error) {
+    struct feature_sizes sizes = sizes_of(kind, values->size);
+    struct addition addition = addition_of(builder, name, name_size, &sizes);
+    RETURN_IF_FAILED(begin_values(builder, &addition, &sizes, error));
+    message_put_bytes(&builder->arena, values->data, values->size);
+    end_values(builder, &addition, &sizes, origin);
     return RECMAP_OK;
 }
 
@@ -234,35 +234,35 @@ static recmap_status check_name(size_t *size, const char *name, recmap_error *er
 }
 
 /* The common start of all features: checks, and prefixes in the arena. */
-static recmap_status begin_feature(recmap_example_builder *builder, struct addition *added,
+static recmap_status begin_feature(recmap_example_builder *builder, struct addition *addition,
                                    const char *name, const struct feature_sizes *sizes,
                                    recmap_error *error) {
     size_t name_size = 0;
     RETURN_IF_FAILED(check_begun(builder, error));
     if (!builder->is_in_list) RETURN_IF_FAILED(check_name(&name_size, name, error));
-    *added = addition_of(builder, name, name_size, sizes);
-    return begin_values(builder, added, sizes, error);
+    *addition = addition_of(builder, name, name_size, sizes);
+    return begin_values(builder, addition, sizes, error);
 }
 
 recmap_status recmap_example_builder_add_int64(recmap_example_builder *builder, const char *name,
                                                const int64_t *values, size_t count,
                                                recmap_error *error) {
-    struct addition added;
+    struct addition addition;
     uint64_t packed = 0;
     for (size_t i = 0; i < count; i++) packed += varint_size((uint64_t)values[i]);
     struct feature_sizes sizes = sizes_of(RECMAP_TYPE_INT64, packed);
-    RETURN_IF_FAILED(begin_feature(builder, &added, name, &sizes, error));
+    RETURN_IF_FAILED(begin_feature(builder, &addition, name, &sizes, error));
     for (size_t i = 0; i < count; i++) message_put_varint(&builder->arena, (uint64_t)values[i]);
-    end_values(builder, &added, &sizes, 0);
+    end_values(builder, &addition, &sizes, 0);
     return RECMAP_OK;
 }
 
 recmap_status recmap_example_builder_add_float(recmap_example_builder *builder, const char *name,
                                                const float *values, size_t count,
                                                recmap_error *error) {
-    struct addition added;
+    struct addition addition;
     struct feature_sizes sizes = sizes_of(RECMAP_TYPE_FLOAT, 4 * (uint64_t)count);
-    RETURN_IF_FAILED(begin_feature(builder, &added, name, &sizes, error));
+    RETURN_IF_FAILED(begin_feature(builder, &addition, name, &sizes, error));
     uint8_t *out = builder->arena.data + builder->arena.size;
     for (size_t i = 0; i < count; i++) {
         uint32_t bits;
@@ -270,34 +270,34 @@ recmap_status recmap_example_builder_add_float(recmap_example_builder *builder, 
         store32(out + 4 * i, bits);
     }
     builder->arena.size += 4 * count;
-    end_values(builder, &added, &sizes, 0);
+    end_values(builder, &addition, &sizes, 0);
     return RECMAP_OK;
 }
 
 recmap_status recmap_example_builder_add_bytes(recmap_example_builder *builder, const char *name,
                                                const recmap_bytes *values, size_t count,
                                                recmap_error *error) {
-    struct addition added;
+    struct addition addition;
     uint64_t packed = 0;
     /* Past the limit the exact sum is irrelevant, and it must not overflow. */
     for (size_t i = 0; i < count && packed <= builder->size_limit; i++)
         packed += field_size(min_u64(values[i].size, UINT32_MAX));
     struct feature_sizes sizes = sizes_of(RECMAP_TYPE_BYTES, packed);
-    RETURN_IF_FAILED(begin_feature(builder, &added, name, &sizes, error));
+    RETURN_IF_FAILED(begin_feature(builder, &addition, name, &sizes, error));
     for (size_t i = 0; i < count; i++) {
         message_put_prefix(&builder->arena, FIRST_TAG, values[i].size);
         message_put_bytes(&builder->arena, values[i].data, values[i].size);
     }
-    end_values(builder, &added, &sizes, 0);
+    end_values(builder, &addition, &sizes, 0);
     return RECMAP_OK;
 }
 
 recmap_status recmap_example_builder_add_unset(recmap_example_builder *builder, const char *name,
                                                recmap_error *error) {
-    struct addition added;
+    struct addition addition;
     struct feature_sizes sizes = sizes_of(RECMAP_TYPE_NONE, 0);
-    recmap_status status = begin_feature(builder, &added, name, &sizes, error);
-    if (status == RECMAP_OK) end_values(builder, &added, &sizes, 0);
+    recmap_status status = begin_feature(builder, &addition, name, &sizes, error);
+    if (status == RECMAP_OK) end_values(builder, &addition, &sizes, 0);
     return status;
 }
 

@@ -105,15 +105,15 @@ static void fill(struct example_names *names, const char *const *list) {
 
 recmap_status example_names_create(struct example_names **names, const char *const *list,
                                    size_t count, recmap_error *error) {
-    struct example_names *created = calloc(1, sizeof *created);
-    if (!created) return fail_memory(error);
-    recmap_status status = allocate(created, list, count, error);
+    struct example_names *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    recmap_status status = allocate(fresh, list, count, error);
     if (status != RECMAP_OK) {
-        example_names_destroy(created);
+        example_names_destroy(fresh);
         return status;
     }
-    fill(created, list);
-    *names = created;
+    fill(fresh, list);
+    *names = fresh;
     return RECMAP_OK;
 }
 

@@ -39,15 +39,15 @@ static int compare_items(const void *left, const void *right) {
 }
 
 recmap_status recmap_schema_create(recmap_schema **schema, recmap_error *error) {
-    recmap_schema *created = calloc(1, sizeof *created);
+    recmap_schema *fresh = calloc(1, sizeof *fresh);
     struct stats_list *list = calloc(1, sizeof *list);
-    if (!created || !list) {
-        free(created);
+    if (!fresh || !list) {
+        free(fresh);
         free(list);
         return fail_memory(error);
     }
-    created->list = list;
-    *schema = created;
+    fresh->list = list;
+    *schema = fresh;
     return RECMAP_OK;
 }
 

@@ -129,7 +129,7 @@ static void delete_versioned(DLManagedTensorVersioned *tensor) {
     end_export(tensor->manager_ctx);
 }
 
-static recmap_status export(struct dlpack_export **exported, DLTensor *tensor,
+static recmap_status export(struct dlpack_export **dlpack_export, DLTensor *tensor,
                             recmap_columns *columns, size_t column_index, recmap_tensor what,
                             size_t level, recmap_error *error) {
     struct tensor_source source;
@@ -139,19 +139,19 @@ static recmap_status export(struct dlpack_export **exported, DLTensor *tensor,
     find_source(&source, column, what, level);
     if (!source.data)
         return fail(error, RECMAP_INVALID, "column '%s' has no such tensor", column->name);
-    *exported = make_export(tensor, &source, columns_memory(columns));
-    return *exported ? RECMAP_OK : fail_memory(error);
+    *dlpack_export = make_export(tensor, &source, columns_memory(columns));
+    return *dlpack_export ? RECMAP_OK : fail_memory(error);
 }
 
 recmap_status recmap_columns_export_dlpack(DLManagedTensor **tensor, recmap_columns *columns,
                                            size_t column_index, recmap_tensor what, size_t level,
                                            recmap_error *error) {
-    struct dlpack_export *exported = NULL;
+    struct dlpack_export *dlpack_export = NULL;
     DLTensor inner;
-    RETURN_IF_FAILED(export(&exported, &inner, columns, column_index, what, level, error));
-    exported->as.plain =
-        (DLManagedTensor){.dl_tensor = inner, .manager_ctx = exported, .deleter = delete_plain};
-    *tensor = &exported->as.plain;
+    RETURN_IF_FAILED(export(&dlpack_export, &inner, columns, column_index, what, level, error));
+    dlpack_export->as.plain = (DLManagedTensor){
+        .dl_tensor = inner, .manager_ctx = dlpack_export, .deleter = delete_plain};
+    *tensor = &dlpack_export->as.plain;
     return RECMAP_OK;
 }
 
@@ -159,16 +159,16 @@ recmap_status recmap_columns_export_dlpack_versioned(DLManagedTensorVersioned **
                                                      recmap_columns *columns, size_t column_index,
                                                      recmap_tensor what, size_t level,
                                                      recmap_error *error) {
-    struct dlpack_export *exported = NULL;
+    struct dlpack_export *dlpack_export = NULL;
     DLTensor inner;
-    RETURN_IF_FAILED(export(&exported, &inner, columns, column_index, what, level, error));
-    exported->as.versioned = (DLManagedTensorVersioned){
+    RETURN_IF_FAILED(export(&dlpack_export, &inner, columns, column_index, what, level, error));
+    dlpack_export->as.versioned = (DLManagedTensorVersioned){
         .version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION},
-        .manager_ctx = exported,
+        .manager_ctx = dlpack_export,
         .deleter = delete_versioned,
         .flags = DLPACK_FLAG_BITMASK_READ_ONLY,
         .dl_tensor = inner,
     };
-    *tensor = &exported->as.versioned;
+    *tensor = &dlpack_export->as.versioned;
     return RECMAP_OK;
 }

@@ -64,20 +64,20 @@ static uint64_t sum_of(const uint8_t *header) {
 
 /* The checksum counts its own field as spaces. Some old writers summed signed bytes, which is 256
  * less for each byte from 0x80 on; both sums are accepted. */
-static bool sum_holds(uint64_t *stored, uint64_t *computed, const uint8_t *header) {
+static bool sum_holds(uint64_t *field_sum, uint64_t *byte_sum, const uint8_t *header) {
     uint64_t sum = sum_of(header), high = 0;
     for (size_t i = SUM_AT; i < SUM_AT + SUM_FIELD; i++) sum += (uint64_t)' ' - header[i];
-    *computed = sum;
-    if (!read_number(stored, header + SUM_AT, SUM_FIELD)) return false;
-    if (*stored == sum) return true;
+    *byte_sum = sum;
+    if (!read_number(field_sum, header + SUM_AT, SUM_FIELD)) return false;
+    if (*field_sum == sum) return true;
     for (size_t i = 0; i < TAR_BLOCK_SIZE; i++)
         if (i < SUM_AT || i >= SUM_AT + SUM_FIELD) high += header[i] >> 7;
-    return *stored + 256 * high == sum;
+    return *field_sum + 256 * high == sum;
 }
 
 bool tar_header_holds(const uint8_t *bytes, uint64_t size) {
-    uint64_t stored, computed;
-    return size >= TAR_BLOCK_SIZE && sum_holds(&stored, &computed, bytes);
+    uint64_t field_sum, byte_sum;
+    return size >= TAR_BLOCK_SIZE && sum_holds(&field_sum, &byte_sum, bytes);
 }
 
 static enum tar_verdict bad(struct frame_fault *fault, const char *reason) {
@@ -249,7 +249,7 @@ enum tar_verdict tar_member_read(struct tar_member *member, const uint8_t *bytes
                                  struct frame_fault *fault) {
     static const uint8_t zeros[TAR_BLOCK_SIZE];
     struct extension known = {0};
-    uint64_t stored, computed, data_size, at = 0;
+    uint64_t field_sum, byte_sum, data_size, at = 0;
     if (!size) return TAR_END;
     for (;;) {
         const uint8_t *header = bytes + at;
@@ -260,10 +260,10 @@ enum tar_verdict tar_member_read(struct tar_member *member, const uint8_t *bytes
         }
         if (!memcmp(header, zeros, TAR_BLOCK_SIZE))
             return at ? bad(fault, "no member follows an extended header") : TAR_END;
-        if (!sum_holds(&stored, &computed, header)) {
+        if (!sum_holds(&field_sum, &byte_sum, header)) {
             frame_is_bad(fault, FRAME_BAD_LENGTH,
-                         "the checksum of a header is 0%" PRIo64 ", expected 0%" PRIo64, stored,
-                         computed);
+                         "the checksum of a header is 0%" PRIo64 ", expected 0%" PRIo64, field_sum,
+                         byte_sum);
             return TAR_BAD;
         }
         if (!read_number(&data_size, header + SIZE_AT, SIZE_FIELD))

@@ -29,30 +29,30 @@ static size_t pack_block(uint8_t *entry, uint8_t *bits, size_t position, const u
     return residuals_write(bits, width, residuals, count);
 }
 
-size_t count_chunk_pack(uint8_t *packed, const uint64_t *counts, size_t record_count) {
+size_t count_chunk_pack(uint8_t *bytes, const uint64_t *counts, size_t record_count) {
     assert(record_count <= COUNT_CHUNK_RECORDS);
     size_t blocks = residuals_block_count(record_count), position = 0;
-    uint8_t *bits = packed + blocks * COUNT_ENTRY_SIZE;
+    uint8_t *bits = bytes + blocks * COUNT_ENTRY_SIZE;
     for (size_t b = 0; b < blocks; b++)
-        position += pack_block(packed + b * COUNT_ENTRY_SIZE, bits + position, position,
+        position += pack_block(bytes + b * COUNT_ENTRY_SIZE, bits + position, position,
                                counts + (b << COUNT_BLOCK_SHIFT),
                                residuals_in_block(record_count, b));
     memset(bits + position, 0, RESIDUALS_PADDING);
-    return (size_t)(bits - packed) + position + RESIDUALS_PADDING;
+    return (size_t)(bits - bytes) + position + RESIDUALS_PADDING;
 }
 
-bool count_chunk_open(struct count_chunk *chunk, const uint8_t *packed, size_t size,
+bool count_chunk_open(struct count_chunk *chunk, const uint8_t *bytes, size_t size,
                       size_t record_count) {
     size_t blocks = residuals_block_count(record_count), directory = blocks * COUNT_ENTRY_SIZE;
     if (size < directory + RESIDUALS_PADDING) return false;
     uint64_t bits = size - directory - RESIDUALS_PADDING;
     for (size_t b = 0; b < blocks; b++) {
-        const uint8_t *entry = packed + b * COUNT_ENTRY_SIZE;
+        const uint8_t *entry = bytes + b * COUNT_ENTRY_SIZE;
         if (!residuals_fit(load32(entry + START_OFFSET), load32(entry + WIDTH_OFFSET),
                            residuals_in_block(record_count, b), bits))
             return false;
     }
-    *chunk = (struct count_chunk){packed, packed + directory, (size_t)bits + RESIDUALS_PADDING,
+    *chunk = (struct count_chunk){bytes, bytes + directory, (size_t)bits + RESIDUALS_PADDING,
                                   record_count};
     return true;
 }

@@ -35,12 +35,12 @@ struct count_chunk {
 size_t count_chunk_capacity(size_t record_count);
 
 /* Packs up to COUNT_CHUNK_RECORDS counts, each at most RECMAP_COUNTS_MAX. Returns the bytes written
- * to `packed`, which has room for count_chunk_capacity. */
-size_t count_chunk_pack(uint8_t *packed, const uint64_t *counts, size_t record_count);
+ * to `bytes`, which has room for count_chunk_capacity. */
+size_t count_chunk_pack(uint8_t *bytes, const uint64_t *counts, size_t record_count);
 
 /* Opens a packed chunk. False unless its size is right for `record_count`, and the bits of every
  * block lie within it. The counts themselves are unverified. */
-bool count_chunk_open(struct count_chunk *chunk, const uint8_t *packed, size_t size,
+bool count_chunk_open(struct count_chunk *chunk, const uint8_t *bytes, size_t size,
                       size_t record_count);
 
 /* The count of record `i` of the chunk, i < record_count. Never reads outside the chunk, even if

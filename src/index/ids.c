@@ -26,10 +26,10 @@ size_t ids_packed_size(size_t pair_count, unsigned number_size) {
     return pair_count * (IDS_HASH_BYTES + number_size) + IDS_PADDING;
 }
 
-void ids_pack(uint8_t *packed, const struct id_pair *pairs, size_t pair_count,
+void ids_pack(uint8_t *bytes, const struct id_pair *pairs, size_t pair_count,
               unsigned number_size) {
     size_t width = IDS_HASH_BYTES + number_size;
-    uint8_t *pair = packed;
+    uint8_t *pair = bytes;
     assert(number_size >= 1 && number_size <= 8);
     for (size_t i = 0; i < pair_count; i++, pair += width) {
         uint8_t eight[8];

@@ -38,10 +38,9 @@ uint64_t id_hash(const recmap_value *id);
 /* The number of bytes that record numbers below `record_count` need: 1 to 8. */
 unsigned ids_number_size(uint64_t record_count);
 
-/* Packs sorted pairs; `packed` has room for ids_packed_size. */
+/* Packs sorted pairs; `bytes` has room for ids_packed_size. */
 size_t ids_packed_size(size_t pair_count, unsigned number_size);
-void ids_pack(uint8_t *packed, const struct id_pair *pairs, size_t pair_count,
-              unsigned number_size);
+void ids_pack(uint8_t *bytes, const struct id_pair *pairs, size_t pair_count, unsigned number_size);
 
 /* A packed chunk. Its size must be ids_packed_size(pair_count, number_size). */
 struct ids_chunk {

@@ -52,17 +52,17 @@ static void store_integer(uint8_t *bytes, unsigned width, uint64_t value) {
     memcpy(bytes, eight, width);
 }
 
-void column_pack(uint8_t *packed, const struct column_values *values) {
+void column_pack(uint8_t *bytes, const struct column_values *values) {
     struct integer_range range = {0, 0};
     if (values->type == RECMAP_TYPE_INT64) range = range_of(values);
     if (values->type == RECMAP_TYPE_FLOAT || values->type == RECMAP_TYPE_BYTES) range.width = 4;
-    memset(packed, 0, COLUMN_PREFIX_SIZE);
-    packed[0] = (uint8_t)values->type;
-    packed[1] = (uint8_t)range.width;
-    store32(packed + 4, (uint32_t)values->count);
-    store64(packed + 8, (uint64_t)range.base);
+    memset(bytes, 0, COLUMN_PREFIX_SIZE);
+    bytes[0] = (uint8_t)values->type;
+    bytes[1] = (uint8_t)range.width;
+    store32(bytes + 4, (uint32_t)values->count);
+    store64(bytes + 8, (uint64_t)range.base);
     if (values->type == RECMAP_TYPE_NONE) return;
-    uint8_t *word = packed + COLUMN_PREFIX_SIZE;
+    uint8_t *word = bytes + COLUMN_PREFIX_SIZE;
     for (size_t i = 0; i < values->count; i++, word += range.width)
         store_integer(word, range.width, values->words[i] - (uint64_t)range.base);
     if (values->type == RECMAP_TYPE_BYTES && bytes_total(values))
@@ -81,15 +81,15 @@ static bool ends_are_valid(const struct column_chunk *chunk, uint64_t size) {
 
 /* Checks type, width and sizes, and for values of bytes that their ends ascend: after that any
  * value can be read without looking at others. */
-bool column_open(struct column_chunk *chunk, const uint8_t *packed, size_t size, size_t count) {
-    if (size < COLUMN_PREFIX_SIZE || load32(packed + 4) != count) return false;
-    unsigned type = packed[0], width = packed[1];
+bool column_open(struct column_chunk *chunk, const uint8_t *bytes, size_t size, size_t count) {
+    if (size < COLUMN_PREFIX_SIZE || load32(bytes + 4) != count) return false;
+    unsigned type = bytes[0], width = bytes[1];
     struct column_chunk opened = {
         .type = (recmap_type)type,
         .count = count,
         .width = width,
-        .base = (int64_t)load64(packed + 8),
-        .words = packed + COLUMN_PREFIX_SIZE,
+        .base = (int64_t)load64(bytes + 8),
+        .words = bytes + COLUMN_PREFIX_SIZE,
     };
     uint64_t body = size - COLUMN_PREFIX_SIZE;
     uint64_t words = (uint64_t)count * width;

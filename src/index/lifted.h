@@ -38,10 +38,10 @@ struct column_chunk {
 };
 
 size_t column_packed_size(const struct column_values *values);
-void column_pack(uint8_t *packed, const struct column_values *values);
+void column_pack(uint8_t *bytes, const struct column_values *values);
 
 /* Opens a packed chunk of `count` values. False if it is malformed. */
-bool column_open(struct column_chunk *chunk, const uint8_t *packed, size_t size, size_t count);
+bool column_open(struct column_chunk *chunk, const uint8_t *bytes, size_t size, size_t count);
 
 /* The value at `i` < count. Bytes point into the packed chunk, and never outside of it, even if the
  * file was written to since the chunk was opened. */

@@ -60,7 +60,7 @@ uint8_t *manifest_encode(size_t *size, const struct manifest *manifest) {
     Recmap__Column **column_pointers = calloc(column_count + 1, sizeof *column_pointers);
     Recmap__CountedFeature *counted = calloc(counted_count + 1, sizeof *counted);
     Recmap__CountedFeature **counted_pointers = calloc(counted_count + 1, sizeof *counted_pointers);
-    uint8_t *packed = NULL, fingerprint[IDENTITY_HASH_SIZE];
+    uint8_t *bytes = NULL, fingerprint[IDENTITY_HASH_SIZE];
     if (columns && column_pointers && counted && counted_pointers) {
         for (size_t i = 0; i < column_count; i++) {
             fill_column(&columns[i], &manifest->columns[i]);
@@ -75,13 +75,13 @@ uint8_t *manifest_encode(size_t *size, const struct manifest *manifest) {
         message.columns = column_pointers;
         message.n_counted_features = counted_count;
         message.counted_features = counted_pointers;
-        packed = proto_pack(size, &message.base, 0);
+        bytes = proto_pack(size, &message.base, 0);
     }
     free(columns);
     free(column_pointers);
     free(counted);
     free(counted_pointers);
-    return packed;
+    return bytes;
 }
 
 /* A message and the bytes that it points to. */
@@ -118,7 +118,7 @@ uint8_t *shards_encode(size_t *size, const struct shard_entry *shards, size_t co
     Recmap__ShardTable message = RECMAP__SHARD_TABLE__INIT;
     struct shard_message *entries = calloc(count + 1, sizeof *entries);
     Recmap__Shard **pointers = calloc(count + 1, sizeof *pointers);
-    uint8_t *packed = NULL;
+    uint8_t *bytes = NULL;
     if (entries && pointers) {
         for (size_t i = 0; i < count; i++) {
             fill_shard(&entries[i], &shards[i]);
@@ -126,11 +126,11 @@ uint8_t *shards_encode(size_t *size, const struct shard_entry *shards, size_t co
         }
         message.n_shards = count;
         message.shards = pointers;
-        packed = proto_pack(size, &message.base, 0);
+        bytes = proto_pack(size, &message.base, 0);
     }
     free(entries);
     free(pointers);
-    return packed;
+    return bytes;
 }
 
 /* Protobuf-c packs arrays of pointers to messages, so the messages and the pointers are built
@@ -139,7 +139,7 @@ uint8_t *damages_encode(size_t *size, const struct damage_entry *damages, size_t
     Recmap__DamageTable message = RECMAP__DAMAGE_TABLE__INIT;
     Recmap__Damage *entries = calloc(count + 1, sizeof *entries);
     Recmap__Damage **pointers = calloc(count + 1, sizeof *pointers);
-    uint8_t *packed = NULL;
+    uint8_t *bytes = NULL;
     if (entries && pointers) {
         for (size_t i = 0; i < count; i++) {
             recmap__damage__init(&entries[i]);
@@ -151,11 +151,11 @@ uint8_t *damages_encode(size_t *size, const struct damage_entry *damages, size_t
         }
         message.n_damages = count;
         message.damages = pointers;
-        packed = proto_pack(size, &message.base, 0);
+        bytes = proto_pack(size, &message.base, 0);
     }
     free(entries);
     free(pointers);
-    return packed;
+    return bytes;
 }
 
 static enum decode_verdict verdict_without_message(bool out_of_memory) {

@@ -41,33 +41,33 @@ static size_t pack_block(uint8_t *entry, uint8_t *bits, size_t position, const u
     return size;
 }
 
-size_t offsets_pack(uint8_t *packed, const uint64_t *offsets, const uint32_t *shards,
+size_t offsets_pack(uint8_t *bytes, const uint64_t *offsets, const uint32_t *shards,
                     size_t record_count) {
     assert(record_count <= OFFSETS_CHUNK_RECORDS);
     size_t blocks = residuals_block_count(record_count), position = 0;
-    uint8_t *bits = packed + blocks * OFFSETS_ENTRY_SIZE;
+    uint8_t *bits = bytes + blocks * OFFSETS_ENTRY_SIZE;
     for (size_t b = 0; b < blocks; b++) {
         size_t first = b << OFFSETS_BLOCK_SHIFT;
-        position += pack_block(packed + b * OFFSETS_ENTRY_SIZE, bits + position, position,
+        position += pack_block(bytes + b * OFFSETS_ENTRY_SIZE, bits + position, position,
                                offsets + first, shards[first], residuals_in_block(record_count, b));
     }
-    return (size_t)(bits - packed) + position + OFFSETS_PADDING;
+    return (size_t)(bits - bytes) + position + OFFSETS_PADDING;
 }
 
 /* Checks the directory once, so that offsets_at need not trust it: width and start of every block
  * must leave its bits, and the padding after them, inside the chunk. */
-bool offsets_open(struct offsets_chunk *chunk, const uint8_t *packed, size_t size,
+bool offsets_open(struct offsets_chunk *chunk, const uint8_t *bytes, size_t size,
                   size_t record_count) {
     size_t blocks = residuals_block_count(record_count);
     size_t directory = blocks * OFFSETS_ENTRY_SIZE;
     if (size < directory + OFFSETS_PADDING) return false;
     uint64_t bits = size - directory - OFFSETS_PADDING;
     for (size_t b = 0; b < blocks; b++) {
-        const uint8_t *entry = packed + b * OFFSETS_ENTRY_SIZE;
+        const uint8_t *entry = bytes + b * OFFSETS_ENTRY_SIZE;
         if (!residuals_fit(load32(entry + 16), entry[8], residuals_in_block(record_count, b), bits))
             return false;
     }
-    *chunk = (struct offsets_chunk){packed, packed + directory, (size_t)bits + OFFSETS_PADDING,
+    *chunk = (struct offsets_chunk){bytes, bytes + directory, (size_t)bits + OFFSETS_PADDING,
                                     record_count};
     return true;
 }

@@ -39,12 +39,12 @@ struct offsets_chunk {
 size_t offsets_capacity(size_t record_count);
 
 /* Packs up to OFFSETS_CHUNK_RECORDS ascending offsets; `shards[i]` is the shard of record i.
- * Returns the bytes written to `packed`, which has room for offsets_capacity. */
-size_t offsets_pack(uint8_t *packed, const uint64_t *offsets, const uint32_t *shards,
+ * Returns the bytes written to `bytes`, which has room for offsets_capacity. */
+size_t offsets_pack(uint8_t *bytes, const uint64_t *offsets, const uint32_t *shards,
                     size_t record_count);
 
 /* Opens a packed chunk. False unless the bits of every block lie within `size`. */
-bool offsets_open(struct offsets_chunk *chunk, const uint8_t *packed, size_t size,
+bool offsets_open(struct offsets_chunk *chunk, const uint8_t *bytes, size_t size,
                   size_t record_count);
 
 /* The directory entry of a block has these members: u64 base; u64 slope << 8 | width; u32 start of

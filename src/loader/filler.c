@@ -15,9 +15,9 @@
 /* After this many bad records in a row the data is unusable, so no further substitute is tried. */
 enum { SUBSTITUTE_TRIES = 65536 };
 
-void filled_batch_clear(struct filled_batch *filled) {
-    free(filled->skipped);
-    *filled = (struct filled_batch){.batch = filled->batch};
+void filled_batch_clear(struct filled_batch *result) {
+    free(result->skipped);
+    *result = (struct filled_batch){.batch = result->batch};
 }
 
 void filler_deinit(struct filler *filler) {
@@ -30,11 +30,11 @@ void filler_deinit(struct filler *filler) {
     filler->capacity = 0;
 }
 
-static bool add_skipped(struct filled_batch *filled, const recmap_skipped *skipped) {
-    if (!array_reserve(&filled->skipped, &filled->skipped_capacity, filled->skipped_count + 1,
-                       sizeof *filled->skipped))
+static bool add_skipped(struct filled_batch *result, const recmap_skipped *skipped) {
+    if (!array_reserve(&result->skipped, &result->skipped_capacity, result->skipped_count + 1,
+                       sizeof *result->skipped))
         return false;
-    filled->skipped[filled->skipped_count++] = *skipped;
+    result->skipped[result->skipped_count++] = *skipped;
     return true;
 }
 
@@ -81,7 +81,7 @@ static recmap_status find_substitute(uint64_t *number, bool *is_found, struct fi
 
 /* Checks one record of the step. If it is bad, it is listed as skipped, and `number` becomes its
  * substitute if the policy asks for one. `keep` is set to whether `number` stays in the batch. */
-static recmap_status check_record(bool *keep, struct filled_batch *filled, struct filler *filler,
+static recmap_status check_record(bool *keep, struct filled_batch *result, struct filler *filler,
                                   const recmap_deal *deal, uint64_t position, uint64_t *number,
                                   recmap_error *error) {
     recmap_error found;
@@ -99,33 +99,33 @@ static recmap_status check_record(bool *keep, struct filled_batch *filled, struc
     }
     *keep = is_replaced;
     if (gives_rows(deal)) RETURN_IF_FAILED(rows_name_skipped(&bad, deal, error));
-    return add_skipped(filled, &bad) ? RECMAP_OK : fail_memory(error);
+    return add_skipped(result, &bad) ? RECMAP_OK : fail_memory(error);
 }
 
-static recmap_status parse(struct filled_batch *filled, struct filler *filler,
+static recmap_status parse(struct filled_batch *result, struct filler *filler,
                            recmap_error *error) {
     if (!filler->parser) return RECMAP_OK;
     uint64_t started_ns = clock_ns();
-    recmap_status status = dataset_parse_batch(filled->batch, filler->dataset, filler->parser,
+    recmap_status status = dataset_parse_batch(result->batch, filler->dataset, filler->parser,
                                                RECMAP_PARSE_RAISE, error);
-    filled->parse_ns += clock_ns() - started_ns;
-    if (status != RECMAP_OK) recmap_batch_clear(filled->batch);
+    result->parse_ns += clock_ns() - started_ns;
+    if (status != RECMAP_OK) recmap_batch_clear(result->batch);
     return status;
 }
 
 /* Gathers and parses the first `count` of the filler's numbers. */
-static recmap_status gather_and_parse(struct filled_batch *filled, struct filler *filler,
+static recmap_status gather_and_parse(struct filled_batch *result, struct filler *filler,
                                       const recmap_deal *deal, size_t count, recmap_error *error) {
     if (gives_rows(deal))
-        return rows_fill(filled->batch, filler, deal, filler->numbers, count, error);
+        return rows_fill(result->batch, filler, deal, filler->numbers, count, error);
     RETURN_IF_FAILED(
-        recmap_dataset_gather(filled->batch, filler->dataset, filler->numbers, count, error));
-    return parse(filled, filler, error);
+        recmap_dataset_gather(result->batch, filler->dataset, filler->numbers, count, error));
+    return parse(result, filler, error);
 }
 
 /* Called when a batch failed because of a bad record: checks its records one by one and gathers
  * those that are good. */
-static recmap_status gather_good(struct filled_batch *filled, struct filler *filler,
+static recmap_status gather_good(struct filled_batch *result, struct filler *filler,
                                  const recmap_deal *deal, const recmap_share *share,
                                  recmap_error *error) {
     size_t good = 0;
@@ -133,10 +133,10 @@ static recmap_status gather_good(struct filled_batch *filled, struct filler *fil
         uint64_t position = (share->first + i) % recmap_order_count(deal->order);
         bool keep;
         uint64_t number = filler->numbers[i];
-        RETURN_IF_FAILED(check_record(&keep, filled, filler, deal, position, &number, error));
+        RETURN_IF_FAILED(check_record(&keep, result, filler, deal, position, &number, error));
         if (keep) filler->numbers[good++] = number;
     }
-    return gather_and_parse(filled, filler, deal, good, error);
+    return gather_and_parse(result, filler, deal, good, error);
 }
 
 static uint64_t sum_sizes(const recmap_batch *batch) {
@@ -161,40 +161,40 @@ static recmap_status list_numbers(recmap_share *share, struct filler *filler,
     return recmap_deal_numbers(filler->numbers, &step->deal, share, error);
 }
 
-void filler_start(struct filled_batch *filled, struct filler *filler,
+void filler_start(struct filled_batch *result, struct filler *filler,
                   const struct epoch_step *step) {
     recmap_share share;
-    filled->is_started =
+    result->is_started =
         !gives_rows(&step->deal) && list_numbers(&share, filler, step, NULL) == RECMAP_OK &&
-        direct_reader_start(filler->reader, filled->batch, filler->numbers, (size_t)share.count);
+        direct_reader_start(filler->reader, result->batch, filler->numbers, (size_t)share.count);
 }
 
 /* Parses the step's records if they were read, else gathers and parses them. If one of them is
  * bad, the loader's policy decides: the error is returned, or the batch is gathered again without
  * the bad records. */
-static recmap_status fill(struct filled_batch *filled, struct filler *filler,
+static recmap_status fill(struct filled_batch *result, struct filler *filler,
                           const struct epoch_step *step, bool was_read, recmap_error *error) {
     recmap_error found;
     recmap_share share;
-    recmap_status status = was_read ? parse(filled, filler, &found) : RECMAP_OK;
+    recmap_status status = was_read ? parse(result, filler, &found) : RECMAP_OK;
     if (was_read && status == RECMAP_OK) return RECMAP_OK;
     recmap_status listed = list_numbers(&share, filler, step, error);
     if (listed != RECMAP_OK) return listed;
     if (!was_read)
-        status = gather_and_parse(filled, filler, &step->deal, (size_t)share.count, &found);
+        status = gather_and_parse(result, filler, &step->deal, (size_t)share.count, &found);
     bool is_bad_record = status == RECMAP_CORRUPT || status == RECMAP_FEATURE;
     if (is_bad_record && filler->policy != RECMAP_BAD_RECORD_RAISE)
-        return gather_good(filled, filler, &step->deal, &share, error);
+        return gather_good(result, filler, &step->deal, &share, error);
     if (status != RECMAP_OK && error) *error = found;
     return status;
 }
 
-recmap_status filler_fill(struct filled_batch *filled, struct filler *filler,
+recmap_status filler_fill(struct filled_batch *result, struct filler *filler,
                           const struct epoch_step *step, recmap_error *error) {
-    bool was_read = filled->is_started && direct_reader_finish(filler->reader, filled->batch);
-    filled->is_started = false;
-    RETURN_IF_FAILED(fill(filled, filler, step, was_read, error));
-    RETURN_IF_FAILED(epoch_step_state(&filled->epoch, &filled->position, step, error));
-    filled->byte_count = sum_sizes(filled->batch);
+    bool was_read = result->is_started && direct_reader_finish(filler->reader, result->batch);
+    result->is_started = false;
+    RETURN_IF_FAILED(fill(result, filler, step, was_read, error));
+    RETURN_IF_FAILED(epoch_step_state(&result->epoch, &result->position, step, error));
+    result->byte_count = sum_sizes(result->batch);
     return RECMAP_OK;
 }

@@ -23,7 +23,7 @@ struct filled_batch {
 };
 
 /* Resets everything but the batch. */
-void filled_batch_clear(struct filled_batch *filled);
+void filled_batch_clear(struct filled_batch *result);
 
 struct filler {
     recmap_dataset *dataset;
@@ -38,13 +38,13 @@ struct filler {
 
 void filler_deinit(struct filler *filler);
 
-/* Starts reading the step's records into `filled->batch`, if there is a direct reader. */
-void filler_start(struct filled_batch *filled, struct filler *filler,
+/* Starts reading the step's records into `result->batch`, if there is a direct reader. */
+void filler_start(struct filled_batch *result, struct filler *filler,
                   const struct epoch_step *step);
 
-/* Fills `filled->batch`, which must not be NULL, with the records of the step. If
+/* Fills `result->batch`, which must not be NULL, with the records of the step. If
  * filler_start was called, it must have been for the same step. */
-recmap_status filler_fill(struct filled_batch *filled, struct filler *filler,
+recmap_status filler_fill(struct filled_batch *result, struct filler *filler,
                           const struct epoch_step *step, recmap_error *error);
 
 #endif

@@ -236,24 +236,24 @@ static recmap_status raise(const struct loader_slot *slot, recmap_error *error) 
 }
 
 /* Keeps the list of skipped records. Without memory for the list they are only counted. */
-static void keep_skipped(recmap_loader *loader, const struct filled_batch *filled) {
-    loader->statistics.skipped_count += filled->skipped_count;
-    for (size_t i = 0; i < filled->skipped_count; i++) {
+static void keep_skipped(recmap_loader *loader, const struct filled_batch *result) {
+    loader->statistics.skipped_count += result->skipped_count;
+    for (size_t i = 0; i < result->skipped_count; i++) {
         if (loader->skipped_count == RECMAP_LOADER_SKIPPED_MAX) return;
         if (!array_reserve(&loader->skipped, &loader->skipped_capacity, loader->skipped_count + 1,
                            sizeof *loader->skipped))
             return;
-        loader->skipped[loader->skipped_count++] = filled->skipped[i];
+        loader->skipped[loader->skipped_count++] = result->skipped[i];
     }
 }
 
-static void count_taken(recmap_loader *loader, const struct filled_batch *filled) {
+static void count_taken(recmap_loader *loader, const struct filled_batch *result) {
     loader->statistics.batches_ready--;
-    if (!filled->batch) return;
+    if (!result->batch) return;
     loader->statistics.batch_count++;
-    loader->statistics.record_count += recmap_batch_count(filled->batch);
-    loader->statistics.byte_count += filled->byte_count;
-    if (filled->skipped_count) keep_skipped(loader, filled);
+    loader->statistics.record_count += recmap_batch_count(result->batch);
+    loader->statistics.byte_count += result->byte_count;
+    if (result->skipped_count) keep_skipped(loader, result);
 }
 
 /* Wakes a waiting worker whenever about an eighth of the slots has become free: with many slots,

@@ -47,34 +47,34 @@ static size_t count_together(const struct source_read *reads, size_t count) {
     return together;
 }
 
-static recmap_status read_together(size_t *failed, const struct source_read *reads, size_t count,
-                                   recmap_error *error) {
+static recmap_status read_together(size_t *failed_index, const struct source_read *reads,
+                                   size_t count, recmap_error *error) {
     recmap_object_range ranges[CLIENT_RANGES_MAX] = {{0}};
     const recmap_client *client = &client_source_of(reads)->storage->client;
     for (size_t i = 0; i < count; i++)
         ranges[i] = (recmap_object_range){client_source_of(&reads[i])->url, reads[i].data,
                                           reads[i].size, reads[i].offset};
-    size_t range_failed = 0;
-    recmap_status status = client->read(&range_failed, client->context, ranges, count, error);
+    size_t range_index = 0;
+    recmap_status status = client->read(&range_index, client->context, ranges, count, error);
     if (status == RECMAP_OK) return RECMAP_OK;
-    *failed = range_failed < count ? range_failed : 0;
-    return fail_read(&reads[*failed], status, error);
+    *failed_index = range_index < count ? range_index : 0;
+    return fail_read(&reads[*failed_index], status, error);
 }
 
-static recmap_status read_ranges(size_t *failed, const struct source_read *reads, size_t count,
-                                 struct interrupt *interrupt, recmap_error *error) {
+static recmap_status read_ranges(size_t *failed_index, const struct source_read *reads,
+                                 size_t count, struct interrupt *interrupt, recmap_error *error) {
     if (!interrupt || !interrupt->function) interrupt = thread_interrupt();
     for (size_t i = 0; i < count; i++) {
-        *failed = i;
+        *failed_index = i;
         RETURN_IF_FAILED(check_within(&reads[i], error));
     }
     for (size_t i = 0, together; i < count; i += together) {
         together = count_together(reads + i, count - i);
-        recmap_status status = read_together(failed, reads + i, together, error);
+        recmap_status status = read_together(failed_index, reads + i, together, error);
         if (status == RECMAP_OK && i + together < count)
             status = interrupt_check(interrupt, INTERRUPT_WORK, error);
         if (status == RECMAP_OK) continue;
-        *failed = *failed < together ? *failed + i : i;
+        *failed_index = *failed_index < together ? *failed_index + i : i;
         return status;
     }
     return RECMAP_OK;

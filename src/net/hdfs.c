@@ -35,10 +35,10 @@ static recmap_status write_address(struct address *address, recmap_storage *stor
 static recmap_status request(recmap_text *body, recmap_storage *storage, const char *url,
                              const char *operation, recmap_error *error) {
     struct address address;
-    size_t failed;
+    size_t failed_index;
     RETURN_IF_FAILED(write_address(&address, storage, url, operation, error));
     struct transfer_request transfer = {.name = url, .text = &address, .body = body};
-    recmap_status status = transfer_run(&failed, storage, &transfer, 1, NULL, error);
+    recmap_status status = transfer_run(&failed_index, storage, &transfer, 1, NULL, error);
     explicit_bzero(address.url, strlen(address.url));
     return status;
 }

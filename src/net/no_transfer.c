@@ -10,14 +10,14 @@ void transfers_destroy(struct transfer *transfer) {
     (void)transfer;
 }
 
-recmap_status transfer_run(size_t *failed, recmap_storage *storage,
+recmap_status transfer_run(size_t *failed_index, recmap_storage *storage,
                            const struct transfer_request *requests, size_t count,
                            struct interrupt *interrupt, recmap_error *error) {
     (void)storage;
     (void)count;
     (void)interrupt;
     char name[512];
-    *failed = 0;
+    *failed_index = 0;
     url_redact(name, sizeof name, requests[0].name);
     fail(error, RECMAP_UNSUPPORTED, "this build of recmap reads local files only");
     fail_file(error, name);

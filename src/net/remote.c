@@ -110,35 +110,35 @@ static recmap_storage *storage_of(const struct source_read *read) {
 }
 
 /* Reads of sources that have the same storage. */
-static recmap_status read_together(size_t *failed, const struct source_read *reads, size_t count,
-                                   struct interrupt *interrupt, recmap_error *error) {
+static recmap_status read_together(size_t *failed_index, const struct source_read *reads,
+                                   size_t count, struct interrupt *interrupt, recmap_error *error) {
     struct transfer_request *requests = calloc(count + 1, sizeof *requests);
-    size_t *origins = calloc(count + 1, sizeof *origins), request_failed = 0;
+    size_t *origins = calloc(count + 1, sizeof *origins), request_index = 0;
     recmap_status status = requests && origins ? RECMAP_OK : fail_memory(error);
-    *failed = 0;
+    *failed_index = 0;
     if (status == RECMAP_OK) {
         size_t planned = plan_requests(requests, origins, reads, count);
         status =
-            transfer_run(&request_failed, storage_of(reads), requests, planned, interrupt, error);
-        *failed = origins[request_failed];
+            transfer_run(&request_index, storage_of(reads), requests, planned, interrupt, error);
+        *failed_index = origins[request_index];
     }
     free(requests);
     free(origins);
     return status;
 }
 
-static recmap_status read_objects(size_t *failed, const struct source_read *reads, size_t count,
-                                  struct interrupt *interrupt, recmap_error *error) {
+static recmap_status read_objects(size_t *failed_index, const struct source_read *reads,
+                                  size_t count, struct interrupt *interrupt, recmap_error *error) {
     for (size_t i = 0; i < count; i++) {
-        *failed = i;
+        *failed_index = i;
         if (!is_within(&reads[i])) return fail_outside(&reads[i], error);
     }
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && storage_of(&reads[end]) == storage_of(&reads[i]);) end++;
-        recmap_status status = read_together(failed, reads + i, end - i, interrupt, error);
-        assert(status == RECMAP_OK || *failed < end - i);
+        recmap_status status = read_together(failed_index, reads + i, end - i, interrupt, error);
+        assert(status == RECMAP_OK || *failed_index < end - i);
         if (status == RECMAP_OK) continue;
-        *failed += i;
+        *failed_index += i;
         return status;
     }
     return RECMAP_OK;
@@ -161,7 +161,7 @@ static recmap_status probe(struct remote_source *remote, recmap_error *error) {
     uint8_t first;
     struct reply reply;
     uint64_t size = 0;
-    size_t failed;
+    size_t failed_index;
     struct transfer_request request = {.name = remote->url,
                                        .range = {.size = 1,
                                                  .accepts_shorter = true,
@@ -171,7 +171,7 @@ static recmap_status probe(struct remote_source *remote, recmap_error *error) {
                                        .data = &first,
                                        .reply = &reply,
                                        .size = &size};
-    RETURN_IF_FAILED(transfer_run(&failed, remote->storage, &request, 1, NULL, error));
+    RETURN_IF_FAILED(transfer_run(&failed_index, remote->storage, &request, 1, NULL, error));
     struct file_stat *stat = &remote->source.stat;
     stat->size = size == 0 ? 0 : reply.status == 206 ? reply.range_total : size;
     stat->mtime_ns = reply.modified == REPLY_NO_TIME ? 0 : reply.modified * NS_PER_S;
@@ -276,7 +276,7 @@ static recmap_status fetch_page(struct list_page *page, recmap_storage *storage,
                                 const struct listing *listing, const char *next,
                                 recmap_error *error) {
     struct address address;
-    size_t failed;
+    size_t failed_index;
     recmap_text body = RECMAP_TEXT_INIT;
     struct storage_options options;
     RETURN_IF_FAILED(storage_copy_options(&options, storage, error));
@@ -288,7 +288,7 @@ static recmap_status fetch_page(struct list_page *page, recmap_storage *storage,
         return status;
     }
     struct transfer_request request = {.name = listing->text, .text = &address, .body = &body};
-    status = transfer_run(&failed, storage, &request, 1, NULL, error);
+    status = transfer_run(&failed_index, storage, &request, 1, NULL, error);
     const struct list_dialect *dialect = listing->url.scheme == URL_AZ ? &list_dialect_azure
                                                                        : &list_dialect_s3;
     if (status == RECMAP_OK) {

@@ -24,10 +24,10 @@ recmap_storage *recmap_storage_retain(recmap_storage *storage) {
     return storage;
 }
 
-recmap_status storage_retain(recmap_storage **retained, recmap_storage *storage,
+recmap_status storage_retain(recmap_storage **reference, recmap_storage *storage,
                              recmap_error *error) {
-    if (!storage) return recmap_storage_create(retained, error);
-    *retained = recmap_storage_retain(storage);
+    if (!storage) return recmap_storage_create(reference, error);
+    *reference = recmap_storage_retain(storage);
     return RECMAP_OK;
 }
 

@@ -42,7 +42,7 @@ bool storage_has_client(const recmap_storage *storage);
 
 /* Another reference to the storage, or a new one with the defaults if it is NULL.
  * recmap_storage_release releases it. */
-recmap_status storage_retain(recmap_storage **retained, recmap_storage *storage,
+recmap_status storage_retain(recmap_storage **reference, recmap_storage *storage,
                              recmap_error *error);
 
 /* Copies the options, including the present credentials; the caller frees them with

@@ -426,7 +426,7 @@ static bool is_overloaded(const struct slot *slot) {
 /* A request ends in one of three ways: its result is given to the caller, it is repeated later, or
  * it fails for good. The window of requests in flight grows after successes and shrinks only if the
  * server is overloaded: other failures say nothing about the load. */
-static recmap_status end_request(size_t *failed, struct slot *slot, CURLcode code,
+static recmap_status end_request(size_t *failed_index, struct slot *slot, CURLcode code,
                                  recmap_error *error) {
     struct run *run = slot->run;
     struct attempt *attempt = &run->attempts[slot->index];
@@ -444,7 +444,7 @@ static recmap_status end_request(size_t *failed, struct slot *slot, CURLcode cod
     } else if (slot->verdict == REPLY_TRY_AGAIN && has_time(run, attempt, due_ns)) {
         schedule(slot, due_ns);
     } else {
-        *failed = slot->index;
+        *failed_index = slot->index;
         status = slot_fail(slot, error);
     }
     end_slot(slot);
@@ -471,7 +471,7 @@ static size_t take_next(struct run *run, uint64_t now) {
     return run->begun_count < run->count ? run->begun_count++ : SIZE_MAX;
 }
 
-static recmap_status start_requests(size_t *failed, struct run *run, recmap_error *error) {
+static recmap_status start_requests(size_t *failed_index, struct run *run, recmap_error *error) {
     size_t limit = request_limit(run->storage);
     uint64_t now = clock_ns();
     while (run->in_flight < limit) {
@@ -483,14 +483,14 @@ static recmap_status start_requests(size_t *failed, struct run *run, recmap_erro
         char name[1024];
         url_redact(name, sizeof name, run->requests[index].name);
         if (status != RECMAP_NO_MEMORY) fail_file(error, name);
-        *failed = index;
+        *failed_index = index;
         free_slot(slot);
         return status;
     }
     return RECMAP_OK;
 }
 
-static recmap_status end_requests(size_t *failed, struct run *run, recmap_error *error) {
+static recmap_status end_requests(size_t *failed_index, struct run *run, recmap_error *error) {
     CURLMsg *message;
     int left;
     recmap_status status = RECMAP_OK;
@@ -500,30 +500,30 @@ static recmap_status end_requests(size_t *failed, struct run *run, recmap_error 
         struct slot *slot;
         CURLcode code = message->data.result;
         libcurl.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
-        status = end_request(failed, slot, code, error);
+        status = end_request(failed_index, slot, code, error);
     }
     return status;
 }
 
-static recmap_status ask_interrupt(size_t *failed, struct run *run, struct interrupt *interrupt,
-                                   recmap_error *error) {
+static recmap_status ask_interrupt(size_t *failed_index, struct run *run,
+                                   struct interrupt *interrupt, recmap_error *error) {
     uint64_t now = clock_ns();
     if (!interrupt || !interrupt->function) interrupt = thread_interrupt();
     if (!interrupt->function || now - run->asked_ns < POLL_MS * NS_PER_MS) return RECMAP_OK;
     run->asked_ns = now;
-    *failed = 0;
+    *failed_index = 0;
     return interrupt_ask(interrupt) ? RECMAP_OK : interrupt_fail(error);
 }
 
-static recmap_status loop(size_t *failed, struct run *run, struct interrupt *interrupt,
+static recmap_status loop(size_t *failed_index, struct run *run, struct interrupt *interrupt,
                           recmap_error *error) {
     int running;
     while (run->done_count < run->count) {
-        RETURN_IF_FAILED(start_requests(failed, run, error));
+        RETURN_IF_FAILED(start_requests(failed_index, run, error));
         libcurl.multi_perform(run->transfer->multi, &running);
         size_t before = run->in_flight;
-        RETURN_IF_FAILED(end_requests(failed, run, error));
-        RETURN_IF_FAILED(ask_interrupt(failed, run, interrupt, error));
+        RETURN_IF_FAILED(end_requests(failed_index, run, error));
+        RETURN_IF_FAILED(ask_interrupt(failed_index, run, interrupt, error));
         if (run->in_flight == before && run->done_count < run->count)
             libcurl.multi_poll(run->transfer->multi, NULL, 0, POLL_MS, NULL);
     }
@@ -551,10 +551,10 @@ static bool uses_amazon(const struct transfer_request *requests, size_t count) {
     return false;
 }
 
-recmap_status transfer_run(size_t *failed, recmap_storage *storage,
+recmap_status transfer_run(size_t *failed_index, recmap_storage *storage,
                            const struct transfer_request *requests, size_t count,
                            struct interrupt *interrupt, recmap_error *error) {
-    *failed = 0;
+    *failed_index = 0;
     RETURN_IF_FAILED(storage_prepare(storage, error));
     RETURN_IF_FAILED(curl_library_load(error));
     if (uses_amazon(requests, count)) RETURN_IF_FAILED(role_prepare(storage, error));
@@ -563,7 +563,7 @@ recmap_status transfer_run(size_t *failed, recmap_storage *storage,
                       .requests = requests,
                       .count = count,
                       .waiting = SIZE_MAX};
-    recmap_status status = prepare_slots(&run) ? loop(failed, &run, interrupt, error)
+    recmap_status status = prepare_slots(&run) ? loop(failed_index, &run, interrupt, error)
                                                : fail_memory(error);
     for (size_t i = 0; run.slots && i < run.slot_count; i++)
         if (run.slots[i].easy && run.slots[i].index != SIZE_MAX) end_slot(&run.slots[i]);

@@ -66,7 +66,7 @@ static struct draw draw_at(const struct blend_interval *interval, uint64_t posit
 
 /* Computes the draws of some positions, grouped by source. Never inlined: its arrays take 20 KiB of
  * stack, which must be free again when a source that is a mixture itself is asked. */
-__attribute__((noinline)) static void draw_all(struct draw *sorted, const struct blend *blend,
+__attribute__((noinline)) static void draw_all(struct draw *groups, const struct blend *blend,
                                                uint64_t start, const uint64_t *positions,
                                                size_t count) {
     uint32_t places[RECMAP_MIXTURE_SOURCES_MAX + 1];
@@ -81,7 +81,7 @@ __attribute__((noinline)) static void draw_all(struct draw *sorted, const struct
         places[draws[i].source + 1]++;
     }
     for (size_t i = 1; i <= blend->source_count; i++) places[i] += places[i - 1];
-    for (size_t i = 0; i < count; i++) sorted[places[draws[i].source]++] = draws[i];
+    for (size_t i = 0; i < count; i++) groups[places[draws[i].source]++] = draws[i];
 }
 
 /* Resolves draws that lie in one epoch of one source. */

@@ -57,7 +57,7 @@ static uint32_t deadline_of(const struct groups *groups, uint32_t group, uint32_
 /* Asks the thread's interrupt: with many groups, each turn takes a microsecond, and all groups are
  * released before the first slot. */
 static recmap_status fill(uint32_t *places, uint32_t *positions, const struct groups *groups,
-                          struct heap *heap, struct heap *released, uint32_t *turns,
+                          struct heap *heap, struct heap *ready, uint32_t *turns,
                           recmap_error *error) {
     for (uint32_t g = 0; g < groups->count; g++) {
         if (groups_size(groups, g)) heap_push(heap, (struct turn){0, g});
@@ -66,10 +66,10 @@ static recmap_status fill(uint32_t *places, uint32_t *positions, const struct gr
     for (uint32_t slot = 0; slot < groups->n; slot++) {
         while (heap->count && heap->turns[0].key <= slot) {
             uint32_t group = heap_pop(heap).group;
-            heap_push(released, (struct turn){deadline_of(groups, group, turns[group]), group});
+            heap_push(ready, (struct turn){deadline_of(groups, group, turns[group]), group});
             RETURN_IF_FAILED(interrupt_check(thread_interrupt(), TURN_WORK, error));
         }
-        uint32_t group = heap_pop(released).group;
+        uint32_t group = heap_pop(ready).group;
         uint32_t place = groups->first[group] + turns[group]++;
         places[slot] = place;
         positions[place] = slot;
@@ -83,13 +83,13 @@ static recmap_status fill(uint32_t *places, uint32_t *positions, const struct gr
 recmap_status template_create(uint32_t *places, uint32_t *positions, const struct groups *groups,
                               recmap_error *error) {
     struct heap waiting = {calloc(groups->count, sizeof(struct turn)), 0};
-    struct heap released = {calloc(groups->count, sizeof(struct turn)), 0};
+    struct heap ready = {calloc(groups->count, sizeof(struct turn)), 0};
     uint32_t *turns = calloc(groups->count, sizeof *turns);
-    recmap_status status = waiting.turns && released.turns && turns
-                               ? fill(places, positions, groups, &waiting, &released, turns, error)
+    recmap_status status = waiting.turns && ready.turns && turns
+                               ? fill(places, positions, groups, &waiting, &ready, turns, error)
                                : fail_memory(error);
     free(waiting.turns);
-    free(released.turns);
+    free(ready.turns);
     free(turns);
     return status;
 }

@@ -363,26 +363,26 @@ static recmap_status fail_create(recmap_error *error, int code, const char *path
 
 /* Creates a file and locks it. Another process may run between the two steps, find the file without
  * a lock, conclude that its writer is dead, and remove it. Both outcomes are visible here: either
- * the other process holds the lock at this moment, or the file has lost its name. `vanished` tells
- * the caller to retry. */
-static recmap_status create_locked(int *created, const char *path, const char *target, mode_t mode,
-                                   bool *vanished, recmap_error *error) {
+ * the other process holds the lock at this moment, or the file has lost its name. `has_vanished`
+ * tells the caller to retry. */
+static recmap_status create_locked(int *locked_fd, const char *path, const char *target,
+                                   mode_t mode, bool *has_vanished, recmap_error *error) {
     int fd = open_retry(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
     if (fd < 0) return fail_create(error, errno, path, target);
     struct stat st;
     int failed = lock_retry(fd, LOCK_EX | LOCK_NB);
     /* The holder of the lock is about to remove the file. */
-    *vanished = failed && errno == EWOULDBLOCK;
+    *has_vanished = failed && errno == EWOULDBLOCK;
     if (!failed) failed = fstat(fd, &st);
-    if (failed && !*vanished) {
+    if (failed && !*has_vanished) {
         int saved = errno;
         unlink(path);
         close(fd);
         return fail_errno(error, saved, path, "lock the file");
     }
-    if (!failed) *vanished = st.st_nlink == 0;
-    if (*vanished) close(fd);
-    else *created = fd;
+    if (!failed) *has_vanished = st.st_nlink == 0;
+    if (*has_vanished) close(fd);
+    else *locked_fd = fd;
     return RECMAP_OK;
 }
 
@@ -406,9 +406,9 @@ recmap_status temporary_create(struct temporary_file *file, const char *target,
         char *path = temporary_path(target);
         if (!path) return fail_memory(error);
         int fd = -1;
-        bool vanished = false;
-        recmap_status status = create_locked(&fd, path, target, mode, &vanished, error);
-        if (status == RECMAP_OK && vanished) {
+        bool has_vanished = false;
+        recmap_status status = create_locked(&fd, path, target, mode, &has_vanished, error);
+        if (status == RECMAP_OK && has_vanished) {
             free(path);
             continue;
         }
@@ -500,18 +500,18 @@ recmap_status file_create_unnamed(int *fd, const char *target, recmap_error *err
     return RECMAP_OK;
 }
 
-recmap_status path_resolve(char **resolved, const char *path, recmap_error *error) {
+recmap_status path_resolve(char **real_path, const char *path, recmap_error *error) {
     char *result = realpath(path, NULL);
     if (!result) return fail_errno(error, errno, path, "resolve the path");
-    *resolved = result;
+    *real_path = result;
     return RECMAP_OK;
 }
 
 recmap_status path_resolve_folder(char **folder, const char *path, recmap_error *error) {
-    char *resolved = NULL;
-    RETURN_IF_FAILED(path_resolve(&resolved, path, error));
-    *folder = path_folder(resolved);
-    free(resolved);
+    char *real_path = NULL;
+    RETURN_IF_FAILED(path_resolve(&real_path, path, error));
+    *folder = path_folder(real_path);
+    free(real_path);
     return *folder ? RECMAP_OK : fail_memory(error);
 }
 

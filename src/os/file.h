@@ -117,8 +117,8 @@ void temporary_discard(struct temporary_file *file);
  * closed. */
 recmap_status file_create_unnamed(int *fd, const char *target, recmap_error *error);
 
-/* Sets `resolved` to the absolute path without symbolic links; the caller frees it. */
-recmap_status path_resolve(char **resolved, const char *path, recmap_error *error);
+/* Sets `real_path` to the absolute path without symbolic links; the caller frees it. */
+recmap_status path_resolve(char **real_path, const char *path, recmap_error *error);
 
 /* Sets `folder` to the absolute folder that contains the file once all symbolic links are resolved;
  * the caller frees it. */

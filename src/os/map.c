@@ -109,15 +109,15 @@ static void guard_remove(struct file_map *map) {
 /* Registers mapped pages with the guard. */
 static recmap_status watch(struct file_map **map, const void *data, size_t size,
                            recmap_error *error) {
-    struct file_map *watched = calloc(1, sizeof *watched);
-    if (!watched) return fail_memory(error);
-    watched->data = data;
-    watched->size = size;
-    if (!guard_add(watched)) {
-        free(watched);
+    struct file_map *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    fresh->data = data;
+    fresh->size = size;
+    if (!guard_add(fresh)) {
+        free(fresh);
         return fail_memory(error);
     }
-    *map = watched;
+    *map = fresh;
     return RECMAP_OK;
 }
 

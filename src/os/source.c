@@ -14,10 +14,10 @@ static recmap_status read_file(const struct source_read *read, struct interrupt 
     return interrupt ? interrupt_check(interrupt, read->size, error) : RECMAP_OK;
 }
 
-static recmap_status read_files(size_t *failed, const struct source_read *reads, size_t count,
+static recmap_status read_files(size_t *failed_index, const struct source_read *reads, size_t count,
                                 struct interrupt *interrupt, recmap_error *error) {
-    for (*failed = 0; *failed < count; ++*failed)
-        RETURN_IF_FAILED(read_file(&reads[*failed], interrupt, error));
+    for (*failed_index = 0; *failed_index < count; ++*failed_index)
+        RETURN_IF_FAILED(read_file(&reads[*failed_index], interrupt, error));
     return RECMAP_OK;
 }
 
@@ -50,19 +50,19 @@ void source_close(struct source *source) {
 recmap_status source_read(struct source *source, void *data, size_t size, uint64_t offset,
                           recmap_error *error) {
     struct source_read read = {source, data, size, offset};
-    size_t failed;
-    return source->table->read(&failed, &read, 1, NULL, error);
+    size_t failed_index;
+    return source->table->read(&failed_index, &read, 1, NULL, error);
 }
 
 /* Reads of the same kind that follow each other are passed on together. */
-recmap_status source_read_all(size_t *failed, const struct source_read *reads, size_t count,
+recmap_status source_read_all(size_t *failed_index, const struct source_read *reads, size_t count,
                               struct interrupt *interrupt, recmap_error *error) {
     for (size_t i = 0, end; i < count; i = end) {
         const struct source_table *table = reads[i].source->table;
         for (end = i + 1; end < count && reads[end].source->table == table;) end++;
-        recmap_status status = table->read(failed, reads + i, end - i, interrupt, error);
+        recmap_status status = table->read(failed_index, reads + i, end - i, interrupt, error);
         if (status == RECMAP_OK) continue;
-        *failed += i;
+        *failed_index += i;
         return status;
     }
     return RECMAP_OK;
@@ -103,7 +103,7 @@ static recmap_status create_copy(int *fd, uint64_t size, recmap_error *error) {
 static recmap_status fill_copy(int fd, struct source *source, recmap_error *error) {
     enum { PART = 8 << 20 };
     uint64_t size = source->stat.size;
-    size_t count = (size_t)((size + PART - 1) / PART), failed;
+    size_t count = (size_t)((size + PART - 1) / PART), failed_index;
     struct source_read *reads = calloc(count + 1, sizeof *reads);
     if (!reads) return fail_memory(error);
     uint8_t *bytes;
@@ -114,7 +114,7 @@ static recmap_status fill_copy(int fd, struct source *source, recmap_error *erro
             reads[i] = (struct source_read){source, bytes + offset,
                                             (size_t)(left < PART ? left : PART), offset};
         }
-        status = source_read_all(&failed, reads, count, NULL, error);
+        status = source_read_all(&failed_index, reads, count, NULL, error);
         unmap_writable(bytes, (size_t)size);
     }
     free(reads);

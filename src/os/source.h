@@ -18,9 +18,9 @@ struct source_read {
 
 /* What the kinds of sources do differently. */
 struct source_table {
-    /* Reads all ranges, of sources of this kind. On failure, sets `failed` to the index of a read
-     * that failed. `interrupt` may be NULL. */
-    recmap_status (*read)(size_t *failed, const struct source_read *reads, size_t count,
+    /* Reads all ranges, of sources of this kind. On failure, sets `failed_index` to the index of a
+     * read that failed. `interrupt` may be NULL. */
+    recmap_status (*read)(size_t *failed_index, const struct source_read *reads, size_t count,
                           struct interrupt *interrupt, recmap_error *error);
     void (*close)(struct source *source);
     /* NULL if sources of this kind keep nothing. */
@@ -47,8 +47,8 @@ recmap_status source_read(struct source *source, void *data, size_t size, uint64
                           recmap_error *error);
 
 /* Reads ranges of any sources. Ranges of remote objects are in flight together. On failure, sets
- * `failed` as above. `interrupt` may be NULL. Errors: IO, STALE, NO_MEMORY, CANCELLED. */
-recmap_status source_read_all(size_t *failed, const struct source_read *reads, size_t count,
+ * `failed_index` as above. `interrupt` may be NULL. Errors: IO, STALE, NO_MEMORY, CANCELLED. */
+recmap_status source_read_all(size_t *failed_index, const struct source_read *reads, size_t count,
                               struct interrupt *interrupt, recmap_error *error);
 
 /* Drops what the source keeps of a range, because it turned out to be damaged: the next read gets

@@ -178,12 +178,12 @@ static void append_some(char *buffer, size_t capacity, const char *text, size_t 
 
 /* Credentials can be in two places: before an `@` in the authority, and in the query, as in
  * presigned URLs. Both are removed; the last `@` ends the credentials. */
-void url_redact(char *redacted, size_t capacity, const char *text) {
+void url_redact(char *safe_text, size_t capacity, const char *text) {
     if (!capacity) return;
-    redacted[0] = 0;
+    safe_text[0] = 0;
     size_t prefix_size = scheme_size(text), size = size_without_query(text);
     if (!prefix_size) {
-        append_some(redacted, capacity, text, strlen(text));
+        append_some(safe_text, capacity, text, strlen(text));
         return;
     }
     const char *rest = text + prefix_size;
@@ -194,7 +194,7 @@ void url_redact(char *redacted, size_t capacity, const char *text) {
         rest += i;
         break;
     }
-    append_some(redacted, capacity, text, prefix_size);
-    append_some(redacted, capacity, rest, (size_t)(text + size - rest));
-    if (text[size]) append_some(redacted, capacity, "?...", 4);
+    append_some(safe_text, capacity, text, prefix_size);
+    append_some(safe_text, capacity, rest, (size_t)(text + size - rest));
+    if (text[size]) append_some(safe_text, capacity, "?...", 4);
 }

@@ -41,7 +41,7 @@ bool url_is_hdfs(enum url_scheme scheme);
 
 /* Copies the text for a message or log, without user information and query, which may contain
  * credentials. Accepts any text. Truncates to `capacity`, which includes the NUL. */
-void url_redact(char *redacted, size_t capacity, const char *text);
+void url_redact(char *safe_text, size_t capacity, const char *text);
 
 /* Appends `text` to a NUL-terminated buffer, percent-encoded as for a signature: all bytes but
  * letters, digits and -._~ (and / with `keeps_slash`). Returns false if the capacity does not

@@ -147,37 +147,37 @@ static recmap_status packed_position_of(uint64_t *position, const recmap_order *
     return RECMAP_OK;
 }
 
-/* Makes `*used` the group with this number, and returns the previous one, if any, to the cache. */
-static recmap_status use_group(struct packed_group **used, struct packed_order *packed,
+/* Makes `*group` the group with this number, and returns the previous one, if any, to the cache. */
+static recmap_status use_group(struct packed_group **group, struct packed_order *packed,
                                uint64_t number, recmap_error *error) {
-    if (*used && (*used)->number == number) return RECMAP_OK;
-    if (*used) group_cache_put(&packed->cache, *used);
-    *used = group_cache_take(&packed->cache, number);
-    if (*used) return RECMAP_OK;
-    RETURN_IF_FAILED(packed_group_create(used, &packed->packing, number, error));
-    if (packed_group_row_count(*used) == row_count(packed, number)) return RECMAP_OK;
-    packed_group_destroy(*used);
-    *used = NULL;
+    if (*group && (*group)->number == number) return RECMAP_OK;
+    if (*group) group_cache_put(&packed->cache, *group);
+    *group = group_cache_take(&packed->cache, number);
+    if (*group) return RECMAP_OK;
+    RETURN_IF_FAILED(packed_group_create(group, &packed->packing, number, error));
+    if (packed_group_row_count(*group) == row_count(packed, number)) return RECMAP_OK;
+    packed_group_destroy(*group);
+    *group = NULL;
     return fail_changed(error);
 }
 
-static recmap_status add_row(recmap_pieces *pieces, struct packed_group **used,
+static recmap_status add_row(recmap_pieces *pieces, struct packed_group **group,
                              struct group_cursor *cursor, uint64_t position, recmap_error *error) {
     uint64_t row;
     RETURN_IF_FAILED(seek_row(&row, cursor, position, error));
-    RETURN_IF_FAILED(use_group(used, cursor->packed, cursor->group, error));
-    return packed_group_add_row(pieces, *used, row, error);
+    RETURN_IF_FAILED(use_group(group, cursor->packed, cursor->group, error));
+    return packed_group_add_row(pieces, *group, row, error);
 }
 
 static recmap_status packed_pieces(recmap_pieces *pieces, const recmap_order *order, uint64_t epoch,
                                    const uint64_t *positions, size_t count, recmap_error *error) {
     struct group_cursor cursor;
     group_cursor_init(&cursor, order, epoch);
-    struct packed_group *used = NULL;
+    struct packed_group *group = NULL;
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; i < count && status == RECMAP_OK; i++)
-        status = add_row(pieces, &used, &cursor, positions[i], error);
-    if (used) group_cache_put(&cursor.packed->cache, used);
+        status = add_row(pieces, &group, &cursor, positions[i], error);
+    if (group) group_cache_put(&cursor.packed->cache, group);
     return status;
 }
 

@@ -93,7 +93,7 @@ enum { RADIX_BITS = 13, RADIX = 1 << RADIX_BITS };
 
 /* One stable pass, by a digit of the difference between a whole row and the part: the longest parts
  * come first. */
-static void sort_pass(uint32_t *sorted, const uint32_t *unsorted, const struct packer *packer,
+static void sort_pass(uint32_t *destination, const uint32_t *unsorted, const struct packer *packer,
                       unsigned shift) {
     const uint64_t size = packer->packing->size;
     uint32_t starts[RADIX + 1];
@@ -103,7 +103,7 @@ static void sort_pass(uint32_t *sorted, const uint32_t *unsorted, const struct p
     for (int i = 0; i < RADIX; i++) starts[i + 1] += starts[i];
     for (uint32_t i = 0; i < packer->part_count; i++) {
         uint64_t lack = size - packer->parts[unsorted[i]].count;
-        sorted[starts[lack >> shift & (RADIX - 1)]++] = unsorted[i];
+        destination[starts[lack >> shift & (RADIX - 1)]++] = unsorted[i];
     }
 }
 

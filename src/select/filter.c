@@ -26,16 +26,16 @@ static size_t tree_depth(const recmap_filter *filter, size_t node) {
 
 recmap_status recmap_filter_create(recmap_filter **filter, recmap_dataset *dataset,
                                    const char *expression, size_t size, recmap_error *error) {
-    recmap_filter *created = calloc(1, sizeof *created);
-    if (!created) return fail_memory(error);
-    created->dataset = dataset;
-    recmap_status status = filter_parse(created, expression, size, error);
+    recmap_filter *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    fresh->dataset = dataset;
+    recmap_status status = filter_parse(fresh, expression, size, error);
     if (status != RECMAP_OK) {
-        recmap_filter_destroy(created);
+        recmap_filter_destroy(fresh);
         return status;
     }
-    created->depth = tree_depth(created, created->root);
-    *filter = created;
+    fresh->depth = tree_depth(fresh, fresh->root);
+    *filter = fresh;
     return RECMAP_OK;
 }
 

@@ -9,8 +9,8 @@
 
 enum { NUMBER_SIZE_MAX = 400, SHOWN_SIZE_MAX = 60 };
 
-struct filter_lexer filter_lexer_init(const char *expression, size_t size, char *decoded) {
-    return (struct filter_lexer){.expression = expression, .size = size, .decoded = decoded};
+struct filter_lexer filter_lexer_init(const char *expression, size_t size, char *text) {
+    return (struct filter_lexer){.expression = expression, .size = size, .decoded = text};
 }
 
 /* Characters, not bytes, are counted: continuation bytes of UTF-8 begin with the bits 10. */

@@ -35,8 +35,8 @@ struct filter_lexer {
     size_t decoded_size;
 };
 
-/* Starts before the first token. `decoded` has room for `size` bytes. */
-struct filter_lexer filter_lexer_init(const char *expression, size_t size, char *decoded);
+/* Starts before the first token. `text` has room for `size` bytes. */
+struct filter_lexer filter_lexer_init(const char *expression, size_t size, char *text);
 
 /* Moves to the next token. Errors: INVALID naming the character. */
 recmap_status filter_lexer_next(struct filter_lexer *lexer, recmap_error *error);

@@ -54,32 +54,32 @@ size_t roaring_size(const uint64_t *numbers, size_t count) {
     return size;
 }
 
-static void pack_container(uint8_t *packed, const uint64_t *numbers, size_t cardinality) {
+static void pack_container(uint8_t *bytes, const uint64_t *numbers, size_t cardinality) {
     assert(cardinality > 0 && numbers[0] >> 16 == numbers[cardinality - 1] >> 16);
     if (cardinality <= LIST_MAX) {
-        for (size_t i = 0; i < cardinality; i++) store16(packed + 2 * i, (uint16_t)numbers[i]);
+        for (size_t i = 0; i < cardinality; i++) store16(bytes + 2 * i, (uint16_t)numbers[i]);
         return;
     }
-    memset(packed, 0, MAP_SIZE);
+    memset(bytes, 0, MAP_SIZE);
     for (size_t i = 0; i < cardinality; i++) {
         uint16_t low = (uint16_t)numbers[i];
-        packed[low >> 3] |= (uint8_t)(1u << (low & 7));
+        bytes[low >> 3] |= (uint8_t)(1u << (low & 7));
     }
 }
 
 /* Returns the end of the bitmap. */
-static uint8_t *pack_bitmap(uint8_t *packed, const uint64_t *numbers, size_t count) {
+static uint8_t *pack_bitmap(uint8_t *bytes, const uint64_t *numbers, size_t count) {
     size_t containers;
     bitmap_size(&containers, numbers, count);
-    store32(packed, COOKIE);
-    store32(packed + 4, (uint32_t)containers);
-    uint8_t *description = packed + 8, *offset = description + DESCRIPTION_SIZE * containers;
+    store32(bytes, COOKIE);
+    store32(bytes + 4, (uint32_t)containers);
+    uint8_t *description = bytes + 8, *offset = description + DESCRIPTION_SIZE * containers;
     uint8_t *container = offset + OFFSET_SIZE * containers;
     for (size_t i = 0; i < count;) {
         size_t cardinality = group_size(numbers + i, count - i, 16);
         store16(description, (uint16_t)(numbers[i] >> 16));
         store16(description + 2, (uint16_t)(cardinality - 1));
-        store32(offset, (uint32_t)(container - packed));
+        store32(offset, (uint32_t)(container - bytes));
         pack_container(container, numbers + i, cardinality);
         description += DESCRIPTION_SIZE;
         offset += OFFSET_SIZE;
@@ -89,17 +89,17 @@ static uint8_t *pack_bitmap(uint8_t *packed, const uint64_t *numbers, size_t cou
     return container;
 }
 
-void roaring_pack(uint8_t *packed, const uint64_t *numbers, size_t count) {
+void roaring_pack(uint8_t *bytes, const uint64_t *numbers, size_t count) {
     uint64_t buckets = 0;
-    uint8_t *next = packed + 8;
+    uint8_t *next = bytes + 8;
     for (size_t i = 0; i < count; buckets++) {
         size_t bucket = group_size(numbers + i, count - i, 32);
         store32(next, (uint32_t)(numbers[i] >> 32));
         next = pack_bitmap(next + 4, numbers + i, bucket);
         i += bucket;
     }
-    assert(next == packed + roaring_size(numbers, count));
-    store64(packed, buckets);
+    assert(next == bytes + roaring_size(numbers, count));
+    store64(bytes, buckets);
 }
 
 /* ---- Reading, from untrusted bytes. */
@@ -210,10 +210,10 @@ static bool unpack_bitmap(struct source *source, uint64_t high) {
     return true;
 }
 
-bool roaring_unpack(uint64_t *numbers, size_t count, uint64_t limit, const uint8_t *packed,
+bool roaring_unpack(uint64_t *numbers, size_t count, uint64_t limit, const uint8_t *bytes,
                     size_t size) {
     struct source source = {
-        .bytes = packed, .left = size, .numbers = numbers, .capacity = count, .limit = limit};
+        .bytes = bytes, .left = size, .numbers = numbers, .capacity = count, .limit = limit};
     const uint8_t *bucket_count = take(&source, 8);
     uint64_t buckets = bucket_count ? load64(bucket_count) : 0;
     for (uint64_t i = 0; bucket_count && i < buckets; i++) {

@@ -10,12 +10,12 @@
 /* The size of a set of `count` numbers, which ascend strictly. */
 size_t roaring_size(const uint64_t *numbers, size_t count);
 
-/* Writes the set to `packed`, which has room for roaring_size bytes. */
-void roaring_pack(uint8_t *packed, const uint64_t *numbers, size_t count);
+/* Writes the set to `bytes`, which has room for roaring_size bytes. */
+void roaring_pack(uint8_t *bytes, const uint64_t *numbers, size_t count);
 
 /* Reads a set of exactly `count` numbers below `limit` from exactly `size` bytes. Returns false if
  * the bytes are anything else; `numbers` is then undefined. */
-bool roaring_unpack(uint64_t *numbers, size_t count, uint64_t limit, const uint8_t *packed,
+bool roaring_unpack(uint64_t *numbers, size_t count, uint64_t limit, const uint8_t *bytes,
                     size_t size);
 
 #endif

@@ -103,11 +103,11 @@ recmap_status recmap_selection_create(recmap_selection **selection, recmap_datas
                            "(recmap merge)");
         return RECMAP_INVALID;
     }
-    recmap_selection *created = calloc(1, sizeof *created);
-    if (!created) return fail_memory(error);
-    recmap_status status = fill(created, dataset, numbers, count, error);
-    if (status == RECMAP_OK) *selection = created;
-    else recmap_selection_destroy(created);
+    recmap_selection *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    recmap_status status = fill(fresh, dataset, numbers, count, error);
+    if (status == RECMAP_OK) *selection = fresh;
+    else recmap_selection_destroy(fresh);
     return status;
 }
 
@@ -119,10 +119,10 @@ static unsigned number_width(uint64_t record_count) {
     return bits ? (bits + 7) / 8 : 1;
 }
 
-static recmap_status resolve_folder(char **resolved, const char *path, recmap_error *error) {
+static recmap_status resolve_folder(char **real_folder, const char *path, recmap_error *error) {
     char *folder = path_folder(path);
     if (!folder) return fail_memory(error);
-    recmap_status status = path_resolve(resolved, folder, error);
+    recmap_status status = path_resolve(real_folder, folder, error);
     if (status == RECMAP_IO && error && error->system_errno == ENOENT)
         fail_advise(error, "create the folder of the selection first");
     free(folder);
@@ -162,11 +162,10 @@ static size_t payload_size(const recmap_selection *selection) {
     return selection->count * number_width(selection->record_count);
 }
 
-static void pack_list(uint8_t *packed, const recmap_selection *selection) {
+static void pack_list(uint8_t *bytes, const recmap_selection *selection) {
     unsigned width = number_width(selection->record_count);
     for (size_t i = 0; i < selection->count; i++)
-        for (unsigned k = 0; k < width; k++)
-            *packed++ = (uint8_t)(selection->numbers[i] >> (8 * k));
+        for (unsigned k = 0; k < width; k++) *bytes++ = (uint8_t)(selection->numbers[i] >> (8 * k));
 }
 
 static void put_hash(uint8_t *bytes, const uint8_t *data, size_t size) {
@@ -189,10 +188,10 @@ static void pack(uint8_t *file, const recmap_selection *selection, const char *s
     store64(file + 48, selection->count);
     store32(file + 56, (uint32_t)path_size);
     memcpy(file + HEADER_SIZE, stored, path_size);
-    uint8_t *packed = file + HEADER_SIZE + path_size;
-    if (selection->is_set) roaring_pack(packed, selection->numbers, selection->count);
-    else pack_list(packed, selection);
-    put_hash(packed + payload, file, HEADER_SIZE + path_size + payload);
+    uint8_t *bytes = file + HEADER_SIZE + path_size;
+    if (selection->is_set) roaring_pack(bytes, selection->numbers, selection->count);
+    else pack_list(bytes, selection);
+    put_hash(bytes + payload, file, HEADER_SIZE + path_size + payload);
 }
 
 static bool ends_in_rmv(const char *path) {
@@ -324,15 +323,15 @@ static recmap_status find_index(recmap_selection *selection, bool allow_absolute
 
 recmap_status recmap_selection_open(recmap_selection **selection, const char *path,
                                     int allow_absolute_path, recmap_error *error) {
-    recmap_selection *opened = calloc(1, sizeof *opened);
-    if (!opened) return fail_memory(error);
+    recmap_selection *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
     size_t size = 0;
-    opened->path = strdup(path);
-    recmap_status status = opened->path ? read_file(opened, &size, error) : fail_memory(error);
-    if (status == RECMAP_OK) status = check_header(opened, size, error);
-    if (status == RECMAP_OK) status = find_index(opened, allow_absolute_path != 0, error);
-    if (status == RECMAP_OK) *selection = opened;
-    else recmap_selection_destroy(opened);
+    fresh->path = strdup(path);
+    recmap_status status = fresh->path ? read_file(fresh, &size, error) : fail_memory(error);
+    if (status == RECMAP_OK) status = check_header(fresh, size, error);
+    if (status == RECMAP_OK) status = find_index(fresh, allow_absolute_path != 0, error);
+    if (status == RECMAP_OK) *selection = fresh;
+    else recmap_selection_destroy(fresh);
     return status;
 }
 
@@ -369,10 +368,10 @@ static recmap_status fail_stale(const recmap_selection *selection, recmap_error 
 static bool unpack_list(recmap_selection *selection) {
     unsigned width = number_width(selection->record_count);
     if (selection->packed_size != selection->count * width) return false;
-    const uint8_t *packed = selection->packed;
-    for (size_t i = 0; i < selection->count; i++, packed += width) {
+    const uint8_t *bytes = selection->packed;
+    for (size_t i = 0; i < selection->count; i++, bytes += width) {
         uint64_t number = 0;
-        for (unsigned k = 0; k < width; k++) number |= (uint64_t)packed[k] << (8 * k);
+        for (unsigned k = 0; k < width; k++) number |= (uint64_t)bytes[k] << (8 * k);
         if (number >= selection->record_count) return false;
         selection->numbers[i] = number;
     }

@@ -69,10 +69,10 @@ void recmap_shards_destroy(recmap_shards *shards) {
 
 recmap_status recmap_shards_set_storage(recmap_shards *shards, recmap_storage *storage,
                                         recmap_error *error) {
-    recmap_storage *retained;
-    RETURN_IF_FAILED(storage_retain(&retained, storage, error));
+    recmap_storage *reference;
+    RETURN_IF_FAILED(storage_retain(&reference, storage, error));
     recmap_storage_release(shards->storage);
-    shards->storage = retained;
+    shards->storage = reference;
     return RECMAP_OK;
 }
 

@@ -156,7 +156,7 @@ static bool lock_filling(struct cached_span *entry) {
  * this thread's call does not concern other threads that wait for the span: the next one fills it.
  */
 static bool fill_entry(struct span_cache *cache, struct cached_span *entry,
-                       void (*fill)(struct span *filled, void *context), void *context) {
+                       void (*fill)(struct span *span, void *context), void *context) {
     bool is_filled = true;
     if (!lock_filling(entry)) return false;
     if (!atomic_load_explicit(&entry->is_filled, memory_order_acquire)) {
@@ -171,7 +171,7 @@ static bool fill_entry(struct span_cache *cache, struct cached_span *entry,
 }
 
 const struct span *span_cache_pin(struct span_cache *cache, struct span_key key,
-                                  void (*fill)(struct span *filled, void *context), void *context) {
+                                  void (*fill)(struct span *span, void *context), void *context) {
     struct cached_span *fresh = NULL;
     struct cached_span *entry = pin_entry(cache, key, &fresh);
     if (!entry) {

@@ -34,7 +34,7 @@ void span_cache_destroy(struct span_cache *cache);
  * `fill` was interrupted: its error is CANCELLED. Any thread may call it, also in a forked child.
  */
 const struct span *span_cache_pin(struct span_cache *cache, struct span_key key,
-                                  void (*fill)(struct span *filled, void *context), void *context);
+                                  void (*fill)(struct span *span, void *context), void *context);
 void span_cache_unpin(struct span_cache *cache, const struct span *span);
 
 uint64_t span_cache_keep_size(const struct span_cache *cache);

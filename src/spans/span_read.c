@@ -33,7 +33,7 @@ static const struct span *pin_piece(const struct span_reader *reader, struct spa
 }
 
 /* Copies the part of the bytes that lies in one span. */
-static recmap_status read_piece(size_t *copied, const struct span_reader *reader, uint8_t *data,
+static recmap_status read_piece(size_t *copy_size, const struct span_reader *reader, uint8_t *data,
                                 size_t size, uint64_t offset, recmap_error *error) {
     struct span_piece piece = span_piece_at(&reader->source, offset);
     const struct span *pinned = pin_piece(reader, piece);
@@ -44,7 +44,7 @@ static recmap_status read_piece(size_t *copied, const struct span_reader *reader
     recmap_status status = RECMAP_OK;
     if (bytes_fit(within, part_size, pinned->size)) {
         memcpy(data, pinned->data + within, part_size);
-        *copied = part_size;
+        *copy_size = part_size;
     } else {
         status = pinned->error.status;
         if (error) *error = pinned->error;
@@ -55,9 +55,9 @@ static recmap_status read_piece(size_t *copied, const struct span_reader *reader
 
 recmap_status span_read(const struct span_reader *reader, uint8_t *data, size_t size,
                         uint64_t offset, recmap_error *error) {
-    for (size_t done = 0, copied = 0; done < size; done += copied) {
+    for (size_t done = 0, copy_size = 0; done < size; done += copy_size) {
         RETURN_IF_FAILED(
-            read_piece(&copied, reader, data + done, size - done, offset + done, error));
+            read_piece(&copy_size, reader, data + done, size - done, offset + done, error));
     }
     return RECMAP_OK;
 }

@@ -30,11 +30,11 @@ bool description_next_member(struct description_member *member, const char **cur
 }
 
 bool description_find_member(struct description_member *member, const char *object,
-                             const struct description_member *wanted) {
+                             const struct description_member *query) {
     const char *cursor = object + 1;
     while (description_next_member(member, &cursor))
-        if (member->key_size == wanted->key_size &&
-            !memcmp(member->key, wanted->key, wanted->key_size))
+        if (member->key_size == query->key_size &&
+            !memcmp(member->key, query->key, query->key_size))
             return true;
     return false;
 }
@@ -76,8 +76,8 @@ static bool is_equal(const struct description_member *a, const struct descriptio
 }
 
 static bool get(struct description_member *member, const char *object, const char *quoted_key) {
-    struct description_member wanted = {.key = quoted_key, .key_size = strlen(quoted_key)};
-    return description_find_member(member, object, &wanted);
+    struct description_member query = {.key = quoted_key, .key_size = strlen(quoted_key)};
+    return description_find_member(member, object, &query);
 }
 
 /* An element of an array, as a slice of its text. */

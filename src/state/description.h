@@ -19,9 +19,9 @@ struct description_member {
  * opening bracket. */
 bool description_next_member(struct description_member *member, const char **cursor);
 
-/* Finds the member of `object` with the key of `wanted`. */
+/* Finds the member of `object` with the key of `query`. */
 bool description_find_member(struct description_member *member, const char *object,
-                             const struct description_member *wanted);
+                             const struct description_member *query);
 
 /* Removes members that say what is so without them. Earlier descriptions of row
  * orders have them, and states with such descriptions can still be loaded. */

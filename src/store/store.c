@@ -98,15 +98,15 @@ static recmap_status map_file(struct store *store, recmap_error *error) {
 }
 
 static bool copy_table(struct table_values *table, const uint8_t *base,
-                       const struct page_value *listed, size_t count) {
+                       const struct page_value *values, size_t count) {
     if (!count) return true;
     table->values = malloc(count * sizeof *table->values);
     table->checked = calloc(count, sizeof *table->checked);
     if (!table->values || !table->checked) return false;
     for (size_t i = 0; i < count; i++)
-        table->values[i] = (struct store_value){listed[i].key,
-                                                base + listed[i].offset + VALUE_PREFIX_SIZE,
-                                                listed[i].size - VALUE_PREFIX_SIZE};
+        table->values[i] = (struct store_value){values[i].key,
+                                                base + values[i].offset + VALUE_PREFIX_SIZE,
+                                                values[i].size - VALUE_PREFIX_SIZE};
     table->count = count;
     return true;
 }

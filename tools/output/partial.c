@@ -74,15 +74,16 @@ static bool lock(int fd) {
     return fstat(fd, &st) || st.st_nlink > 0;
 }
 
-/* Tries once. *vanished is set if another process removed the file: the caller must try again. */
-static int create_once(const char *path, mode_t mode, bool *vanished) {
-    *vanished = false;
+/* Tries once. *has_vanished is set if another process removed the file: the caller must try again.
+ */
+static int create_once(const char *path, mode_t mode, bool *has_vanished) {
+    *has_vanished = false;
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) return -1;
-    *vanished = !lock(fd);
-    if (!*vanished && !fchmod(fd, mode)) return fd;
+    *has_vanished = !lock(fd);
+    if (!*has_vanished && !fchmod(fd, mode)) return fd;
     int saved = errno;
-    if (!*vanished) unlink(path);
+    if (!*has_vanished) unlink(path);
     close(fd);
     errno = saved;
     return -1;
@@ -93,13 +94,13 @@ int partial_create(char **path, const char *target, mode_t mode) {
     for (;;) {
         char *temporary = make_path(target);
         if (!temporary) return -1;
-        bool vanished;
-        int fd = create_once(temporary, mode, &vanished);
+        bool has_vanished;
+        int fd = create_once(temporary, mode, &has_vanished);
         if (fd >= 0) {
             *path = temporary;
             return fd;
         }
         free(temporary);
-        if (!vanished) return -1;
+        if (!has_vanished) return -1;
     }
 }

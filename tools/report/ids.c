@@ -58,7 +58,7 @@ static recmap_status compare_ids(struct repeated_ids *ids, const struct view *vi
 }
 
 static recmap_status find_candidates(struct repeated_ids *ids, const struct view *view,
-                                     const uint64_t *hashes, const uint64_t *repeated,
+                                     const uint64_t *hashes, const uint64_t *duplicates,
                                      size_t repeated_count, recmap_error *error) {
     uint64_t numbers[CANDIDATES_MAX];
     size_t count = 0;
@@ -66,7 +66,8 @@ static recmap_status find_candidates(struct repeated_ids *ids, const struct view
     if (!repeated_count || ids->is_estimate) return RECMAP_OK;
     for (uint64_t i = 0; i < view->count; i++) {
         uint64_t number = view_number(view, i);
-        if (!bsearch(&hashes[number], repeated, repeated_count, sizeof *repeated, compare_hashes))
+        if (!bsearch(&hashes[number], duplicates, repeated_count, sizeof *duplicates,
+                     compare_hashes))
             continue;
         if (count < CANDIDATES_MAX) numbers[count] = number;
         count++;

@@ -189,7 +189,7 @@ static recmap_status take_bytes(const recmap_object_range *range, PyObject *byte
     return RECMAP_IO;
 }
 
-static recmap_status take_replies(size_t *failed, PyObject *replies,
+static recmap_status take_replies(size_t *failed_index, PyObject *replies,
                                   const recmap_object_range *ranges, size_t count,
                                   recmap_error *error) {
     if (!replies) return take_exception(error);
@@ -200,20 +200,21 @@ static recmap_status take_replies(size_t *failed, PyObject *replies,
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
         PyObject *bytes = PySequence_GetItem(replies, (Py_ssize_t)i);
-        *failed = i;
+        *failed_index = i;
         status = bytes ? take_bytes(&ranges[i], bytes, error) : take_exception(error);
         Py_XDECREF(bytes);
     }
     return status;
 }
 
-static recmap_status read_objects(size_t *failed, void *client, const recmap_object_range *ranges,
-                                  size_t count, recmap_error *error) {
+static recmap_status read_objects(size_t *failed_index, void *client,
+                                  const recmap_object_range *ranges, size_t count,
+                                  recmap_error *error) {
     PyGILState_STATE state;
     if (!start_call(&state, error)) return RECMAP_CANCELLED;
     PyObject *list = PyErr_Occurred() ? NULL : list_ranges(ranges, count);
     PyObject *replies = list ? PyObject_CallMethod(client, "read", "O", list) : NULL;
-    recmap_status status = take_replies(failed, replies, ranges, count, error);
+    recmap_status status = take_replies(failed_index, replies, ranges, count, error);
     Py_XDECREF(replies);
     Py_XDECREF(list);
     stop_call(state);

@@ -7,14 +7,14 @@
 #include "base/signals.h"
 #include "index/storage.h"
 
-static recmap_status add_all(recmap_shards *shards, PyObject *names, int *failed,
+static recmap_status add_all(recmap_shards *shards, PyObject *names, int *has_failed,
                              recmap_error *error) {
     Py_ssize_t count = PySequence_Size(names);
     recmap_status status = RECMAP_OK;
     for (Py_ssize_t i = 0; i < count && status == RECMAP_OK; i++) {
         PyObject *name = PySequence_GetItem(names, i), *path = NULL;
-        *failed = !name || !take_path(name, &path);
-        if (!*failed) {
+        *has_failed = !name || !take_path(name, &path);
+        if (!*has_failed) {
             /* A pattern in a remote store is matched by requests to it. */
             const char *text = PyBytes_AsString(path);
             struct signal_check check;
@@ -24,7 +24,7 @@ static recmap_status add_all(recmap_shards *shards, PyObject *names, int *failed
         }
         Py_XDECREF(name);
         Py_XDECREF(path);
-        if (*failed) break;
+        if (*has_failed) break;
     }
     return status;
 }
@@ -61,16 +61,16 @@ PyObject *shards_expand(PyObject *module, PyObject *arguments) {
         return NULL;
     recmap_shards *shards = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    int failed = 0;
+    int has_failed = 0;
     char index[4096];
     recmap_status status = recmap_shards_create(&shards, &error);
     if (status == RECMAP_OK) status = recmap_shards_set_storage(shards, storage, &error);
-    if (status == RECMAP_OK) status = add_all(shards, names, &failed, &error);
-    if (status == RECMAP_OK && !failed)
+    if (status == RECMAP_OK) status = add_all(shards, names, &has_failed, &error);
+    if (status == RECMAP_OK && !has_failed)
         status = recmap_shards_index_path(index, sizeof index, shards, &error);
     PyObject *result = NULL;
     if (status != RECMAP_OK) raise_error(&error);
-    else if (!failed) result = describe(shards, index);
+    else if (!has_failed) result = describe(shards, index);
     recmap_shards_destroy(shards);
     return result;
 }
