@@ -1,7 +1,6 @@
 #include "base/module.h"
 
 #include "base/errors.h"
-#include "dataset/selection.h"
 
 PyTypeObject *handle_type, *record_type, *dataset_type, *batch_type, *order_type, *loader_type,
     *writer_type, *example_builder_type, *parser_type, *buffer_type, *views_type, *step_type,

@@ -51,6 +51,7 @@ PyObject *storage_renew(PyObject *module, PyObject *arguments);
 PyObject *batch_set_class(PyObject *module, PyObject *class);
 PyObject *example_decode(PyObject *module, PyObject *record);
 PyObject *state_create(PyObject *module, PyObject *arguments);
+PyObject *selection_index_path(PyObject *module, PyObject *arguments);
 PyObject *order_continues(PyObject *module, PyObject *arguments);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <recmap/rows.h>
 
-#include "dataset/handle.h"
+#include "index/handle.h"
 
 /* A batch shared by the object and its Arrow exports. The last user gives it back. */
 struct shared_batch {

@@ -4,7 +4,7 @@
 #define RECMAP_PYTHON_DATASET_DATASET_H
 
 #include "base/arguments.h"
-#include "dataset/handle.h"
+#include "index/handle.h"
 
 /* Item i is record numbers[i], or first + i * step without numbers. */
 struct dataset_object {

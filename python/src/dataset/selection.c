@@ -4,6 +4,7 @@
 #include <recmap/selection.h>
 
 #include "base/errors.h"
+#include "base/module.h"
 #include "dataset/dataset.h"
 
 /* Signals are handled between groups of records. */

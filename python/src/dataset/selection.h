@@ -14,7 +14,4 @@ PyObject *dataset_save_selection(PyObject *object, PyObject *arguments);
 /* _read_selection(path): the numbers in a file, as the bytes of an array of uint64. */
 PyObject *dataset_read_selection(PyObject *object, PyObject *path);
 
-/* selection_index_path(path, allow_absolute_path): the path of the index of a file. */
-PyObject *selection_index_path(PyObject *module, PyObject *arguments);
-
 #endif

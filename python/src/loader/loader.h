@@ -8,7 +8,7 @@
 #ifndef RECMAP_PYTHON_LOADER_LOADER_H
 #define RECMAP_PYTHON_LOADER_LOADER_H
 
-#include "dataset/handle.h"
+#include "index/handle.h"
 
 struct step_object {
     PyObject_HEAD

@@ -1,6 +1,7 @@
 """The packages inside recmap import each other in one direction only."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,11 @@ LAYERS = [
     "_loader",
 ]
 ROOT = Path(recmap.__file__).parent
+
+# The folders of the extension; each includes headers only of itself and of those that precede it.
+FOLDERS = ["base", "order", "index", "batch", "dataset", "loader"]
+TESTS = Path(__file__).parents[1]
+SOURCES = TESTS.parent / "src"
 
 
 def imported(path):
@@ -46,3 +52,25 @@ def test_a_layer_imports_only_lower_ones(layer):
 def test_every_private_package_is_a_layer():
     packages = {path.parent.name for path in ROOT.glob("_*/__init__.py")}
     assert packages <= set(LAYERS)
+
+
+def test_every_private_package_has_a_folder_of_tests():
+    packages = {path.parent.name.lstrip("_") for path in ROOT.glob("_*/__init__.py")}
+    packages -= {"options"}  # the tests of open, in index and remote, cover them
+    assert packages <= {path.parent.name for path in TESTS.glob("*/test_*.py")}
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_of_the_extension_includes_only_lower_ones(folder):
+    allowed = FOLDERS[: FOLDERS.index(folder) + 1]
+    wrong = {
+        f"{path.name} includes {header}"
+        for path in SOURCES.glob(f"{folder}/*.[ch]")
+        for header in re.findall(r'^#include "(.+)"', path.read_text(), re.MULTILINE)
+        if header.partition("/")[0] not in allowed
+    }
+    assert not wrong
+
+
+def test_every_folder_of_the_extension_has_a_place_in_the_order():
+    assert {path.parent.name for path in SOURCES.glob("*/*.c")} == set(FOLDERS)

@@ -1,4 +1,4 @@
-#include "dataset/handle.h"
+#include "index/handle.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* A handle: an open data set that all of its views and batches keep alive. Closing a Dataset
  * releases its handle; the shards stay mapped until the last view is gone. */
-#ifndef RECMAP_PYTHON_DATASET_HANDLE_H
-#define RECMAP_PYTHON_DATASET_HANDLE_H
+#ifndef RECMAP_PYTHON_INDEX_HANDLE_H
+#define RECMAP_PYTHON_INDEX_HANDLE_H
 
 #include "base/python.h"
 
