@@ -436,11 +436,13 @@ typedef struct recmap_verify_options {
     int index_only;              /* not 0: do not read the shards */
     recmap_progress_fn progress; /* or NULL */
     void *progress_context;
+    uint64_t memory_limit; /* as recmap_index_options.memory_limit, for each compressed shard; and
+                              as many bytes for the damage in the report */
 } recmap_verify_options;
 
-#define RECMAP_VERIFY_OPTIONS_VERSION 1
+#define RECMAP_VERIFY_OPTIONS_VERSION 2
 #define RECMAP_VERIFY_OPTIONS_INIT                                                                 \
-    { RECMAP_VERIFY_OPTIONS_VERSION, 0, 0, NULL, NULL }
+    { RECMAP_VERIFY_OPTIONS_VERSION, 0, 0, NULL, NULL, 0 }
 
 /* What recmap_dataset_verify found beyond the damage that the index lists. */
 typedef struct recmap_report recmap_report;
@@ -449,7 +451,8 @@ typedef struct recmap_report recmap_report;
  * its hash. Damaged, missing and stale shards are findings: the status is OK, and the report, which
  * the caller destroys, lists them. Damage to the index itself is an error.
  *
- * Errors: CORRUPT (the index), NO_MEMORY, CANCELLED. Cost: one pass over all shards. */
+ * Errors: CORRUPT (the index); NO_MEMORY; CANCELLED; UNSUPPORTED if more memory is needed than
+ * memory_limit. Cost: one pass over all shards. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_dataset_verify(recmap_report **report, recmap_dataset *dataset,
                       const recmap_verify_options *options, recmap_error *error);

@@ -1,16 +1,13 @@
 #include "build/options.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "scan/scan.h"
 
 /* At most as many features are counted as there are bits in recmap_index_summary.empty_counts. */
 enum { COUNTED_MAX = 64 };
-
-/* Less would not hold what is inflated at once. */
-#define MEMORY_LIMIT_MIN ((uint64_t)1 << 20)
 
 /* The search for duplicates is quadratic, in at most COUNTED_MAX names. */
 static recmap_status check_counted(const recmap_index_options *options, recmap_error *error) {
@@ -60,9 +57,6 @@ recmap_status index_options_check(const recmap_index_options *options, recmap_er
     if (options->lift_count && !options->lifts)
         return fail(error, RECMAP_INVALID, "lifts is NULL, but lift_count is %zu",
                     options->lift_count);
-    if (options->memory_limit && options->memory_limit < MEMORY_LIMIT_MIN)
-        return fail(error, RECMAP_INVALID,
-                    "the memory limit is %" PRIu64 " bytes; the minimum is %" PRIu64,
-                    options->memory_limit, MEMORY_LIMIT_MIN);
+    RETURN_IF_FAILED(scan_check_memory_limit(options->memory_limit, error));
     return check_counted(options, error);
 }

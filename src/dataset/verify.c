@@ -45,6 +45,7 @@ struct verification {
     recmap_report *report;
     recmap_dataset *dataset;
     struct identity_builder *identity;
+    uint64_t memory_limit; /* of the list of findings; 0: none */
     uint64_t shard_index;
     uint64_t next;          /* the next record of the index to be found in the shard */
     size_t findings_before; /* findings in earlier shards */
@@ -59,10 +60,23 @@ static const struct index_shard *shard_at(const struct verification *verificatio
     return &index_shards(verification->dataset->index)[verification->shard_index];
 }
 
+static recmap_status fail_limit(const struct verification *verification, recmap_error *error) {
+    fail(error, RECMAP_UNSUPPORTED,
+         "the list of %zu damaged places takes more memory than the limit of %" PRIu64 " bytes",
+         verification->report->count + 1, verification->memory_limit);
+    fail_file(error, shard_at(verification)->entry.path);
+    fail_advise(error, "raise the memory limit (`--memory-limit`, in Python `memory_limit=`), or "
+                       "restore the shard from its source first");
+    return RECMAP_UNSUPPORTED;
+}
+
 static recmap_status add_finding(struct verification *verification, uint64_t record,
                                  uint64_t offset, uint64_t length, const char *reason,
                                  recmap_error *error) {
     recmap_report *report = verification->report;
+    if (verification->memory_limit &&
+        (report->count + 1) * sizeof *report->findings > verification->memory_limit)
+        return fail_limit(verification, error);
     if (!array_reserve(&report->findings, &report->capacity, report->count + 1,
                        sizeof *report->findings))
         return fail_memory(error);
@@ -247,14 +261,16 @@ static recmap_status end_shard(void *context, const struct shard_end *end, recma
 }
 
 /* Whether the error is a lack of memory or descriptors in this process, which is not the shard's
- * fault. */
-static bool lacks_resources(const recmap_error *error) {
+ * fault. A shard over the default limits of memory is damaged, because an index could be built of
+ * it; one over the caller's limit need not be. */
+static bool lacks_resources(const struct verification *verification, const recmap_error *error) {
     return error->status == RECMAP_NO_MEMORY || error->system_errno == EMFILE ||
-           error->system_errno == ENFILE;
+           error->system_errno == ENFILE ||
+           (verification->memory_limit && error->status == RECMAP_UNSUPPORTED);
 }
 
 static recmap_status skip_shard(void *context, const recmap_error *cause, recmap_error *error) {
-    if (lacks_resources(cause)) {
+    if (lacks_resources(context, cause)) {
         if (error) *error = *cause;
         return cause->status;
     }
@@ -301,6 +317,7 @@ static recmap_status scan_listed(struct verification *verification, const char *
         .forms = forms,
         .thread_count = options->thread_count,
         .on_corrupt = RECMAP_ON_CORRUPT_SKIP,
+        .memory_limit = options->memory_limit,
         .extractor = no_extraction,
         .open = open_shard_by_name,
         .open_context = verification->dataset,
@@ -407,10 +424,16 @@ recmap_status recmap_dataset_verify(recmap_report **report, recmap_dataset *data
     if (options->version != RECMAP_VERIFY_OPTIONS_VERSION)
         return fail(error, RECMAP_INVALID, "recmap_verify_options has version %u, expected %d",
                     options->version, RECMAP_VERIFY_OPTIONS_VERSION);
+    RETURN_IF_FAILED(scan_check_memory_limit(options->memory_limit, error));
     if (dataset->part_count) return verify_parts(report, dataset, options, error);
     recmap_report *fresh = calloc(1, sizeof *fresh);
     struct verification verification = {
-        .report = fresh, .dataset = dataset, .identity = identity_create(), .is_first = true};
+        .report = fresh,
+        .dataset = dataset,
+        .identity = identity_create(),
+        .memory_limit = options->memory_limit,
+        .is_first = true,
+    };
     if (fresh) fresh->dataset = dataset;
     recmap_status status = fresh && verification.identity
                                ? verify_or_stop(&verification, options, error)

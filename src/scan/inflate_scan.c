@@ -104,7 +104,7 @@ static uint64_t memory_left(const struct inflate_scan *scan, uint64_t used) {
 
 static recmap_status fail_memory_limit(const struct stream_scan *stream, recmap_error *error) {
     fail(error, RECMAP_UNSUPPORTED,
-         "indexing the %s stream takes more memory than the limit of %" PRIu64 " bytes",
+         "scanning the %s stream takes more memory than the limit of %" PRIu64 " bytes",
          compression_name(stream->scan->kind), stream->scan->memory_limit);
     fail_advise(error, "raise the memory limit (`--memory-limit`, in Python `memory_limit=`), or "
                        "decompress the file and index the result");

@@ -2,6 +2,7 @@
  * first byte to the last. segments.h describes the workers' side. */
 #include "scan/scan.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -26,6 +27,16 @@ struct scan {
     uint64_t progress_at_ns;
     struct segment_ring segments;
 };
+
+/* Less would not hold what is inflated at once. */
+#define MEMORY_LIMIT_MIN ((uint64_t)1 << 20)
+
+recmap_status scan_check_memory_limit(uint64_t limit, recmap_error *error) {
+    if (!limit || limit >= MEMORY_LIMIT_MIN) return RECMAP_OK;
+    return fail(error, RECMAP_INVALID,
+                "the memory limit is %" PRIu64 " bytes; the minimum is %" PRIu64, limit,
+                MEMORY_LIMIT_MIN);
+}
 
 static recmap_status report_progress(struct scan *scan, recmap_error *error) {
     const struct scan_options *options = scan->options;

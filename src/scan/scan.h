@@ -61,6 +61,9 @@ struct scan_sink {
     recmap_status (*skip_shard)(void *context, const recmap_error *cause, recmap_error *error);
 };
 
+/* Errors: INVALID if the limit is not 0 and less than a scan needs. */
+recmap_status scan_check_memory_limit(uint64_t limit, recmap_error *error);
+
 /* Scans `paths` in order. Errors name shard, record (counted from totals->record_count on) and
  * byte. */
 recmap_status scan_shards(const char *const *paths, size_t path_count, const struct scan_sink *sink,

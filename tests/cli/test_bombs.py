@@ -122,7 +122,7 @@ class Bombs(MemoryTest):
             self.assertIsNotNone(place, said)
             self.assertEqual(
                 said[place.end() :],
-                "indexing the gzip stream takes more memory than "
+                "scanning the gzip stream takes more memory than "
                 "the limit of 16777216 bytes\n" + advice,
             )
             number, offset = map(int, place.groups())
@@ -134,6 +134,32 @@ class Bombs(MemoryTest):
                 self.assertLess(number * LINE_COST, 16 * MIB)
             self.assertLess(peak, 16 + 32)
             self.assertFalse(os.path.exists(self.path("b.rmx")))
+
+    def test_memory_limit_of_verify(self):
+        self.write("line.gz", gzip.compress(b"a line\n" + bytes(64 * MIB), 9))
+        self.index("--framing", "lines", "-o", "a.rmx", "line.gz")
+        arguments = "verify", "--memory-limit"
+        status, said, peak = self.run_measured(*arguments, "192MiB", "a.rmx")
+        self.assertEqual((status, said), (0, ""))
+        status, said, peak = self.run_measured(*arguments, "16MiB", "a.rmx")
+        self.assertEqual(status, 3, said)
+        self.assertIn("scanning the gzip stream takes more memory than the limit of", said)
+        self.assertLess(peak, 16 + 32)
+
+    def test_memory_limit_of_the_damage_that_verify_finds(self):
+        record, count = frame(b"payload"), 10_000
+        self.write("a", record * count)
+        self.index("-o", "a.rmx", "a")
+        self.write("a", (record[:-1] + b"?") * count)
+        status, said, _ = self.run_measured("verify", "--memory-limit", "1MiB", "a.rmx")
+        self.assertEqual(status, 3, said)
+        self.assertRegex(
+            said,
+            r"^recmap: .*a: the list of \d+ damaged places takes more memory than the limit of "
+            r"1048576 bytes\n  raise the memory limit ",
+        )
+        status, said, _ = self.run_measured("verify", "--memory-limit", "4MiB", "a.rmx")
+        self.assertEqual((status, said), (1, ""))
 
     def test_sizes_of_the_memory_limit(self):
         self.write("a", b"a line\n")
@@ -155,6 +181,15 @@ class Bombs(MemoryTest):
             "--memory-limit",
             "1MB",
             "a",
+            status=2,
+            err=("recmap: the memory limit is 1000000 bytes; the minimum is 1048576\n"),
+        )
+        self.index("--framing", "lines", "-o", "a.rmx", "a")
+        self.check(
+            "verify",
+            "--memory-limit",
+            "1MB",
+            "a.rmx",
             status=2,
             err=("recmap: the memory limit is 1000000 bytes; the minimum is 1048576\n"),
         )

@@ -10,17 +10,19 @@
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
 
-enum { OPTION_INDEX_ONLY = ARGS_LONG, OPTION_JSON, OPTION_THREADS };
+enum { OPTION_INDEX_ONLY = ARGS_LONG, OPTION_JSON, OPTION_THREADS, OPTION_MEMORY_LIMIT };
 
 enum { THREADS_MAX = 4096 };
 
-static const struct option options[] = {{"index-only", no_argument, NULL, OPTION_INDEX_ONLY},
-                                        {"json", no_argument, NULL, OPTION_JSON},
-                                        {"threads", required_argument, NULL, OPTION_THREADS},
-                                        {"framing", required_argument, NULL, ARGS_FRAMING},
-                                        {"shards", required_argument, NULL, ARGS_SHARDS},
-                                        {"storage", required_argument, NULL, ARGS_STORAGE},
-                                        {NULL, 0, NULL, 0}};
+static const struct option options[] = {
+    {"index-only", no_argument, NULL, OPTION_INDEX_ONLY},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"threads", required_argument, NULL, OPTION_THREADS},
+    {"memory-limit", required_argument, NULL, OPTION_MEMORY_LIMIT},
+    {"framing", required_argument, NULL, ARGS_FRAMING},
+    {"shards", required_argument, NULL, ARGS_SHARDS},
+    {"storage", required_argument, NULL, ARGS_STORAGE},
+    {NULL, 0, NULL, 0}};
 
 /* Prints PATH: record N at byte B: REASON. A length of 0 means the whole shard: no byte is printed.
  */
@@ -111,7 +113,9 @@ static int run(int argc, char **argv) {
         if (option == ARGS_STOP) return args.exit_status;
         if (option == OPTION_INDEX_ONLY) verify.index_only = 1;
         else if (option == OPTION_JSON) as_json = true;
-        else if (!args_number(&args, "--threads", optarg, THREADS_MAX, &threads)) return 2;
+        else if (option == OPTION_MEMORY_LIMIT) {
+            if (!args_size(&args, "--memory-limit", optarg, &verify.memory_limit)) return 2;
+        } else if (!args_number(&args, "--threads", optarg, THREADS_MAX, &threads)) return 2;
     }
     verify.thread_count = (unsigned)threads;
     if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
@@ -137,6 +141,10 @@ static const char help[] =
     "      --index-only       verify only the index\n"
     "      --json             print one JSON document\n"
     "      --threads N        number of threads; 0 (default): one per core\n"
+    "      --memory-limit SIZE\n"
+    "                         upper bound on the memory for one compressed shard (64MiB, 1GB),\n"
+    "                         and for the list of damage; default: for a shard, a limit that\n"
+    "                         follows the size of the file\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
     "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
     "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"

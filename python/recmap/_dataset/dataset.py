@@ -21,7 +21,7 @@ from .._display.text import joined, size_text
 from .._errors import IdNotFoundError, StaleIndexError
 from .._example.features import Feature, Features, features_of_schema, parser_of
 from .._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items, cuts_of, ids_to_find
-from .._options.options import ConcatOptions, Counted, Lifts, OpenOptions, Path
+from .._options.options import ConcatOptions, Counted, Lifts, OpenOptions, Path, size_of
 from .._order.orders import Shuffled
 from .._warn import warn_caller
 from .annotate import Key, changes_of
@@ -602,9 +602,22 @@ class Dataset(_recmap.Dataset):
         return features
 
     def verify(
-        self, *, index_only: bool = False, threads: int = 0, progress: Progress = "auto"
+        self,
+        *,
+        index_only: bool = False,
+        threads: int = 0,
+        progress: Progress = "auto",
+        memory_limit: int | str | None = None,
     ) -> dict[str, Any]:
         """Checks every byte: of the whole data set, or of the index and of a view's records.
+
+        Args:
+            index_only: read no shard.
+            threads: 0 means one per core.
+            progress: see `open`.
+            memory_limit: an upper bound, in bytes or as "64MiB", on the memory for one compressed
+                shard, and on that for the list of damage. More is an error. By default, a shard
+                that takes more than indexing it may (docs/reliability.md) counts as damaged.
 
         Returns:
             A dict: "records", the number of records in the index; "records_good", the number found
@@ -616,7 +629,9 @@ class Dataset(_recmap.Dataset):
             CorruptIndexError: the index itself is damaged.
         """
         with shown(progress, "verifying") as call:
-            report = json.loads(self._verify(index_only or not self._whole, threads, call))
+            report = json.loads(
+                self._verify(index_only or not self._whole, threads, call, size_of(memory_limit))
+            )
         if self._whole or index_only:
             return cast("dict[str, Any]", report)
         return verify_records(self, progress)

@@ -393,12 +393,13 @@ static PyObject *record_count(PyObject *object, PyObject *unused) {
 
 /* ---- Passes over data. */
 
-/* _verify(index_only, threads, progress or None) -> JSON of the report */
+/* _verify(index_only, threads, progress or None, memory limit or 0) -> JSON of the report */
 static PyObject *verify(PyObject *object, PyObject *arguments) {
     struct progress_call progress = PROGRESS_CALL_INIT;
     recmap_verify_options options = RECMAP_VERIFY_OPTIONS_INIT;
-    if (!PyArg_ParseTuple(arguments, "pO&O:_verify", &options.index_only, take_unsigned,
-                          &options.thread_count, &progress.callable))
+    if (!PyArg_ParseTuple(arguments, "pO&OO&:_verify", &options.index_only, take_unsigned,
+                          &options.thread_count, &progress.callable, take_uint64,
+                          &options.memory_limit))
         return NULL;
     struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (!handle) return NULL;

@@ -131,6 +131,9 @@ def test_memory_limit_is_an_error_over_it(tmp_path):
         error = caught.value
         assert (error.path, error.record, error.offset) == (str(shard), 1, 7)
         assert "memory_limit=" in error.advice
+    assert not ds.verify(memory_limit="64MiB")["damage"]
+    with pytest.raises(recmap.UnsupportedError, match="the limit of 2097152 bytes"):
+        ds.verify(memory_limit=2 << 20)
     for size in ("64 pounds", 0, 1000):
         with pytest.raises(ValueError, match=r"64 pounds|positive|the minimum is 1048576"):
             recmap.index(shard, memory_limit=size)
