@@ -68,6 +68,7 @@ if TYPE_CHECKING:  # imported on first use: see __getattr__
     from ._index.build import index, merge
     from ._index.open import open
     from ._index.writer import Writer
+    from ._loader.joined import JoinedLoader
     from ._loader.loader import Loader
     from ._order.orders import (
         Bucketed,
@@ -104,6 +105,7 @@ __all__ = [
     "IdNotFoundError",
     "InvalidError",
     "Joined",
+    "JoinedLoader",
     "Loader",
     "Mixture",
     "Order",
@@ -187,6 +189,7 @@ _NAMES = {
     "_index.build": ("index", "merge"),
     "_index.open": ("open",),
     "_index.writer": ("Writer",),
+    "_loader.joined": ("JoinedLoader",),
     "_loader.loader": ("Loader",),
     "_order.orders": (
         "Bucketed",

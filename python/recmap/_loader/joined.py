@@ -1,0 +1,161 @@
+"""Loaders of joined data sets: batches of the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from .._dataset.join import Joined
+from .._example.features import Features
+from .loader import Loader
+
+__all__ = ["JoinedLoader"]
+
+_REFUSED = {
+    "on_error": "a loader would skip records that the others read",
+    "transform": "transform the batches in the loop",
+    "transform_threads": "transform the batches in the loop",
+}
+
+
+class JoinedLoader:
+    """Batches of a join's rows: {name: batch}, with one `Loader` for each data set.
+
+    The loaders always stay at the same position. If one of them fails, all return to the position
+    before that step, so that none gets ahead of the others.
+
+    Args:
+        joined: what `recmap.join` returned. Each of its rows must have a record of every data set.
+        batch_size: rows in a batch.
+        features: {name: features} of the data sets whose records are parsed.
+        options: those of `Loader`, the same for all, except ``on_error``, which would make loaders
+            skip records that the others read, and ``transform``.
+
+    Raises:
+        ValueError: a row lacks a record; or an option of `Loader` is invalid.
+
+    >>> ds = digits()
+    >>> joined = recmap.join({"all": ds, "threes": ds.where("label == 3")})
+    >>> wanted = {"threes": {"label": recmap.FixedLen()}}
+    >>> for batch in JoinedLoader(joined, 100, features=wanted, shuffle=True, seed=7):
+    ...     len(batch["all"]), set(batch["threes"]["label"].tolist())
+    (100, {3})
+    (83, {3})
+    """
+
+    def __init__(
+        self,
+        joined: Joined,
+        batch_size: int,
+        *,
+        features: Mapping[str, Features] | None = None,
+        **options: Any,
+    ) -> None:
+        if not isinstance(joined, Joined):
+            raise TypeError(f"joined must be what recmap.join returned, not {joined!r}")
+        for name, reason in _REFUSED.items():
+            if name in options:
+                raise TypeError(f"a JoinedLoader takes no {name}=: {reason}")
+        views, wanted = joined.views, dict(features or {})
+        if unknown := [name for name in wanted if name not in views]:
+            raise ValueError(f"features has {unknown[0]!r}, but the join has {', '.join(views)}")
+        self.loaders: dict[str, Loader[Any]] = {
+            name: Loader(view, batch_size, features=wanted.get(name), **options)
+            for name, view in views.items()
+        }
+        self._first = next(iter(self.loaders.values()))
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of the next batch."""
+        return self._first.epoch
+
+    @property
+    def position(self) -> int:
+        """How many positions of the epoch were used, of all ranks together."""
+        return self._first.position
+
+    def __len__(self) -> int:
+        """The number of batches in an epoch of this rank."""
+        return len(self._first)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return self._steps({name: iter(loader) for name, loader in self.loaders.items()})
+
+    def _steps(self, iterators: dict[str, Iterator[Any]]) -> Iterator[dict[str, Any]]:
+        """All loaders have the same order, so they end together."""
+        while True:
+            epoch, position = self.epoch, self.position
+            try:
+                batch = {
+                    name: found for name, steps in iterators.items() for found in _next_of(steps)
+                }
+            except BaseException:
+                self.seek(epoch, position)
+                raise
+            if not batch:
+                return
+            yield batch
+
+    def seek(self, epoch: int = 0, position: int = 0) -> None:
+        """Moves to a position of an epoch; see `Loader.seek`."""
+        for loader in self.loaders.values():
+            loader.seek(epoch, position)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The position, to be saved with a checkpoint: {name: state}."""
+        return {name: loader.state_dict() for name, loader in self.loaders.items()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continues from a saved position, with any number of ranks.
+
+        Raises:
+            ValueError: the state is of other data sets, or its parts are of different positions.
+            MismatchError: a data set or the order has changed; see `Loader.load_state_dict`.
+        """
+        if set(state) != set(self.loaders):
+            raise ValueError(
+                f"the state is of a join of {', '.join(state)}, this join is of "
+                f"{', '.join(self.loaders)}"
+            )
+        epoch, position = self.epoch, self.position
+        try:
+            for name, loader in self.loaders.items():
+                loader.load_state_dict(state[name])
+            places = {(loader.epoch, loader.position) for loader in self.loaders.values()}
+            if len(places) > 1:
+                raise ValueError("the states of the data sets are of different positions")
+        except BaseException:
+            self.seek(epoch, position)
+            raise
+
+    def close(self) -> None:
+        """Ends the iteration and all threads. A later `for` starts them again."""
+        for loader in self.loaders.values():
+            loader.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        names = ", ".join(map(repr, self.loaders))
+        return (
+            f"<recmap.JoinedLoader of {names}: {len(self._first.order)} rows, "
+            f"epoch {self.epoch}, position {self.position}>"
+        )
+
+
+def _next_of(steps: Iterator[Any]) -> list[Any]:
+    """The next batch, or nothing at the end."""
+    for batch in steps:
+        return [batch]
+    return []
