@@ -133,14 +133,13 @@ static recmap_status add_ids(struct packer *packer, struct index_file *index, ui
                              recmap_error *error) {
     for (size_t i = 0; i < index_id_chunk_count(index); i++) {
         struct ids_chunk chunk;
-        recmap_status status = index_id_chunk(&chunk, index, i, error);
-        for (size_t p = 0; status == RECMAP_OK && p < chunk.pair_count; p++) {
+        RETURN_IF_FAILED(index_id_chunk(&chunk, index, i, error));
+        for (size_t p = 0; p < chunk.pair_count; p++) {
             struct id_pair pair = ids_at(&chunk, p);
             pair.number += first_number;
-            status = packer_add_id(packer, pair, error);
-            if (status == RECMAP_OK) status = interrupt_check(thread_interrupt(), ID_WORK, error);
+            RETURN_IF_FAILED(packer_add_id(packer, pair, error));
+            RETURN_IF_FAILED(interrupt_check(thread_interrupt(), ID_WORK, error));
         }
-        if (status != RECMAP_OK) return status;
     }
     return RECMAP_OK;
 }

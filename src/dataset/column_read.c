@@ -193,9 +193,7 @@ recmap_status recmap_dataset_read_int64(int64_t *values, recmap_dataset *dataset
 
 recmap_status recmap_dataset_read_float(float *values, recmap_dataset *dataset, size_t column_index,
                                         uint64_t first, size_t count, recmap_error *error) {
-    recmap_status status =
-        check_read(dataset, column_index, RECMAP_TYPE_FLOAT, first, count, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_read(dataset, column_index, RECMAP_TYPE_FLOAT, first, count, error));
     struct part_cursor parts = part_cursor_init(dataset, first, count);
     if (dataset->part_count) {
         while (next_part(&parts))

@@ -221,17 +221,14 @@ static recmap_status list_lost(size_t *stretch, struct verification *verificatio
 static recmap_status list_all_lost(struct verification *verification, recmap_error *error) {
     recmap_report *report = verification->report;
     size_t before = verification->findings_before, end = report->count, stretch = before;
-    recmap_status status = RECMAP_OK;
     for (size_t i = 0; i < verification->lost_count; i++)
-        for (uint64_t r = verification->lost[i].begin;
-             status == RECMAP_OK && r < verification->lost[i].end; r++) {
-            status = list_lost(&stretch, verification, end, r, error);
-            if (status == RECMAP_OK) status = interrupt_check(thread_interrupt(), LOST_WORK, error);
+        for (uint64_t r = verification->lost[i].begin; r < verification->lost[i].end; r++) {
+            RETURN_IF_FAILED(list_lost(&stretch, verification, end, r, error));
+            RETURN_IF_FAILED(interrupt_check(thread_interrupt(), LOST_WORK, error));
         }
-    if (status == RECMAP_OK && report->count > end)
-        status = sort_items(report->findings + before, report->count - before,
-                            sizeof *report->findings, compare_findings, error);
-    return status;
+    if (report->count == end) return RECMAP_OK;
+    return sort_items(report->findings + before, report->count - before, sizeof *report->findings,
+                      compare_findings, error);
 }
 
 /* If the scan found no damage, the identity decides: it also differs if another valid shard of the

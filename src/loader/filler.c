@@ -178,8 +178,7 @@ static recmap_status fill(struct filled_batch *result, struct filler *filler,
     recmap_share share;
     recmap_status status = was_read ? parse(result, filler, &found) : RECMAP_OK;
     if (was_read && status == RECMAP_OK) return RECMAP_OK;
-    recmap_status listed = list_numbers(&share, filler, step, error);
-    if (listed != RECMAP_OK) return listed;
+    RETURN_IF_FAILED(list_numbers(&share, filler, step, error));
     if (!was_read)
         status = gather_and_parse(result, filler, &step->deal, (size_t)share.count, &found);
     bool is_bad_record = status == RECMAP_CORRUPT || status == RECMAP_FEATURE;

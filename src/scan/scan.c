@@ -100,12 +100,12 @@ static recmap_status take_findings(struct scan *scan, const struct scan_shard *s
     RETURN_IF_FAILED(scan_shard_check_whole(shard, error));
     recmap_status status = scan->sink->add_run(scan->sink->context, &findings->run, error);
     if (status != RECMAP_OK && error && !error->path[0]) fail_file(error, shard->path);
-    for (size_t i = 0; status == RECMAP_OK && i < findings->damage_count; i++) {
+    RETURN_IF_FAILED(status);
+    for (size_t i = 0; i < findings->damage_count; i++) {
         const struct scan_damage *damage = &findings->damages[i];
-        status = add_damage(scan, damage->offset, damage->length, damage->reason, error);
-        if (status == RECMAP_OK) status = interrupt_check(thread_interrupt(), DAMAGE_WORK, error);
+        RETURN_IF_FAILED(add_damage(scan, damage->offset, damage->length, damage->reason, error));
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), DAMAGE_WORK, error));
     }
-    if (status != RECMAP_OK) return status;
     scan->progress->record_count += findings->run.count;
     return findings->status == RECMAP_OK ? RECMAP_OK : fail_scan(scan, shard, findings, error);
 }

@@ -39,11 +39,11 @@ static recmap_status count_numbers(uint64_t *count, const struct order_iterator 
 static recmap_status init(struct order_iterator *iterator, const struct order_options *options,
                           recmap_error *error) {
     recmap_deal_options dealing = deal_options_from(options, recmap_order_count(iterator->order));
-    recmap_status status = recmap_deal_init(&iterator->deal, iterator->order, options->epoch,
-                                            options->from, &dealing, error);
-    if (status == RECMAP_OK) status = count_numbers(&iterator->left, iterator, error);
-    if (status == RECMAP_OK && iterator->left > options->count) iterator->left = options->count;
-    return status;
+    RETURN_IF_FAILED(recmap_deal_init(&iterator->deal, iterator->order, options->epoch,
+                                      options->from, &dealing, error));
+    RETURN_IF_FAILED(count_numbers(&iterator->left, iterator, error));
+    if (iterator->left > options->count) iterator->left = options->count;
+    return RECMAP_OK;
 }
 
 int order_iterator_init(struct order_iterator *iterator, recmap_order *order,

@@ -42,18 +42,16 @@ static recmap_status print_batch(struct row_batch *rows, struct order_iterator *
                                  enum row_format format, recmap_error *error) {
     const recmap_deal *deal = &iterator->deal;
     size_t count = iterator->left < ROWS_MAX ? (size_t)iterator->left : ROWS_MAX;
-    recmap_status status = order_iterator_next_positions(iterator, rows->positions, count, error);
-    if (status == RECMAP_OK)
-        status =
-            recmap_order_at(rows->numbers, deal->order, deal->epoch, rows->positions, count, error);
-    if (status == RECMAP_OK)
-        status = recmap_order_pieces(&rows->pieces, deal->order, deal->epoch, rows->positions,
-                                     count, error);
-    for (size_t i = 0; i < count && status == RECMAP_OK; i++) {
+    RETURN_IF_FAILED(order_iterator_next_positions(iterator, rows->positions, count, error));
+    RETURN_IF_FAILED(
+        recmap_order_at(rows->numbers, deal->order, deal->epoch, rows->positions, count, error));
+    RETURN_IF_FAILED(recmap_order_pieces(&rows->pieces, deal->order, deal->epoch, rows->positions,
+                                         count, error));
+    for (size_t i = 0; i < count; i++) {
         print_row(rows, i, format);
-        if (ferror(stdout)) status = message_fail_errno(error, "standard output", "write");
+        if (ferror(stdout)) return message_fail_errno(error, "standard output", "write");
     }
-    return status;
+    return RECMAP_OK;
 }
 
 recmap_status row_printer_print(struct order_iterator *iterator, enum row_format format,

@@ -18,13 +18,11 @@ static bool names_selection(const char *path) {
 
 static recmap_status open_selection(struct view *view, const struct args *args,
                                     recmap_error *error) {
-    recmap_status status = recmap_selection_open(&view->selection, args->operands[0], 1, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(recmap_selection_open(&view->selection, args->operands[0], 1, error));
     view->index_path = recmap_selection_index_path(view->selection);
-    status = recmap_dataset_open(&view->dataset, view->index_path, &args->dataset_options, error);
-    if (status == RECMAP_OK)
-        status = recmap_selection_attach(view->selection, view->dataset, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(
+        recmap_dataset_open(&view->dataset, view->index_path, &args->dataset_options, error));
+    RETURN_IF_FAILED(recmap_selection_attach(view->selection, view->dataset, error));
     view->numbers = recmap_selection_numbers(view->selection);
     view->count = recmap_selection_count(view->selection);
     return RECMAP_OK;
