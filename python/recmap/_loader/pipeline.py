@@ -13,12 +13,13 @@ import _thread
 import atexit
 import contextlib
 import os
+import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from .. import _recmap
@@ -30,6 +31,11 @@ __all__ = ["Pipeline", "submit_later"]
 _PENDING, _READY, _FAILED, _AGAIN = range(4)
 
 _POLL = 0.2  # seconds: a signal that arrives just before a wait does not end it
+
+# Without the GIL, an object that another thread released last is often freed only when the thread
+# that created it runs again. So the feeder runs now and then. Otherwise a bound method that it
+# created could keep the pipeline, for whose end the feeder waits.
+_IDLE = None if getattr(sys, "_is_gil_enabled", lambda: True)() else 0.5
 
 _this_thread = threading.local()  # .pipeline: whose transform runs here
 _running: weakref.WeakSet[Pipeline] = weakref.WeakSet()
@@ -224,7 +230,8 @@ def _feed(reference: Any, wake: SimpleQueue[None], ended: Any) -> None:
             while pipeline is not None and not pipeline.is_stopped:
                 pipeline.feed(pool)
                 pipeline = None
-                wake.get()
+                with contextlib.suppress(Empty):
+                    wake.get(timeout=_IDLE)
                 pipeline = reference()
             pool.shutdown(wait=False, cancel_futures=True)
     finally:

@@ -18,7 +18,12 @@ void items_release(struct items *items) {
 }
 
 int item_at(recmap_value *value, const struct items *items, size_t i) {
-    if (items->list) return take_value(PyList_GetItem(items->list, (Py_ssize_t)i), value);
+    if (items->list) {
+        PyObject *item = PySequence_GetItem(items->list, (Py_ssize_t)i);
+        int is_taken = item && take_value(item, value);
+        Py_XDECREF(item); /* the list keeps it */
+        return is_taken;
+    }
     value->type = items->type;
     if (items->type == RECMAP_TYPE_FLOAT) value->as.float32 = ((const float *)items->array.data)[i];
     else value->as.int64 = ((const int64_t *)items->array.data)[i];

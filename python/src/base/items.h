@@ -4,7 +4,7 @@
 
 #include "base/arguments.h"
 
-/* The items of a list or of an array of 4 or 8 bytes per item. */
+/* The items of a list or of an array of 4 or 8 bytes per item. The list must not change. */
 struct items {
     PyObject *list; /* borrowed; NULL for an array */
     struct array_view array;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/critical.h"
 #include "base/errors.h"
 #include "base/module.h"
 #include "batch/batch.h"
@@ -30,8 +31,16 @@ static void release_shared(void *owner) {
 static void keep_records(struct shared_batch *shared, recmap_columns *columns) {
     if (shared->is_exported) return;
     shared->is_exported = 1;
-    shared->users++;
+    atomic_fetch_add(&shared->users, 1);
     recmap_columns_set_owner(columns, shared, release_shared);
+}
+
+static recmap_status export_columns(struct ArrowArray *array, struct ArrowSchema *schema,
+                                    struct shared_batch *shared, long column, recmap_error *error) {
+    recmap_columns *columns = recmap_batch_columns(shared->batch);
+    keep_records(shared, columns);
+    if (column < 0) return recmap_columns_export_arrow(array, schema, columns, error);
+    return recmap_columns_export_arrow_column(array, schema, columns, (size_t)column, error);
 }
 
 /* column: an index; -1 for all columns as a struct, or for the records of an unparsed batch */
@@ -44,10 +53,11 @@ static recmap_status export_batch(struct ArrowArray *array, struct ArrowSchema *
                                            recmap_batch_count(shared->batch), object,
                                            release_object, error);
     }
-    recmap_columns *columns = recmap_batch_columns(shared->batch);
-    keep_records(shared, columns);
-    if (column < 0) return recmap_columns_export_arrow(array, schema, columns, error);
-    return recmap_columns_export_arrow_column(array, schema, columns, (size_t)column, error);
+    recmap_status status;
+    Py_BEGIN_CRITICAL_SECTION(object);
+    status = export_columns(array, schema, shared, column, error);
+    Py_END_CRITICAL_SECTION();
+    return status;
 }
 
 /* ---- Capsules: whoever takes the struct out of one sets its release to NULL. */

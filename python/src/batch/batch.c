@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/arguments.h"
+#include "base/critical.h"
 #include "base/errors.h"
 #include "base/module.h"
 #include "base/signals.h"
@@ -37,7 +38,7 @@ static struct shared_batch *shared_create(struct handle_object *handle, recmap_b
 }
 
 void shared_batch_release(struct shared_batch *shared) {
-    if (--shared->users) return;
+    if (atomic_fetch_sub(&shared->users, 1) > 1) return;
     handle_give_batch(shared->handle, shared->batch);
     handle_release(shared->handle);
     recmap_parser_release(shared->parser);
@@ -177,8 +178,7 @@ static PyObject *select_items(PyObject *object, PyObject *positions) {
     PyObject *list = PyList_New(count);
     for (Py_ssize_t i = 0; list && i < count; i++) {
         /* PyObject_GetItem can run an __index__ that changes the list, so hold a reference. */
-        PyObject *position = PyList_GetItem(positions, i);
-        Py_XINCREF(position);
+        PyObject *position = PySequence_GetItem(positions, i);
         PyObject *view = position ? PyObject_GetItem(object, position) : NULL;
         Py_XDECREF(position);
         if (!view) Py_CLEAR(list);
@@ -232,18 +232,24 @@ static void dealloc(PyObject *object) {
     Py_DECREF(type);
 }
 
+/* Columns belong to one thread at a time, and an export changes their owner. */
+LOCKED_METHOD(batch_describe_columns)
+LOCKED_METHOD(batch_null_columns)
+LOCKED_METHOD(batch_failures)
+LOCKED_METHOD(batch_dlpack)
+
 static PyMethodDef methods[] = {
     {"_read_numbers", read_numbers, METH_VARARGS, NULL},
-    {"_columns", batch_describe_columns, METH_NOARGS, NULL},
-    {"_null_columns", batch_null_columns, METH_NOARGS, NULL},
-    {"_failures", batch_failures, METH_NOARGS, NULL},
+    {"_columns", locked_batch_describe_columns, METH_NOARGS, NULL},
+    {"_null_columns", locked_batch_null_columns, METH_NOARGS, NULL},
+    {"_failures", locked_batch_failures, METH_NOARGS, NULL},
     {"_pieces", batch_pieces, METH_NOARGS, NULL},
     {"_row_width", batch_row_width, METH_NOARGS, NULL},
     {"_read_layout", batch_read_layout, METH_VARARGS, NULL},
     {"_sequences", batch_sequences, METH_VARARGS, NULL},
     {"_arrow_array", batch_arrow_array, METH_O, NULL},
     {"_arrow_stream", batch_arrow_stream, METH_NOARGS, NULL},
-    {"_dlpack", batch_dlpack, METH_VARARGS, NULL},
+    {"_dlpack", locked_batch_dlpack, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -3,13 +3,15 @@
 #ifndef RECMAP_PYTHON_BATCH_BATCH_H
 #define RECMAP_PYTHON_BATCH_BATCH_H
 
+#include <stdatomic.h>
+
 #include <recmap/rows.h>
 
 #include "index/handle.h"
 
 /* A batch shared by the object and its Arrow exports. The last user gives it back. */
 struct shared_batch {
-    Py_ssize_t users; /* guarded by the GIL */
+    atomic_size_t users;
     struct handle_object *handle;
     recmap_batch *batch;
     recmap_parser *parser; /* of its columns, or NULL */

@@ -115,8 +115,12 @@ static int apply_all(struct annotate_call *call, PyObject *changes, recmap_datas
                                             &call->progress, &call->error);
     PyEval_RestoreThread(call->progress.thread);
     if (call->status != RECMAP_OK) return 0;
-    for (Py_ssize_t i = 0; i < PyList_Size(changes); i++)
-        if (!apply(call, PyList_GetItem(changes, i))) return 0;
+    for (Py_ssize_t i = 0; i < PyList_Size(changes); i++) {
+        PyObject *change = PySequence_GetItem(changes, i);
+        int is_applied = change && apply(call, change);
+        Py_XDECREF(change);
+        if (!is_applied) return 0;
+    }
     call->progress.thread = PyEval_SaveThread();
     call->status = recmap_annotation_finish(call->annotation, &call->error);
     PyEval_RestoreThread(call->progress.thread);
@@ -131,7 +135,6 @@ PyObject *dataset_annotate(PyObject *object, PyObject *arguments) {
         return NULL;
     struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (!handle) return NULL;
-    handle_retain(handle);
     int is_done = apply_all(&call, changes, handle->dataset);
     PyThreadState *thread = PyEval_SaveThread();
     recmap_annotation_destroy(call.annotation);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/critical.h"
 #include "base/errors.h"
 #include "base/module.h"
 #include "base/progress.h"
@@ -16,22 +17,32 @@
 #include "order/order.h"
 
 struct handle_object *dataset_handle(struct dataset_object *dataset) {
-    if (!dataset->handle) PyErr_SetString(PyExc_ValueError, "the data set is closed");
-    return dataset->handle;
+    struct handle_object *handle;
+    Py_BEGIN_CRITICAL_SECTION((PyObject *)dataset);
+    handle = dataset->handle;
+    if (handle) handle_retain(handle);
+    Py_END_CRITICAL_SECTION();
+    if (!handle) PyErr_SetString(PyExc_ValueError, "the data set is closed");
+    return handle;
 }
 
 /* ---- Items. */
 
 static PyObject *item(PyObject *object, Py_ssize_t index) {
     struct dataset_object *self = (struct dataset_object *)object;
-    if (__builtin_expect(!dataset_handle(self), 0)) return NULL;
-    if (index < 0 || (uint64_t)index >= self->count)
+    struct handle_object *handle = dataset_handle(self);
+    if (__builtin_expect(!handle, 0)) return NULL;
+    if (index < 0 || (uint64_t)index >= self->count) {
+        handle_release(handle);
         return PyErr_Format(OutOfRangeError,
                             "record %zd is out of range: there are %" PRIu64 " records", index,
                             self->count);
+    }
     uint64_t number = self->numbers.data ? ((const uint64_t *)self->numbers.data)[index]
                                          : self->first + (uint64_t)index * (uint64_t)self->step;
-    return handle_view(self->handle, number);
+    PyObject *view = handle_view(handle, number);
+    handle_release(handle);
+    return view;
 }
 
 static Py_ssize_t length(PyObject *object) {
@@ -71,6 +82,7 @@ static PyObject *gather(PyObject *object, PyObject *arguments) {
     PyObject *batch = handle ? batch_gather(handle, numbers.data, numbers.count, NULL,
                                             RECMAP_PARSE_RAISE, threads)
                              : NULL;
+    handle_release(handle);
     array_release(&numbers);
     return batch;
 }
@@ -88,6 +100,7 @@ static PyObject *parse(PyObject *object, PyObject *arguments) {
     struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     PyObject *batch =
         handle ? batch_gather(handle, numbers.data, numbers.count, parser, mode, threads) : NULL;
+    handle_release(handle);
     array_release(&numbers);
     return batch;
 }
@@ -105,6 +118,7 @@ static PyObject *rows(PyObject *object, PyObject *arguments) {
     PyObject *batch = handle ? batch_cut(handle, ((struct order_object *)order)->order, parser,
                                          epoch, positions.data, positions.count)
                              : NULL;
+    handle_release(handle);
     array_release(&positions);
     return batch;
 }
@@ -117,7 +131,6 @@ static PyObject *find(PyObject *object, PyObject *arguments) {
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t number = 0;
     struct signal_check check;
-    handle_retain(handle);
     signals_start(&check);
     recmap_status status = recmap_dataset_find(&number, handle->dataset, &id, &error);
     signals_stop(&check);
@@ -146,7 +159,6 @@ static PyObject *find_all(PyObject *object, PyObject *arguments) {
     uint64_t buffer[16], *numbers = buffer;
     size_t count = 0, capacity = sizeof buffer / sizeof *buffer;
     struct signal_check check;
-    handle_retain(handle);
     signals_start(&check);
     recmap_status status =
         recmap_dataset_find_all(buffer, capacity, &count, handle->dataset, &id, &error);
@@ -170,14 +182,16 @@ static PyObject *find_all(PyObject *object, PyObject *arguments) {
 
 /* _read_id_hashes(out): out is an array of uint64 with one item per record */
 static PyObject *read_id_hashes(PyObject *object, PyObject *arguments) {
-    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     struct array_view hashes = ARRAY_VIEW_INIT;
-    if (!handle || !PyArg_ParseTuple(arguments, "O&:_read_id_hashes", take_array_out, &hashes))
+    if (!PyArg_ParseTuple(arguments, "O&:_read_id_hashes", take_array_out, &hashes)) return NULL;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) {
+        array_release(&hashes);
         return NULL;
+    }
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = RECMAP_OK;
     int fits = hashes.count == recmap_dataset_count(handle->dataset);
-    handle_retain(handle);
     struct signal_check check;
     signals_start(&check);
     if (fits) status = recmap_dataset_read_id_hashes(hashes.data, handle->dataset, &error);
@@ -215,6 +229,7 @@ static PyObject *column_table(PyObject *object, PyObject *unused) {
         if (!row) Py_CLEAR(table);
         else PyList_SetItem(table, (Py_ssize_t)i, row);
     }
+    handle_release(handle);
     return table;
 }
 
@@ -236,18 +251,18 @@ static PyObject *counted_table(PyObject *object, PyObject *unused) {
         if (!row) Py_CLEAR(table);
         else PyList_SetItem(table, (Py_ssize_t)i, row);
     }
+    handle_release(handle);
     return table;
 }
 
 /* _read_counts(name) -> Counts */
 static PyObject *read_counts(PyObject *object, PyObject *name) {
-    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
-    const char *text = handle ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    if (!text) return NULL;
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    struct handle_object *handle = text ? dataset_handle((struct dataset_object *)object) : NULL;
+    if (!handle) return NULL;
     recmap_counts *counts = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    handle_retain(handle);
     struct signal_check check;
     signals_start(&check);
     status = recmap_dataset_read_counts(&counts, handle->dataset, text, &error);
@@ -256,35 +271,42 @@ static PyObject *read_counts(PyObject *object, PyObject *name) {
     return status == RECMAP_OK ? counts_wrap(counts) : raise_error(&error);
 }
 
+/* Reads numbers of a column into an array of their type. False with an exception set. */
+static int read_column(struct handle_object *handle, unsigned long column, uint64_t first,
+                       PyObject *out) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_lifted_column info = {0};
+    recmap_status status = recmap_dataset_get_lifted_column(&info, handle->dataset, column, &error);
+    struct array_view values = ARRAY_VIEW_INIT;
+    int is_float = info.type == RECMAP_TYPE_FLOAT;
+    if (status == RECMAP_OK &&
+        !take_array_of(out, &values, is_float ? sizeof(float) : sizeof(int64_t), PyBUF_WRITABLE))
+        return 0;
+    struct signal_check check;
+    signals_start(&check);
+    if (status == RECMAP_OK)
+        status = is_float ? recmap_dataset_read_float(values.data, handle->dataset, column, first,
+                                                      values.count, &error)
+                          : recmap_dataset_read_int64(values.data, handle->dataset, column, first,
+                                                      values.count, &error);
+    signals_stop(&check);
+    array_release(&values);
+    if (status != RECMAP_OK) raise_error(&error);
+    return status == RECMAP_OK;
+}
+
 /* _read_numbers(column, first, out): out is int64 (8 bytes) or float32 (4 bytes), like the column.
  */
 static PyObject *read_numbers(PyObject *object, PyObject *arguments) {
-    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     unsigned long column;
     unsigned long long first;
     PyObject *out;
-    if (!handle || !PyArg_ParseTuple(arguments, "kKO:_read_numbers", &column, &first, &out))
-        return NULL;
-    recmap_error error = RECMAP_ERROR_INIT;
-    recmap_lifted_column info = {0};
-    if (recmap_dataset_get_lifted_column(&info, handle->dataset, column, &error) != RECMAP_OK)
-        return raise_error(&error);
-    struct array_view values = ARRAY_VIEW_INIT;
-    int is_float = info.type == RECMAP_TYPE_FLOAT;
-    if (!take_array_of(out, &values, is_float ? sizeof(float) : sizeof(int64_t), PyBUF_WRITABLE))
-        return NULL;
-    recmap_status status;
-    handle_retain(handle);
-    struct signal_check check;
-    signals_start(&check);
-    status = is_float ? recmap_dataset_read_float(values.data, handle->dataset, column, first,
-                                                  values.count, &error)
-                      : recmap_dataset_read_int64(values.data, handle->dataset, column, first,
-                                                  values.count, &error);
-    signals_stop(&check);
+    if (!PyArg_ParseTuple(arguments, "kKO:_read_numbers", &column, &first, &out)) return NULL;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    int is_read = read_column(handle, column, first, out);
     handle_release(handle);
-    array_release(&values);
-    if (status != RECMAP_OK) return raise_error(&error);
+    if (!is_read) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -301,17 +323,19 @@ static PyObject *list_of_bytes(const recmap_value *values, size_t count) {
 
 /* _read_bytes(column, first, count) -> [bytes] */
 static PyObject *read_bytes(PyObject *object, PyObject *arguments) {
-    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     unsigned long column;
     unsigned long long first;
     Py_ssize_t count;
-    if (!handle || !PyArg_ParseTuple(arguments, "kKn:_read_bytes", &column, &first, &count))
-        return NULL;
+    if (!PyArg_ParseTuple(arguments, "kKn:_read_bytes", &column, &first, &count)) return NULL;
     recmap_value *values = calloc((size_t)count + 1, sizeof *values);
     if (!values) return PyErr_NoMemory();
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) {
+        free(values);
+        return NULL;
+    }
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    handle_retain(handle);
     Py_BEGIN_ALLOW_THREADS
     status =
         recmap_dataset_read_bytes(values, handle->dataset, column, first, (size_t)count, &error);
@@ -343,6 +367,7 @@ static PyObject *shard_table(PyObject *object, PyObject *unused) {
         if (!row) Py_CLEAR(table);
         else PyList_SetItem(table, (Py_ssize_t)i, row);
     }
+    handle_release(handle);
     return table;
 }
 
@@ -363,7 +388,6 @@ static PyObject *info_json(PyObject *object, PyObject *arguments) {
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    handle_retain(handle);
     Py_BEGIN_ALLOW_THREADS
     status = recmap_dataset_info_to_json(&text, handle->dataset, with_shards, &error);
     Py_END_ALLOW_THREADS
@@ -376,19 +400,27 @@ static PyObject *fingerprint(PyObject *object, PyObject *unused) {
     struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (!handle) return NULL;
     const recmap_fingerprint *print = &recmap_dataset_get_info(handle->dataset)->fingerprint;
-    return PyBytes_FromStringAndSize((const char *)print->bytes, sizeof print->bytes);
+    PyObject *bytes = PyBytes_FromStringAndSize((const char *)print->bytes, sizeof print->bytes);
+    handle_release(handle);
+    return bytes;
 }
 
 static PyObject *id_name(PyObject *object, PyObject *unused) {
     (void)unused;
     struct handle_object *handle = dataset_handle((struct dataset_object *)object);
-    return handle ? Py_BuildValue("z", recmap_dataset_get_info(handle->dataset)->id_name) : NULL;
+    if (!handle) return NULL;
+    PyObject *name = Py_BuildValue("z", recmap_dataset_get_info(handle->dataset)->id_name);
+    handle_release(handle);
+    return name;
 }
 
 static PyObject *record_count(PyObject *object, PyObject *unused) {
     (void)unused;
     struct handle_object *handle = dataset_handle((struct dataset_object *)object);
-    return handle ? PyLong_FromUnsignedLongLong(recmap_dataset_count(handle->dataset)) : NULL;
+    if (!handle) return NULL;
+    uint64_t count = recmap_dataset_count(handle->dataset);
+    handle_release(handle);
+    return PyLong_FromUnsignedLongLong(count);
 }
 
 /* ---- Passes over data. */
@@ -408,7 +440,6 @@ static PyObject *verify(PyObject *object, PyObject *arguments) {
     recmap_report *report = NULL;
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
-    handle_retain(handle);
     progress.thread = PyEval_SaveThread();
     recmap_status status = recmap_dataset_verify(&report, handle->dataset, &options, &error);
     if (status == RECMAP_OK) status = recmap_report_to_json(&text, report, &error);
@@ -451,13 +482,16 @@ static recmap_status add_records(recmap_schema *schema, struct handle_object *ha
 
 /* _schema(numbers) -> (JSON, number of records that are neither Example nor SequenceExample) */
 static PyObject *schema(PyObject *object, PyObject *arguments) {
-    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     struct array_view numbers = ARRAY_VIEW_INIT;
-    if (!handle || !PyArg_ParseTuple(arguments, "O&:_schema", take_array, &numbers)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "O&:_schema", take_array, &numbers)) return NULL;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) {
+        array_release(&numbers);
+        return NULL;
+    }
     recmap_schema *result = NULL;
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
-    handle_retain(handle);
     recmap_status status = recmap_schema_create(&result, &error);
     if (status == RECMAP_OK) status = add_records(result, handle, &numbers, &error);
     if (status == RECMAP_OK) status = recmap_schema_to_json(&text, result, &error);
@@ -471,23 +505,25 @@ static PyObject *schema(PyObject *object, PyObject *arguments) {
 
 /* ---- The object. */
 
-static void release_handle(struct dataset_object *self) {
-    struct handle_object *handle = self->handle;
-    self->handle = NULL;
-    handle_release(handle);
+/* Takes over the reference to `fresh`, which can be NULL. */
+static void replace_handle(struct dataset_object *self, struct handle_object *fresh) {
+    struct handle_object *old;
+    Py_BEGIN_CRITICAL_SECTION((PyObject *)self);
+    old = self->handle;
+    self->handle = fresh;
+    Py_END_CRITICAL_SECTION();
+    handle_release(old);
 }
 
 static PyObject *close_dataset(PyObject *object, PyObject *unused) {
     (void)unused;
-    release_handle((struct dataset_object *)object);
+    replace_handle((struct dataset_object *)object, NULL);
     Py_RETURN_NONE;
 }
 
 static PyObject *get_handle(PyObject *object, void *unused) {
     (void)unused;
-    PyObject *handle = (PyObject *)dataset_handle((struct dataset_object *)object);
-    Py_XINCREF(handle);
-    return handle;
+    return (PyObject *)dataset_handle((struct dataset_object *)object);
 }
 
 /* _use_handle(handle): continues with another open data set of as many records */
@@ -496,12 +532,12 @@ static PyObject *use_handle(PyObject *object, PyObject *handle) {
     struct handle_object *old = dataset_handle(self);
     if (!old) return NULL;
     struct handle_object *fresh = (struct handle_object *)handle;
-    if (!PyObject_TypeCheck(handle, handle_type) ||
-        recmap_dataset_count(fresh->dataset) != recmap_dataset_count(old->dataset))
-        return PyErr_Format(PyExc_ValueError, "this is not a handle of the same records");
-    handle_retain(fresh);
-    self->handle = fresh;
+    int fits = PyObject_TypeCheck(handle, handle_type) &&
+               recmap_dataset_count(fresh->dataset) == recmap_dataset_count(old->dataset);
     handle_release(old);
+    if (!fits) return PyErr_Format(PyExc_ValueError, "this is not a handle of the same records");
+    handle_retain(fresh);
+    replace_handle(self, fresh);
     Py_RETURN_NONE;
 }
 
@@ -555,11 +591,10 @@ static PyObject *dataset_new(PyTypeObject *type, PyObject *arguments, PyObject *
     self->first = first;
     self->count = count;
     self->step = step;
-    if (numbers != Py_None) {
-        if (!take_array_of(numbers, &self->numbers, sizeof(uint64_t), PyBUF_SIMPLE)) Py_CLEAR(self);
-        self->count = self->numbers.count;
-    }
-    if (check_numbers(self) < 0) {
+    int is_taken = numbers == Py_None ||
+                   take_array_of(numbers, &self->numbers, sizeof(uint64_t), PyBUF_SIMPLE);
+    if (numbers != Py_None) self->count = self->numbers.count;
+    if (!is_taken || check_numbers(self) < 0) {
         Py_DECREF((PyObject *)self);
         return NULL;
     }
@@ -574,7 +609,7 @@ static int traverse(PyObject *object, visitproc visit, void *arg) {
 }
 
 static int clear(PyObject *object) {
-    release_handle((struct dataset_object *)object);
+    replace_handle((struct dataset_object *)object, NULL);
     return 0;
 }
 

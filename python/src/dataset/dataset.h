@@ -16,9 +16,8 @@ struct dataset_object {
     struct array_view numbers;
 };
 
-/* The handle, or NULL with ValueError if the data set is closed. The reference is borrowed: retain
- * it before releasing the GIL. Convert arguments first if that can run Python code (`__index__`,
- * `__bool__`), because that code could close the data set. */
+/* A new reference to the handle, which keeps it open while another thread closes the data set. NULL
+ * with ValueError if the data set is closed. */
 struct handle_object *dataset_handle(struct dataset_object *dataset);
 
 /* _find_many(ids, out, positions): writes the position of each id of a list, or of an array of

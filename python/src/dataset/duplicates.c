@@ -19,13 +19,11 @@ static int find(struct duplicates_call *call, struct handle_object *handle) {
         PyErr_SetString(PyExc_ValueError, "the arrays must have one item per record");
         return 0;
     }
-    handle_retain(handle);
     call->progress.thread = PyEval_SaveThread();
     recmap_status status = recmap_dataset_find_duplicates(
         call->firsts.data, handle->dataset, call->numbers.data, call->numbers.count, call->feature,
         call->by_id, progress_report, &call->progress, &error);
     PyEval_RestoreThread(call->progress.thread);
-    handle_release(handle);
     if (status != RECMAP_OK) raise_error(&error);
     return status == RECMAP_OK;
 }
@@ -38,6 +36,7 @@ PyObject *dataset_find_duplicates(PyObject *object, PyObject *arguments) {
         return NULL;
     struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     int is_found = handle && find(&call, handle);
+    handle_release(handle);
     array_release(&call.firsts);
     array_release(&call.numbers);
     if (!is_found) return NULL;

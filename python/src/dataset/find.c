@@ -11,7 +11,7 @@ enum { GROUP_SIZE = 1 << 20 };
 
 /* A data set or view in which ids are looked up. */
 struct search {
-    struct handle_object *handle; /* retained; NULL before search_start */
+    struct handle_object *handle; /* owned; NULL before search_start */
     const struct dataset_object *dataset;
     struct array_view positions; /* of each record in the view, -1 if it is not in it; or empty */
     recmap_position_fn position; /* NULL for a whole data set */
@@ -43,11 +43,10 @@ static int is_whole(const struct search *search) {
 static int search_start(struct search *search, struct dataset_object *dataset, size_t count,
                         const struct array_view *out, PyObject *positions) {
     struct handle_object *handle = dataset_handle(dataset);
+    search->handle = handle;
     if (!handle || (positions != Py_None &&
                     !take_array_of(positions, &search->positions, sizeof(int64_t), PyBUF_SIMPLE)))
         return 0;
-    handle_retain(handle);
-    search->handle = handle;
     search->dataset = dataset;
     search->out = out->data;
     search->count = count;
@@ -61,7 +60,7 @@ static int search_start(struct search *search, struct dataset_object *dataset, s
 }
 
 static void search_stop(struct search *search) {
-    if (search->handle) handle_release(search->handle);
+    handle_release(search->handle);
     array_release(&search->positions);
 }
 
@@ -116,13 +115,11 @@ static int find_records(struct search *search, struct handle_object *source,
                         const struct array_view *numbers) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct signal_check check;
-    handle_retain(source);
     signals_start(&check);
     recmap_status status = recmap_dataset_match(search->out, search->handle->dataset,
                                                 source->dataset, numbers->data, numbers->count,
                                                 search->position, search, &error);
     signals_stop(&check);
-    handle_release(source);
     if (status != RECMAP_OK) raise_error(&error);
     return status == RECMAP_OK && PyErr_CheckSignals() >= 0;
 }
@@ -140,6 +137,7 @@ PyObject *dataset_find_records(PyObject *object, PyObject *arguments) {
         search_start(&search, (struct dataset_object *)object, numbers.count, &out, positions) &&
         find_records(&search, handle, &numbers);
     search_stop(&search);
+    handle_release(handle);
     array_release(&numbers);
     array_release(&out);
     if (!found) return NULL;

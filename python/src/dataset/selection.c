@@ -50,11 +50,10 @@ PyObject *dataset_match(PyObject *object, PyObject *arguments) {
     Py_ssize_t size;
     PyObject *target;
     if (!PyArg_ParseTuple(arguments, "s#O:_match", &text, &size, &target)) return NULL;
-    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     struct array_view out = ARRAY_VIEW_INIT;
-    if (!handle || !take_array_of(target, &out, 1, PyBUF_WRITABLE)) return NULL;
-    handle_retain(handle);
-    int is_matched = match(handle, text, (size_t)size, &out);
+    if (!take_array_of(target, &out, 1, PyBUF_WRITABLE)) return NULL;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    int is_matched = handle && match(handle, text, (size_t)size, &out);
     handle_release(handle);
     array_release(&out);
     if (!is_matched) return NULL;
@@ -75,7 +74,6 @@ PyObject *dataset_save_selection(PyObject *object, PyObject *arguments) {
     struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (handle) {
         const char *name = PyBytes_AsString(path);
-        handle_retain(handle);
         Py_BEGIN_ALLOW_THREADS
         status = recmap_selection_create(&selection, handle->dataset, numbers.data, numbers.count,
                                          &error);
@@ -109,7 +107,6 @@ PyObject *dataset_read_selection(PyObject *object, PyObject *argument) {
     recmap_selection *selection = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    handle_retain(handle);
     Py_BEGIN_ALLOW_THREADS
     status = recmap_selection_open(&selection, name, 1, &error);
     if (status == RECMAP_OK) status = recmap_selection_attach(selection, handle->dataset, &error);

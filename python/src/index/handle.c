@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/arguments.h"
+#include "base/critical.h"
 #include "base/errors.h"
 #include "base/module.h"
 #include "base/signals.h"
@@ -31,9 +32,20 @@ static uint64_t now_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* The counters only guide a guess, so counts that threads lose to each other do not matter. Plain
+ * loads and stores cost nothing, unlike an atomic increment. */
+static unsigned load(atomic_uint *counter) {
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static void store(atomic_uint *counter, unsigned value) {
+    atomic_store_explicit(counter, value, memory_order_relaxed);
+}
+
 static void learn(struct handle_object *handle, uint64_t taken_ns) {
-    if (taken_ns > SLOW_NS) handle->waits = WAITS_AFTER_SLOW;
-    else if (handle->waits) handle->waits--;
+    unsigned waits = load(&handle->waits);
+    if (taken_ns > SLOW_NS) store(&handle->waits, WAITS_AFTER_SLOW);
+    else if (waits) store(&handle->waits, waits - 1);
 }
 
 static recmap_status get_without_gil(recmap_record *record, struct handle_object *handle,
@@ -49,7 +61,9 @@ static recmap_status get_without_gil(recmap_record *record, struct handle_object
 }
 
 static recmap_status check(struct handle_object *handle, const recmap_peek *peek) {
-    if (handle->lookups++ % TIMED_ONE_IN) return recmap_dataset_check(handle->dataset, peek, NULL);
+    unsigned lookups = load(&handle->lookups);
+    store(&handle->lookups, lookups + 1);
+    if (lookups % TIMED_ONE_IN) return recmap_dataset_check(handle->dataset, peek, NULL);
     uint64_t start_ns = now_ns();
     recmap_status status = recmap_dataset_check(handle->dataset, peek, NULL);
     learn(handle, now_ns() - start_ns);
@@ -104,12 +118,9 @@ static PyObject *view_gotten(struct handle_object *handle, uint64_t number) {
 
 PyObject *handle_view(struct handle_object *handle, uint64_t number) {
     recmap_peek peek;
-    handle_retain(handle); /* another thread can close the data set */
-    PyObject *view = !handle->waits && recmap_dataset_peek(&peek, handle->dataset, number)
-                         ? view_peeked(handle, &peek)
-                         : view_gotten(handle, number);
-    handle_release(handle);
-    return view;
+    return !load(&handle->waits) && recmap_dataset_peek(&peek, handle->dataset, number)
+               ? view_peeked(handle, &peek)
+               : view_gotten(handle, number);
 }
 
 static void record_dealloc(PyObject *object) {
@@ -138,17 +149,23 @@ PyType_Spec record_spec = {
 /* ---- Spare batches. */
 
 recmap_batch *handle_take_batch(struct handle_object *handle) {
-    if (handle->spare_count) return handle->spares[--handle->spare_count];
     recmap_batch *batch = NULL;
-    if (recmap_batch_create(&batch, NULL) != RECMAP_OK) PyErr_NoMemory();
+    Py_BEGIN_CRITICAL_SECTION((PyObject *)handle);
+    if (handle->spare_count) batch = handle->spares[--handle->spare_count];
+    Py_END_CRITICAL_SECTION();
+    if (!batch && recmap_batch_create(&batch, NULL) != RECMAP_OK) PyErr_NoMemory();
     return batch;
 }
 
 void handle_give_batch(struct handle_object *handle, recmap_batch *batch) {
     if (!batch) return;
     recmap_batch_clear(batch);
-    if (handle->spare_count < HANDLE_SPARES) handle->spares[handle->spare_count++] = batch;
-    else recmap_batch_destroy(batch);
+    int is_kept;
+    Py_BEGIN_CRITICAL_SECTION((PyObject *)handle);
+    is_kept = handle->spare_count < HANDLE_SPARES;
+    if (is_kept) handle->spares[handle->spare_count++] = batch;
+    Py_END_CRITICAL_SECTION();
+    if (!is_kept) recmap_batch_destroy(batch);
 }
 
 /* ---- The object. */

@@ -5,14 +5,16 @@
 
 #include "base/python.h"
 
+#include <stdatomic.h>
+
 enum { HANDLE_SPARES = 16 };
 
 struct handle_object {
     PyObject_HEAD
     recmap_dataset *dataset;
     PyObject *parts;                     /* the handles of a concatenation, or NULL */
-    unsigned lookups;                    /* a counter, to time one of several */
-    unsigned waits;                      /* the number of next lookups that release the GIL */
+    atomic_uint lookups;                 /* a counter, to time one of several */
+    atomic_uint waits;                   /* the number of next lookups that release the GIL */
     recmap_batch *spares[HANDLE_SPARES]; /* empty batches, to reuse their memory */
     unsigned spare_count;
 };
@@ -26,7 +28,7 @@ static inline void handle_release(struct handle_object *handle) {
     Py_XDECREF((PyObject *)handle);
 }
 
-/* A memoryview of the record `number`, which must be in range. */
+/* A memoryview of the record `number`, which must be in range. The caller keeps the handle. */
 PyObject *handle_view(struct handle_object *handle, uint64_t number);
 
 /* Takes an empty batch, spare or new (NULL with MemoryError), and gives a batch back. */

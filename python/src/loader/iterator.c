@@ -5,6 +5,7 @@
  * end of an iterator's `next` in C and the assignment of its value to the variable of the `for`. So
  * a step is delivered as the last thing before `next` returns, after everything that may raise. */
 #include "base/arguments.h"
+#include "base/critical.h"
 #include "base/module.h"
 #include "loader/loader.h"
 
@@ -43,11 +44,14 @@ static PyObject *iterator_new(PyTypeObject *type, PyObject *arguments, PyObject 
     }
     self->epoch_limit = epoch_limit;
     self->is_one_epoch = limit == Py_None;
+    Py_BEGIN_CRITICAL_SECTION(source);
     self->iteration = ++self->source->iteration;
     self->source->is_iterating = 1;
+    Py_END_CRITICAL_SECTION();
     return (PyObject *)self;
 }
 
+/* In the loader's critical section. */
 static void end_iteration(struct iterator_object *self) {
     self->source->iteration++;
     self->source->is_iterating = 0;
@@ -55,10 +59,13 @@ static void end_iteration(struct iterator_object *self) {
 
 /* Whether the iterator has ended, or ends here. */
 static int is_over(struct iterator_object *self) {
-    if (self->iteration != self->source->iteration) return 1;
-    if (self->is_one_epoch || self->source->epoch < self->epoch_limit) return 0;
-    end_iteration(self);
-    return 1;
+    int is_ended, is_at_limit;
+    Py_BEGIN_CRITICAL_SECTION((PyObject *)self->source);
+    is_ended = self->iteration != self->source->iteration;
+    is_at_limit = !self->is_one_epoch && self->source->epoch >= self->epoch_limit;
+    if (!is_ended && is_at_limit) end_iteration(self);
+    Py_END_CRITICAL_SECTION();
+    return is_ended || is_at_limit;
 }
 
 /* A StopIteration out of a transform would end the `for` in silence. */
@@ -85,14 +92,27 @@ static PyObject *value_of(const struct iterator_object *self, struct step_object
         return Py_None;
     }
     if (self->convert) return PyObject_CallFunctionObjArgs(self->convert, (PyObject *)step, NULL);
-    PyObject *value = step->value ? step->value : step->batch;
+    PyObject *value;
+    Py_BEGIN_CRITICAL_SECTION((PyObject *)step);
+    value = step->value ? step->value : step->batch;
     Py_INCREF(value);
+    Py_END_CRITICAL_SECTION();
     return value;
+}
+
+/* False if another thread delivered the step, or moved the loader. */
+static int take_delivery(struct iterator_object *self, struct step_object *step) {
+    int is_delivered;
+    Py_BEGIN_CRITICAL_SECTION((PyObject *)self->source);
+    is_delivered = self->iteration == self->source->iteration && loader_deliver(self->source, step);
+    if (is_delivered && step->is_end && self->is_one_epoch) end_iteration(self);
+    Py_END_CRITICAL_SECTION();
+    return is_delivered;
 }
 
 enum outcome { DELIVERED, TRY_AGAIN, RAISED };
 
-/* Nothing that may raise comes after loader_deliver. */
+/* Nothing that may raise comes after take_delivery. */
 static enum outcome deliver(PyObject **value, struct iterator_object *self,
                             struct step_object *step) {
     *value = value_of(self, step);
@@ -100,16 +120,9 @@ static enum outcome deliver(PyObject **value, struct iterator_object *self,
         Py_CLEAR(*value);
         return RAISED;
     }
-    if (self->iteration != self->source->iteration || !loader_deliver(self->source, step)) {
-        Py_CLEAR(*value); /* another thread delivered it, or moved the loader */
-        return TRY_AGAIN;
-    }
-    if (step->is_end) {
-        Py_CLEAR(*value);
-        if (self->is_one_epoch) end_iteration(self);
-        return TRY_AGAIN;
-    }
-    return DELIVERED;
+    if (take_delivery(self, step) && !step->is_end) return DELIVERED;
+    Py_CLEAR(*value);
+    return TRY_AGAIN;
 }
 
 static PyObject *iterator_next(PyObject *object) {
@@ -130,11 +143,16 @@ static PyObject *iterator_next(PyObject *object) {
 /* Does not ask whether the iterator ends here, because that would end it. */
 static PyObject *iterator_repr(PyObject *object) {
     struct iterator_object *self = (struct iterator_object *)object;
-    if (self->iteration != self->source->iteration)
-        return PyUnicode_FromString("<recmap iterator of a loader, ended>");
-    return PyUnicode_FromFormat("<recmap iterator of a loader: epoch %" PRIu64 ", position %" PRIu64
-                                ">",
-                                self->source->epoch, self->source->position);
+    uint64_t epoch, position;
+    int is_ended;
+    Py_BEGIN_CRITICAL_SECTION((PyObject *)self->source);
+    is_ended = self->iteration != self->source->iteration;
+    epoch = self->source->epoch;
+    position = self->source->position;
+    Py_END_CRITICAL_SECTION();
+    if (is_ended) return PyUnicode_FromString("<recmap iterator of a loader, ended>");
+    return PyUnicode_FromFormat(
+        "<recmap iterator of a loader: epoch %" PRIu64 ", position %" PRIu64 ">", epoch, position);
 }
 
 static int traverse(PyObject *object, visitproc visit, void *arg) {

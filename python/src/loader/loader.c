@@ -1,6 +1,7 @@
 /* A loader as an object. One thread uses it at a time: others wait at its lock. */
 #include "loader/loader.h"
 #include "base/arguments.h"
+#include "base/critical.h"
 #include "base/errors.h"
 #include "base/module.h"
 #include "batch/batch.h"
@@ -454,18 +455,29 @@ static void dealloc(PyObject *object) {
     Py_DECREF(type);
 }
 
+LOCKED_METHOD(take)
+LOCKED_METHOD(first)
+LOCKED_METHOD(first_or_take)
+LOCKED_METHOD(deliver)
+LOCKED_METHOD(ahead)
+LOCKED_METHOD(tell)
+LOCKED_METHOD(is_end_next)
+LOCKED_METHOD(seek)
+LOCKED_METHOD(load)
+LOCKED_METHOD(close_iteration)
+
 static PyMethodDef methods[] = {
-    {"take", take, METH_NOARGS, NULL},
-    {"first", first, METH_NOARGS, NULL},
-    {"first_or_take", first_or_take, METH_NOARGS, NULL},
-    {"deliver", deliver, METH_O, NULL},
-    {"ahead", ahead, METH_NOARGS, NULL},
-    {"tell", tell, METH_NOARGS, NULL},
-    {"is_end_next", is_end_next, METH_NOARGS, NULL},
+    {"take", locked_take, METH_NOARGS, NULL},
+    {"first", locked_first, METH_NOARGS, NULL},
+    {"first_or_take", locked_first_or_take, METH_NOARGS, NULL},
+    {"deliver", locked_deliver, METH_O, NULL},
+    {"ahead", locked_ahead, METH_NOARGS, NULL},
+    {"tell", locked_tell, METH_NOARGS, NULL},
+    {"is_end_next", locked_is_end_next, METH_NOARGS, NULL},
     {"check_process", check_process_method, METH_NOARGS, NULL},
-    {"seek", seek, METH_VARARGS, NULL},
-    {"load", load, METH_VARARGS, NULL},
-    {"close", close_iteration, METH_NOARGS, NULL},
+    {"seek", locked_seek, METH_VARARGS, NULL},
+    {"load", locked_load, METH_VARARGS, NULL},
+    {"close", locked_close_iteration, METH_NOARGS, NULL},
     {"statistics", statistics, METH_NOARGS, NULL},
     {"skipped", skipped, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -4,9 +4,13 @@
  * two moves that no such handler can divide: `take` adds it to the steps ahead, in the call that
  * takes it from the library; `deliver` removes it and moves the position past it, in the call that
  * hands its value to the caller. Whatever runs between the two (making columns, a transform, an
- * adapter) may fail or be interrupted: the step is then still the first one ahead. */
+ * adapter) may fail or be interrupted: the step is then still the first one ahead.
+ *
+ * Threads: whatever reads or changes a loader's fields does so in its critical section. */
 #ifndef RECMAP_PYTHON_LOADER_LOADER_H
 #define RECMAP_PYTHON_LOADER_LOADER_H
+
+#include <stdatomic.h>
 
 #include "index/handle.h"
 
@@ -17,7 +21,7 @@ struct step_object {
     PyObject *value;          /* what the transform made of it; NULL until then */
     PyObject *error;          /* what the transform raised */
     PyObject *finished;       /* a lock that is free once value or error is set */
-    int status;               /* the transform's progress; its meaning is Python's */
+    atomic_int status;        /* the transform's progress; its meaning is Python's */
     uint64_t epoch, position; /* of the loader once the step is delivered */
     char is_end;              /* of an epoch */
 };
@@ -41,7 +45,8 @@ struct loader_object {
 struct step_object *step_create(void);
 
 /* If `step` is the first one ahead: removes it, moves the position past it and returns true. Runs
- * no Python code; the caller has a reference to the step. */
+ * no Python code; the caller has a reference to the step, and is in the loader's critical section.
+ */
 int loader_deliver(struct loader_object *self, struct step_object *step);
 
 #endif

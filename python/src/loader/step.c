@@ -3,6 +3,7 @@
 
 #include <structmember.h>
 
+#include "base/arguments.h"
 #include "base/module.h"
 
 struct step_object *step_create(void) {
@@ -42,6 +43,25 @@ static void dealloc(PyObject *object) {
     Py_DECREF(type);
 }
 
+/* A thread that reads the status also sees the value or error that was set before it. */
+static PyObject *get_status(PyObject *object, void *unused) {
+    (void)unused;
+    return PyLong_FromLong(atomic_load(&((struct step_object *)object)->status));
+}
+
+static int set_status(PyObject *object, PyObject *status, void *unused) {
+    (void)unused;
+    unsigned value;
+    if (!status || !take_unsigned(status, &value)) return -1;
+    atomic_store(&((struct step_object *)object)->status, (int)value);
+    return 0;
+}
+
+static PyGetSetDef properties[] = {
+    {"status", get_status, set_status, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
 #define OFFSET(field) (Py_ssize_t) offsetof(struct step_object, field)
 
 static PyMemberDef members[] = {
@@ -49,7 +69,6 @@ static PyMemberDef members[] = {
     {"value", T_OBJECT, OFFSET(value), 0, NULL},
     {"error", T_OBJECT, OFFSET(error), 0, NULL},
     {"finished", T_OBJECT, OFFSET(finished), 0, NULL},
-    {"status", T_INT, OFFSET(status), 0, NULL},
     {"epoch", T_ULONGLONG, OFFSET(epoch), READONLY, NULL},
     {"position", T_ULONGLONG, OFFSET(position), READONLY, NULL},
     {"is_end", T_BOOL, OFFSET(is_end), READONLY, NULL},
@@ -61,6 +80,7 @@ static PyType_Slot slots[] = {
     {Py_tp_traverse, traverse},
     {Py_tp_clear, clear},
     {Py_tp_members, members},
+    {Py_tp_getset, properties},
     {Py_tp_doc, "A step that was taken from the library and not yet delivered."},
     {0, NULL},
 };
