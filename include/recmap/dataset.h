@@ -385,6 +385,8 @@ typedef struct recmap_lifted_column {
     const char *name; /* lives as long as the data set */
     recmap_type type;
     const char *default_value; /* or NULL */
+    int is_annotated; /* its values were added to the index and did not come from the records;
+                         unknown, so 0, of columns that were added before 0.2.0 */
 } recmap_lifted_column;
 
 /* Lifted column `column_index` of info.lifted_column_count. The first is always "@length", the size

@@ -17,6 +17,7 @@ struct new_column {
     char *default_value; /* or NULL */
     size_t old_column;   /* of the old index, or NOT_OLD */
     recmap_type type;    /* of a column that is not old */
+    bool is_lifted;      /* not old, and its values come from the records */
     struct idsort *rows;
     struct text_set *texts; /* of a column of bytes */
     char *path;             /* of the file that the values are read from, or NULL */

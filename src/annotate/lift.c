@@ -100,6 +100,7 @@ static recmap_status prepare(struct lift *lift, const char *name, const char *de
     options.lift_count = 1;
     RETURN_IF_FAILED(
         annotation_add_column(&lift->column, lift->annotation, name, default_value, error));
+    lift->column->is_lifted = true;
     RETURN_IF_FAILED(extractor_create(&lift->extractor, &options, error));
     if (!run_init(&lift->run, false, 1, 0)) return fail_memory(error);
     return recmap_batch_create(&lift->batch, error);

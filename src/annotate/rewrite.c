@@ -165,9 +165,9 @@ static struct manifest_column describe(const struct rewrite *rewrite, size_t i) 
     const struct new_column *column = &rewrite->annotation->columns[i];
     const struct row_cursor *cursor = rewrite->cursors[i];
     if (cursor)
-        return (struct manifest_column){column->name, column->default_value,
-                                        column_stage_type(cursor->stage),
-                                        column_stage_first_value(cursor->stage)};
+        return (struct manifest_column){
+            column->name, column->default_value, column_stage_type(cursor->stage),
+            column_stage_first_value(cursor->stage), !column->is_lifted};
     struct manifest_column described =
         index_manifest(rewrite->annotation->index)->columns[column->old_column];
     described.name = column->name;

@@ -32,6 +32,7 @@ struct packer {
     uint32_t *offset_shards;
     uint8_t *packed;
     struct column_stage **stages;
+    uint64_t are_annotated; /* a bit for each column */
     size_t stage_count;
     uint64_t column_chunk;
     struct count_stage **count_stages;
@@ -142,6 +143,11 @@ uint64_t packer_record_count(const struct packer *packer) {
 
 void packer_note_skips(struct packer *packer) {
     packer->manifest.skips_damage = true;
+}
+
+void packer_note_annotated(struct packer *packer, size_t column) {
+    assert(column < packer->stage_count && column < 64);
+    packer->are_annotated |= UINT64_C(1) << column;
 }
 
 /* The name of a shard in the index. If the shard is inside the index's folder, it is the relative
@@ -431,6 +437,7 @@ static bool copy_columns(struct packer *packer) {
             .default_value = default_value ? strdup(default_value) : NULL,
             .type = column_stage_type(stage),
             .first_value = column_stage_first_value(stage),
+            .is_annotated = packer->are_annotated >> manifest->column_count & 1,
         };
         if (column->name && (column->default_value || !default_value)) continue;
         manifest->column_count++; /* so that manifest_deinit frees what was copied */

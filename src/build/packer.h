@@ -28,6 +28,9 @@ uint64_t packer_record_count(const struct packer *packer);
 /* Records in the index that a part of it was built by skipping damage. */
 void packer_note_skips(struct packer *packer);
 
+/* Records in the index that values of a column did not come from the records. */
+void packer_note_annotated(struct packer *packer, size_t column);
+
 /* `path` is absolute and free of symbolic links. */
 recmap_status packer_begin_shard(struct packer *packer, const char *path, const char *framing,
                                  recmap_error *error);

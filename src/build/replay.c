@@ -151,6 +151,8 @@ recmap_status replay_index(struct packer *packer, struct index_file *index, cons
     struct record_run run;
     recmap_status status = RECMAP_OK;
     if (manifest->skips_damage) packer_note_skips(packer);
+    for (size_t i = 0; i < manifest->column_count; i++)
+        if (manifest->columns[i].is_annotated) packer_note_annotated(packer, i);
     if (!run_init(&run, false, manifest->column_count, manifest->counted_feature_count))
         status = fail_memory(error);
     for (size_t i = 0; status == RECMAP_OK && i < manifest->shard_count; i++)

@@ -22,7 +22,7 @@ recmap_status recmap_dataset_get_lifted_column(recmap_lifted_column *info,
                                                recmap_error *error) {
     RETURN_IF_FAILED(check_column(dataset, column_index, error));
     if (column_index == 0) {
-        *info = (recmap_lifted_column){LENGTH_NAME, RECMAP_TYPE_INT64, NULL};
+        *info = (recmap_lifted_column){LENGTH_NAME, RECMAP_TYPE_INT64, NULL, 0};
         return RECMAP_OK;
     }
     if (dataset->part_count)
@@ -30,7 +30,8 @@ recmap_status recmap_dataset_get_lifted_column(recmap_lifted_column *info,
                                                 dataset->parts->columns[column_index], error);
     const struct manifest_column *column =
         &index_manifest(dataset->index)->columns[column_index - 1];
-    *info = (recmap_lifted_column){column->name, column->type, column->default_value};
+    *info = (recmap_lifted_column){column->name, column->type, column->default_value,
+                                   column->is_annotated};
     return RECMAP_OK;
 }
 

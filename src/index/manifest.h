@@ -24,6 +24,7 @@ struct manifest_column {
     char *default_value; /* or NULL */
     recmap_type type;
     uint64_t first_value; /* number of the first record that has a value; 0 if none has */
+    bool is_annotated;    /* values did not come from the records */
 };
 
 struct manifest_counted {

@@ -59,6 +59,28 @@ class Annotated(CliTest):
 
 
 class Files(Annotated):
+    def test_a_build_keeps_annotated_columns(self):
+        self.write("s.csv", "number,score\n" + "".join(f"{i},{i}\n" for i in range(COUNT)))
+        self.annotate("--column", "score=s.csv", "--default", "score=-1")
+        before = self.read("a.rmx")
+        shards = ("a-0.tfrecord", "a-1.tfrecord")
+        self.check(
+            "index",
+            "-o",
+            "a.rmx",
+            *shards,
+            err='recmap: a.rmx: the index would lose its annotated column "score"\n'
+            "  add shards with --append and columns with `recmap index --lift FEATURE NAME.rmx`, "
+            "which keep it; or remove it with `recmap annotate NAME.rmx --drop score`\n",
+            status=2,
+        )
+        self.assertEqual(self.read("a.rmx"), before)
+        self.write("b.tfrecord", tfrecord(RECORDS[:1]))
+        self.index("--append", "-o", "a.rmx", "b.tfrecord")
+        self.assertEqual(self.run_recmap("index", "-o", "a.rmx", *shards).status, 2)
+        self.annotate("--drop", "score", added=0, dropped=1)
+        self.index("-o", "a.rmx", *shards)
+
     def test_csv_by_id(self):
         rows = "".join(f"{i % 3},id-{i},{i / 8}\r\n" for i in reversed(range(COUNT)))
         self.write("s.csv", f"part,id,score\r\n{rows}".encode())

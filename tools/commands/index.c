@@ -10,6 +10,7 @@
 #include "commands/commands.h"
 #include "indexing/build_report.h"
 #include "indexing/inherited.h"
+#include "indexing/replaced.h"
 #include "output/same_file.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
@@ -317,6 +318,8 @@ static int run_job(struct index_job *job) {
     if (!exit_status) exit_status = choose_path(job);
     if (!exit_status) exit_status = check_path(job);
     if (!exit_status && job->appends) exit_status = inherit_options(job);
+    else if (!exit_status)
+        exit_status = replaced_check(job->path, &job->options, &job->args.dataset_options);
     return exit_status ? exit_status : run_build(job);
 }
 

@@ -11,22 +11,65 @@ import numpy.typing as npt
 from .._dataset.dataset import Dataset
 from .._errors import Error, FeatureError
 from .._example.decode import decoded_features
+from .._options.options import IndexOptions, OpenOptions
 
-__all__ = ["check_rebuilt"]
+__all__ = ["check_rebuilt", "check_replaced", "open_replaced"]
+
+_COMPARED = 16
+
+
+def open_replaced(path: str, indexing: IndexOptions) -> Dataset | None:
+    """The data set of an index that is about to be replaced. None: nothing of it can be kept, as it
+    is damaged or of another version."""
+    try:
+        return Dataset._open(
+            OpenOptions(
+                path=path,
+                allow_absolute_paths=True,
+                allow_urls=True,
+                allow_missing_shards=True,
+                storage=indexing.storage,
+                credentials=indexing.credentials,
+                fs=indexing.fs,
+            )
+        )
+    except Error:
+        return None
+
+
+def check_replaced(path: str, indexing: IndexOptions) -> None:
+    """Refuses to replace an index with annotated columns, except by lifted ones of their names."""
+    dataset = open_replaced(path, indexing)
+    if dataset is None:
+        return
+    with dataset:
+        lifted = dict(indexing.lifts)
+        lost = [name for name in dataset._annotated_columns() if name not in lifted]
+    if lost:
+        raise FeatureError(
+            f"the index would lose its annotated {_columns(lost)}",
+            path,
+            advice=f"their values are only in the index: keep it with recmap.open(shards), which "
+            f"appends, or remove them with ds.annotate(drop={lost!r})",
+        )
 
 
 def check_rebuilt(dataset: Dataset, names: Iterable[str]) -> None:
-    """Refuses to build these columns again if the records of the data set lack their features."""
-    annotated = [name for name in names if _is_annotated(dataset, name)]
+    """Refuses to build these columns again if the records do not have their values."""
+    marked = set(dataset._annotated_columns())
+    annotated = [name for name in names if _is_annotated(dataset, name, name in marked)]
     if annotated:
         _refuse(dataset.index_path, annotated)
 
 
+def _columns(names: list[str]) -> str:
+    return f"column{'s' if len(names) > 1 else ''} {', '.join(map(repr, names))}"
+
+
 def _refuse(path: str, names: list[str]) -> None:
-    """Raises the error of columns that no record has as features."""
-    columns = f"column{'s' if len(names) > 1 else ''} {', '.join(map(repr, names))}"
+    """Raises the error of columns whose values the records lack."""
     raise FeatureError(
-        f"the index cannot be built again: the records lack the values of its {columns}",
+        f"the index cannot be built again: the records lack the values of its {_columns(names)}",
         path,
         advice=f"annotated columns are only in the index: read their values from ds.columns, then "
         f"ds.annotate(drop={names!r}), build again, and annotate again; to add a lifted column "
@@ -34,27 +77,37 @@ def _refuse(path: str, names: list[str]) -> None:
     ) from None
 
 
-def _is_annotated(dataset: Dataset, name: str) -> bool:
-    """Whether a record lacks the feature although the column has a value for it. This reads one
-    record. A damaged index and unreadable shards tell nothing: False."""
+def _is_annotated(dataset: Dataset, name: str, is_marked: bool) -> bool:
+    """Whether records lack the values of the column. This reads a few records.
+
+    If they cannot be read, the mark in the index decides, which indexes of older versions lack."""
     try:
-        numbers = _non_default(dataset.columns[name], dict(dataset._lifts())[name])
+        values = dataset.columns[name]
+        numbers = _non_default(values, dict(dataset._lifts())[name])
         if not len(numbers):
             return False
-        record = dataset[int(numbers[0])]
+        chosen = numbers[:: max(1, len(numbers) // _COMPARED)]
+        return not all(_is_value_of(dataset[int(i)], name, values[int(i)]) for i in chosen)
     except Error:
-        return False
+        return is_marked
+
+
+def _is_value_of(record: memoryview, name: str, value: Any) -> bool:
+    """Whether the feature of a record has this single value. Only Examples have features."""
     try:
         features, _ = decoded_features(record)
     except Error:
-        return True  # not an Example: nothing was lifted from it
-    return features.get(name) is None
+        return False
+    found = features.get(name)
+    if found is None or len(found) != 1:
+        return False
+    return bool(found[0] == value or (found[0] != found[0] and value != value))  # NaN equals NaN
 
 
 def _non_default(values: npt.NDArray[Any], default: str | None) -> npt.NDArray[np.intp]:
     """The numbers of records whose values differ from the default."""
     if default is None:
-        return np.arange(min(len(values), 1))
+        return np.linspace(0, len(values) - 1, min(len(values), _COMPARED)).astype(np.intp)
     if values.dtype == object:
         return np.flatnonzero(np.asarray(values != default))
     number = float(default) if values.dtype.kind == "f" else int(default)

@@ -32,6 +32,7 @@ from .._options.options import (
     storage_pairs,
 )
 from .._warn import warn_caller
+from .annotated import check_replaced
 
 __all__ = ["build_index", "index", "merge"]
 
@@ -118,7 +119,9 @@ def index(
     """Builds an index of shards and returns its path. An existing index is replaced.
 
     `path` is the path of the index; None: next to the first shard. All other arguments are those of
-    `open`. The index contains exactly what you ask for here, whatever the replaced one had.
+    `open`. The index contains exactly what you ask for here, whatever the replaced one had. Only
+    an index with annotated columns, whose values would be lost, is not replaced (FeatureError),
+    unless `lift` has their names.
 
     >>> recmap.index("data/digits", folder / "ids.rmx", id="id") == str(folder / "ids.rmx")
     True
@@ -142,6 +145,8 @@ def index(
         fs=fs,
     )
     target = os.path.abspath(path if path is not None else default_path)
+    if os.path.lexists(target):
+        check_replaced(target, options)
     build_index(target, shards, options)
     return target
 

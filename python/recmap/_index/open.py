@@ -12,7 +12,6 @@ import numpy as np
 from .. import _recmap
 from .._dataset.dataset import Dataset
 from .._display.progress import Progress
-from .._errors import Error
 from .._options.options import (
     Access,
     Check,
@@ -38,7 +37,7 @@ from .._options.options import (
     storage_pairs,
     without_query,
 )
-from .annotated import check_rebuilt
+from .annotated import check_rebuilt, open_replaced
 from .build import build_index
 from .match import check_contents, check_damage, check_framing, check_shards, resolved
 
@@ -98,20 +97,9 @@ def _open_or_append(opening: OpenOptions, indexing: IndexOptions, shards: Sequen
 
 def _keep_contents(path: str, indexing: IndexOptions, first_shard: str) -> IndexOptions:
     """Adds the ids, lifted columns, counts and framing that the index to be rebuilt has."""
-    try:
-        dataset = Dataset._open(
-            OpenOptions(
-                path=path,
-                allow_absolute_paths=True,
-                allow_urls=True,
-                allow_missing_shards=True,
-                storage=indexing.storage,
-                credentials=indexing.credentials,
-                fs=indexing.fs,
-            )
-        )
-    except Error:
-        return indexing  # damaged, or of another version: nothing can be kept
+    dataset = open_replaced(path, indexing)
+    if dataset is None:
+        return indexing
     with dataset:
         kept = dict(dataset._lifts())
         check_rebuilt(dataset, [name for name in kept if name not in dict(indexing.lifts)])

@@ -233,6 +233,26 @@ static PyObject *column_table(PyObject *object, PyObject *unused) {
     return table;
 }
 
+/* Names of the columns whose values did not come from the records, as far as the index knows. */
+static PyObject *annotated_columns(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    size_t count = recmap_dataset_get_info(handle->dataset)->lifted_column_count;
+    PyObject *names = PyList_New(0);
+    for (size_t i = 0; names && i < count; i++) {
+        recmap_lifted_column info = {0};
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_status status = recmap_dataset_get_lifted_column(&info, handle->dataset, i, &error);
+        if (status == RECMAP_OK && !info.is_annotated) continue;
+        PyObject *name = status == RECMAP_OK ? PyUnicode_FromString(info.name)
+                                             : raise_error(&error);
+        if (!name || PyList_Append(names, name) < 0) Py_CLEAR(names);
+        Py_XDECREF(name);
+    }
+    return names;
+}
+
 /* [(name, dtype or None)] of all counted features of the index. */
 static PyObject *counted_table(PyObject *object, PyObject *unused) {
     (void)unused;
@@ -638,6 +658,7 @@ static PyMethodDef methods[] = {
     {"_read_selection", dataset_read_selection, METH_O, NULL},
     {"_read_id_hashes", read_id_hashes, METH_VARARGS, NULL},
     {"_column_table", column_table, METH_NOARGS, NULL},
+    {"_annotated_columns", annotated_columns, METH_NOARGS, NULL},
     {"_counted_table", counted_table, METH_NOARGS, NULL},
     {"_read_counts", read_counts, METH_O, NULL},
     {"_read_numbers", read_numbers, METH_VARARGS, NULL},

@@ -208,6 +208,40 @@ def test_rebuild_keeps_annotated_columns_from_being_lost(ds, tmp_path, default):
         assert set(again.columns["lang"]) == {b"?"}
 
 
+def test_rebuild_keeps_an_annotated_column_with_the_name_of_a_feature(ds, tmp_path):
+    ds.annotate({"digest": [f"{i}" for i in range(COUNT)]}, default={"digest": "?"})
+    ds.annotate(drop=["label"])
+    ds.annotate({"label": np.arange(COUNT) + 100})
+    with pytest.raises(recmap.FeatureError, match="columns 'digest', 'label'"):
+        recmap.open(tmp_path, index=ds.index_path, rebuild=True)
+    assert ds.columns["label"].tolist() == list(range(100, 100 + COUNT))
+
+
+def test_rebuild_keeps_annotated_columns_if_all_shards_changed(ds, tmp_path):
+    ds.annotate({"score": SCORES}, default={"score": 0})
+    for path in tmp_path.glob("*.tfrecord"):
+        path.unlink()
+    write(tmp_path, [recmap.encode_example({"id": "x", "label": 1})] * 3)
+    with pytest.raises(recmap.FeatureError, match="column 'score'"):
+        recmap.open(tmp_path, index=ds.index_path, rebuild=True)
+
+
+def test_index_keeps_annotated_columns(ds, tmp_path):
+    ds.annotate({"score": SCORES})
+    for change in ({"rename": {"score": "points"}}, {"columns": {"n": np.arange(COUNT)}}):
+        ds.annotate(**change)
+    with pytest.raises(recmap.FeatureError, match="annotated columns 'points', 'n'") as caught:
+        recmap.index(tmp_path, ds.index_path)
+    assert "ds.annotate(drop=['points', 'n'])" in caught.value.advice
+    merged = tmp_path / "merged.rmx"
+    recmap.merge(merged, [ds.index_path])
+    with pytest.raises(recmap.FeatureError, match="annotated columns 'points', 'n'"):
+        recmap.index(tmp_path, merged)
+    ds.annotate(drop=["points", "n"])
+    recmap.index(tmp_path, ds.index_path)
+    assert set(recmap.open(ds.index_path).columns) == {"@length"}
+
+
 def test_rebuild_builds_columns_whose_features_are_rare(tmp_path):
     records = [recmap.encode_example({"rare": 7} if i == 70 else {"x": i}) for i in range(COUNT)]
     write(tmp_path, records)

@@ -21,9 +21,9 @@
 #include "support/sanitizers.h"
 
 static struct manifest_column columns[] = {
-    {(char *)"label", (char *)"5", RECMAP_TYPE_INT64, 0},
-    {(char *)"", NULL, RECMAP_TYPE_NONE, 0},
-    {(char *)"word", (char *)"", RECMAP_TYPE_BYTES, (uint64_t)1 << 40},
+    {(char *)"label", (char *)"5", RECMAP_TYPE_INT64, 0, false},
+    {(char *)"", NULL, RECMAP_TYPE_NONE, 0, false},
+    {(char *)"word", (char *)"", RECMAP_TYPE_BYTES, (uint64_t)1 << 40, true},
 };
 
 static struct manifest sample(void) {
@@ -69,6 +69,7 @@ static void assert_same(const struct manifest *a, const struct manifest *b) {
         assert_same_text(a->columns[i].default_value, b->columns[i].default_value);
         assert_int_equal(a->columns[i].type, b->columns[i].type);
         assert_int_equal(a->columns[i].first_value, b->columns[i].first_value);
+        assert_int_equal(a->columns[i].is_annotated, b->columns[i].is_annotated);
     }
 }
 

@@ -1,0 +1,14 @@
+/* The index that a new one replaces. */
+#ifndef RECMAP_TOOLS_INDEXING_REPLACED_H
+#define RECMAP_TOOLS_INDEXING_REPLACED_H
+
+#include <recmap/dataset.h>
+#include <recmap/index.h>
+
+/* Prints an error unless the index at `path` may be replaced by one with these options: it has no
+ * annotated columns but those that are lifted now. A file that is not there or cannot be opened may
+ * be replaced. Returns an exit status. */
+int replaced_check(const char *path, const recmap_index_options *options,
+                   const recmap_dataset_options *dataset_options);
+
+#endif
