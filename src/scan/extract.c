@@ -17,6 +17,7 @@
 enum { COLUMNS_MAX = 64 };
 
 struct extractor {
+    bool reads_records; /* false: there are no ids, columns or counts */
     bool has_ids;
     size_t column_count;
     recmap_extract_fn extract; /* NULL: features of tf.Example */
@@ -109,6 +110,8 @@ recmap_status extractor_create(struct extractor **extractor, const recmap_index_
     fresh->extract = options->extract;
     fresh->context = options->extract_context;
     recmap_status status = set_names(fresh, options, error);
+    fresh->reads_records =
+        fresh->has_ids || fresh->column_count || options->counted_feature_count;
     if (status == RECMAP_OK) *extractor = fresh;
     else extractor_destroy(fresh);
     return status;
@@ -288,14 +291,22 @@ static recmap_status add_counts(const struct extractor *extractor, struct record
     return RECMAP_OK;
 }
 
-recmap_status extractor_lift(const struct extractor *extractor, struct record_run *run,
-                             const uint8_t *data, size_t size, recmap_error *error) {
+/* A function of its own, because the room for all features is too large to reserve for records of
+ * which nothing is read. */
+static recmap_status lift_values(const struct extractor *extractor, struct record_run *run,
+                                 const uint8_t *data, size_t size, recmap_error *error) {
     struct looked_up found;
     if (example_names_count(extractor->compiled))
         RETURN_IF_FAILED(look_up(&found, extractor, data, size, error));
     if (extractor->has_ids || extractor->column_count)
         RETURN_IF_FAILED(add_values(extractor, run, &found, data, size, error));
     return add_counts(extractor, run, &found, data, size, error);
+}
+
+recmap_status extractor_lift(const struct extractor *extractor, struct record_run *run,
+                             const uint8_t *data, size_t size, recmap_error *error) {
+    if (!extractor->reads_records) return RECMAP_OK;
+    return lift_values(extractor, run, data, size, error);
 }
 
 recmap_status extractor_read_id(recmap_value *id, const struct extractor *extractor,
