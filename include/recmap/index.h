@@ -83,6 +83,7 @@ typedef struct recmap_index_summary {
     uint64_t damage_count;       /* ranges of bytes that are not records */
     uint64_t damaged_byte_count; /* bytes in these ranges */
     uint64_t empty_counts;       /* bit i: no record has elements of counted feature i */
+    uint64_t empty_lifts;        /* bit i: no record has a value of lifted feature i */
 } recmap_index_summary;
 
 /* Builds one index. A builder belongs to one thread at a time. It starts threads of its own.

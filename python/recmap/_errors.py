@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import json
 import re
+import shlex
 from typing import Any
 
 __all__ = [
@@ -191,10 +193,48 @@ def _feature_code(code: str) -> str:
     return f"{_KINDS[kind[1]]}({', '.join(given)})"
 
 
+def _rebuild_call(command: str) -> str:
+    """Translates the command that builds an index of certain shards to a call of `recmap.open`."""
+    words = shlex.split(command)[2:]
+    options, shards = [], []
+    while words:
+        word = words.pop(0)
+        if word.startswith("-"):
+            options.append((word.lstrip("-"), words.pop(0)))
+        else:
+            shards.append(word)
+    given = [_quoted(shards[0]) if len(shards) == 1 else _quoted(shards)]
+    given += [f"index={_quoted(value)}" for name, value in options if name == "o"]
+    given += [f"id={_quoted(value)}" for name, value in options if name == "id"]
+    lifts = dict(value.partition("=")[::2] for name, value in options if name == "lift")
+    if lifts:
+        defaults = {name: value or None for name, value in lifts.items()}
+        given.append(f"lift={_quoted(defaults if any(lifts.values()) else list(lifts))}")
+    texts = (value if ":" in value else f"{value}:" for name, value in options if name == "count")
+    counts = dict(text.rpartition(":")[::2] for text in texts)
+    if counts:
+        dtypes = {name: value or None for name, value in counts.items()}
+        given.append(f"count={_quoted(dtypes if any(counts.values()) else list(counts))}")
+    rest = ((name, value) for name, value in options if name in ("framing", "on-corrupt"))
+    given += [f"{name.replace('-', '_')}={_quoted(value)}" for name, value in rest]
+    return f"recmap.open({', '.join(given)}, rebuild=True)"
+
+
+def _quoted(value: Any) -> str:
+    """A literal with the quotes that code usually has."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_quoted, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_quoted(key)}: {_quoted(item)}' for key, item in value.items())}}}"
+    return json.dumps(value, ensure_ascii=False) if value is not None else "None"
+
+
 def _code(code: str) -> str:
     """Translates ``--on-corrupt skip`` or ``recmap index --lift label`` to Python."""
     if code.startswith((".raw", ".element", "{.kind")):
         return _feature_code(code)
+    if code.startswith("recmap index ") and " -o " in code:
+        return _rebuild_call(code)
     command, dashes, option = code.partition("--")
     if command not in ("", "recmap index", "recmap index "):
         return code  # a command to run in a shell
@@ -208,6 +248,8 @@ def _code(code: str) -> str:
         given = f'{{"{name_of}": {dtype}}}' if name_of else f'["{value}"]'
     elif name == "lift":
         given = f'["{value}"]' if feature == value else f'{{"{feature}": DEFAULT}}'
+    elif name == "default":
+        given = f'{{"{value.removesuffix("=VALUE")}": VALUE}}'
     else:
         given = f'"{value}"'
     keyword = f"{name.replace('-', '_')}={given}"

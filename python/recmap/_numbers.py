@@ -23,8 +23,10 @@ def as_integers(values: object, what: str) -> npt.NDArray[Any]:
     """
     if isinstance(values, np.ndarray):
         array = values
+    elif not isinstance(values, Iterable):
+        raise TypeError(f"{what} must be a list, array or slice, not {values!r}: [{values!r}]")
     else:
-        items = list(values)  # type: ignore[call-overload]
+        items = list(values)
         try:
             array = np.asarray(items)
             if array.dtype.kind not in "iu" or array.dtype.kind == "b":

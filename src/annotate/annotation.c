@@ -295,8 +295,9 @@ recmap_status annotation_add_value(recmap_annotation *annotation, struct new_col
     column->row_count++;
     if (value->type == RECMAP_TYPE_NONE) return RECMAP_OK;
     if (value->type == RECMAP_TYPE_BYTES && value->as.bytes.size > COLUMN_BYTES_MAX)
-        return fail(error, RECMAP_INVALID, "a text of %zu bytes is longer than the maximum of %d",
-                    value->as.bytes.size, (int)COLUMN_BYTES_MAX);
+        return fail(error, RECMAP_INVALID,
+                    "a text of %zu bytes for column \"%s\" is longer than the maximum of %d",
+                    value->as.bytes.size, column->name, (int)COLUMN_BYTES_MAX);
     RETURN_IF_FAILED(word_of(&word, column, value, error));
     for (size_t i = 0; i < count; i++)
         RETURN_IF_FAILED(

@@ -114,8 +114,8 @@ static recmap_status add_row(struct column_file *file, const struct table_row *r
         return table_fail(&file->table, row->line, error, "changed while the file was read");
     if (value.type == RECMAP_TYPE_BYTES && value.as.bytes.size > COLUMN_BYTES_MAX)
         return table_fail(&file->table, row->line, error,
-                          "a text of %zu bytes is longer than the maximum of %d",
-                          value.as.bytes.size, (int)COLUMN_BYTES_MAX);
+                          "a text of %zu bytes for column \"%s\" is longer than the maximum of %d",
+                          value.as.bytes.size, file->column->name, (int)COLUMN_BYTES_MAX);
     recmap_status status =
         annotation_add_value(file->annotation, file->column, count, &value, error);
     if (status == RECMAP_INVALID) fail_file(error, file->table.path);

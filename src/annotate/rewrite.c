@@ -75,10 +75,8 @@ static recmap_status fail_missing(const struct rewrite *rewrite, const struct ne
     fail(error, RECMAP_INVALID, "record %" PRIu64 " has no value for column \"%s\"", number,
          column->name);
     fail_file(error, column->path ? column->path : rewrite->annotation->path);
-    fail_advise(error,
-                "give records without a value a default: `--default %s=VALUE`, in Python "
-                "default={\"%s\": VALUE}",
-                column->name, column->name);
+    fail_advise(error, "give records without a value a default: `--default %s=VALUE`",
+                column->name);
     return RECMAP_INVALID;
 }
 

@@ -59,6 +59,10 @@ uint64_t column_stage_first_value(const struct column_stage *stage) {
     return stage->first_value;
 }
 
+bool column_stage_has_values(const struct column_stage *stage) {
+    return stage->type != RECMAP_TYPE_NONE;
+}
+
 static recmap_status set_type(struct column_stage *stage, recmap_type type, recmap_error *error) {
     if (stage->default_value && !column_parse_default(&stage->filler, type, stage->default_value)) {
         fail(error, RECMAP_INVALID,

@@ -23,6 +23,9 @@ recmap_type column_stage_type(const struct column_stage *stage);
  * are missing. */
 uint64_t column_stage_first_value(const struct column_stage *stage);
 
+/* Whether a value was added that was not missing. */
+bool column_stage_has_values(const struct column_stage *stage);
+
 /* Adds a value; type NONE if it is missing. The stage must not be full. `advice` is for a missing
  * value, unless it is "" or earlier records have values. Errors, without a place:
  * FEATURE; INVALID if the default is not of the column's type; NO_MEMORY. */

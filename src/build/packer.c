@@ -478,6 +478,14 @@ static uint64_t empty_counts(const struct packer *packer) {
     return empty;
 }
 
+/* Bit i is set if no record has a value of lifted feature i, so that all have the default. */
+static uint64_t empty_lifts(const struct packer *packer) {
+    uint64_t empty = 0;
+    for (size_t i = 0; i < packer->stage_count; i++)
+        empty |= (uint64_t)!column_stage_has_values(packer->stages[i]) << i;
+    return empty;
+}
+
 /* The order of the parts is part of the format: it determines the bytes of the file. */
 recmap_status packer_finish(struct packer *packer, store_publish_check before_publish,
                             void *context, recmap_index_summary *summary, recmap_error *error) {
@@ -497,6 +505,7 @@ recmap_status packer_finish(struct packer *packer, store_publish_check before_pu
             .damage_count = manifest->damage_count,
             .damaged_byte_count = manifest->damaged_byte_count,
             .empty_counts = empty_counts(packer),
+            .empty_lifts = empty_lifts(packer),
         };
     return store_writer_finish(packer->store, before_publish, context, error);
 }

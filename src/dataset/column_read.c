@@ -46,7 +46,8 @@ recmap_status recmap_dataset_find_lifted_column(size_t *column_index, const recm
     }
     fail(error, RECMAP_NOT_FOUND, "the index has no column \"%s\"", name);
     fail_file(error, dataset_path(dataset));
-    fail_advise(error, "build it with `recmap index --lift %s`", name);
+    dataset_advise_rebuild(error, dataset, (struct rebuild_option){"--lift", name},
+                           "build it with ");
     return RECMAP_NOT_FOUND;
 }
 

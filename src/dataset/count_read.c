@@ -71,7 +71,8 @@ static recmap_status find_feature(const recmap_dataset *dataset, const char *nam
     }
     fail(error, RECMAP_NOT_FOUND, "the index has no element counts of feature \"%s\"", name);
     fail_file(error, dataset_path(dataset));
-    fail_advise(error, "build it with `recmap index --count %s`", name);
+    dataset_advise_rebuild(error, dataset, (struct rebuild_option){"--count", name},
+                           "build it with ");
     return RECMAP_NOT_FOUND;
 }
 
@@ -117,6 +118,7 @@ recmap_status recmap_dataset_read_counts(recmap_counts **counts, recmap_dataset 
     fail(error, RECMAP_CORRUPT, "the element counts of feature \"%s\" add up to more than 2^62",
          name);
     fail_file(error, dataset_path(dataset));
-    fail_advise(error, "build the index again with `recmap index`");
+    dataset_advise_rebuild(error, dataset, (struct rebuild_option){NULL, NULL},
+                           "build the index again with ");
     return RECMAP_CORRUPT;
 }

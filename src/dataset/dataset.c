@@ -299,6 +299,14 @@ bool dataset_guess_place(uint32_t *shard_index, uint64_t *offset, const recmap_d
     return true;
 }
 
+/* ---- Advice. */
+
+void dataset_advise_rebuild(recmap_error *error, const recmap_dataset *dataset,
+                            struct rebuild_option option, const char *prefix) {
+    bool is_moved = !dataset->part_count && shard_cache_folder(dataset->shards)->is_moved;
+    index_advise_rebuild(error, is_moved ? NULL : dataset->index, option, prefix);
+}
+
 /* ---- Inflating. */
 
 static void add_span_statistics(recmap_span_statistics *total, recmap_span_statistics added) {

@@ -10,6 +10,7 @@
 #include "dataset/shard_cache.h"
 #include "format/framing.h"
 #include "index/index.h"
+#include "index/rebuild_advice.h"
 #include "scan/extract.h"
 
 struct record_buffer;
@@ -40,6 +41,11 @@ struct recmap_dataset {
 /* The path of the index, or of the index that has the shard; NULL for a concatenation. */
 const char *dataset_path(const recmap_dataset *dataset);
 const char *dataset_path_of_shard(const recmap_dataset *dataset, uint32_t shard_index);
+
+/* As index_advise_rebuild. Without the command's operands for a concatenation, and if the shards
+ * are elsewhere than the index says. */
+void dataset_advise_rebuild(recmap_error *error, const recmap_dataset *dataset,
+                            struct rebuild_option option, const char *prefix);
 
 /* The place of record `number`, which is below record_count, with the number of its shard in this
  * data set. Errors: as index_locate. */

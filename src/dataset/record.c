@@ -85,7 +85,8 @@ static recmap_status fail_frame(const recmap_dataset *dataset, const struct open
     } else if (has_other_length) {
         status = fail(error, RECMAP_STALE,
                       "the shard changed since it was indexed: the record's length differs");
-        fail_advise(error, "build the index again with `recmap index`");
+        dataset_advise_rebuild(error, dataset, (struct rebuild_option){NULL, NULL},
+                               "build the index again with ");
     } else {
         status = fail(error, RECMAP_CORRUPT, "%s", reason);
         advise_damage(dataset, place, error);
@@ -101,7 +102,8 @@ static recmap_status fail_outside(const recmap_dataset *dataset, const struct in
                                   uint64_t number, recmap_error *error) {
     fail(error, RECMAP_CORRUPT,
          "the index is damaged or forged: the record is not in the bytes that were read for it");
-    fail_advise(error, "build the index again with `recmap index`");
+    dataset_advise_rebuild(error, dataset, (struct rebuild_option){NULL, NULL},
+                           "build the index again with ");
     fail_at(error, dataset->shard_table[place->shard_index].entry.path, number, place->offset);
     return RECMAP_CORRUPT;
 }

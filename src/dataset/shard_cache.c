@@ -12,6 +12,7 @@
 #include "cache/cache_file.h"
 #include "cache/cached_source.h"
 #include "format/framing.h"
+#include "index/rebuild_advice.h"
 #include "os/file.h"
 #include "os/process.h"
 #include "os/thread.h"
@@ -148,11 +149,14 @@ bool shard_cache_is_remote(const struct shard_cache *cache) {
     return cache->folder.storage != NULL;
 }
 
-static recmap_status fail_stale(const struct shard_entry *entry, const char *difference,
+static recmap_status fail_stale(const struct open_shard *shard, const char *difference,
                                 recmap_error *error) {
+    const struct shard_cache *cache = shard->cache;
     fail(error, RECMAP_STALE, "the shard changed since it was indexed: %s", difference);
-    fail_file(error, entry->path);
-    fail_advise(error, "restore the indexed file, or build the index again with `recmap index`");
+    fail_file(error, entry_of(cache, shard->shard_index)->path);
+    index_advise_rebuild(error, cache->folder.is_moved ? NULL : cache->index,
+                         (struct rebuild_option){NULL, NULL},
+                         "restore the indexed file, or build the index again with ");
     return RECMAP_STALE;
 }
 
@@ -181,7 +185,7 @@ static recmap_status check_sample(const struct open_shard *shard, uint64_t recor
                                 framing->parse(&found, framing, frame_bytes, place.frame_size,
                                                FRAME_CHECK_STORED, NULL) != FRAME_GOOD ||
                                 found.size != place.frame_size || found.check != check)) {
-        status = fail_stale(&indexed->entry, "its content differs", error);
+        status = fail_stale(shard, "its content differs", error);
         fail_at(error, NULL, indexed->first_record + record_index, place.offset);
     }
     free(copy);
@@ -211,7 +215,7 @@ static recmap_status check_size(const struct open_shard *shard, const struct fil
     char found[96];
     snprintf(found, sizeof found, "it has %" PRIu64 " bytes, it had %" PRIu64, now->size,
              entry->file_size);
-    return fail_stale(entry, found, error);
+    return fail_stale(shard, found, error);
 }
 
 static void list_remove(struct shard_cache *cache, struct open_shard *shard) {

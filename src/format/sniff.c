@@ -76,7 +76,8 @@ const struct file_kind *sniff_file(const uint8_t *bytes, uint64_t size) {
         "index it with `--framing tar`, one WebDataset sample per record, or unpack it"};
     static const struct file_kind index = {
         "a recmap index or another LMDB file",
-        "name TFRecord files; use a pattern (*.tfrecord) to leave out others"};
+        "name TFRecord files; use a pattern (*.tfrecord) to leave out others, and a name that ends "
+        "in .rmx for an index that you want to open"};
     if (is_lmdb(bytes, size)) return &index;
     if (tar_is_likely(bytes, size)) return &tar;
     if (ofrecord_is_likely(bytes, size, 0)) return &ofrecord;

@@ -15,7 +15,8 @@ recmap_status dataset_check_can_find(const recmap_dataset *dataset, const recmap
     if (dataset->extractor) return RECMAP_OK;
     if (!dataset->info.id_name) {
         fail(error, RECMAP_INVALID, "the index has no ids");
-        fail_advise(error, "build it with `recmap index --id FEATURE`");
+        dataset_advise_rebuild(error, dataset, (struct rebuild_option){"--id", "FEATURE"},
+                               "build it with ");
     } else {
         fail(error, RECMAP_INVALID, "the ids of this index were read by a callback");
         fail_advise(error,
@@ -113,7 +114,8 @@ static recmap_status fail_not_found(const recmap_dataset *dataset, const recmap_
     }
     fail_file(error, dataset_path(dataset));
     if (dataset->info.id_name)
-        fail_advise(error, "ids are those of feature \"%s\"", dataset->info.id_name);
+        fail_advise(error, "ids are those of feature \"%s\"%s", dataset->info.id_name,
+                    dataset->info.id_count ? "" : ", but no record has it");
     return RECMAP_NOT_FOUND;
 }
 

@@ -110,8 +110,7 @@ recmap_status extractor_create(struct extractor **extractor, const recmap_index_
     fresh->extract = options->extract;
     fresh->context = options->extract_context;
     recmap_status status = set_names(fresh, options, error);
-    fresh->reads_records =
-        fresh->has_ids || fresh->column_count || options->counted_feature_count;
+    fresh->reads_records = fresh->has_ids || fresh->column_count || options->counted_feature_count;
     if (status == RECMAP_OK) *extractor = fresh;
     else extractor_destroy(fresh);
     return status;

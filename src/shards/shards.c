@@ -162,10 +162,14 @@ static recmap_status add_folder(struct path_list *list, const char *name,
     recmap_status status = list_files(list, folder, expansion, error);
     free(folder);
     RETURN_IF_FAILED(status);
-    if (list->count == first)
-        return fail_name(error, name, "the folder contains no shards",
-                         "hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and "
-                         "subfolders are ignored");
+    if (list->count == first) {
+        fail_name(error, name, "the folder contains no shards", "");
+        fail_advise(error,
+                    "hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and subfolders "
+                    "are ignored; '%.200s/**' names the files of all subfolders",
+                    name);
+        return RECMAP_INVALID;
+    }
     RETURN_IF_FAILED(path_list_sort(list, first, compare_paths, error));
     return path_list_sort(expansion->left_out, first_left_out, compare_paths, error);
 }
@@ -215,16 +219,6 @@ static bool names_set(struct shard_set *set, const char *name) {
     return number && number <= SET_MAX;
 }
 
-static recmap_status fail_set(const char *name, const char *missing, recmap_error *error) {
-    fail_missing(error, missing, "there is no such file");
-    fail_advise(
-        error,
-        "%.100s means all shards of a set, NAME-00000-of-00001 and so on; write what follows "
-        "in their names after the number (NAME@1.tfrecord)",
-        name);
-    return RECMAP_INVALID;
-}
-
 /* The path of a shard of the set; NULL without memory. */
 static char *format_set_path(const char *name, const struct shard_set *set, unsigned i) {
     size_t size = strlen(name) + 32;
@@ -236,10 +230,26 @@ static char *format_set_path(const char *name, const struct shard_set *set, unsi
     return path;
 }
 
-static recmap_status check_is_there(const char *name, const char *path, recmap_error *error) {
+/* Names the files that the set consists of, because what NAME@N leaves out is often forgotten: the
+ * end of the names. */
+static recmap_status fail_set(const char *name, const struct shard_set *set, const char *missing,
+                              recmap_error *error) {
+    char *last = format_set_path(name, set, set->count - 1);
+    fail_missing(error, missing, "there is no such file");
+    fail_advise(error,
+                "%.100s means all %u shards of a set, up to %.100s; write what follows in their "
+                "names after the number, such as %.*s@%u.tfrecord",
+                name, set->count, last ? last : "the last",
+                (int)(set->stem_size < 100 ? set->stem_size : 100), name, set->count);
+    free(last);
+    return RECMAP_INVALID;
+}
+
+static recmap_status check_is_there(const char *name, const struct shard_set *set, const char *path,
+                                    recmap_error *error) {
     enum path_kind kind;
     RETURN_IF_FAILED(path_get_kind(&kind, path, error));
-    if (kind == PATH_MISSING) return fail_set(name, path, error);
+    if (kind == PATH_MISSING) return fail_set(name, set, path, error);
     return interrupt_check(thread_interrupt(), PATH_WORK, error);
 }
 
@@ -248,7 +258,7 @@ static recmap_status add_set(struct path_list *list, const char *name, const str
     for (unsigned i = 0; i < set->count; i++) {
         char *path = format_set_path(name, set, i);
         if (!path) return fail_memory(error);
-        recmap_status status = check_is_there(name, path, error);
+        recmap_status status = check_is_there(name, set, path, error);
         if (status != RECMAP_OK) {
             free(path);
             return status;

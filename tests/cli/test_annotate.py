@@ -339,7 +339,7 @@ class Lifts(Annotated):
             "--id",
             "id",
             "a.rmx",
-            what="an index takes only --lift FEATURE[=DEFAULT]",
+            what="only --lift can add to an index: for other options, name its shards",
         )
         self.assertEqual(self.read("a.rmx"), before)
 
@@ -377,7 +377,7 @@ class Errors(Annotated):
             *self.csv("id,s\nid-0,1\n"),
             err=(
                 's.csv: record 1 has no value for column "s"\n  give records without a value a '
-                'default: `--default s=VALUE`, in Python default={"s": VALUE}'
+                "default: `--default s=VALUE`"
             ),
         )
         self.fails(*self.csv("id,s\n,1\n"), err="s.csv: line 2: the row has no id")
@@ -417,7 +417,8 @@ class Errors(Annotated):
         )
         self.fails(
             *self.csv(f"number,s\n0,{'x' * 256}\n"),
-            err="s.csv: line 2: a text of 256 bytes is longer than the maximum of 255",
+            err='s.csv: line 2: a text of 256 bytes for column "s" is longer than the maximum '
+            "of 255",
         )
         self.fails(
             *self.csv("number,s\n0,\n"),

@@ -116,18 +116,23 @@ class Naming(CliTest):
         self.index("-o", "l.rmx", "@list")
         self.assertEqual(self.read("l.rmx"), self.read("train.rmx"))
         os.remove(self.path("train-00009-of-00064"))
-        for name, missing in {
-            "train@64": "train-00009-of-00064",
-            "no@2": "no-00000-of-00002",
-            "d@2/data_tfrecord@3": "d@2/data_tfrecord-00000-of-00003",
-        }.items():
+        for name, missing, last in (
+            ("train@64", "train-00009-of-00064", "train-00063-of-00064"),
+            ("no@2", "no-00000-of-00002", "no-00001-of-00002"),
+            (
+                "d@2/data_tfrecord@3",
+                "d@2/data_tfrecord-00000-of-00003",
+                "d@2/data_tfrecord-00002-of-00003",
+            ),
+        ):
+            count = name.rpartition("@")[2]
             self.check(
                 "index",
                 name,
                 status=2,
                 err=f"recmap: {missing}: there is no such file\n  {name} means all "
-                "shards of a set, NAME-00000-of-00001 and so on; write what follows in "
-                "their names after the number (NAME@1.tfrecord)\n",
+                f"{count} shards of a set, up to {last}; write what follows in their names after "
+                f"the number, such as {name}.tfrecord\n",
             )
         number = (
             "  NAME@N means all shards of a set, with N from 1 to 1000000 without leading "
@@ -209,9 +214,14 @@ class Naming(CliTest):
             status=2,
             err="recmap: empty: the folder contains no shards\n"
             "  hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and "
-            "subfolders are ignored\n",
+            "subfolders are ignored; 'empty/**' names the files of all subfolders\n",
         )
         self.assertEqual(self.files(), ["empty", "list"])
+
+    def test_a_lifted_feature_that_is_not_there(self):
+        self.write("a", tfrecord([example(n=1), example(n=2)]))
+        note = "recmap: no record has the lifted feature 'm': all have its default\n"
+        self.index("--lift", "m=0", "--lift", "n=0", "-o", "a.rmx", "a", err=note)
 
     def test_a_shard_is_never_replaced(self):
         self.write("a.rmx", shard("a"))
@@ -231,6 +241,97 @@ class Naming(CliTest):
         )
         self.assertEqual(self.read("a.rmx"), shard("a"))
         self.assertEqual(self.read("c"), shard("b"))
+
+
+class BuildingAgain(CliTest):
+    """Errors name the command that builds the index again; it is taken from them and run."""
+
+    def change(self, name):
+        """Replaces the first record, so that a read from the index fails."""
+        self.write(name, tfrecord([example(id="other", n=7)]) + self.read(name))
+
+    def build_again(self, index, command):
+        advice = f"  restore the indexed file, or build the index again with `{command}`\n"
+        result = self.run_recmap("get", index, "0")
+        self.assertEqual(result.status, 3, result)
+        self.assertEqual(result.err.decode().split("\n", 1)[1], advice)
+        path = os.path.dirname(COMMAND) + os.pathsep + os.environ["PATH"]
+        environment = {**os.environ, "PATH": path}
+        subprocess.run(
+            command, shell=True, check=True, cwd=self.folder, env=environment, capture_output=True
+        )
+        self.assertEqual(self.run_recmap("get", index, "0").status, 0)
+        info = self.run_recmap("info", "--json", index)
+        return json.loads(info.out)
+
+    def test_a_set_with_all_contents(self):
+        for i in range(5):
+            self.write(f"d/a b-{i:05}-of-00005.tf", tfrecord([example(id=str(i), n=i)]))
+        words = ["--id", "id", "--lift", "n=3", "--lift", "id", "--count", "id", "--count", "n"]
+        self.index(*words, "--on-corrupt", "skip", "-o", "d/x.rmx", "d/a b@5.tf")
+        self.change("d/a b-00000-of-00005.tf")
+        command = (
+            "recmap index --id id --lift n=3 --lift id --count id --count n --on-corrupt skip "
+            "-o d/x.rmx 'd/a b@5.tf'"
+        )
+        info = self.build_again("d/x.rmx", command)
+        self.assertEqual((info["records"], info["ids"]["count"]), (6, 6))
+        self.assertEqual([column["name"] for column in info["columns"]], ["@length", "n", "id"])
+        self.assertEqual([count["name"] for count in info["counts"]], ["id", "n"])
+
+    def test_a_few_shards_with_a_framing(self):
+        for name in ("x", "y"):
+            self.write(f"d/{name}", b"a\nb\n")
+        self.index("--framing", "lines", "-o", "z.rmx", "d/y", "d/x")
+        self.write("d/y", b"a longer line\n")
+        command = "recmap index --framing lines -o z.rmx d/y d/x"
+        self.assertEqual(self.build_again("z.rmx", command)["records"], 3)
+
+    def test_what_cannot_be_written_in_a_command(self):
+        for names in (["it's"], ["`x`"], list("abcd"), ["x" * 200, "y" * 200]):
+            for name in names:
+                self.write(name, tfrecord([example(id="a", n=1)]))
+            self.index("-o", "x.rmx", *names)
+            self.change(names[0])
+            err = self.run_recmap("get", "x.rmx", "0").err.decode()
+            self.assertTrue(err.endswith("build the index again with `recmap index`\n"), err)
+            self.check(
+                "find",
+                "x.rmx",
+                "a",
+                status=2,
+                err=(
+                    "recmap: x.rmx: the index has no ids\n"
+                    "  build it with `recmap index --id FEATURE`\n"
+                ),
+            )
+
+    def test_shards_that_are_elsewhere(self):
+        self.write("a", tfrecord([example(id="a", n=1)]))
+        self.index("-o", "a.rmx", "a")
+        os.mkdir(self.path("moved"))
+        os.rename(self.path("a"), self.path("moved/a"))
+        self.change("moved/a")
+        err = self.run_recmap("get", "--shards", "moved", "a.rmx", "0").err.decode()
+        self.assertTrue(err.endswith("build the index again with `recmap index`\n"), err)
+
+    def test_a_column(self):
+        self.write("a", tfrecord([example(id="a", n=1)]))
+        self.index("--lift", "n", "-o", "a.rmx", "a")
+        self.check(
+            "select",
+            "a.rmx",
+            "--where",
+            "score > 3",
+            "-o",
+            "b.rmv",
+            status=1,
+            err=(
+                "recmap: a.rmx: character 1: the index has no column 'score'\n"
+                "  the columns are @length, n; if the records have it: "
+                "`recmap index --lift score --lift n -o a.rmx a`\n"
+            ),
+        )
 
 
 class Building(CliTest):

@@ -102,7 +102,7 @@ class Rows(CliTest):
             status=1,
             err=(
                 'recmap: b.rmx: the index has no element counts of feature "z"\n'
-                "  build it with `recmap index --count z`\n"
+                "  build it with `recmap index --count z --count x --count y -o b.rmx a`\n"
             ),
         )
 

@@ -86,8 +86,7 @@ class Select(Selected):
             status=1,
             err=(
                 "recmap: a.rmx: character 16: the index has no column 'lan'\n"
-                "  did you mean 'lang'? the columns are @length, label, score, lang; "
-                "`recmap index --lift` adds others\n"
+                "  did you mean 'lang'? the columns are @length, label, score, lang\n"
             ),
         )
         self.check_wrong("select", "a.rmx", what="no --where EXPRESSION given")

@@ -191,6 +191,10 @@ class WrongUsage(CliTest):
         self.check("--json", err=f"recmap: unknown option '--json'\n{advice}", status=2)
         near = "  did you mean 'recmap verify'?\n"
         self.check("verfiy", err=f"recmap: unknown command 'verfiy'\n{near}", status=2)
+        near = "  did you mean 'recmap view'?\n"
+        self.check("veiw", err=f"recmap: unknown command 'veiw'\n{near}", status=2)
+        near = "  did you mean '--json'? 'recmap info --help' lists the options\n"
+        self.check("info", "--jsno", err=f"recmap: info: unknown option '--jsno'\n{near}", status=2)
         near = "  did you mean '--seed'? 'recmap order --help' lists the options\n"
         self.check(
             "order", "--sed=3", err=f"recmap: order: unknown option '--sed=3'\n{near}", status=2
@@ -262,6 +266,52 @@ class WrongUsage(CliTest):
         )
         self.check_wrong("find", "a.rmx", what="no id given")
         self.check_wrong("index", what="no shards given")
+
+    def test_of_an_index_to_index(self):
+        advice = (
+            "name its shards to build it again; of all options, only --lift can add to an index"
+        )
+        for words in (
+            ("a.rmx",),
+            ("a.rmx", "--count", "x"),
+            ("-o", "b.rmx", "a.tfrecord", "a.rmx"),
+        ):
+            self.check(
+                "index",
+                *words,
+                status=2,
+                err=f"recmap: a.rmx: is an index, not a shard\n  {advice}\n",
+            )
+        os.rename(self.path("a.rmx"), self.path("a.index"))
+        self.check(
+            "index",
+            "a.index",
+            status=3,
+            err=(
+                "recmap: a.index: byte 0: is not a TFRecord file: it is a recmap index or another "
+                "LMDB file\n  name TFRecord files; use a pattern (*.tfrecord) to leave out others, "
+                "and a name that ends in .rmx for an index that you want to open\n"
+            ),
+        )
+
+    def test_of_standard_output(self):
+        for command in (["get", "a.rmx", "0"], ["cat", "a.rmx"], ["sample", "a.rmx", "1"]):
+            expected = self.run_recmap(*command).out
+            self.check(*command, "-o", "-", out=expected)
+        report = self.run_recmap("report", "a.rmx", "-o", "-")
+        self.assertEqual((report.status, report.err), (0, b""))
+        self.assertIn(b"</html>", report.out)
+        self.check(
+            "index",
+            "a.tfrecord",
+            "-o",
+            "-",
+            status=2,
+            err=(
+                "recmap: an index cannot be written to standard output\n  name the index with -o\n"
+            ),
+        )
+        self.assertEqual(self.files(), ["a.rmx", "a.tfrecord"])
 
     def test_of_numbers(self):
         for text in ("", "x", "1x", " 1", "+1", "1.0", "0x1", "1,000"):

@@ -199,6 +199,20 @@ class Server(ViewTest):
             process = self.view(example(label=1))
             self.assertEqual(self.stop(process, number), (b"", b"", -number))
 
+    def test_a_script_that_ignores_interrupts(self):
+        """As a shell script starts `recmap view a.rmx &`: its message names what works."""
+
+        def ignore():
+            signals_as_usual()
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+        self.write("a.tfrecord", tfrecord([example(label=1)]))
+        self.index("-o", "a.rmx", "a.tfrecord")
+        process = self.start(prepare=ignore)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(self.ask("info")["count"], 1)
+        self.assertEqual(self.stop(process, signal.SIGTERM), (b"", b"", -signal.SIGTERM))
+
     def test_port(self):
         self.view(example(label=1))
         self.check(

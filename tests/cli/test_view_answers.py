@@ -72,8 +72,7 @@ class Answers(ViewTest):
             self.ask("rows", status=404, first=0, count=1, filter="lable == 1"),
             {
                 "error": "character 1: the index has no column 'lable'",
-                "advice": "did you mean 'label'? the columns are @length, label; "
-                "`recmap index --lift` adds others",
+                "advice": "did you mean 'label'? the columns are @length, label",
             },
         )
         code = self.ask("rows", status=400, first=0, count=1, filter="__import__('os')")

@@ -16,14 +16,14 @@ ELSEWHERE = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 
 class ViewTest(CliTest):
-    def start(self, *arguments, count=1, environment=None):
+    def start(self, *arguments, count=1, environment=None, prepare=signals_as_usual):
         """Starts the server. Checks what it prints first."""
         arguments = arguments or ("a.rmx",)
         name = next(word for word in arguments if word.endswith((".rmx", ".rmv")))
         process = subprocess.Popen(
             [COMMAND, "view", "--no-browser", *arguments],
             cwd=self.folder,
-            preexec_fn=signals_as_usual,
+            preexec_fn=prepare,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment,
@@ -35,11 +35,15 @@ class ViewTest(CliTest):
         noun = "record" if count == 1 else "records"
         self.assertEqual(
             process.stderr.readline().decode(),
-            f"recmap: {name}: showing {count} {noun}; Ctrl-C stops\n",
+            f"recmap: {name}: showing {count} {noun}; {self.how_to_stop(process, prepare)}\n",
         )
         self.port, self.secret, self.url = int(match[1]), match[2], line.strip()
         self.host = f"127.0.0.1:{self.port}"
         return process
+
+    @staticmethod
+    def how_to_stop(process, prepare):
+        return "Ctrl-C stops" if prepare is signals_as_usual else f"'kill {process.pid}' stops"
 
     def stop(self, process, number=signal.SIGINT):
         """Returns what is left of stdout and stderr, and the exit status."""

@@ -26,7 +26,7 @@ struct cat_job {
 static int set_option(struct cat_job *job, int option) {
     switch (option) {
     case 'o':
-        job->path = optarg;
+        job->path = output_path(optarg);
         return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
     case OPTION_FORMAT:
         if (output_format_parse(&job->format, optarg)) return 0;
@@ -117,7 +117,8 @@ static const char help[] =
     "                            json: one record per line, in protobuf's JSON mapping\n"
     "                            number: record numbers; no data is read\n"
     "                            default: raw to a file or pipe, a preview to a terminal\n"
-    "  -o, --output FILE         write to FILE, which appears when it is complete\n"
+    "  -o, --output FILE         write to FILE, which appears when it is complete; default: -,\n"
+    "                            standard output\n"
     "  -o, --output X.tfrecord   without --format: write a TFRecord file and its index X.rmx, "
     "with\n"
     "                            the ids, counts and lifted columns of the records\n"

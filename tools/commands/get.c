@@ -121,7 +121,7 @@ static int run_get(struct get_job *job) {
 
 static int set_option(struct get_job *job, int option) {
     switch (option) {
-    case 'o': job->path = optarg; break;
+    case 'o': job->path = output_path(optarg); break;
     case OPTION_FEATURE: job->feature = optarg; break;
     case OPTION_FROM: job->list_path = optarg; break;
     case OPTION_BY:
@@ -183,7 +183,8 @@ static const char help[] =
     "                         json: one record per line, in protobuf's JSON mapping\n"
     "                         number: record numbers\n"
     "                         default: raw to a file or pipe, a preview to a terminal\n"
-    "  -o, --output FILE      write to FILE, which appears when it is complete\n"
+    "  -o, --output FILE      write to FILE, which appears when it is complete; default: -,\n"
+    "                         standard output\n"
     "  -o, --output X.tfrecord\n"
     "                         without --format: write a TFRecord file and its index X.rmx, with\n"
     "                         the ids, counts and lifted columns of the records\n"

@@ -184,6 +184,9 @@ static int choose_path(struct index_job *job) {
 static int check_path(const struct index_job *job) {
     struct stat target;
     const char *advice = "name the index with -o";
+    if (!strcmp(job->path, "-"))
+        return message_error(RECMAP_INVALID, NULL, advice,
+                             "an index cannot be written to standard output");
     if (stat(job->path, &target)) {
         if (!job->appends) return 0;
         return message_error(RECMAP_INVALID, job->path, advice, "no such index to append to");
@@ -244,6 +247,10 @@ static void print_summary(const struct index_job *job, const recmap_index_summar
         reused = (struct build_reused){old->record_count, old->byte_count};
     }
     build_report(job->path, summary, reused, job->options.id_feature != NULL, &job->progress);
+    for (size_t i = 0; summary->record_count && !job->appends && i < job->options.lift_count; i++)
+        if (summary->empty_lifts >> i & 1)
+            message("no record has the lifted feature '%s': all have its default",
+                    job->options.lifts[i].name);
     for (size_t i = 0; summary->record_count && i < job->options.counted_feature_count; i++)
         if (summary->empty_counts >> i & 1)
             message("no record has elements of the counted feature '%s'",
@@ -284,7 +291,8 @@ static int run_lift(struct index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = NULL;
     if (!job->only_lifts)
-        return args_usage_error(&job->args, "an index takes only --lift FEATURE[=DEFAULT]");
+        return args_usage_error(&job->args, "only --lift can add to an index: for other options, "
+                                            "name its shards");
     int exit_status = args_open(&dataset, &job->args);
     if (exit_status) return exit_status;
     interrupt_watch();
@@ -297,12 +305,33 @@ static int run_lift(struct index_job *job) {
     return interrupt_finish(0);
 }
 
-/* The only operand is an index, to which columns are added. */
-static bool names_index(const struct index_job *job) {
-    if (job->args.operand_count != 1 || job->appends || !job->options.lift_count) return false;
-    const char *path = job->args.operands[0];
+static bool is_index_name(const char *path) {
     size_t size = strlen(path);
     return size > 4 && !strcmp(path + size - 4, ".rmx");
+}
+
+/* The only operand is an index, to which columns are added. */
+static bool names_index(const struct index_job *job) {
+    return job->args.operand_count == 1 && !job->appends && job->options.lift_count &&
+           is_index_name(job->args.operands[0]);
+}
+
+/* An index among the shards is a mistake, whatever would be done with it. A shard may have such a
+ * name, so the file is opened. */
+static int check_operands(const struct index_job *job) {
+    for (int i = 0; i < job->args.operand_count; i++) {
+        const char *path = job->args.operands[i];
+        recmap_dataset *dataset = NULL;
+        if (!is_index_name(path) ||
+            recmap_dataset_open(&dataset, path, &job->args.dataset_options, NULL) != RECMAP_OK)
+            continue;
+        recmap_dataset_close(dataset);
+        return message_error(RECMAP_INVALID, path,
+                             "name its shards to build it again; of all options, only --lift can "
+                             "add to an index",
+                             "is an index, not a shard");
+    }
+    return 0;
 }
 
 static int run_job(struct index_job *job) {
@@ -314,7 +343,8 @@ static int run_job(struct index_job *job) {
         job->only_lifts &= option == OPTION_LIFT;
     }
     if (names_index(job)) return run_lift(job);
-    int exit_status = list_shards(job);
+    int exit_status = check_operands(job);
+    if (!exit_status) exit_status = list_shards(job);
     if (!exit_status) exit_status = choose_path(job);
     if (!exit_status) exit_status = check_path(job);
     if (!exit_status && job->appends) exit_status = inherit_options(job);

@@ -122,7 +122,7 @@ static int set_option(struct report_job *job, int option) {
     case OPTION_SEED: return set_order_number(job, "--seed", &job->order.seed);
     case OPTION_EPOCH: return set_order_number(job, "--epoch", &job->order.epoch);
     default:
-        job->path = optarg;
+        job->path = output_path(optarg);
         return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
     }
 }
@@ -170,8 +170,8 @@ static const char help[] =
     "      --shuffle          show in which order a shuffled epoch reads the records\n"
     "      --seed S           seed of the shuffle (default 0)\n"
     "      --epoch E          epoch of the shuffle (default 0)\n"
-    "  -o, --output FILE      write to FILE, which appears when it is complete; default: standard\n"
-    "                         output, unless it is a terminal\n"
+    "  -o, --output FILE      write to FILE, which appears when it is complete; default: -,\n"
+    "                         standard output, unless it is a terminal\n"
     "      --access A         how to read shards: map (default), read, direct or auto\n"
     "      --check C          what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"

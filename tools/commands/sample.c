@@ -33,7 +33,7 @@ static int set_option(struct sample_job *job, int option) {
         return args_number(&job->args, "--seed", optarg, UINT64_MAX, &job->seed) ? 0 : 2;
     case OPTION_WHERE: job->expression = optarg; return 0;
     case 'o':
-        job->path = optarg;
+        job->path = output_path(optarg);
         return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
     default:
         if (output_format_parse(&job->format, optarg)) return 0;
@@ -131,7 +131,7 @@ static const char help[] =
     "                          number: record numbers; no data is read\n"
     "                          default: raw to a file or pipe, a preview to a terminal\n"
     "  -o, --output FILE       write to FILE, which appears when it is complete; NAME.rmv is a\n"
-    "                          selection of the records\n"
+    "                          selection of the records; default: -, standard output\n"
     "  -o, --output X.tfrecord without --format: write a TFRecord file and its index X.rmx, with\n"
     "                          the ids, counts and lifted columns of the records\n"
     "  -o, --output NAME@N     write N TFRecord files and their index NAME.rmx; see 'recmap cat'\n"

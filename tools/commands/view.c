@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "commands/commands.h"
 #include "terminal/interrupt.h"
@@ -23,12 +24,16 @@ struct view_job {
     bool has_browser;
 };
 
-/* The address is the first line of the output, for scripts; a message says how to stop. */
+/* The address is the first line of the output, for scripts; a message says how to stop. Ctrl-C is
+ * ignored if a script started the command with &, because SIGINT then is. */
 static recmap_status print_address(const char *url, const struct view *view, recmap_error *error) {
     if (printf("%s\n", url) < 0 || fflush(stdout))
         return message_fail_errno(error, "standard output", "write");
-    message("%s: showing %" PRIu64 " record%s; Ctrl-C stops", view->path, view->count,
-            plural(view->count));
+    char stop[48] = "Ctrl-C stops";
+    if (interrupt_ignores_keyboard())
+        snprintf(stop, sizeof stop, "'kill %ld' stops", (long)getpid());
+    message("%s: showing %" PRIu64 " record%s; %s", view->path, view->count, plural(view->count),
+            stop);
     return RECMAP_OK;
 }
 

@@ -36,6 +36,10 @@ bool output_format_parse(enum output_format *format, const char *name) {
     return false;
 }
 
+const char *output_path(const char *argument) {
+    return strcmp(argument, "-") ? argument : NULL;
+}
+
 static const char *display_name(const struct output *output) {
     return output->path ? output->path : stdout_name;
 }

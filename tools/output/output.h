@@ -20,6 +20,9 @@ enum output_format {
 /* Parses raw, tfrecord, json or number. Returns false for any other name. */
 bool output_format_parse(enum output_format *format, const char *name);
 
+/* The file that the argument of -o names; NULL, standard output, for "-". */
+const char *output_path(const char *argument);
+
 /* A regular file is written under a temporary name and renamed by output_finish. Until then signals
  * are only recorded, and output_write returns CANCELLED after one. FIFOs and devices are written
  * directly. */

@@ -29,6 +29,11 @@ void interrupt_watch(void) {
     }
 }
 
+bool interrupt_ignores_keyboard(void) {
+    struct sigaction action;
+    return !sigaction(SIGINT, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
 bool interrupt_is_pending(void) {
     return pending_signal != 0;
 }

@@ -11,6 +11,9 @@
  * second one of the same kind kills the process. */
 void interrupt_watch(void);
 
+/* Whether Ctrl-C has no effect: a shell script starts commands with & so that SIGINT is ignored. */
+bool interrupt_ignores_keyboard(void);
+
 bool interrupt_is_pending(void);
 
 /* Sets `error` to RECMAP_CANCELLED and returns that. */

@@ -8,21 +8,23 @@ static size_t min(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* The number of characters to insert, remove or replace. Keeps one row of the table of distances
- * between prefixes; `diagonal` is what the row above had one column to the left. */
+/* The number of characters to insert, remove or replace, and of neighbours to swap, which is the
+ * most frequent typo of all. Keeps the last rows of the table of distances between prefixes: the
+ * new row of the first i + 1 characters of `a` needs the two before it. */
 static size_t distance(const char *a, size_t a_size, const char *b, size_t b_size) {
-    size_t row[NAME_MAX_SIZE + 1];
-    for (size_t j = 0; j <= b_size; j++) row[j] = j;
+    size_t rows[3][NAME_MAX_SIZE + 1];
+    for (size_t j = 0; j <= b_size; j++) rows[0][j] = j;
     for (size_t i = 0; i < a_size; i++) {
-        size_t diagonal = row[0];
+        const size_t *before = rows[(i + 2) % 3], *last = rows[i % 3];
+        size_t *row = rows[(i + 1) % 3];
         row[0] = i + 1;
         for (size_t j = 0; j < b_size; j++) {
-            size_t replaced = diagonal + (a[i] != b[j]);
-            diagonal = row[j + 1];
-            row[j + 1] = min(replaced, 1 + min(row[j], row[j + 1]));
+            row[j + 1] = min(last[j] + (a[i] != b[j]), 1 + min(row[j], last[j + 1]));
+            if (i && j && a[i] == b[j - 1] && a[i - 1] == b[j])
+                row[j + 1] = min(row[j + 1], before[j - 1] + 1);
         }
     }
-    return row[b_size];
+    return rows[a_size % 3][b_size];
 }
 
 const char *suggest_name(const char *word, size_t size, const char *const *names, size_t count) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -37,13 +38,21 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
             raise IdNotFoundError(
                 f"the index has no column {name!r}",
                 self._dataset.index_path,
-                advice=f"its columns are {', '.join(self._types)}. To add one, open the shards "
-                f"with lift=[{name!r}] and rebuild=True.",
+                advice=self._advice(name),
             )
         read = self._dataset._columns_read
         if name not in read:
             read[name] = self._read(*self._types[name])
         return self._dataset._selection.take(read[name])
+
+    def _advice(self, name: object) -> str:
+        known = f"its columns are {', '.join(self._types)}."
+        if not isinstance(name, str) or not name or name.startswith("@"):
+            return known  # no column can have this name
+        near = difflib.get_close_matches(name, self._types, 1)
+        if near:
+            return f"did you mean {near[0]!r}? {known}"
+        return f"{known} To add one, open the shards with lift=[{name!r}] and rebuild=True."
 
     def _read(self, index: int, kind: str) -> npt.NDArray[Any]:
         count = self._dataset._record_count()

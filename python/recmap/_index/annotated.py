@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from typing import Any
 
@@ -73,7 +74,7 @@ def _refuse(path: str, names: list[str]) -> None:
         path,
         advice=f"annotated columns are only in the index: read their values from ds.columns, then "
         f"ds.annotate(drop={names!r}), build again, and annotate again; to add a lifted column "
-        f"only, run `recmap index --lift FEATURE NAME.rmx`, which keeps all columns",
+        f"only, run `recmap index --lift FEATURE {shlex.quote(path)}`, which keeps all columns",
     ) from None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .. import _recmap
@@ -34,7 +34,7 @@ from .._options.options import (
 from .._warn import warn_caller
 from .annotated import check_replaced
 
-__all__ = ["build_index", "index", "merge"]
+__all__ = ["build_index", "index", "merge", "warn_without_ids"]
 
 
 def build_index(
@@ -66,11 +66,19 @@ def build_index(
         # The library has one status for damage. Here it is a shard that is damaged as a whole.
         fields = error.message, error.path, error.record, error.offset, error.advice
         raise CorruptRecordError(*fields) from None
-    empty = counts.pop("empty_counts")
+    empty_counts, empty_lifts = counts.pop("empty_counts"), counts.pop("empty_lifts")
     if counts["records"]:
-        _warn_of_empty_counts([n for i, (n, _) in enumerate(options.counted) if empty >> i & 1])
+        _warn_of_empty_counts([name for name, _ in _chosen(options.counted, empty_counts)])
+    if counts["records"] and not parts:
+        _warn_of_empty_lifts(_chosen(options.lifts, empty_lifts))
     _warn_of_gaps(path, options, counts)
     return counts
+
+
+def _chosen(
+    features: tuple[tuple[str, str | None], ...], bits: int
+) -> list[tuple[str, str | None]]:
+    return [feature for i, feature in enumerate(features) if bits >> i & 1]
 
 
 def _warn_of_empty_counts(names: list[str]) -> None:
@@ -78,10 +86,15 @@ def _warn_of_empty_counts(names: list[str]) -> None:
         warn_caller(f"all counts are 0: no record has elements of the feature {name!r}")
 
 
+def _warn_of_empty_lifts(lifts: list[tuple[str, str | None]]) -> None:
+    for name, default in lifts:
+        warn_caller(f"no record has the feature {name!r}: all have its default, {default!r}")
+
+
 def _warn_of_gaps(path: str, options: IndexOptions, counts: dict[str, int]) -> None:
     """Warns of records without ids and of skipped damage."""
-    if options.id is not None and counts["records"] and not counts["ids"]:
-        warn_caller(f"no record has an id: no record has the feature {options.id!r}")
+    if options.id is not None:
+        warn_without_ids(options.id, counts)
     if not counts["damage"]:
         return
     with Dataset._open(
@@ -95,6 +108,12 @@ def _warn_of_gaps(path: str, options: IndexOptions, counts: dict[str, int]) -> N
         f"{first['path']} at byte {first['offset']}: {first['reason']}. "
         f'ds.info["damage"] lists all of it.'
     )
+
+
+def warn_without_ids(name: str, counts: Mapping[str, Any]) -> None:
+    """Warns if no record has the feature that ids are read from, which is often misspelt."""
+    if counts["records"] and not counts["ids"]:
+        warn_caller(f"no record has an id: no record has the feature {name!r}")
 
 
 def index(

@@ -11,14 +11,19 @@ from collections.abc import Sequence
 from .._dataset.dataset import Dataset
 from .._errors import CorruptRecordError, StaleIndexError
 from .._options.options import IndexOptions, is_url
+from .build import warn_without_ids
 
 __all__ = ["check_contents", "check_damage", "check_framing", "check_shards", "resolved"]
 
-_ADVICE = "To build the index again, open the shards (not the .rmx) with rebuild=True."
+_ADVICE = (
+    "Open the shards (not the .rmx) with index=PATH to build another index, or with rebuild=True "
+    "to build this one again."
+)
+_FRAMINGS = ("tfrecord", "ofrecord", "lines", "tar")
 
 
-def _stale(path: str, message: str) -> StaleIndexError:
-    return StaleIndexError(message, path, advice=_ADVICE)
+def _stale(path: str, message: str, advice: str = _ADVICE) -> StaleIndexError:
+    return StaleIndexError(message, path, advice=advice)
 
 
 def check_contents(dataset: Dataset, options: IndexOptions) -> None:
@@ -27,6 +32,9 @@ def check_contents(dataset: Dataset, options: IndexOptions) -> None:
     if options.id is not None and name != options.id:
         found = "no ids" if name is None else f"ids of the feature {name!r}"
         raise _stale(path, f"the index has {found}, but ids of {options.id!r} are needed")
+    if options.id is not None:
+        count = dataset.info["ids"]["count"]
+        warn_without_ids(options.id, {"records": dataset._record_count(), "ids": count})
     defaults = dict(dataset._lifts())
     for name, default in options.lifts:
         if name not in defaults:
@@ -55,12 +63,20 @@ def check_framing(dataset: Dataset, options: IndexOptions) -> None:
     for framing, compression in dataset._formats():
         if options.framing not in ("auto", framing):
             message = f"the shards are indexed as {framing}, but {options.framing} is needed"
-            raise _stale(dataset.index_path, message)
+            raise _stale(dataset.index_path, message, _framing_advice(options.framing))
         if options.compression not in ("auto", compression):
             message = (
                 f"the index has compression {compression}, but {options.compression} is needed"
             )
             raise _stale(dataset.index_path, message)
+
+
+def _framing_advice(framing: str) -> str:
+    """The advice for another framing, whose name may be misspelt: it was not looked up yet."""
+    if framing in _FRAMINGS or framing.startswith("fixed:"):
+        return _ADVICE
+    names = f"auto, {', '.join(_FRAMINGS)}, fixed:HEADER,RECORD,FOOTER or the path of a custom one"
+    return f"Check the name: framings are {names}. {_ADVICE}"
 
 
 def check_damage(dataset: Dataset, options: IndexOptions) -> None:

@@ -86,7 +86,7 @@ class Writer:
             FeatureError: the id or a lifted feature does not match. The writer cannot continue.
             OSError: the file cannot be written. The writer cannot continue.
         """
-        bytes_ = memoryview(encode_example(record) if isinstance(record, Mapping) else record)
+        bytes_ = _bytes_of(record)
         if not bytes_.c_contiguous:
             raise ValueError("the bytes of a record must be contiguous in memory")
         with self._lock:
@@ -147,6 +147,17 @@ class Writer:
             self.close()
         else:
             self.abandon()
+
+
+def _bytes_of(record: Bytes | Features) -> memoryview:
+    if isinstance(record, Mapping):
+        return memoryview(encode_example(record))
+    try:
+        return memoryview(record)
+    except TypeError:
+        raise TypeError(
+            f"a record must be bytes, or a dict of features, not {type(record).__name__}"
+        ) from None
 
 
 _SET = re.compile(r"(?P<stem>.*[^/])@(?P<count>[1-9][0-9]*)(?P<end>(?:[^0-9/@][^/@]*)?)", re.DOTALL)

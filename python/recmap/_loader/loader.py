@@ -6,7 +6,7 @@ import json
 import math
 import operator
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import (
     TYPE_CHECKING,
@@ -39,6 +39,7 @@ from .._display.text import class_name
 from .._example.features import Features, parser_of
 from .._order.orders import Order, Sequential, Shuffled, check_fits, check_rows_fit, order_of
 from .._order.row_orders import warn_without_rows
+from .._warn import warn_caller
 from .launcher import rank_and_world_size
 from .stages import Statistics, TransformTimes, statistics_of
 
@@ -264,6 +265,11 @@ class Loader(Generic[Batch]):
             self._parser,
         )
         self._loader = self._create(self._order, self._batch_size)
+        if last == "drop" and len(self.order) and not len(self):
+            warn_caller(
+                f'there are no steps: last="drop" leaves out a step that is not full, and the '
+                f"{len(self.order)} positions of an epoch do not fill one"
+            )
         self._identity = dataset._fingerprint(), dataset._record_count()
         if transform is not None and not callable(transform):
             raise TypeError(f"transform must be a callable, not {transform!r}")
@@ -285,6 +291,9 @@ class Loader(Generic[Batch]):
 
     @staticmethod
     def _order_of(dataset: Dataset, order: Order | None, shuffle: bool, seed: int) -> Order:
+        if seed != 0 and not shuffle:
+            owner = "shuffle=True is missing" if order is None else "the order has its own seed"
+            warn_caller(f"seed={seed} has no effect: {owner}")
         if order is None:
             return Shuffled(len(dataset), seed) if shuffle else Sequential(len(dataset))
         if shuffle:
@@ -481,6 +490,9 @@ class Loader(Generic[Batch]):
             CorruptIndexError, ValueError: the state was changed, or is not a state; or the order
                 has no such position.
         """
+        if not isinstance(state, Mapping):
+            kind = type(state).__name__
+            raise TypeError(f"state must be a dict, as state_dict() returns, not {kind}")
         rule = _CHANGED if changed else _SAME if order is None else _CONTINUED
         text = json.dumps(state)
         if order is None or order == self.order:

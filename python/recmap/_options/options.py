@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -57,6 +57,10 @@ Lifts: TypeAlias = "tuple[tuple[str, str | None], ...]"  # (name, default)
 Count: TypeAlias = "Iterable[str] | Mapping[str, object]"
 Counted: TypeAlias = "tuple[tuple[str, str | None], ...]"  # (name, dtype)
 
+_COUNTED_TYPES = {
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "bfloat16", "float32", "float64"),
+}
 _ACCESS = {"map": 0, "read": 1, "direct": 2, "auto": 3}
 _CHECK = {"data": 0, "header": 1}
 _COMPRESSION = {"auto": 0, "none": 1, "gzip": 2, "zlib": 3}
@@ -159,6 +163,8 @@ class IndexOptions:
     fs: Any = field(default=None, repr=False)  # a filesystem of fsspec or a store of obstore
 
     def __post_init__(self) -> None:
+        if self.id is not None and not isinstance(self.id, str):
+            raise TypeError(f"id must be the name of one feature, not {self.id!r}")
         _check_choice("compression", self.compression, _COMPRESSION)
         _check_choice("on_corrupt", self.on_corrupt, _ON_CORRUPT)
 
@@ -170,8 +176,7 @@ class IndexOptions:
 
 def lifts_of(lift: Lift) -> Lifts:
     """Names and defaults of the columns that ``lift=`` asks for."""
-    if isinstance(lift, str):
-        raise TypeError(f"lift must be a list of names: [{lift!r}]")
+    _check_names("lift", lift)
     if isinstance(lift, Mapping):
         return tuple((n, None if value is None else str(value)) for n, value in lift.items())
     return tuple((name, None) for name in lift)
@@ -179,13 +184,34 @@ def lifts_of(lift: Lift) -> Lifts:
 
 def counted_of(count: Count) -> Counted:
     """Names and dtypes of the features that ``count=`` asks for."""
-    if isinstance(count, str):
-        raise TypeError(f"count must be a list of names: [{count!r}]")
+    _check_names("count", count)
     if isinstance(count, Mapping):
-        return tuple(
-            (n, None if dtype is None else element_of(dtype)) for n, dtype in count.items()
-        )
+        return tuple((name, _dtype_of(name, dtype)) for name, dtype in count.items())
     return tuple((name, None) for name in count)
+
+
+def _check_names(argument: str, names: object) -> None:
+    """Refuses what is not a list of names, or a mapping of names."""
+    if isinstance(names, str):
+        raise TypeError(f"{argument} must be a list of names: [{names!r}]")
+    if not isinstance(names, Iterable):
+        raise TypeError(f"{argument} must be a list of names, not {names!r}")
+    if isinstance(names, (Mapping, Sequence)):
+        wrong = [name for name in names if not isinstance(name, str)]
+        if wrong:
+            raise TypeError(f"{argument} must be a list of names, and {wrong[0]!r} is not one")
+
+
+def _dtype_of(name: str, dtype: Any) -> str | None:
+    """The element type of a counted feature. It is checked here, too, because an existing index is
+    only compared with it."""
+    element = None if dtype is None else element_of(dtype)
+    if element is None or element in _COUNTED_TYPES:
+        return element
+    raise ValueError(
+        f"the dtype {element} of the counted feature {name!r} is not a type of numbers, such as "
+        "uint16"
+    )
 
 
 def load_framing(framing: Path) -> tuple[str, str | None]:
@@ -201,10 +227,18 @@ def names_of(source: Source) -> list[str]:
     """The names that a source lists."""
     if isinstance(source, (str, bytes, os.PathLike)):
         return [os.fsdecode(source)]
-    names = [os.fsdecode(name) for name in source]
+    if not isinstance(source, Iterable):
+        raise TypeError(f"the source must be a path or a list of paths, not {source!r}")
+    names = [_name_of(name) for name in source]
     if not names:
         raise ValueError("the list of files is empty")
     return names
+
+
+def _name_of(name: object) -> str:
+    if not isinstance(name, (str, bytes, os.PathLike)):
+        raise TypeError(f"the source must be a path or a list of paths, and {name!r} is not one")
+    return os.fsdecode(name)
 
 
 def is_url(name: str) -> bool:

@@ -277,6 +277,9 @@ class IterableDataset(data.IterableDataset[Any]):
         Raises:
             StateMismatchError: the state belongs to another data set or order.
         """
+        if not isinstance(state, Mapping):
+            kind = type(state).__name__
+            raise TypeError(f"state must be a dict, as state_dict() returns, not {kind}")
         if "worker" in state:
             self._load_in_worker(state)
             return

@@ -155,7 +155,7 @@ def test_a_replaced_index(ds, tmp_path):
         ({"s": SCORES}, "id", "has no ids"),
         ({"s": SCORES[1:]}, "number", "has 99 values, but the data set has 100 records"),
         ({"s": (["r0"], [1, 2])}, "id", "has 2 values for 1 keys"),
-        ({"s": ["x" * 256] * COUNT}, None, "a text of 256 bytes is longer"),
+        ({"s": ["x" * 256] * COUNT}, None, 'a text of 256 bytes for column "s" is longer'),
         ({"s": [1e39] * COUNT}, None, "beyond a float of 32 bits"),
         ({"s": np.array([2**63] * COUNT, np.uint64)}, None, "beyond int64"),
         ({"label": SCORES}, None, 'already has a column "label"'),

@@ -23,6 +23,17 @@ ADVICE = {
         "see `recmap info`, name the same with id= and lift=, or not"
     ),
     "another name (-o NAME.rmx)": 'another name (index="NAME.rmx")',
+    "again with `recmap index --id id --lift label=3 --lift lang --count ids --count x:uint16 "
+    "--on-corrupt skip --framing lines -o 'a b/c.rmx' 'a b/c@4.txt'`": (
+        'again with `recmap.open("a b/c@4.txt", index="a b/c.rmx", id="id", '
+        'lift={"label": "3", "lang": None}, count={"ids": None, "x": "uint16"}, '
+        'on_corrupt="skip", framing="lines", rebuild=True)`'
+    ),
+    "build it with `recmap index --lift a --count b:c: -o c.rmx x y`": (
+        'build it with `recmap.open(["x", "y"], index="c.rmx", lift=["a"], count=["b:c"], '
+        "rebuild=True)`"
+    ),
+    "give a default: `--default a=VALUE`": 'give a default: `default={"a": VALUE}`',
     "run `recmap verify a--b.rmx` to list": "run `recmap verify a--b.rmx` to list",
     "": "",
 }
@@ -39,7 +50,8 @@ def test_advice_never_names_command_line_options():
     texts = []
     for source in (ROOT / "src").rglob("*.c"):
         literals = re.finditer(r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*', source.read_text())
-        texts += [re.sub(r'"\s*"', "", literal[0])[1:-1] for literal in literals]
+        words = [re.sub(r'"\s*"', "", literal[0])[1:-1] for literal in literals]
+        texts += [text for text in words if not re.fullmatch("--[a-z-]+", text)]  # of a command
     named = [text for text in texts if re.search(r"(^|[ `(])--?[a-z]|`recmap index", text)]
     assert len(named) > 20
     for text in named:
@@ -62,8 +74,13 @@ def test_missing_feature_is_named(copied_digits):
     with pytest.raises(recmap.FeatureError) as raised:
         recmap.open(copied_digits, lift=["lable"], progress=None)
     assert raised.value.advice == 'the record\'s features: "label", "id", "image"'
-    with pytest.raises(recmap.Error, match=r"recmap\.index\(\.\.\., id="):
-        recmap.open(copied_digits, progress=None).find("digit-00001")
+    opened = recmap.open(copied_digits, progress=None)
+    with pytest.raises(recmap.Error) as raised:
+        opened.find("digit-00001")
+    assert raised.value.advice == (
+        f'build it with `recmap.open("{copied_digits}/digits@4.tfrecord", '
+        f'index="{opened.index_path}", id="FEATURE", rebuild=True)`'
+    )
 
 
 INT64 = 'the feature is int64: use `dtype="int64"`, and convert the column if you need another type'

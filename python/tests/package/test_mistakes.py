@@ -1,0 +1,170 @@
+"""Mistakes that are easily made: each is an error or a warning that says what was expected."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+import recmap
+from conftest import DIGITS
+
+LABEL = {"label": recmap.FixedLen((), "int64")}
+
+
+@pytest.fixture
+def digits_copy(copied_digits):
+    return recmap.open(copied_digits, id="id", count=["image"], progress=None)
+
+
+def fails(call, kind, message):
+    with pytest.raises(kind) as raised:
+        call()
+    assert type(raised.value) is kind
+    assert str(raised.value) == message
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (42, "the source must be a path or a list of paths, not 42"),
+        (None, "the source must be a path or a list of paths, not None"),
+        (["a", 42], "the source must be a path or a list of paths, and 42 is not one"),
+    ],
+)
+def test_sources(source, message):
+    fails(lambda: recmap.open(source), TypeError, message)
+    fails(lambda: recmap.index(source), TypeError, message)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"id": ["id"]}, "id must be the name of one feature, not ['id']"),
+        ({"lift": "label"}, "lift must be a list of names: ['label']"),
+        ({"lift": 3}, "lift must be a list of names, not 3"),
+        ({"lift": [3]}, "lift must be a list of names, and 3 is not one"),
+        ({"count": 3}, "count must be a list of names, not 3"),
+        ({"count": {b"x": "int8"}}, "count must be a list of names, and b'x' is not one"),
+    ],
+)
+def test_names_of_features(arguments, message, digits_index):
+    fails(lambda: recmap.open(DIGITS, **arguments), TypeError, message)
+    fails(lambda: recmap.open(digits_index, **arguments), TypeError, message)
+
+
+def test_numbers_of_records(digits):
+    message = "numbers of records must be a list, array or slice, not 0: [0]"
+    fails(lambda: digits.parse(0, LABEL), TypeError, message)
+    fails(lambda: digits.gather(0), TypeError, message)
+
+
+@pytest.mark.parametrize("record", [5, None, "text"])
+def test_records(record, tmp_path):
+    kind = type(record).__name__
+    with recmap.Writer(tmp_path / "a.tfrecord") as writer:
+        message = f"a record must be bytes, or a dict of features, not {kind}"
+        fails(lambda: writer.write(record), TypeError, message)
+        writer.write(b"good")
+
+
+@pytest.mark.parametrize("state", [None, 5, "text", [1]])
+def test_states(state, digits):
+    kind = type(state).__name__
+    message = f"state must be a dict, as state_dict() returns, not {kind}"
+    fails(lambda: recmap.Loader(digits, 4).load_state_dict(state), TypeError, message)
+
+
+def test_dtypes_of_counts(digits_copy, copied_digits):
+    message = (
+        "the dtype uint17 of the counted feature 'image' is not a type of numbers, such as uint16"
+    )
+    for source in (copied_digits, digits_copy.index_path):
+        fails(lambda s=source: recmap.open(s, count={"image": "uint17"}), ValueError, message)
+
+
+def advice_of(call):
+    with pytest.raises(recmap.StaleIndexError) as raised:
+        call()
+    return raised.value.advice
+
+
+AGAIN = (
+    "Open the shards (not the .rmx) with index=PATH to build another index, or with rebuild=True "
+    "to build this one again."
+)
+
+
+def test_another_framing_than_that_of_the_index(digits_copy, copied_digits):
+    assert advice_of(lambda: recmap.open(copied_digits, framing="lines")) == AGAIN
+    assert advice_of(lambda: recmap.open(copied_digits, framing="tfrecrd")) == (
+        "Check the name: framings are auto, tfrecord, ofrecord, lines, tar, "
+        f"fixed:HEADER,RECORD,FOOTER or the path of a custom one. {AGAIN}"
+    )
+    assert advice_of(lambda: recmap.open(copied_digits, id="label")) == AGAIN
+
+
+def warns(call, message):
+    with pytest.warns(UserWarning, match=f"^{re.escape(message)}$") as caught:
+        result = call()
+    assert [str(warning.message) for warning in caught] == [message]
+    assert caught[0].filename == __file__
+    return result
+
+
+def test_an_id_that_no_record_has(copied_digits):
+    message = "no record has an id: no record has the feature 'idd'"
+    for _ in range(2):  # the second one opens the index
+        ds = warns(lambda: recmap.open(copied_digits, id="idd", progress=None), message)
+    warns(lambda: recmap.open(ds.index_path, id="idd"), message)
+    with pytest.raises(KeyError, match="but no record has it"):
+        ds.find("digit-00001")
+
+
+def test_a_lifted_feature_that_no_record_has(copied_digits):
+    message = "no record has the feature 'lable': all have its default, '0'"
+    lift = {"lable": 0, "label": 7}
+    ds = warns(lambda: recmap.open(copied_digits, lift=lift, progress=None), message)
+    assert ds.columns["lable"].max() == 0
+    ds.annotate({"zero": np.zeros(len(ds), np.int64)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(recmap.open(copied_digits, lift=["label"])) == 1797
+
+
+def test_a_seed_without_a_shuffle(digits):
+    message = "seed=3 has no effect: shuffle=True is missing"
+    warns(lambda: recmap.Loader(digits, 4, seed=3), message)
+    message = "seed=3 has no effect: the order has its own seed"
+    order = recmap.Shuffled(len(digits), 7)
+    warns(lambda: recmap.Loader(digits, 4, order=order, seed=3), message)
+
+
+def test_an_epoch_without_steps(digits):
+    message = (
+        'there are no steps: last="drop" leaves out a step that is not full, and the 1797 '
+        "positions of an epoch do not fill one"
+    )
+    loader = warns(lambda: recmap.Loader(digits, 1800, last="drop"), message)
+    assert list(loader) == []
+    warns(lambda: recmap.Loader(digits, 600, last="drop", rank=0, world_size=3), message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(recmap.Loader(digits, 1797, last="drop")) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("lable", "did you mean 'label'? its columns are @length, label."),
+        ("", "its columns are @length, label."),
+        (
+            "score",
+            "its columns are @length, label. To add one, open the shards with lift=['score'] and "
+            "rebuild=True.",
+        ),
+    ],
+)
+def test_columns(digits, name, advice):
+    with pytest.raises(KeyError) as raised:
+        digits.columns[name]
+    assert raised.value.advice == advice

@@ -1,0 +1,134 @@
+#include "index/rebuild_advice.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "format/framing.h"
+
+/* With the prefix and what an error adds around it, the command fits in the advice. */
+enum { COMMAND_SIZE = 360, LISTED_MAX = 3, SET_SUFFIX_SIZE = 15 /* -00000-of-00001 */ };
+
+struct command {
+    char text[COMMAND_SIZE];
+    size_t size;
+    bool is_cut; /* a word did not fit or cannot be written */
+};
+
+static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                            "_-./:@%+,=";
+
+/* Adds a word, in quotes if a shell needs them. Quotes within words would be hard to read, and a
+ * backquote would end the command in the advice: such a command is not shown. */
+static void add_word(struct command *command, const char *word) {
+    const char *quote = !word[0] || word[strspn(word, plain)] ? "'" : "";
+    for (const char *c = word; *c; c++)
+        command->is_cut |= *c == '\'' || *c == '`' || (unsigned char)*c < ' ' || *c == 0x7f;
+    size_t room = sizeof command->text - command->size;
+    int size = snprintf(command->text + command->size, room, "%s%s%s%s", command->size ? " " : "",
+                        quote, word, quote);
+    if (size < 0 || (size_t)size >= room) command->is_cut = true;
+    else command->size += (size_t)size;
+}
+
+/* Adds `--option NAME` or, with a separator and a value, `--option NAME=VALUE`. */
+static void add_option(struct command *command, const char *option, const char *name,
+                       const char *separator, const char *value) {
+    char word[COMMAND_SIZE];
+    int size =
+        snprintf(word, sizeof word, "%s%s%s", name, value ? separator : "", value ? value : "");
+    command->is_cut |= size < 0 || (size_t)size >= sizeof word;
+    add_word(command, option);
+    add_word(command, word);
+}
+
+static void add_contents(struct command *command, const struct manifest *manifest) {
+    if (manifest->id_name) add_option(command, "--id", manifest->id_name, "", NULL);
+    for (size_t i = 0; i < manifest->column_count; i++) {
+        const struct manifest_column *column = &manifest->columns[i];
+        command->is_cut |= strchr(column->name, '=') != NULL;
+        add_option(command, "--lift", column->name, "=", column->default_value);
+    }
+    for (size_t i = 0; i < manifest->counted_feature_count; i++) {
+        const struct manifest_counted *counted = &manifest->counted_features[i];
+        const char *element = recmap_element_name(counted->element);
+        if (!element && strchr(counted->name, ':')) element = "";
+        add_option(command, "--count", counted->name, ":", element);
+    }
+    if (manifest->skips_damage) add_option(command, "--on-corrupt", "skip", "", NULL);
+}
+
+/* A shard's name as the command needs it: relative names are relative to the folder of the index.
+ */
+static void add_shard(struct command *command, const struct index_file *index, const char *name) {
+    char path[COMMAND_SIZE];
+    const char *index_path = store_path(index_store(index)), *slash = strrchr(index_path, '/');
+    bool is_whole = name[0] == '/' || strstr(name, "://") || !slash;
+    int size = snprintf(path, sizeof path, "%.*s%s", is_whole ? 0 : (int)(slash - index_path) + 1,
+                        index_path, name);
+    command->is_cut |= size < 0 || (size_t)size >= sizeof path;
+    add_word(command, path);
+}
+
+/* Whether all shards of the index are those of one set, NAME@N[END]. Writes that name. */
+static bool find_set(char name[COMMAND_SIZE], const struct index_shard *shards, size_t count) {
+    char suffix[32];
+    const char *first = shards[0].entry.path;
+    snprintf(suffix, sizeof suffix, "-00000-of-%05zu", count);
+    const char *found = strstr(first, suffix);
+    if (!found || count > 99999) return false;
+    size_t stem_size = (size_t)(found - first);
+    const char *end = found + SET_SUFFIX_SIZE;
+    for (size_t i = 0; i < count; i++) {
+        const char *path = shards[i].entry.path;
+        int size = snprintf(suffix, sizeof suffix, "-%05zu-of-%05zu", i, count);
+        if (strncmp(path, first, stem_size) != 0 ||
+            strncmp(path + stem_size, suffix, (size_t)size) != 0 ||
+            strcmp(path + stem_size + size, end) != 0)
+            return false;
+    }
+    int size = snprintf(name, COMMAND_SIZE, "%.*s@%zu%s", (int)stem_size, first, count, end);
+    return size > 0 && size < COMMAND_SIZE;
+}
+
+/* The framing of the shards is named unless it is the default. A custom one, or several, cannot be
+ * named in a command that works everywhere. */
+static void add_framing(struct command *command, const struct index_shard *shards, size_t count) {
+    const char *name = shards[0].entry.framing;
+    for (size_t i = 1; i < count; i++)
+        command->is_cut |= strcmp(shards[i].entry.framing, name) != 0;
+    command->is_cut |= shards[0].framing->custom != NULL;
+    if (strcmp(name, "tfrecord") != 0) add_option(command, "--framing", name, "", NULL);
+}
+
+static void add_shards(struct command *command, const struct index_file *index) {
+    size_t count = (size_t)index_manifest(index)->shard_count;
+    const struct index_shard *shards = index_shards(index);
+    char set[COMMAND_SIZE];
+    if (!count) {
+        command->is_cut = true;
+        return;
+    }
+    add_framing(command, shards, count);
+    add_option(command, "-o", store_path(index_store(index)), "", NULL);
+    if (count > 1 && find_set(set, shards, count)) add_shard(command, index, set);
+    else if (count > LISTED_MAX) command->is_cut = true;
+    else
+        for (size_t i = 0; i < count; i++) add_shard(command, index, shards[i].entry.path);
+}
+
+void index_advise_rebuild(recmap_error *error, const struct index_file *index,
+                          struct rebuild_option option, const char *prefix) {
+    struct command command = {"recmap index", strlen("recmap index"), false};
+    if (option.name) add_option(&command, option.name, option.argument, "", NULL);
+    struct command simple = command;
+    if (index && !index_manifest(index)->extracted_by_caller) {
+        add_contents(&command, index_manifest(index));
+        add_shards(&command, index);
+        bool fits = strlen(prefix) + command.size + sizeof "``" <= sizeof error->advice;
+        if (!command.is_cut && fits) simple = command;
+    }
+    fail_advise(error, "%s`%s`", prefix, simple.is_cut ? "recmap index" : simple.text);
+}
