@@ -7,6 +7,7 @@
 
 #include "dataset/batch.h"
 #include "dataset/parallel.h"
+#include "dataset/ranges.h"
 
 /* As recmap_dataset_gather, but on the calling thread alone, even if the batch is set to use
  * several threads. */
@@ -28,30 +29,6 @@ recmap_status dataset_fetch(struct overlap *fetched, recmap_batch *batch, recmap
 recmap_status dataset_request_records(size_t *slots, size_t *record_count, recmap_batch *batch,
                                       const recmap_dataset *dataset, const recmap_piece *pieces,
                                       size_t count, recmap_error *error);
-
-/* Bytes [begin, end) of a payload. */
-struct payload_range {
-    uint64_t begin;
-    uint64_t end;
-    size_t next; /* index of another range of the same record, or SIZE_MAX */
-};
-
-/* How to read a record, and afterwards how it was read. */
-struct gather_part {
-    bool is_partial;    /* reading the ranges is enough: the bytes were checked before. Gathering
-                         * clears this if it reads the record as a whole nevertheless */
-    size_t first_range; /* index, or SIZE_MAX */
-    /* Of the payload in the frame. An input if is_partial is set; otherwise set for a record that
-     * was copied, and UINT64_MAX for one that is mapped. */
-    uint64_t payload_offset;
-    uint64_t payload_size;
-};
-
-struct gather_parts {
-    struct gather_part *records; /* of each requested record */
-    struct payload_range *ranges;
-    size_t range_count;
-};
 
 /* Gathers the requested records. A long record that was verified before is not checked again. Bytes
  * of a record that is still partial afterwards are undefined outside its ranges. */

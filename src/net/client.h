@@ -2,7 +2,9 @@
 #ifndef RECMAP_NET_CLIENT_H
 #define RECMAP_NET_CLIENT_H
 
-#include "net/remote.h"
+#include "net/remote_identity.h"
+#include "net/storage.h"
+#include "os/source.h"
 
 enum { CLIENT_RANGES_MAX = 128, CLIENT_SIZE_MAX = 32 << 20 }; /* of one call of the client's read */
 

@@ -2,16 +2,10 @@
 #ifndef RECMAP_NET_REMOTE_H
 #define RECMAP_NET_REMOTE_H
 
+#include "net/remote_identity.h"
 #include "net/storage.h"
 #include "os/list.h"
 #include "os/source.h"
-
-/* The version of an object that is expected. */
-struct remote_identity {
-    uint64_t size;
-    int64_t mtime_ns;
-    const char *etag; /* "": not known */
-};
 
 /* Opens an object. With `expected`, no request is made: each read then compares the object with
  * what is expected, and STALE says that it is another one. With NULL, one request finds out size,

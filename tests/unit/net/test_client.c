@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "net/client.h"
+#include "net/remote.h"
 
 enum { OBJECT_SIZE = 100000 };
 
