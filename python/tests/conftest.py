@@ -130,11 +130,14 @@ def plugin(tmp_path_factory):
 def no_environment(monkeypatch):
     """Credentials and endpoints of this machine are not those of the tests."""
     for name in list(os.environ):
-        if name.startswith(("AWS_", "AZURE_", "HADOOP_")) or name.lower().endswith("_proxy"):
+        if name.startswith(
+            ("AWS_", "AZURE_", "HADOOP_", "GCE_", "GOOGLE_")
+        ) or name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/does/not/exist")
     monkeypatch.setenv("AWS_CONFIG_FILE", "/does/not/exist")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("NO_GCE_CHECK", "true")
 
 
 @pytest.fixture

@@ -257,7 +257,8 @@ static recmap_status fail_no_keys(enum url_scheme scheme, recmap_error *error) {
     fail_advise(error,
                 scheme == URL_GS
                     ? "pass the storage options key and secret (an HMAC key) or token (an access "
-                      "token), or anonymous=true for a public bucket"
+                      "token), or anonymous=true for a public bucket, or use a machine with a "
+                      "service account"
                     : "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE, or pass the "
                       "storage options key and secret, or anonymous=true for a public bucket");
     return RECMAP_INVALID;
@@ -310,13 +311,13 @@ recmap_status address_authorize(struct authorization *authorization, const struc
         return RECMAP_OK;
     const char *key = storage_options_get(options, OPTION_KEY);
     const char *secret = storage_options_get(options, OPTION_SECRET);
-    const char *token = storage_options_get(options, OPTION_TOKEN);
+    const char *token = storage_options_get(
+        options, options->is_explicit[OPTION_TOKEN] ? OPTION_TOKEN : OPTION_GOOGLE_TOKEN);
     /* Keys in the environment are those of S3. */
     bool has_keys = key[0] && secret[0] &&
                     (address->scheme == URL_S3 || options->is_explicit[OPTION_KEY]);
     if (has_keys) return sign(authorization, address, options, seconds, error);
-    if (address->scheme != URL_GS || !options->is_explicit[OPTION_TOKEN])
-        return fail_no_keys(address->scheme, error);
+    if (address->scheme != URL_GS || !token[0]) return fail_no_keys(address->scheme, error);
     char bearer[AUTHORIZATION_MAX + 2048];
     int size = snprintf(bearer, sizeof bearer, "Bearer %s", token);
     bool fits = size < (int)sizeof bearer && add_line(authorization, "Authorization", bearer);

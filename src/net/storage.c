@@ -154,6 +154,17 @@ recmap_status storage_set_role(recmap_storage *storage, const struct role_creden
     return status;
 }
 
+recmap_status storage_set_google_token(recmap_storage *storage, const char *token,
+                                       recmap_error *error) {
+    struct storage_options fresh = {0};
+    RETURN_IF_FAILED(storage_options_keep(&fresh, OPTION_GOOGLE_TOKEN, token, error));
+    process_lock();
+    storage_options_swap(&storage->options, &fresh, OPTION_GOOGLE_TOKEN);
+    process_unlock();
+    storage_options_deinit(&fresh);
+    return RECMAP_OK;
+}
+
 /* The new values are complete before the lock is taken, and the old ones are freed after it. */
 recmap_status recmap_storage_renew(recmap_storage *storage, const recmap_credentials *credentials,
                                    recmap_error *error) {

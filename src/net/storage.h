@@ -31,6 +31,7 @@ struct recmap_storage {
     struct signed_urls urls;
     bool is_complete; /* the environment was read */
     struct role_state role;
+    struct role_state google;
     struct request_window window;
     unsigned run_count; /* calls of transfer_run that share the window, in `process` */
     long process;
@@ -53,6 +54,10 @@ recmap_status storage_copy_options(struct storage_options *copy, recmap_storage 
 /* Replaces the keys by credentials of a role. Errors: INVALID, NO_MEMORY. */
 recmap_status storage_set_role(recmap_storage *storage, const struct role_credentials *role,
                                recmap_error *error);
+
+/* Replaces the token for gs:// that Google's metadata service issued. Errors: NO_MEMORY. */
+recmap_status storage_set_google_token(recmap_storage *storage, const char *token,
+                                       recmap_error *error);
 
 /* Copies the query that requests for a web URL need; NULL if there is none. The caller erases and
  * frees it. Errors: NO_MEMORY. */

@@ -62,7 +62,7 @@ static const struct option_name *find_name(const char *name) {
     return NULL;
 }
 
-/* Every option has a name. */
+/* The option has a name. */
 static const struct option_name *find_option(enum storage_option option) {
     const struct option_name *entry = names;
     while (entry->option != option) entry++;
@@ -356,6 +356,11 @@ recmap_status storage_options_copy(struct storage_options *copy,
         return fail_memory(error);
     }
     return RECMAP_OK;
+}
+
+recmap_status storage_options_keep(struct storage_options *options, enum storage_option option,
+                                   const char *value, recmap_error *error) {
+    return put(options, option, value, strlen(value), error);
 }
 
 void storage_options_swap(struct storage_options *a, struct storage_options *b,

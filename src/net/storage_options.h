@@ -23,6 +23,7 @@ enum storage_option {
     OPTION_CA_BUNDLE,
     OPTION_PROXY,
     OPTION_TIMEOUT,
+    OPTION_GOOGLE_TOKEN, /* from the metadata service: it has no name */
     OPTION_COUNT,
 };
 
@@ -52,6 +53,10 @@ recmap_status storage_options_check_hadoop(const struct storage_options *options
 /* Copies all options. On failure, `copy` has none. Errors: NO_MEMORY. */
 recmap_status storage_options_copy(struct storage_options *copy,
                                    const struct storage_options *options, recmap_error *error);
+
+/* Sets an option without a name. Errors: NO_MEMORY. */
+recmap_status storage_options_keep(struct storage_options *options, enum storage_option option,
+                                   const char *value, recmap_error *error);
 
 /* Exchanges the values of an option. */
 void storage_options_swap(struct storage_options *a, struct storage_options *b,

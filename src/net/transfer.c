@@ -11,6 +11,7 @@
 #include "net/blocked.h"
 #include "net/certificates.h"
 #include "net/curl_library.h"
+#include "net/google_token.h"
 #include "net/redirect.h"
 #include "net/role.h"
 #include "net/transfer_verdict.h"
@@ -545,10 +546,17 @@ static bool prepare_slots(struct run *run) {
 }
 
 /* Requests of one call are for shards of one data set: almost always in one store. */
-static bool uses_amazon(const struct transfer_request *requests, size_t count) {
+static bool uses(const struct transfer_request *requests, size_t count, const char *scheme) {
     for (size_t i = 0; i < count; i++)
-        if (!strncmp(requests[i].name, "s3://", 5)) return true;
+        if (!strncmp(requests[i].name, scheme, strlen(scheme))) return true;
     return false;
+}
+
+static recmap_status prepare_credentials(recmap_storage *storage,
+                                         const struct transfer_request *requests, size_t count,
+                                         recmap_error *error) {
+    if (uses(requests, count, "s3://")) RETURN_IF_FAILED(role_prepare(storage, error));
+    return uses(requests, count, "gs://") ? google_token_prepare(storage, error) : RECMAP_OK;
 }
 
 recmap_status transfer_run(size_t *failed_index, recmap_storage *storage,
@@ -557,7 +565,7 @@ recmap_status transfer_run(size_t *failed_index, recmap_storage *storage,
     *failed_index = 0;
     RETURN_IF_FAILED(storage_prepare(storage, error));
     RETURN_IF_FAILED(curl_library_load(error));
-    if (uses_amazon(requests, count)) RETURN_IF_FAILED(role_prepare(storage, error));
+    RETURN_IF_FAILED(prepare_credentials(storage, requests, count, error));
     struct run run = {.storage = storage,
                       .transfer = join(storage),
                       .requests = requests,

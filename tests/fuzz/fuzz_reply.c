@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
+#include "protocol/access_token.h"
 #include "protocol/hdfs_reply.h"
 #include "protocol/list_reply.h"
 #include "protocol/reply.h"
@@ -93,6 +94,11 @@ static void check_roles(const char *body, size_t size) {
     struct role_credentials role;
     if (role_reply_read_json(&role, body, size)) check_role(&role);
     if (role_reply_read_xml(&role, body, size)) check_role(&role);
+    struct access_token token;
+    if (!access_token_read(&token, body, size)) return;
+    check(token.text[0] && token.lifetime_s > 0 && token.lifetime_s <= 86400);
+    for (const char *c = token.text; *c; c++)
+        check((unsigned char)*c > 0x20 && (unsigned char)*c < 0x7f);
 }
 
 /* The next number of the line; any text is some number. */
