@@ -284,10 +284,9 @@ class Loader(Generic[Batch]):
         self._times = TransformTimes()
 
     def _create(self, order: _recmap.Order, batch_size: int) -> _recmap.Loader:
-        rest: tuple[Any, ...] = (self._rank, self._world_size, self._last, *self._reading)
-        return _recmap.Loader(
-            self.dataset._handle, order, batch_size, *rest, self._epoch_limit() or 0
-        )
+        share = self._rank, self._world_size, self._last
+        rest: tuple[Any, ...] = (*share, *self._reading, self._epoch_limit() or 0)
+        return _recmap.Loader(self.dataset._handle, order, batch_size, *rest)
 
     @staticmethod
     def _order_of(dataset: Dataset, order: Order | None, shuffle: bool, seed: int) -> Order:
