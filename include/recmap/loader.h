@@ -205,6 +205,22 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_get_skipped(recmap_skipp
                                                                     size_t first,
                                                                     recmap_error *error);
 
+/* What a whole epoch of one rank requests of remote shards, without a cache. */
+typedef struct recmap_request_estimate {
+    uint64_t request_count;
+    uint64_t byte_count;      /* requested, with the gaps between records that share a request */
+    uint64_t used_byte_count; /* of the records, with their framing */
+    int is_exact;             /* all batches were counted; 0: some, and the others estimated */
+} recmap_request_estimate;
+
+/* Counts the requests of the loader's epoch, by running the order and merging the records of each
+ * batch as gathering does. No shard is read, and the loader does not move. All counts are 0 for a
+ * local data set. Records of compressed shards are left out. If some shards are local, they are
+ * counted as if they were remote. Errors: INVALID for a row order, or in a child; CORRUPT for a
+ * damaged index; NO_MEMORY; CANCELLED. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_estimate_requests(
+    recmap_request_estimate *estimate, const recmap_loader *loader, recmap_error *error);
+
 #ifdef __cplusplus
 }
 #endif

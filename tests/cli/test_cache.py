@@ -49,6 +49,30 @@ class Cache(CliTest):
         self.assertEqual(self.cached("find", "a.rmx", "digit-00007"), b"digit-00007\t7\n")
         self.assertEqual(self.server.requests, [])
 
+    def test_info_counts_requests(self):
+        """The digits are small, so a batch makes a request for each shard."""
+        found = json.loads(self.run_recmap("info", "--json", "a.rmx", "--batch", "100").out)
+        rows = {row["order"]: row for row in found["requests"]}
+        self.assertEqual(list(rows), ["shuffled", "windowed", "sequential"])
+        self.assertEqual(rows["shuffled"]["requests"], 18 * 4)
+        self.assertEqual(rows["sequential"]["requests"], 18 + 3)
+        self.assertEqual((rows["windowed"]["block"], rows["windowed"]["window"]), (100, 1))
+        self.assertEqual(rows["sequential"]["used_bytes"], found["bytes"])
+        self.assertTrue(rows["shuffled"]["exact"])
+        out = self.run_recmap("info", "a.rmx").out.decode()
+        self.assertIn("requests     of an epoch, in batches of 256 records, without a cache:", out)
+        self.assertIn("windowed: recmap.Windowed(n, block=256, window=1)", out)
+        self.assertEqual(self.server.requests, [])
+        for wrong in ("0", "x", "-1"):
+            self.assertEqual(self.run_recmap("info", "a.rmx", "--batch", wrong).status, 2)
+
+    def test_info_counts_no_requests_of_local_shards(self):
+        self.run_recmap("index", self.path("served/train"), "-o", "local.rmx")
+        self.assertIsNone(
+            json.loads(self.run_recmap("info", "--json", "local.rmx").out)["requests"]
+        )
+        self.assertNotIn(b"requests", self.run_recmap("info", "local.rmx").out)
+
     def test_an_index_in_the_store_is_read_through_the_cache(self):
         os.rename(self.path("a.rmx"), self.path("served/train/a.rmx"))
         whole = self.cached("cat", "s3://train/a.rmx", "--format", "raw")

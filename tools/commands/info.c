@@ -6,16 +6,20 @@
 #include <recmap/dataset.h>
 
 #include "commands/commands.h"
+#include "orders/request_table.h"
 #include "records/view.h"
 #include "terminal/message.h"
 
-enum { OPTION_SHARDS = ARGS_LONG, OPTION_JSON };
+enum { OPTION_SHARDS = ARGS_LONG, OPTION_JSON, OPTION_BATCH };
+
+enum { BATCH_DEFAULT = 256, BATCH_MAX = 1 << 20 };
 
 /* Keeps the text output short; --json lists all damage. */
 enum { DAMAGE_SHOWN_MAX = 20 };
 
 static const struct option options[] = {{"shards", no_argument, NULL, OPTION_SHARDS},
                                         {"json", no_argument, NULL, OPTION_JSON},
+                                        {"batch", required_argument, NULL, OPTION_BATCH},
                                         {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {NULL, 0, NULL, 0}};
 
@@ -167,8 +171,16 @@ static void print_selection(const struct view *view, const char *path) {
            plural(view->count));
 }
 
-static recmap_status print_human(const struct view *view, const char *path, bool with_shards,
-                                 recmap_error *error) {
+/* What the command was asked for. */
+struct info_request {
+    bool with_shards;
+    bool as_json;
+    uint64_t batch_size;
+};
+
+static recmap_status print_human(const struct view *view, const char *path,
+                                 const struct info_request *request, recmap_error *error) {
+    struct request_table requests;
     recmap_dataset *dataset = view->dataset;
     const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
     if (view->selection) print_selection(view, path);
@@ -176,45 +188,64 @@ static recmap_status print_human(const struct view *view, const char *path, bool
     RETURN_IF_FAILED(print_columns(dataset, info, error));
     RETURN_IF_FAILED(print_counts(dataset, info, error));
     RETURN_IF_FAILED(print_compressed(dataset, error));
+    RETURN_IF_FAILED(request_table_fill(&requests, dataset, request->batch_size, error));
+    request_table_print(&requests);
     RETURN_IF_FAILED(print_damage(dataset, info, error));
-    if (with_shards) RETURN_IF_FAILED(print_shards(dataset, info->shard_count, error));
+    if (request->with_shards) RETURN_IF_FAILED(print_shards(dataset, info->shard_count, error));
     return RECMAP_OK;
 }
 
 /* The document of the index. That of a selection begins with its own number of records, and that of
  * the index becomes "total_records". */
-static recmap_status print_json(const struct view *view, bool with_shards, recmap_error *error) {
+static recmap_status print_json(const struct view *view, const struct info_request *request,
+                                recmap_error *error) {
     static const char records[] = "{\"records\":";
+    struct request_table requests;
     recmap_text text = RECMAP_TEXT_INIT;
-    recmap_status status = recmap_dataset_info_to_json(&text, view->dataset, with_shards, error);
-    if (status == RECMAP_OK && view->selection && !strncmp(text.data, records, strlen(records)))
-        printf("%s%" PRIu64 ",\"ordered\":%s,\"total_records\":%s\n", records, view->count,
-               recmap_selection_is_set(view->selection) ? "false" : "true",
-               text.data + strlen(records));
-    else if (status == RECMAP_OK) puts(text.data);
+    RETURN_IF_FAILED(request_table_fill(&requests, view->dataset, request->batch_size, error));
+    RETURN_IF_FAILED(
+        recmap_dataset_info_to_json(&text, view->dataset, request->with_shards, error));
+    const char *rest = text.data;
+    if (view->selection && !strncmp(rest, records, strlen(records))) {
+        printf("%s%" PRIu64 ",\"ordered\":%s,\"total_records\":", records, view->count,
+               recmap_selection_is_set(view->selection) ? "false" : "true");
+        rest += strlen(records);
+    }
+    printf("%.*s,\"requests\":", (int)(strlen(rest) - 1), rest); /* without the last brace */
+    request_table_print_json(&requests);
+    puts("}");
     recmap_text_deinit(&text);
-    return status;
+    return RECMAP_OK;
+}
+
+/* Returns ARGS_END, or the exit status. */
+static int read_options(struct info_request *request, struct args *args) {
+    for (int option; (option = args_next(args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return args->exit_status;
+        if (option == OPTION_SHARDS) request->with_shards = true;
+        else if (option == OPTION_JSON) request->as_json = true;
+        else if (!args_number(args, "--batch", optarg, BATCH_MAX, &request->batch_size)) return 2;
+    }
+    if (!request->batch_size) return args_usage_error(args, "--batch must be at least 1");
+    if (args->operand_count > 1) return args_usage_error(args, "only one index can be given");
+    return ARGS_END;
 }
 
 static int run(int argc, char **argv) {
     struct args args;
-    bool with_shards = false, as_json = false;
+    struct info_request request = {.batch_size = BATCH_DEFAULT};
     args_init(&args, &cmd_info, options, argc, argv);
-    for (int option; (option = args_next(&args)) != ARGS_END;) {
-        if (option == ARGS_STOP) return args.exit_status;
-        if (option == OPTION_SHARDS) with_shards = true;
-        else as_json = true;
-    }
-    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
+    int exit_status = read_options(&request, &args);
+    if (exit_status != ARGS_END) return exit_status;
     struct view view;
-    int exit_status = view_open(&view, &args);
+    exit_status = view_open(&view, &args);
     if (exit_status) {
         view_close(&view);
         return exit_status;
     }
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = as_json ? print_json(&view, with_shards, &error)
-                                   : print_human(&view, args.operands[0], with_shards, &error);
+    recmap_status status = request.as_json ? print_json(&view, &request, &error)
+                                           : print_human(&view, args.operands[0], &request, &error);
     view_close(&view);
     return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
 }
@@ -223,10 +254,12 @@ static const char help[] =
     "usage: recmap info [OPTION]... NAME.rmx|NAME.rmv\n"
     "\n"
     "Describes an index: records, shards, bytes, ids, columns, counts, damage. No shard is read.\n"
-    "For a selection, also how many records it has.\n"
+    "For a selection, also how many records it has. For shards in a remote store, also how many\n"
+    "requests an epoch makes, by its order.\n"
     "\n"
     "      --shards           also list the shards: first record, records, bytes, path\n"
     "      --json             print one JSON document\n"
+    "      --batch B          requests: the records of a batch; default: 256\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
     "      --help             print this help\n";
 

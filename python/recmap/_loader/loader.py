@@ -555,6 +555,23 @@ class Loader(Generic[Batch]):
         names = "epoch", "position", "number", "substitute"
         return [dict(zip(names, row, strict=True)) for row in self._loader.skipped()]
 
+    def estimate_requests(self) -> dict[str, int]:
+        """How many requests this rank makes to a remote store in the whole current epoch.
+
+        Runs the order and merges the records of each batch as reading does. No shard is read.
+        "requests" and "bytes": what is requested without a cache. "used_bytes": of that, the
+        records with their framing. "exact": whether every batch was counted; if not, the figures
+        are estimated from some of them. All are 0 for local shards; records of compressed shards
+        are left out.
+
+        >>> recmap.Loader(digits(), 256).estimate_requests()["requests"]
+        0
+
+        Raises:
+            ValueError: the order gives rows.
+        """
+        return self._loader.estimate_requests()
+
     def close(self) -> None:
         """Ends the iteration and all threads. A later `for` starts them again."""
         pipeline = self._pipeline

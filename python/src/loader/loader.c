@@ -366,6 +366,24 @@ static PyObject *load(PyObject *object, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
+static PyObject *estimate_requests(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct loader_object *self = (struct loader_object *)object;
+    recmap_request_estimate found;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    lock(self);
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_loader_estimate_requests(&found, self->loader, &error);
+    Py_END_ALLOW_THREADS
+    unlock(self);
+    if (status != RECMAP_OK) return raise_error(&error);
+    return Py_BuildValue("{sKsKsKsN}", "requests", (unsigned long long)found.request_count, "bytes",
+                         (unsigned long long)found.byte_count, "used_bytes",
+                         (unsigned long long)found.used_byte_count, "exact",
+                         PyBool_FromLong(found.is_exact));
+}
+
 static PyObject *statistics(PyObject *object, PyObject *unused) {
     (void)unused;
     recmap_loader_statistics found;
@@ -480,6 +498,7 @@ static PyMethodDef methods[] = {
     {"close", locked_close_iteration, METH_NOARGS, NULL},
     {"statistics", statistics, METH_NOARGS, NULL},
     {"skipped", skipped, METH_NOARGS, NULL},
+    {"estimate_requests", estimate_requests, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -69,6 +69,49 @@ def test_a_loader_requests_nothing_after_its_last_epoch(remote, server, threads)
     assert sorted(server.ranges()) == expected
 
 
+@pytest.mark.parametrize("batch_size", [1, 15])
+@pytest.mark.parametrize("kind", ["Shuffled", "Windowed", "Sequential"])
+def test_estimated_requests_are_those_of_a_loader(kind, batch_size, server, tmp_path):
+    random = np.random.default_rng(4)
+    for name in ("a", "b"):
+        with recmap.Writer(server.folder / "train" / f"{name}.part") as writer:
+            for size in random.integers(1000, 60000, 40):
+                writer.write(bytes(int(size)))
+    ds = recmap.open(
+        "s3://train/*.part", index=tmp_path / "parts.rmx", storage_options=server.options()
+    )
+    order = {
+        "Shuffled": lambda: recmap.Shuffled(len(ds), seed=5),
+        "Windowed": lambda: recmap.Windowed(len(ds), block=10, window=2, seed=5),
+        "Sequential": lambda: recmap.Sequential(len(ds)),
+    }[kind]()
+    server.requests.clear()
+    with recmap.Loader(ds, batch_size, order=order, epochs=1) as loader:
+        estimate = loader.estimate_requests()
+        assert server.requests == []
+        assert sum(len(batch) for batch in loader) == len(ds)
+    ranges = [tuple(map(int, r.removeprefix("bytes=").split("-"))) for r in server.ranges()]
+    assert estimate == {
+        "requests": len(ranges),
+        "bytes": sum(last - first + 1 for first, last in ranges),
+        "used_bytes": sum(f.stat().st_size for f in server.folder.glob("train/*.part")),
+        "exact": True,
+    }
+
+
+def test_requests_of_many_records_are_estimated_from_some(server, tmp_path):
+    path = server.folder / "train" / "many.part"
+    count = 300_000
+    with recmap.Writer(path) as writer:
+        for _ in range(count):
+            writer.write(b"x")
+    options = server.options()
+    ds = recmap.open("s3://train/many.part", index=tmp_path / "m.rmx", storage_options=options)
+    found = recmap.Loader(ds, 1, shuffle=True).estimate_requests()
+    size = path.stat().st_size
+    assert found == {"requests": count, "bytes": size, "used_bytes": size, "exact": False}
+
+
 def test_opening_needs_no_request_and_reading_one_record_needs_one(remote, server):
     again = pickle.loads(pickle.dumps(remote))
     assert server.requests == []
