@@ -206,12 +206,13 @@ def _rebuild_call(command: str) -> str:
     given = [_quoted(shards[0]) if len(shards) == 1 else _quoted(shards)]
     given += [f"index={_quoted(value)}" for name, value in options if name == "o"]
     given += [f"id={_quoted(value)}" for name, value in options if name == "id"]
-    lifts = dict(value.partition("=")[::2] for name, value in options if name == "lift")
+    parts = [value.partition("=") for name, value in options if name == "lift"]
+    lifts = {feature: default for feature, _, default in parts}
     if lifts:
         defaults = {name: value or None for name, value in lifts.items()}
         given.append(f"lift={_quoted(defaults if any(lifts.values()) else list(lifts))}")
     texts = (value if ":" in value else f"{value}:" for name, value in options if name == "count")
-    counts = dict(text.rpartition(":")[::2] for text in texts)
+    counts = {feature: dtype for feature, _, dtype in (text.rpartition(":") for text in texts)}
     if counts:
         dtypes = {name: value or None for name, value in counts.items()}
         given.append(f"count={_quoted(dtypes if any(counts.values()) else list(counts))}")

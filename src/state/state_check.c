@@ -134,22 +134,22 @@ static void comparison_deinit(struct comparison *comparison) {
     free(comparison->our_order);
 }
 
-/* Both descriptions are shortened: what is here may be another state's. */
+/* Both descriptions are shortened: what is here may be another state's. The caller deinitialises
+ * the comparison, also after a failure. */
 static recmap_status comparison_init(struct comparison *comparison, const recmap_state *state,
                                      const recmap_state_info *expected, recmap_error *error) {
     *comparison = (struct comparison){.our_order = NULL};
     if (copy_info(&comparison->theirs, &comparison->their_order, &state->info) &&
         copy_info(&comparison->ours, &comparison->our_order, expected))
         return RECMAP_OK;
-    comparison_deinit(comparison);
     return fail_memory(error);
 }
 
 recmap_status recmap_state_check(const recmap_state *state, const recmap_state_info *expected,
                                  recmap_error *error) {
     struct comparison comparison;
-    RETURN_IF_FAILED(comparison_init(&comparison, state, expected, error));
-    recmap_status status = check(&comparison.theirs, &comparison.ours, error);
+    recmap_status status = comparison_init(&comparison, state, expected, error);
+    if (status == RECMAP_OK) status = check(&comparison.theirs, &comparison.ours, error);
     comparison_deinit(&comparison);
     return status;
 }
@@ -161,15 +161,19 @@ static uint64_t run_position(const recmap_state_info *info) {
     return info->epoch * count + info->position;
 }
 
-recmap_status recmap_state_check_continued(const recmap_state *state,
-                                           const recmap_state_info *expected, recmap_error *error) {
-    struct comparison comparison;
-    RETURN_IF_FAILED(comparison_init(&comparison, state, expected, error));
-    recmap_state_info *theirs = &comparison.theirs, *ours = &comparison.ours;
+static recmap_status check_continued(recmap_state_info *theirs, const recmap_state_info *ours,
+                                     recmap_error *error) {
     if (theirs->position_count == ours->position_count &&
         description_continues(ours->order, theirs->order, run_position(theirs)))
         theirs->order = ours->order;
-    recmap_status status = check(theirs, ours, error);
+    return check(theirs, ours, error);
+}
+
+recmap_status recmap_state_check_continued(const recmap_state *state,
+                                           const recmap_state_info *expected, recmap_error *error) {
+    struct comparison comparison;
+    recmap_status status = comparison_init(&comparison, state, expected, error);
+    if (status == RECMAP_OK) status = check_continued(&comparison.theirs, &comparison.ours, error);
     comparison_deinit(&comparison);
     return status;
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +48,8 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
         known = f"its columns are {', '.join(self._types)}."
         if not isinstance(name, str) or not name or name.startswith("@"):
             return known  # no column can have this name
+        import difflib  # only for messages
+
         near = difflib.get_close_matches(name, self._types, 1)
         if near:
             return f"did you mean {near[0]!r}? {known}"
