@@ -45,12 +45,13 @@ typedef struct recmap_credentials {
     const char *secret; /* with `key` */
     const char *token;  /* with `key`, or alone */
     const char *sas;
+    const char *delegation; /* the delegation token for HDFS */
 } recmap_credentials;
 
 /* Replaces the credentials of a storage: `key`, `secret` and `token` together, if any of them is
- * given, and `sas`, if it is given. Unlike recmap_storage_set, it may be called at any time and
- * from any thread. Requests that begin later use the new credentials. Errors: INVALID, NO_MEMORY.
- */
+ * given, and each of `sas` and `delegation` that is given. Unlike recmap_storage_set, it may be
+ * called at any time and from any thread. Requests that begin later use the new credentials.
+ * Errors: INVALID, NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_renew(
     recmap_storage *storage, const recmap_credentials *credentials, recmap_error *error);
 

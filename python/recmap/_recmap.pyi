@@ -39,7 +39,12 @@ def clients_stop() -> None: ...
 def storage_is_used(storage: Any) -> bool: ...
 def storage_share(storage: Any) -> Any: ...
 def storage_renew(
-    storage: Any, key: str | None, secret: str | None, token: str | None, sas: str | None
+    storage: Any,
+    key: str | None,
+    secret: str | None,
+    token: str | None,
+    sas: str | None,
+    delegation: str | None,
 ) -> None: ...
 def state_create(
     fingerprint: bytes, records: int, positions: int, epoch: int, position: int, order: str

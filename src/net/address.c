@@ -151,13 +151,11 @@ static recmap_status address_of_web(struct address *address, const struct url *u
     return RECMAP_OK;
 }
 
-/* A token stands for a user, so the name is only sent without one. A token in the environment of
- * AWS is not one of HDFS. */
+/* A delegation token stands for a user, so the name is only sent without one. The option `token`
+ * is for s3:// and gs://: any host that a URL names would get it here. */
 static bool add_user(struct address *address, const struct storage_options *options) {
     const char *user = storage_options_get(options, OPTION_USER);
-    const char *token = options->is_explicit[OPTION_TOKEN]
-                            ? storage_options_get(options, OPTION_TOKEN)
-                            : storage_options_get(options, OPTION_DELEGATION);
+    const char *token = storage_options_get(options, OPTION_DELEGATION);
     if (token[0])
         return add(address, "&delegation=") && add_encoded(address, token, strlen(token), false);
     return !user[0] ||

@@ -129,7 +129,8 @@ static recmap_status take_credentials(struct storage_options *options,
     RETURN_IF_FAILED(set_if_given(options, "key", credentials->key, error));
     RETURN_IF_FAILED(set_if_given(options, "secret", credentials->secret, error));
     RETURN_IF_FAILED(set_if_given(options, "token", credentials->token, error));
-    return set_if_given(options, "sas", credentials->sas, error);
+    RETURN_IF_FAILED(set_if_given(options, "sas", credentials->sas, error));
+    return set_if_given(options, "delegation", credentials->delegation, error);
 }
 
 static void swap_keys(recmap_storage *storage, struct storage_options *fresh) {
@@ -142,7 +143,8 @@ static void swap_keys(recmap_storage *storage, struct storage_options *fresh) {
 recmap_status storage_set_role(recmap_storage *storage, const struct role_credentials *role,
                                recmap_error *error) {
     struct storage_options fresh = {0};
-    const recmap_credentials credentials = {role->key, role->secret, role->token, NULL};
+    const recmap_credentials credentials = {
+        .key = role->key, .secret = role->secret, .token = role->token};
     recmap_status status = take_credentials(&fresh, &credentials, error);
     for (int i = 0; i < OPTION_COUNT; i++) fresh.is_explicit[i] = false;
     if (status == RECMAP_OK) {
@@ -177,6 +179,8 @@ recmap_status recmap_storage_renew(recmap_storage *storage, const recmap_credent
             storage->role.is_managed = false;
         }
         if (credentials->sas) storage_options_swap(&storage->options, &fresh, OPTION_SAS);
+        if (credentials->delegation)
+            storage_options_swap(&storage->options, &fresh, OPTION_DELEGATION);
         process_unlock();
     }
     storage_options_deinit(&fresh);

@@ -132,8 +132,8 @@ static int errno_of(const struct slot *slot) {
 
 static const char *advice_if_denied(const struct slot *slot) {
     if (is_hdfs(slot))
-        return "check the permissions of the file, and the storage options user and token: a "
-               "cluster with Kerberos needs a delegation token";
+        return "check the permissions of the file, and the storage options user and "
+               "delegation: a cluster with Kerberos needs a delegation token";
     if (strncmp(slot->run->requests[slot->index].name, "http", 4) != 0)
         return "check the credentials and their permission to read this object";
     return "if the URL must be signed, or its signature has expired, pass a newly signed URL as "

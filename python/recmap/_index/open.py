@@ -215,10 +215,10 @@ def open(
             also in the spellings of fsspec. Environment variables (AWS_ACCESS_KEY_ID and so on)
             are the defaults.
         credentials: a callable without arguments that returns credentials which expire: a mapping
-            with "key", "secret" and "token", or "token", or "sas", or "urls", presigned URLs; and
-            "expires", a datetime, an ISO text or seconds since 1970. It is called again five
-            minutes before that, in a thread of its own, once for all data sets of a process. To
-            pickle the data set, it must be picklable.
+            with "key", "secret" and "token", or "token", or "sas", or "delegation", or "urls",
+            presigned URLs; and "expires", a datetime, an ISO text or seconds since 1970. It is
+            called again five minutes before that, in a thread of its own, once for all data sets of
+            a process. To pickle the data set, it must be picklable.
         fs: a filesystem of fsspec, or a store of obstore, that reads the shards instead of recmap,
             for stores that recmap does not know (docs/remote.md). A name without a scheme is a path
             in it, except that of an ``.rmx``, which is a local file. Slower than recmap's own

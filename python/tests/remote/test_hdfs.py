@@ -144,11 +144,10 @@ def test_only_folders_that_can_match_are_listed(hdfs, tmp_path):
 # ---- Users and tokens.
 
 
-@pytest.mark.parametrize("name", ["token", "delegation"])
-def test_a_token_reaches_the_namenode_only(name, hdfs, digits, tmp_path):
+def test_a_token_reaches_the_namenode_only(hdfs, digits, tmp_path):
     hdfs.namenode.token = TOKEN
     source = f"{hdfs.url}/data/train/digits-*.tfrecord"
-    options = {name: TOKEN, "user": "alice"}
+    options = {"delegation": TOKEN, "user": "alice"}
     ds = recmap.open(source, index=tmp_path / "a.rmx", storage_options=options, progress=None)
     assert bytes(ds[700]) == bytes(digits[700])
     assert all("HAAEYWxpY2U%2B%2Fsecret" in path for path in paths_of(hdfs.namenode))
@@ -160,11 +159,30 @@ def test_a_token_reaches_the_namenode_only(name, hdfs, digits, tmp_path):
 
 def test_a_wrong_token_is_not_quoted(hdfs, tmp_path):
     hdfs.namenode.token = "another"
-    options = {"token": TOKEN}
+    options = {"delegation": TOKEN}
     source = f"{hdfs.url}/data/train/digits-00000-of-00004.tfrecord"
     with pytest.raises(PermissionError, match=r"HTTP 403 InvalidToken") as error:
         recmap.open(source, index=tmp_path / "a.rmx", storage_options=options, progress=None)
-    assert "delegation token" in str(error.value) and "secret" not in str(error.value)
+    assert "options user and delegation" in str(error.value) and "secret" not in str(error.value)
+
+
+def test_the_token_of_another_store_is_not_sent(hdfs, digits, tmp_path):
+    source = f"{hdfs.url}/data/train/digits-*.tfrecord"
+    options = {"token": TOKEN, "key": "of-amazon", "secret": "of-amazon", "user": "alice"}
+    ds = recmap.open(source, index=tmp_path / "a.rmx", storage_options=options, progress=None)
+    assert bytes(ds[700]) == bytes(digits[700])
+    requests = hdfs.namenode.requests + hdfs.datanode.requests
+    assert all("secret" not in path and "of-amazon" not in path for path, _ in requests)
+    assert all("delegation" not in path and "user.name=alice" in path for path, _ in requests)
+    assert all(headers["Authorization"] is None for _, headers in requests)
+
+
+def test_a_callable_provides_the_token(hdfs, digits, tmp_path):
+    hdfs.namenode.token = TOKEN
+    options = {"credentials": lambda: {"delegation": TOKEN}, "progress": None}
+    source = f"{hdfs.url}/data/train/digits-*.tfrecord"
+    ds = recmap.open(source, index=tmp_path / "a.rmx", **options)
+    assert bytes(ds[700]) == bytes(digits[700])
 
 
 def test_the_environment_names_user_and_token(hdfs, tmp_path, monkeypatch):
