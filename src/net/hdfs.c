@@ -36,10 +36,11 @@ static recmap_status request(recmap_text *body, recmap_storage *storage, const c
                              const char *operation, recmap_error *error) {
     struct address address;
     size_t failed_index;
-    RETURN_IF_FAILED(write_address(&address, storage, url, operation, error));
     struct transfer_request transfer = {.name = url, .text = &address, .body = body};
-    recmap_status status = transfer_run(&failed_index, storage, &transfer, 1, NULL, error);
-    explicit_bzero(address.url, strlen(address.url));
+    recmap_status status = write_address(&address, storage, url, operation, error);
+    if (status == RECMAP_OK)
+        status = transfer_run(&failed_index, storage, &transfer, 1, NULL, error);
+    explicit_bzero(address.url, sizeof address.url);
     return status;
 }
 

@@ -285,6 +285,7 @@ static recmap_status fetch_page(struct list_page *page, recmap_storage *storage,
     storage_options_deinit(&options);
     if (status != RECMAP_OK) {
         fail_file(error, listing->text);
+        explicit_bzero(address.url, sizeof address.url);
         return status;
     }
     struct transfer_request request = {.name = listing->text, .text = &address, .body = &body};

@@ -344,6 +344,18 @@ static void set_range(const struct slot *slot) {
     libcurl.easy_setopt(slot->easy, CURLOPT_RANGE, range);
 }
 
+/* Sets up the handle, which copies the URL. */
+static recmap_status set_up(struct slot *slot, struct address *address, recmap_error *error) {
+    struct run *run = slot->run;
+    RETURN_IF_FAILED(prepare_request(address, slot, error));
+    RETURN_IF_FAILED(check_host(address, error));
+    set_connection(slot->easy, &run->storage->options);
+    set_callbacks(slot);
+    set_target(slot->easy, address);
+    if (!run->requests[slot->index].text && !url_is_hdfs(address->scheme)) set_range(slot);
+    return RECMAP_OK;
+}
+
 /* Starts the first attempt of a request, or another one for the bytes that are still missing. The
  * slot is reset, except for its handle, which libcurl can reuse. The time of the first attempt
  * stays, because the limit of time applies to all attempts together. */
@@ -354,13 +366,9 @@ static recmap_status start_request(struct slot *slot, size_t index, recmap_error
     *slot = (struct slot){.run = run, .easy = easy, .index = index};
     slot->range = find_missing(run, index);
     reply_reset(&slot->reply);
-    RETURN_IF_FAILED(prepare_request(&address, slot, error));
-    RETURN_IF_FAILED(check_host(&address, error));
-    set_connection(easy, &run->storage->options);
-    set_callbacks(slot);
-    set_target(easy, &address);
-    if (!run->requests[index].text && !url_is_hdfs(address.scheme)) set_range(slot);
-    explicit_bzero(address.url, strlen(address.url));
+    recmap_status status = set_up(slot, &address, error);
+    explicit_bzero(address.url, sizeof address.url);
+    RETURN_IF_FAILED(status);
     if (!run->attempts[index].begun_ns) run->attempts[index].begun_ns = clock_ns();
     if (libcurl.multi_add_handle(run->transfer->multi, easy) != CURLM_OK) return fail_memory(error);
     run->in_flight++;
