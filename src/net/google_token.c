@@ -122,9 +122,29 @@ static recmap_status fetch(struct fetch *fetch, recmap_error *error) {
 
 enum turn { TURN_NONE, TURN_FETCH, TURN_WAIT };
 
+/* Whether the text is the whole host of a URL, perhaps with a port. */
+static bool is_host(const char *text, const char *host) {
+    size_t size = strlen(host);
+    if (strncmp(text, host, size) != 0) return false;
+    text += size;
+    if (*text == ':') text += 1 + strspn(text + 1, "0123456789");
+    return !*text || *text == '/';
+}
+
+/* Whether nobody on the network can read what is sent to the endpoint. The user did not choose to
+ * send the account of the machine there in clear text. */
+static bool is_private(const struct storage_options *options) {
+    const char *endpoint = storage_options_get(options, OPTION_ENDPOINT);
+    if (!options->is_explicit[OPTION_ENDPOINT] || !endpoint[0]) return true;
+    if (!strncmp(endpoint, "https://", 8)) return true;
+    if (strncmp(endpoint, "http://", 7) != 0) return false;
+    return is_host(endpoint + 7, "localhost") || is_host(endpoint + 7, "127.0.0.1") ||
+           is_host(endpoint + 7, "[::1]");
+}
+
 static bool needs_token(const struct storage_options *options) {
     return !storage_options_is_on(options, OPTION_ANONYMOUS) && !options->is_explicit[OPTION_KEY] &&
-           !options->is_explicit[OPTION_TOKEN];
+           !options->is_explicit[OPTION_TOKEN] && is_private(options);
 }
 
 /* What the calling thread has to do. The process of the thread that fetches is noted, because after
@@ -152,21 +172,31 @@ static int64_t find_renewal(int64_t now, int64_t expires) {
     return renewal > now ? renewal : now + 1;
 }
 
-/* Ends the turn. A token that could not be renewed is used until it expires. */
+/* When to ask again if there was no new token: at the latest when the present one expires. */
+static int64_t find_retry(const struct role_state *google, int64_t now) {
+    bool is_earlier = google->is_managed && google->expires_s < now + AGAIN_S;
+    return is_earlier ? google->expires_s : now + AGAIN_S;
+}
+
+/* Ends the turn. A token that could not be renewed is used until it expires. After that, if the
+ * service has disappeared, there is none. */
 static recmap_status finish_turn(recmap_storage *storage, const struct fetch *fetch,
                                  recmap_status status, recmap_error *error) {
     int64_t now = clock_unix_s();
     bool is_new = status == RECMAP_OK && !fetch->is_absent;
-    if (is_new) status = storage_set_google_token(storage, fetch->token.text, error);
-    process_lock();
     struct role_state *google = &storage->google;
+    bool is_over = status == RECMAP_OK && !is_new && now >= google->expires_s;
+    if (is_new) status = storage_set_google_token(storage, fetch->token.text, error);
+    if (is_over) storage_clear_google_token(storage);
+    process_lock();
     google->fetching_process = 0;
+    google->is_managed &= !is_over;
     if (is_new && status == RECMAP_OK) {
         google->is_managed = true;
         google->expires_s = now + (int64_t)fetch->token.lifetime_s;
         google->renew_at_s = find_renewal(now, google->expires_s);
     } else if (status == RECMAP_OK || (google->is_managed && now < google->expires_s)) {
-        google->renew_at_s = now + AGAIN_S;
+        google->renew_at_s = find_retry(google, now);
         if (status != RECMAP_CANCELLED) status = RECMAP_OK;
     }
     process_unlock();

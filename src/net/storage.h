@@ -55,6 +55,9 @@ recmap_status storage_copy_options(struct storage_options *copy, recmap_storage 
 recmap_status storage_set_role(recmap_storage *storage, const struct role_credentials *role,
                                recmap_error *error);
 
+/* Removes the token for gs:// that Google's metadata service issued. */
+void storage_clear_google_token(recmap_storage *storage);
+
 /* Replaces the token for gs:// that Google's metadata service issued. Errors: NO_MEMORY. */
 recmap_status storage_set_google_token(recmap_storage *storage, const char *token,
                                        recmap_error *error);

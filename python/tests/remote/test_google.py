@@ -87,6 +87,38 @@ def test_a_token_is_used_until_it_expires_if_it_cannot_be_renewed(
         assert bytes(ds[1]) == bytes(local[1])
 
 
+def test_a_token_that_expired_is_not_sent_if_the_service_is_gone(
+    metadata, server, local, tmp_path, monkeypatch
+):
+    metadata.lifetime = 1
+    with opened(server, tmp_path) as ds:
+        assert bytes(ds[0]) == bytes(local[0])
+        monkeypatch.delenv("GCE_METADATA_HOST")
+        monkeypatch.setenv("NO_GCE_CHECK", "true")
+        threading.Event().wait(1.1)
+        server.requests.clear()
+        for number in (1, 2):
+            with pytest.raises(recmap.InvalidError, match="no credentials are configured"):
+                bytes(ds[number])
+        assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "http://192.0.2.1:9000",
+        "http://storage.example.org",
+        "http://localhost.example.org",
+        "http://127.0.0.1.example.org:80",
+        "http://[::1:0]:80",
+    ],
+)
+def test_no_token_is_fetched_for_clear_text(endpoint, metadata, server, tmp_path):
+    with pytest.raises(recmap.InvalidError, match="no credentials are configured"):
+        opened(server, tmp_path, endpoint=endpoint)
+    assert metadata.count == 0 and server.requests == []
+
+
 def test_explicit_credentials_come_first(metadata, server, tmp_path):
     opened(server, tmp_path, token="HIDDEN7")
     assert metadata.count == 0
