@@ -171,6 +171,17 @@ static void test_objects(void **state) {
     check_object("http://host:80/a%20b", NULL, "http://host:80/a%20b", "host");
 }
 
+static void test_files_of_hdfs(void **state) {
+    (void)state;
+    const char *const others[] = {"token", "hidden", "user", "alice", NULL};
+    const char *const delegation[] = {"delegation", "a/b",   "token", "hidden",
+                                      "user",       "alice", NULL};
+    check_object("webhdfs://host:9870/a", others,
+                 "http://host:9870/webhdfs/v1/a?op=OPEN&user.name=alice", "host:9870");
+    check_object("swebhdfs://host:9871/a", delegation,
+                 "https://host:9871/webhdfs/v1/a?op=OPEN&delegation=a%2Fb", "host:9871");
+}
+
 static void test_listing(void **state) {
     (void)state;
     struct storage_options options =
@@ -249,6 +260,7 @@ int main(void) {
         cmocka_unit_test(test_the_environment_of_azure_concerns_azure_only),
         cmocka_unit_test(test_profiles),
         cmocka_unit_test(test_objects),
+        cmocka_unit_test(test_files_of_hdfs),
         cmocka_unit_test(test_listing),
         cmocka_unit_test(test_authorization),
         cmocka_unit_test(test_delays),
