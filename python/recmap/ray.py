@@ -49,6 +49,7 @@ from ._options.options import (
     names_of,
     path_of,
     storage_pairs,
+    with_signed_urls,
 )
 from ._order.orders import Order, check_fits
 from .arrow import table as table_of
@@ -265,9 +266,7 @@ def index(
     name, framing_path = load_framing(framing)  # the merge in this process needs it too
     pairs = storage_pairs(storage_options)
     shards, default_path, all_pairs = expanded(names_of(source), pairs, credentials, fs)
-    urls = [value for name, value in all_pairs if name == "urls"]
-    if urls:
-        storage_options = {**(storage_options or {}), "urls": urls}
+    storage_options = with_signed_urls(storage_options, all_pairs)
     target = os.path.abspath(path if path is not None else default_path)
     arguments = {
         "id": id,

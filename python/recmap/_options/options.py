@@ -308,6 +308,12 @@ def expanded(
     return paths, path, pairs + tuple(("urls", url) for url in urls)
 
 
+def with_signed_urls(options: StorageOptions | None, pairs: StoragePairs) -> StorageOptions | None:
+    """Storage options for other processes: with the presigned URLs that `expanded` found."""
+    urls = [value for name, value in pairs if name == "urls"]
+    return {**(options or {}), "urls": urls} if urls else options
+
+
 def storage_of(
     pairs: StoragePairs, credentials: Credentials | None = None, fs: object = None
 ) -> Any:

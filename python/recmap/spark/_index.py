@@ -29,6 +29,7 @@ from .._options.options import (
     names_of,
     path_of,
     storage_pairs,
+    with_signed_urls,
 )
 
 __all__ = ["index"]
@@ -63,7 +64,8 @@ def index(
     """
     name, framing_path = load_framing(framing)  # the merge in this process needs it too
     pairs = storage_pairs(storage_options)
-    shards, default_path, _ = expanded(names_of(source), pairs, None)
+    shards, default_path, all_pairs = expanded(names_of(source), pairs, None)
+    storage_options = with_signed_urls(storage_options, all_pairs)
     target = os.path.abspath(path if path is not None else default_path)
     arguments = {
         "id": id,

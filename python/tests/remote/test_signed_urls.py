@@ -119,3 +119,30 @@ def test_what_is_not_a_signed_url_is_refused(tmp_path, url, message):
     with pytest.raises(recmap.InvalidError, match=message) as caught:
         recmap.open("s3://bucket/x", index=tmp_path / "a", storage_options={"urls": [url]})
     assert "a=HID" not in str(caught.value) and "me:" not in str(caught.value)
+
+
+class LocalSpark:
+    """What `recmap.spark.index` uses of a session, in this process."""
+
+    def range(self, start, end, step, partitions):
+        self.numbers = range(start, end, step)
+        return self
+
+    def mapInArrow(self, function, schema):
+        import pyarrow as pa
+
+        batch = pa.RecordBatch.from_arrays([pa.array(self.numbers)], names=["id"])
+        self.rows = [row for part in function([batch]) for row in part.to_pylist()]
+        return self
+
+    def collect(self):
+        return self.rows
+
+
+def test_tasks_of_spark_get_the_queries(signed, tmp_path, local):
+    pytest.importorskip("pyspark")
+    from recmap.spark import _index
+
+    path = _index.index(LocalSpark(), signed_urls(signed), tmp_path / "a.rmx", id="id")
+    with recmap.open(path, allow_urls=True, storage_options={"urls": signed_urls(signed)}) as ds:
+        assert records_of(ds) == records_of(local)
