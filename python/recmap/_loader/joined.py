@@ -86,7 +86,7 @@ class JoinedLoader:
     def _steps(self, iterators: dict[str, Iterator[Any]]) -> Iterator[dict[str, Any]]:
         """All loaders have the same order, so they end together."""
         while True:
-            epoch, position = self.epoch, self.position
+            epoch, position = self._place()
             try:
                 batch = {
                     name: found for name, steps in iterators.items() for found in _next_of(steps)
@@ -97,6 +97,14 @@ class JoinedLoader:
             if not batch:
                 return
             yield batch
+
+    def _place(self) -> tuple[int, int]:
+        """Where all loaders are. An interrupted `seek`, or one of a single loader, leaves them at
+        different positions, where a batch would join rows that do not belong together."""
+        places = {(loader.epoch, loader.position) for loader in self.loaders.values()}
+        if len(places) > 1:
+            raise RuntimeError("the loaders of the join are at different positions: call seek()")
+        return places.pop()
 
     def seek(self, epoch: int = 0, position: int = 0) -> None:
         """Moves to a position of an epoch; see `Loader.seek`."""

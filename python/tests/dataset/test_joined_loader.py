@@ -108,3 +108,13 @@ def test_misuse(joined):
             recmap.JoinedLoader(joined, 8, **{name: None})
     with pytest.raises(ValueError, match="features has 'text', but the join has image, caption"):
         recmap.JoinedLoader(joined, 8, features={"text": {}})
+
+
+def test_batches_of_different_positions_are_not_joined(joined):
+    loader = recmap.JoinedLoader(joined, 8, features=FEATURES)
+    next(iter(loader))
+    loader.loaders["caption"].seek(0, 24)
+    with pytest.raises(RuntimeError, match=r"at different positions: call seek"):
+        next(iter(loader))
+    loader.seek(0, 8)
+    assert rows_of(loader) == list(range(8, COUNT))
