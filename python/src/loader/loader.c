@@ -4,6 +4,7 @@
 #include "base/critical.h"
 #include "base/errors.h"
 #include "base/module.h"
+#include "base/signals.h"
 #include "batch/batch.h"
 #include "batch/parser.h"
 #include "order/order.h"
@@ -372,10 +373,11 @@ static PyObject *estimate_requests(PyObject *object, PyObject *unused) {
     recmap_request_estimate found;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
+    struct signal_check check;
     lock(self);
-    Py_BEGIN_ALLOW_THREADS
+    signals_start(&check);
     status = recmap_loader_estimate_requests(&found, self->loader, &error);
-    Py_END_ALLOW_THREADS
+    signals_stop(&check);
     unlock(self);
     if (status != RECMAP_OK) return raise_error(&error);
     return Py_BuildValue("{sKsKsKsN}", "requests", (unsigned long long)found.request_count, "bytes",
