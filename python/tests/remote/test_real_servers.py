@@ -94,10 +94,16 @@ def started(command, port, log):
                 if not probe.connect_ex(("127.0.0.1", port)):
                     break
             time.sleep(0.05)
+        else:
+            pytest.fail("the server does not answer")
         yield
     finally:
         process.terminate()
-        process.wait()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 @pytest.fixture(scope="module")
@@ -196,8 +202,9 @@ def test_nginx_with_an_authority_of_its_own(nginx, local, tmp_path):
 
 def test_redirects_of_nginx(nginx, local, tmp_path):
     check_reads(opened(f"{nginx[0]}/moved", tmp_path), local)
+    (tmp_path / "loop").mkdir()
     with pytest.raises(recmap.StorageError, match="redirects"):
-        opened(f"{nginx[0]}/loop", tmp_path / "..")
+        opened(f"{nginx[0]}/loop", tmp_path / "loop")
 
 
 def test_nginx_that_compresses_replies_if_asked_to(nginx, local, tmp_path):
