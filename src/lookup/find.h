@@ -1,4 +1,4 @@
-/* What finding one id and finding many have in common. */
+/* Finding records by id: what looking up one id and looking up many share. */
 #ifndef RECMAP_LOOKUP_FIND_H
 #define RECMAP_LOOKUP_FIND_H
 

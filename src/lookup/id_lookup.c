@@ -22,7 +22,7 @@ static bool is_lower(int64_t position, int64_t other) {
     return position >= 0 && (other < 0 || position < other);
 }
 
-/* ---- The table of ids. */
+/* ---- Searching the table of ids. */
 
 /* Without a position function, a record that was found in an earlier part of a concatenation has
  * the lowest position. */
@@ -31,7 +31,7 @@ static bool is_needed(const struct id_lookup *lookup, size_t i) {
            (lookup->position || lookup->positions[i] < 0);
 }
 
-/* Writes the hashes of a part of the ids, of those that are looked up. */
+/* Writes the hash and the index of each id of this part that still needs a lookup. */
 static recmap_status hash_part(void *context, size_t part, struct interrupt *interrupt,
                                recmap_error *error) {
     const struct id_lookup *lookup = context;
@@ -44,7 +44,7 @@ static recmap_status hash_part(void *context, size_t part, struct interrupt *int
     return interrupt_check(interrupt, (end - begin) * ID_WORK, error);
 }
 
-/* Joins the items that each part left at its begin. */
+/* Closes the gaps between the items: each part wrote its own at the start of its range. */
 static void join_parts(struct id_lookup *lookup) {
     size_t count = 0;
     for (size_t part = 0; part < lookup->part_count; part++) {
@@ -78,8 +78,8 @@ static recmap_status choose_candidate(int64_t *position, uint64_t *number,
     }
 }
 
-/* Whether an id has no lower position yet. Before the first part of a concatenation none has one;
- * then the position is not read, which would be a cache miss. */
+/* Whether an id has no lower position yet. While first_record is 0, no earlier records were
+ * searched and all positions are -1; they are not read then, because each would be a cache miss. */
 static bool is_improvement(const struct id_lookup *lookup, int64_t position, uint64_t i) {
     return lookup->first_record ? is_lower(position, lookup->positions[i]) : position >= 0;
 }
@@ -107,7 +107,7 @@ static recmap_status search_part(void *context, size_t part, struct interrupt *i
     return RECMAP_OK;
 }
 
-/* ---- The records. */
+/* ---- Comparing the ids of the candidates. */
 
 bool dataset_is_mapped(const recmap_dataset *dataset) {
     if (dataset->access != RECMAP_ACCESS_MAP || dataset->is_remote) return false;
@@ -116,8 +116,8 @@ bool dataset_is_mapped(const recmap_dataset *dataset) {
     return true;
 }
 
-size_t reading_size(const recmap_dataset *dataset, bool is_mapped, const uint64_t *numbers,
-                    size_t count) {
+size_t read_group_count(const recmap_dataset *dataset, bool is_mapped, const uint64_t *numbers,
+                        size_t count) {
     uint64_t size = 0;
     if (is_mapped) return count;
     for (size_t i = 0; i < count; i++) {
@@ -172,7 +172,8 @@ static void take_candidates(struct candidate_run *run, const struct id_lookup *l
         }
         __builtin_prefetch(&lookup->ids[items[taken].value]);
     }
-    size_t kept = reading_size(lookup->dataset, lookup->is_mapped, run->numbers, run->number_count);
+    size_t kept =
+        read_group_count(lookup->dataset, lookup->is_mapped, run->numbers, run->number_count);
     if (kept < run->number_count)
         while (items[taken - 1].key >= run->numbers[kept]) taken--;
     run->number_count = kept;
@@ -234,7 +235,7 @@ static recmap_status verify_part(void *context, size_t part, struct interrupt *i
     return status;
 }
 
-/* ---- All of it. */
+/* ---- All phases. */
 
 static void swap_items(struct id_lookup *lookup) {
     struct radix_item *items = lookup->items;

@@ -12,8 +12,9 @@ struct id_lookup {
     uint64_t first_record;       /* records of a concatenation that precede the data set */
     recmap_position_fn position; /* or NULL: the position of a record is its number */
     void *position_context;
-    int64_t *positions;      /* of each id; on input, -1 or a position that was found before */
     const recmap_value *ids; /* those of type NONE are absent */
+    /* Of each id. On input, -1 or a position that was found before; all -1 if first_record is 0. */
+    int64_t *positions;
     size_t count;
 
     struct radix_item *items; /* first (hash, index of the id), then (record number, the same) */
@@ -35,9 +36,9 @@ void id_lookup_deinit(struct id_lookup *lookup);
 /* Whether no record of the data set is copied to be read. */
 bool dataset_is_mapped(const recmap_dataset *dataset);
 
-/* Of `count` ascending numbers, how many to read at once: few enough that copies of the records fit
- * in a few MiB, but at least one. */
-size_t reading_size(const recmap_dataset *dataset, bool is_mapped, const uint64_t *numbers,
-                    size_t count);
+/* Returns how many of the `count` ascending record numbers to read in one group: few enough that
+ * copies of the records fit in a few MiB, but at least one. */
+size_t read_group_count(const recmap_dataset *dataset, bool is_mapped, const uint64_t *numbers,
+                        size_t count);
 
 #endif

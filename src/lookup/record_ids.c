@@ -82,7 +82,8 @@ static recmap_status read_part(void *context, size_t part, struct interrupt *int
     text->size = 0;
     for (size_t first = begin; status == RECMAP_OK && first < end;) {
         size_t count = min_u64(end - first, READ_RECORDS);
-        count = reading_size(reading->dataset, reading->is_mapped, reading->numbers + first, count);
+        count =
+            read_group_count(reading->dataset, reading->is_mapped, reading->numbers + first, count);
         status = read_run(text, batch, reading, first, count, interrupt, error);
         first += count;
     }

@@ -37,8 +37,8 @@ static int must_stop(void *context) {
            atomic_load_explicit(&work->has_failed, memory_order_relaxed);
 }
 
-/* The same on the calling thread, which alone may run its interrupt function. */
-static int ask_caller(void *context) {
+/* The same for the calling thread: no other thread may call its interrupt function. */
+static int check_caller_interrupt(void *context) {
     struct shared_work *work = context;
     if (must_stop(work)) return 1;
     if (!work->interrupt.function || !work->interrupt.function(work->interrupt.context)) return 0;
@@ -47,12 +47,12 @@ static int ask_caller(void *context) {
 }
 
 static void poll_caller(void *context) {
-    (void)ask_caller(context);
+    (void)check_caller_interrupt(context);
 }
 
 static void do_part(void *context, unsigned phase, unsigned part, bool is_caller) {
     struct shared_work *work = context;
-    struct interrupt interrupt = {.function = is_caller ? ask_caller : must_stop,
+    struct interrupt interrupt = {.function = is_caller ? check_caller_interrupt : must_stop,
                                   .context = work,
                                   .work_left = INTERRUPT_WORK};
     (void)phase;

@@ -67,7 +67,9 @@ recmap_status rows_check(const recmap_dataset *dataset, const recmap_order *orde
     RETURN_IF_FAILED(check_records(dataset, order, error));
     if (!parser || !parser->slice_count) {
         fail(error, RECMAP_INVALID, "the order gives rows, but no feature is sliced into rows");
-        fail_advise(error, "request a SLICED feature");
+        fail_advise(error,
+                    "request a Sliced feature, such as Sliced((), \"int64\"); in C, of the kind "
+                    "RECMAP_FEATURE_SLICED");
         return RECMAP_INVALID;
     }
     for (size_t i = 0; i < parser->column_count; i++) {

@@ -178,9 +178,9 @@ class Counting(CliTest):
         self.assertEqual(
             [line for line in lines if "elements" in line],
             [
-                "counts       tokens, 3 elements, 3 at most",
-                "             raw, uint16, 2 elements, 2 at most",
-                "             a:b, 1 elements, 1 at most",
+                "counts       tokens, 3 elements, at most 3 per record",
+                "             raw, uint16, 2 elements, at most 2 per record",
+                "             a:b, 1 elements, at most 1 per record",
             ],
         )
         info = json.loads(self.run_recmap("info", "--json", "a.rmx").out)

@@ -423,7 +423,7 @@ class Building(CliTest):
     def test_storage_options(self):
         self.write("a", b"")
         for option, message in (
-            ("regoin=x", 'there is no storage option "regoin"\n  did you mean region?'),
+            ("regoin=x", "there is no storage option \"regoin\"\n  did you mean 'region'?"),
             ("anonymous=secret", "the storage option anonymous must be true or false"),
             ("timeout=0", "the storage option timeout must be a number of seconds from 1 to 86400"),
         ):

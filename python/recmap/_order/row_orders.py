@@ -39,9 +39,11 @@ def _keep_counts(given: Any) -> _KeptCounts:
     packed = getattr(given, "_packed_counts", None)
     if packed is not None:
         return _KeptCounts(packed)
+    if hasattr(given, "counts"):
+        raise TypeError("counts must be an array, not a data set: pass ds.counts[FEATURE]")
     array = np.asarray(given)
     if array.ndim != 1:
-        raise ValueError(f"counts have one dimension, not {array.ndim}")
+        raise ValueError(f"counts must have one dimension, not {array.ndim}")
     if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"counts are integers, not {array.dtype}")
     if array.dtype.kind == "i" and array.size and array.min() < 0:

@@ -307,7 +307,7 @@ def test_credentials_are_never_shown(remote, server, tmp_path):
     with pytest.raises(recmap.InvalidError, match="anonymous must be true or false") as caught:
         recmap.open(DIGITS_URL, storage_options={"anonymous": secret})
     assert secret not in str(caught.value)
-    with pytest.raises(recmap.InvalidError, match="did you mean endpoint"):
+    with pytest.raises(recmap.InvalidError, match="did you mean 'endpoint'"):
         recmap.open(DIGITS_URL, storage_options={"endpiont": "x"})
 
 

@@ -40,7 +40,7 @@ static void test_values(void **state) {
     assert_string_equal(storage_options_get(&options, OPTION_KEY), "");
     assert_int_equal(storage_options_timeout(&options), 7);
     storage_options_deinit(&options);
-    check_refused("regoin", "x", "there is no storage option \"regoin\"", "did you mean region?");
+    check_refused("regoin", "x", "there is no storage option \"regoin\"", "did you mean 'region'?");
     check_refused("anonymous", "secret", "the storage option anonymous must be true or false",
                   NULL);
     check_refused("timeout", "0",
