@@ -76,10 +76,17 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_lift(recmap_annotati
                                                                  const char *default_value,
                                                                  recmap_error *error);
 
-/* Adds a column without values. recmap_annotation_add_rows adds values to the last such column. */
+/* Adds a column without values. recmap_annotation_add_rows adds values to the last such column. The
+ * column is marked as annotated (recmap_lifted_column.is_annotated). */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_annotation_add_column(recmap_annotation *annotation, const char *name, recmap_type type,
                              const char *default_value, recmap_error *error);
+
+/* As recmap_annotation_add_column, with the name, type and default of `column`, which is a column
+ * of another index. The new column is marked as annotated only if `column` is: the records must
+ * hold the values of one that is not. Use it for the index of a copy of records. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_add_column_like(
+    recmap_annotation *annotation, const recmap_lifted_column *column, recmap_error *error);
 
 /* Adds a value for each of `count` keys: ids, or numbers as INT64. A value is of the column's type,
  * or NONE if it is missing. Errors: INVALID for another type, and, naming the key, for a key that

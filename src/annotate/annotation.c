@@ -224,6 +224,15 @@ recmap_status recmap_annotation_add_column(recmap_annotation *annotation, const 
     return status;
 }
 
+recmap_status recmap_annotation_add_column_like(recmap_annotation *annotation,
+                                                const recmap_lifted_column *column,
+                                                recmap_error *error) {
+    RETURN_IF_FAILED(recmap_annotation_add_column(annotation, column->name, column->type,
+                                                  column->default_value, error));
+    annotation->columns[annotation->column_count - 1].is_lifted = !column->is_annotated;
+    return RECMAP_OK;
+}
+
 bool annotation_keep_found(recmap_annotation *annotation, size_t count, uint64_t number) {
     if (!array_reserve(&annotation->found, &annotation->found_capacity, count + 1,
                        sizeof *annotation->found))

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import unittest
 
-from support import COMMAND, DIGITS, CliTest, parse_tfrecord, signals_as_usual, tfrecord
+from support import COMMAND, DIGITS, CliTest, example, parse_tfrecord, signals_as_usual, tfrecord
 
 
 def names_of(count, stem="out", end=""):
@@ -82,6 +82,55 @@ class ShardSets(CliTest):
             found = self.where("out.rmx", expression)
             self.assertTrue(found)
             self.assertEqual(sorted(found), sorted(self.where("a.rmx", expression)))
+
+    def lifted_and_annotated(self):
+        """Records with the feature "n", which is lifted; "score" is only in the index."""
+        records = [example(id=f"id-{i}", n=i * i) for i in range(10)]
+        self.write("a.tfrecord", tfrecord(records[:6] + [example(id="none")] + records[6:]))
+        self.index("-o", "a.rmx", "--id", "id", "--lift", "n=-1", "a.tfrecord")
+        rows = "".join(f"{i},{i / 4}\n" for i in range(11))
+        self.write("s.csv", f"number,score\n{rows}".encode())
+        self.assertEqual(self.run_recmap("annotate", "a.rmx", "--column=score=s.csv").status, 0)
+
+    def where_records(self, index, expression):
+        words = ["--where", expression, "--format", "tfrecord"]
+        return parse_tfrecord(self.run_recmap("cat", index, *words).out)
+
+    def check_only_annotated_is_kept(self, index, *shards):
+        """A build is refused for the annotated column "score", and not for the lifted "n"."""
+        result = self.run_recmap("index", "-o", index, "--id", "id", *shards)
+        self.assertEqual(result.status, 2)
+        self.assertIn(b'lose its annotated column "score"\n', result.err)
+        self.assertEqual(self.run_recmap("annotate", index, "--drop", "score").status, 0)
+        self.assertEqual(self.run_recmap("index", "-o", index, *shards).status, 0)
+
+    def test_a_copy_marks_only_annotated_columns(self):
+        self.lifted_and_annotated()
+        commands = {
+            "cat": ["--shuffle", "--seed=3"],
+            "get": ["6", "1:4", "9"],
+            "sample": ["5", "--seed=1"],
+        }
+        for name, words in commands.items():
+            shard, index = f"{name}.tfrecord", f"{name}.rmx"
+            command = self.run_recmap(name, "a.rmx", *words, "-o", shard)
+            self.assertEqual(command.status, 0)
+            columns = [self.info(path)["columns"] for path in ("a.rmx", index)]
+            self.assertEqual(*columns)
+            for expression in "n > 8", "n == -1", "score > 1", "score <= 1 and n <= 9":
+                kept = set(self.records_of(shard)[0])
+                found = self.where_records(index, expression)
+                source = self.where_records("a.rmx", expression)
+                self.assertTrue(source)
+                self.assertEqual(sorted(found), sorted(kept.intersection(source)))
+            self.check_only_annotated_is_kept(index, shard)
+
+    def test_a_copy_of_lifted_columns_can_be_indexed_again(self):
+        self.write("a.tfrecord", tfrecord([example(id=f"id-{i}", n=i) for i in range(10)]))
+        self.index("-o", "a.rmx", "--id", "id", "--lift", "n", "a.tfrecord")
+        self.assertEqual(self.run_recmap("sample", "a.rmx", "4", "-o", "s.tfrecord").status, 0)
+        self.index("-o", "s.rmx", "s.tfrecord")
+        self.assertEqual([column["name"] for column in self.info("s.rmx")["columns"]], ["@length"])
 
     def test_one_file(self):
         self.annotated()

@@ -45,8 +45,7 @@ static recmap_status add_column(recmap_annotation *annotation, recmap_dataset *s
                                 const uint64_t *numbers, uint64_t count, recmap_error *error) {
     recmap_lifted_column info;
     RETURN_IF_FAILED(recmap_dataset_get_lifted_column(&info, source, index, error));
-    RETURN_IF_FAILED(
-        recmap_annotation_add_column(annotation, info.name, info.type, info.default_value, error));
+    RETURN_IF_FAILED(recmap_annotation_add_column_like(annotation, &info, error));
     struct carried_column column = {source, index, info.type};
     for (uint64_t first = 0; first < count; first += ROWS) {
         size_t rows = count - first < ROWS ? (size_t)(count - first) : ROWS;

@@ -71,6 +71,45 @@ static void test_rows(void **state) {
     recmap_dataset_close(dataset);
 }
 
+static int is_annotated(const char *name) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = dataset_open("set.rmx", NULL);
+    recmap_lifted_column info;
+    size_t column;
+    ASSERT_OK(recmap_dataset_find_lifted_column(&column, dataset, name, &error), &error);
+    ASSERT_OK(recmap_dataset_get_lifted_column(&info, dataset, column, &error), &error);
+    recmap_dataset_close(dataset);
+    return info.is_annotated;
+}
+
+/* A column like another one keeps its mark, and another column does not change it. */
+static void test_marks(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_lifted_column lifted = {"lifted", RECMAP_TYPE_INT64, "7", 0};
+    recmap_lifted_column annotated = {"annotated", RECMAP_TYPE_INT64, NULL, 1};
+    recmap_lifted_column invalid = {"@x", RECMAP_TYPE_INT64, NULL, 0};
+    recmap_dataset *dataset = open_three_records();
+    recmap_annotation *annotation = annotate(dataset);
+    ASSERT_OK(recmap_annotation_add_column_like(annotation, &lifted, &error), &error);
+    ASSERT_OK(recmap_annotation_add_column_like(annotation, &annotated, &error), &error);
+    add_tens(annotation);
+    add_column(annotation);
+    add_tens(annotation);
+    ASSERT_OK(recmap_annotation_finish(annotation, &error), &error);
+    recmap_annotation_destroy(annotation);
+    recmap_dataset_close(dataset);
+    assert_false(is_annotated("lifted"));
+    assert_true(is_annotated("annotated"));
+    assert_true(is_annotated("x"));
+    dataset = open_three_records();
+    annotation = annotate(dataset);
+    assert_int_equal(recmap_annotation_add_column_like(annotation, &invalid, &error),
+                     RECMAP_INVALID);
+    recmap_annotation_destroy(annotation);
+    recmap_dataset_close(dataset);
+}
+
 /* After an error nothing is published. */
 static void test_misuse(void **state) {
     (void)state;
@@ -137,6 +176,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
         TEST(rows),
+        TEST(marks),
         TEST(misuse),
         TEST(annotations_exclude_each_other),
         TEST(index_that_is_replaced_meanwhile),
