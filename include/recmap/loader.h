@@ -65,7 +65,7 @@ typedef struct recmap_loader_options {
 
 enum { RECMAP_LOADER_BATCHES_AHEAD_MAX = 65536, RECMAP_LOADER_THREADS_MAX = 4096 };
 
-#define RECMAP_LOADER_OPTIONS_VERSION 1
+#define RECMAP_LOADER_OPTIONS_VERSION 2
 #define RECMAP_LOADER_OPTIONS_INIT                                                                 \
     {                                                                                              \
         RECMAP_LOADER_OPTIONS_VERSION, 0, 1, RECMAP_LAST_KEEP, 1, 0, 0, RECMAP_BAD_RECORD_RAISE,   \
