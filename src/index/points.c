@@ -31,16 +31,17 @@ static bool add(struct point_list *points, const struct stored_point *point) {
 /* Memory for deflating windows: half a MiB, allocated once per list. */
 struct window_packer {
     struct isal_zstream stream;
-    uint8_t level_memory[ISAL_DEF_LVL1_DEFAULT];
+    uint8_t level_memory[ISAL_DEF_LVL3_DEFAULT];
     uint8_t packed[INFLATE_WINDOW_MAX + 256];
 };
 
 /* Compresses to raw deflate. A window that cannot be compressed is stored, which adds a few bytes.
- */
+ * Level 3, because levels 1 and 2 of ISA-L 2.30 hash a part of the address of the stream where they
+ * should hash the third byte: what they write depends on where memory lies. */
 static uint8_t *pack(uint32_t *size, struct window_packer *packer, const struct seek_point *point) {
     struct isal_zstream *stream = &packer->stream;
     isal_deflate_stateless_init(stream);
-    stream->level = 1;
+    stream->level = 3;
     stream->level_buf = packer->level_memory;
     stream->level_buf_size = sizeof packer->level_memory;
     stream->end_of_stream = 1;
