@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from ._columns import ColumnBatch
-from ._dataset.dataset import RecordBatch
+from ._columns.record_batch import RecordBatch
 from ._loader.loader import Loader
 
 __all__ = ["lists", "reader", "table"]

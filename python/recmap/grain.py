@@ -36,7 +36,7 @@ from ._example.features import (
     feature_of,
     parser_of,
 )
-from ._loader.loader import _over
+from ._loader.view_order import order_over
 from ._numbers import out_of_range
 from ._order.orders import Order, check_fits
 
@@ -315,7 +315,7 @@ class Batches(grain.MapDataset):
         super().__init__()
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
-        self._order_over = _over(dataset, order)
+        self._order_over = order_over(dataset, order)
         self._dataset, self._order, self._batch_size = dataset, order, batch_size
         self._features = None if features is None else dict(features)
         self._missing: Missing = missing
@@ -381,7 +381,7 @@ class Batches(grain.MapDataset):
         for name, value in state.items():
             setattr(self, name, value)
         self._first_batch = self._check()
-        self._order_over = _over(self._dataset, self._order)
+        self._order_over = order_over(self._dataset, self._order)
         if self._features is not None:
             self._parser = parser_of(self._features)
 

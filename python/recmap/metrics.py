@@ -14,9 +14,9 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
+from ._context import Closing
 from ._display.live import LiveDisplay, sparkline_html
 from ._display.tables import facts_html
 from ._errors import Error
@@ -193,7 +193,7 @@ def _rates(before: Statistics, now: Statistics, seconds: float) -> dict[str, flo
     }
 
 
-class _Live:
+class _Live(Closing):
     """What `live` returns. A thread draws; entering starts it, leaving ends it."""
 
     def __init__(self, loader: Loader[Any], every: float) -> None:
@@ -205,16 +205,12 @@ class _Live:
         self._thread = threading.Thread(target=self._run, name="recmap live", daemon=True)
         self._before, self._before_ns = loader.statistics, time.monotonic_ns()
 
-    def __enter__(self) -> _Live:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Ends the thread, which draws once more."""
         self._stopped.set()
         self._thread.join()
         self._display.close()

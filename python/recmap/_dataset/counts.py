@@ -12,7 +12,7 @@ from .._errors import IdNotFoundError
 from .._recmap import Counts as _Packed
 
 if TYPE_CHECKING:
-    from .dataset import Dataset
+    from .selectable import Selectable
 
 __all__ = ["Counts", "ElementCounts"]
 
@@ -87,9 +87,9 @@ class Counts(Mapping[str, "npt.NDArray[np.int64]"]):
     packed for `Chunked`, `Packed` and `Windows`.
     """
 
-    def __init__(self, dataset: Dataset) -> None:
+    def __init__(self, dataset: Selectable) -> None:
         self._dataset = dataset
-        self._elements = dict(dataset._counted())
+        self._elements = dict(dataset._counted_table())
 
     def __getitem__(self, name: str) -> npt.NDArray[np.int64]:
         if name not in self._elements:

@@ -12,7 +12,7 @@ from .._errors import IdNotFoundError
 from .text_column import TextColumn
 
 if TYPE_CHECKING:
-    from .dataset import Dataset
+    from .selectable import Selectable
 
 __all__ = ["Columns"]
 
@@ -26,7 +26,7 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
     bytes.
     """
 
-    def __init__(self, dataset: Dataset) -> None:
+    def __init__(self, dataset: Selectable) -> None:
         self._dataset = dataset
         self._types = {
             name: (index, kind) for index, (name, kind, _) in enumerate(dataset._column_table())

@@ -15,7 +15,7 @@ from .._warn import warn_caller
 
 if TYPE_CHECKING:
     from .._columns.record_batch import RecordBatch
-    from .dataset import Dataset
+    from .selectable import Selectable
 
 __all__ = ["FeatureNames", "FirstBatchCheck", "Missing", "check_batch"]
 
@@ -41,7 +41,7 @@ class _Names(NamedTuple):
         return self.lists if is_list else self.context
 
 
-def _names_in(dataset: Dataset, numbers: UInt64s) -> _Names:
+def _names_in(dataset: Selectable, numbers: UInt64s) -> _Names:
     """The names in these records; no names if a record cannot be read."""
     try:
         text, _ = dataset._schema(numbers)
@@ -60,7 +60,7 @@ class FeatureNames:
         self.warned: set[tuple[str, bool]] = set()  # by parse: (name, whether it is a list)
         self.found: set[str] = set()  # features with a default that some record has
 
-    def sampled(self, dataset: Dataset) -> _Names:
+    def sampled(self, dataset: Selectable) -> _Names:
         """The names in a sample of records of the whole data set."""
         if self._sampled is None:
             count = dataset._record_count()
@@ -110,7 +110,7 @@ class _Check:
 
     def __init__(
         self,
-        dataset: Dataset,
+        dataset: Selectable,
         features: Mapping[str, Any],
         feature_lists: Mapping[str, Any] | None,
         missing: Missing,
@@ -167,7 +167,7 @@ def _has_default(given: Any) -> bool:
 
 def check_batch(
     batch: RecordBatch,
-    dataset: Dataset,
+    dataset: Selectable,
     features: Mapping[str, Any],
     feature_lists: Mapping[str, Any] | None,
     missing: Missing,
@@ -193,7 +193,7 @@ class FirstBatchCheck:
 
     def __init__(
         self,
-        dataset: Dataset,
+        dataset: Selectable,
         features: Mapping[str, Any] | None,
         feature_lists: Mapping[str, Any] | None,
         missing: Missing,

@@ -11,14 +11,15 @@ from .._display.progress import Progress, shown
 from .._errors import CorruptRecordError, Error, StaleIndexError
 
 if TYPE_CHECKING:
-    from .dataset import Dataset
+    from .records import Records
+    from .selectable import Selectable
 
 __all__ = ["fingerprint_of", "info_of", "verify_records"]
 
 _GROUP = 1024  # records that are read at a time
 
 
-def info_of(view: Dataset, whole: dict[str, Any]) -> dict[str, Any]:
+def info_of(view: Selectable, whole: dict[str, Any]) -> dict[str, Any]:
     """The info of the whole data set, with the records of the view."""
     numbers = view.numbers
     is_set = bool((numbers[1:] > numbers[:-1]).all())
@@ -26,7 +27,7 @@ def info_of(view: Dataset, whole: dict[str, Any]) -> dict[str, Any]:
     return {**whole, **own, "fingerprint": view.fingerprint}
 
 
-def fingerprint_of(view: Dataset) -> str:
+def fingerprint_of(view: Selectable) -> str:
     """A hash of the whole data set's fingerprint and of the numbers of the view's records."""
     digest = hashlib.blake2b(view._fingerprint(), digest_size=16)
     for first in range(0, len(view), 1 << 20):
@@ -35,7 +36,7 @@ def fingerprint_of(view: Dataset) -> str:
     return digest.hexdigest()
 
 
-def verify_records(view: Dataset, progress: Progress) -> dict[str, Any]:
+def verify_records(view: Records, progress: Progress) -> dict[str, Any]:
     """Reads and checks the records of the view. The report is that of `Dataset.verify`."""
     damage: list[dict[str, Any]] = []
     good = done = 0
@@ -54,7 +55,7 @@ def verify_records(view: Dataset, progress: Progress) -> dict[str, Any]:
     return {"records": len(view), "records_good": good, "damage": damage}
 
 
-def _damage_at(view: Dataset, item: int) -> dict[str, Any] | None:
+def _damage_at(view: Records, item: int) -> dict[str, Any] | None:
     """What is wrong with one record, if anything is."""
     try:
         view.gather([item])

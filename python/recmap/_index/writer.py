@@ -7,10 +7,10 @@ import os
 import re
 import threading
 from collections.abc import Mapping
-from types import TracebackType
 from typing import TypeAlias
 
 from .. import _recmap
+from .._context import Closing
 from .._display.text import joined
 from .._example.encode import Features, encode_example
 from .._options.options import Count, Lift, Path, counted_of, lifts_of
@@ -21,7 +21,7 @@ __all__ = ["Writer"]
 Bytes: TypeAlias = "bytes | bytearray | memoryview"
 
 
-class Writer:
+class Writer(Closing):
     """Writes records into TFRecord files in turn: record i goes into shard i modulo `shards`.
 
     The index numbers the records shard by shard, so with several shards, record i of the index is
@@ -134,19 +134,11 @@ class Writer:
         paths = joined(map(repr, self.paths), len(self.paths), 2)
         return f"<recmap.Writer of {paths}: {len(self)} records{state}>"
 
-    def __enter__(self) -> Writer:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            self.close()
-        else:
+    def _leave(self, has_failed: bool) -> None:
+        if has_failed:
             self.abandon()
+        else:
+            self.close()
 
 
 def _bytes_of(record: Bytes | Features) -> memoryview:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from .._context import Closing
 from .._dataset.join import Joined
 from .._example.features import Features
 from .loader import Loader
@@ -19,7 +19,7 @@ _REFUSED = {
 }
 
 
-class JoinedLoader:
+class JoinedLoader(Closing):
     """Batches of a join's rows: {name: batch}, with one `Loader` for each data set.
 
     The loaders always stay at the same position. If one of them fails, all return to the position
@@ -142,17 +142,6 @@ class JoinedLoader:
         """Ends the iteration and all threads. A later `for` starts them again."""
         for loader in self.loaders.values():
             loader.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self.loaders))

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import operator
 import os
 from collections.abc import Callable, Iterator, Mapping
-from types import TracebackType
 from typing import (
     TYPE_CHECKING,
     Any,
     Generic,
     Literal,
     NoReturn,
-    Self,
-    TypeAlias,
-    TypedDict,
     TypeVar,
     Unpack,
     overload,
@@ -33,66 +28,40 @@ from .._columns import (
     sequence_rows_of_batch,
 )
 from .._columns.record_batch import RecordBatch
+from .._context import Closing
 from .._dataset.dataset import Dataset
 from .._dataset.missing import FirstBatchCheck, Missing
 from .._display.text import class_name
 from .._example.features import Features, parser_of
-from .._order.orders import Order, Sequential, Shuffled, check_fits, check_rows_fit, order_of
+from .._order.orders import Order, Sequential, Shuffled
 from .._order.row_orders import warn_without_rows
 from .._warn import warn_caller
 from .launcher import rank_and_world_size
+from .options import (
+    LAST,
+    ON_ERROR,
+    READAHEAD,
+    Last,
+    LoaderOptions,
+    OnError,
+    Readahead,
+    natural,
+    one_of,
+)
 from .stages import Statistics, TransformTimes, statistics_of
+from .view_order import order_over
 
 if TYPE_CHECKING:
     from .pipeline import Pipeline
 
-__all__ = ["Loader", "LoaderOptions"]
+__all__ = ["Loader"]
 
-Last: TypeAlias = Literal["keep", "drop", "pad"]
-OnError: TypeAlias = Literal["raise", "skip", "substitute"]
-Readahead: TypeAlias = Literal["auto", "on", "off"]
 Batch = TypeVar("Batch")
 
-_LAST = {"keep": 0, "drop": 1, "pad": 2}
-_ON_ERROR = {"raise": 0, "skip": 1, "substitute": 2}
-_READAHEAD = {"auto": 0, "off": 1, "on": 2}
 _SAME, _CONTINUED, _CHANGED = range(3)  # which states are loaded
 
 
-def _whole(name: str, value: Any) -> int:
-    if not hasattr(value, "__index__"):
-        raise TypeError(f"{name} must be an integer, not {value!r}")
-    if value < 0:
-        raise ValueError(f"{name} must not be negative, but is {value}")
-    return operator.index(value)
-
-
-def _one_of(name: str, value: Any, table: dict[str, int]) -> int:
-    if value not in table:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, table))}, not {value!r}")
-    return table[value]
-
-
-class LoaderOptions(TypedDict, total=False):
-    """Arguments of `Loader` that do not change what a batch is."""
-
-    shuffle: bool
-    seed: int
-    order: Order | None
-    rank: int | Literal["auto"] | None
-    world_size: int | None
-    epochs: float | None
-    last: Last
-    threads: int
-    batches_ahead: int
-    on_error: OnError
-    missing: Missing
-    positions: Positions
-    readahead: Readahead
-    transform_threads: int | None
-
-
-class Loader(Generic[Batch]):
+class Loader(Closing, Generic[Batch]):
     """Batches of a data set, epoch by epoch, that can be stopped and resumed at any step.
 
     ``for batch in loader`` continues at the current position. With ``epochs=None`` it ends with the
@@ -243,12 +212,12 @@ class Loader(Generic[Batch]):
             raise TypeError(f"dataset must be a recmap.Dataset, not {dataset!r}; see recmap.open")
         self.dataset = dataset
         self.order = self._order_of(dataset, order, shuffle, seed)
-        self._order = _over(dataset, self.order)
+        self._order = order_over(dataset, self.order)
         warn_without_rows(self.order)
         self._epochs = epochs
         self._batch_size = self._size_of(batch_size)
-        self._last = _one_of("last", last, _LAST)
-        self._rank, self._world_size = _whole("rank", rank), _whole("world_size", world_size)
+        self._last = one_of("last", last, LAST)
+        self._rank, self._world_size = natural("rank", rank), natural("world_size", world_size)
         self._parser = None
         if feature_lists is not None:
             self._parser = parser_of({} if features is None else features, feature_lists)
@@ -258,10 +227,10 @@ class Loader(Generic[Batch]):
         self._form = RowForm.of(self._order, positions)
         self._first_batch = FirstBatchCheck(dataset, features, feature_lists, missing)
         self._reading = (
-            _whole("threads", threads),
-            _whole("batches_ahead", batches_ahead),
-            _one_of("on_error", on_error, _ON_ERROR),
-            _one_of("readahead", readahead, _READAHEAD),
+            natural("threads", threads),
+            natural("batches_ahead", batches_ahead),
+            one_of("on_error", on_error, ON_ERROR),
+            one_of("readahead", readahead, READAHEAD),
             self._parser,
         )
         self._loader = self._create(self._order, self._batch_size)
@@ -306,7 +275,7 @@ class Loader(Generic[Batch]):
             raise ValueError(
                 "batch_size is missing; it is only optional for orders that make their own batches"
             )
-        if _whole("batch_size", batch_size) < 1:
+        if natural("batch_size", batch_size) < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         return batch_size
 
@@ -497,7 +466,7 @@ class Loader(Generic[Batch]):
         if order is None or order == self.order:
             self._loader.load(text, rule)
             return
-        inner = _over(self.dataset, order)
+        inner = order_over(self.dataset, order)
         size = self._size_of(self._arguments["batch_size"], inner)
         loader = self._create(inner, size)
         loader.load(text, rule)
@@ -512,7 +481,7 @@ class Loader(Generic[Batch]):
         Raises:
             ValueError: the position does not exist.
         """
-        self._loader.seek(_whole("epoch", epoch), _whole("position", position))
+        self._loader.seek(natural("epoch", epoch), natural("position", position))
 
     # ---- Information and lifecycle.
 
@@ -581,17 +550,6 @@ class Loader(Generic[Batch]):
         if pipeline is not None:
             pipeline.join()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self._arguments, self.state_dict())
 
@@ -642,15 +600,3 @@ def _rebuild(
     loader = kind(**arguments)
     loader.load_state_dict(state)
     return loader
-
-
-def _over(dataset: Dataset, order: Order) -> _recmap.Order:
-    """The order of the records of a view, by their numbers in the whole data set."""
-    check = check_rows_fit if order_of(order).row_width() else check_fits
-    check(order, len(dataset))
-    if dataset._is_whole():
-        return order._order
-    first, length, step, numbers = dataset._selection
-    if numbers is not None:
-        return order._order.view_list(numbers)
-    return order._order.view_range(first, length, step)

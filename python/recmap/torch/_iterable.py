@@ -16,13 +16,15 @@ from torch.utils.data import default_collate
 
 from .. import _recmap
 from .._errors import StateMismatchError
-from .._loader.loader import _LAST, Loader, _over
+from .._loader.loader import Loader
+from .._loader.options import LAST
+from .._loader.view_order import order_over
 from .._order.orders import Order
 from ._board import Board, Place
 from ._loader import Loader as TensorLoader
 from ._tensors import tensors
 
-DROP = _LAST["drop"]
+DROP = LAST["drop"]
 Deal: TypeAlias = tuple[int, int, int]  # world size, batch size, value of `last`
 
 
@@ -77,9 +79,9 @@ class IterableDataset(data.IterableDataset[Any]):
         names = "dataset", "order", "shuffle", "seed"
         dataset, order, shuffle, seed = (arguments[name] for name in names)
         self.order = Loader._order_of(dataset, order, shuffle, seed)
-        self._order = _over(dataset, self.order)
+        self._order = order_over(dataset, self.order)
         size = 1 if self._order.batch_count() else arguments["batch_size"]
-        self._deal: Deal = arguments["world_size"], size, _LAST[arguments["last"]]
+        self._deal: Deal = arguments["world_size"], size, LAST[arguments["last"]]
         self._worker: tuple[int, int] | None = None  # which of how many
         self._place: Place | None = None  # in a worker
         self._given = Place(0, 0)  # the worker's position after the last batch that it yielded

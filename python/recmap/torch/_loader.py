@@ -12,7 +12,7 @@ from .. import _recmap
 from .._dataset.dataset import Dataset
 from .._example.features import Features
 from .._loader.loader import Loader as _Loader
-from .._loader.loader import LoaderOptions
+from .._loader.options import LoaderOptions
 from .._warn import warn_caller
 from ._tensors import Ragged, Tensors, tensors
 

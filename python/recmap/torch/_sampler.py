@@ -12,7 +12,7 @@ from torch.utils import data
 
 from .. import _recmap
 from .._errors import StateMismatchError
-from .._loader.loader import _LAST, Last, _one_of
+from .._loader.options import LAST, Last, one_of
 from .._order.orders import Order
 
 
@@ -69,7 +69,7 @@ class Sampler(data.Sampler[Any]):
         self._given_size = batch_size
         self._is_batched = batch_size is not None or order.batch_count > 0
         self._rank = rank
-        self._deal = world_size, batch_size or 1, _one_of("last", last, _LAST)
+        self._deal = world_size, batch_size or 1, one_of("last", last, LAST)
         self._begin = 0, 0  # where the iteration started
         self._taken = 0  # items yielded since
         self._is_over = False  # whether it reached the end of the epoch

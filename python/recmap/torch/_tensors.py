@@ -8,7 +8,7 @@ import torch
 from torch.utils import dlpack
 
 from .._columns import BytesColumn, ColumnBatch, RaggedColumn, RowBatch, SparseColumn
-from .._dataset.dataset import RecordBatch
+from .._columns.record_batch import RecordBatch
 
 # What a value is depends on its feature: a tensor, a Ragged, or a list of bytes.
 Tensors: TypeAlias = dict[str, Any]

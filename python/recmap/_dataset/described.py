@@ -1,0 +1,129 @@
+"""What an index knows about its records, without or from a sample of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+import numpy as np
+
+from .._example.features import Feature, features_of_schema
+from .._options.options import Counted, Lifts
+from .._warn import warn_caller
+from .counts import Counts
+from .lifted import Columns
+from .selectable import Selectable
+from .view import info_of
+
+__all__ = ["Described"]
+
+
+class Described(Selectable):
+    """The description of a data set or view: its columns, counts, shards and features."""
+
+    @property
+    def columns(self) -> Columns:
+        """The lifted columns: a mapping of the arrays that were copied into the index."""
+        return Columns(self)
+
+    @property
+    def counts(self) -> Counts:
+        """How many elements each record has of the counted features: a mapping of int64 arrays.
+
+        >>> recmap.index("data/digits", folder / "counted.rmx", count={"image": "uint8"})[-11:]
+        'counted.rmx'
+        >>> recmap.open(folder / "counted.rmx", allow_absolute_paths=True).counts["image"].max()
+        np.int64(64)
+        """
+        return Counts(self)
+
+    def _counted(self) -> Counted:
+        """Names and dtypes of the counted features."""
+        return tuple(self._counted_table())
+
+    def _lifts(self) -> Lifts:
+        """Names and defaults of the lifted columns, without "@length"."""
+        return tuple((name, default) for name, _, default in self._column_table()[1:])
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """What ``recmap info --json`` prints: records, shards, bytes, ids, columns, counts, ...
+
+        In a view, "records" is the number of its items, "total_records" that of the whole data set,
+        "ordered" whether its items are in another order than that of their numbers, and
+        "fingerprint" that of the view. The other values describe the whole data set.
+
+        >>> view = digits()[40:50]
+        >>> view.info["records"], view.info["total_records"], view.info["ordered"]
+        (10, 1797, False)
+        """
+        info = cast("dict[str, Any]", json.loads(self._info_json(False)))
+        return info if self._whole else info_of(self, info)
+
+    @property
+    def shards(self) -> list[dict[str, Any]]:
+        """The shards of the whole data set, as ``recmap info --json --shards`` prints them.
+
+        >>> [shard["records"] for shard in digits().shards]
+        [449, 449, 449, 450]
+        """
+        info = json.loads(self._info_json(True))
+        return cast("list[dict[str, Any]]", info["shard_table"])
+
+    def _formats(self) -> list[tuple[str, str]]:
+        """(framing, compression) of each shard."""
+        return [(shard["framing"], shard["compression"]) for shard in self.shards]
+
+    def schema(self, sample: int | None = 1000) -> dict[str, dict[str, Any]]:
+        """The features found in the records, as ``recmap schema --json`` prints them.
+
+        Args:
+            sample: how many records to read, evenly spaced; None: all of them.
+
+        Warns if some of these records are neither a tf.Example nor a tf.SequenceExample.
+
+        >>> digits().schema()["label"]["kind"]
+        'int64'
+        """
+        if sample is not None and sample < 0:
+            raise ValueError(f"sample must not be negative, but is {sample}")
+        count = len(self)
+        chosen = count if sample is None else min(sample, count)
+        if chosen == count:
+            items = np.arange(count, dtype=np.uint64)
+        else:
+            items = np.array([i * count // chosen for i in range(chosen)], np.uint64)
+        text, other_count = self._schema(self._selection.records_at(items))
+        if other_count:
+            warn_caller(
+                f"{other_count} of {chosen} records are neither a tf.Example nor a "
+                "tf.SequenceExample; the schema does not describe them"
+            )
+        return cast("dict[str, dict[str, Any]]", json.loads(text))
+
+    def features(
+        self, sample: int | None = 1000, *, feature_lists: bool = False
+    ) -> dict[str, Feature]:
+        """The features found in the records, ready for `parse` or a loader: {name: feature}.
+
+        A feature that every record read has with the same number of values is a `FixedLen`; others
+        are a `VarLen`. ``recmap schema --features python`` prints the same as code.
+
+        Args:
+            sample: see `schema`. Use None to be sure that the result fits all records.
+            feature_lists: the feature lists of tf.SequenceExample instead of the features of the
+                context: a `FixedLenSequence` or a `VarLen` each.
+
+        Warns about features that have no values, or values of several kinds: they are left out.
+
+        >>> spec = digits().features()["label"]
+        >>> spec == recmap.FixedLen((), "int64")
+        True
+        """
+        features, omitted = features_of_schema(self.schema(sample), feature_lists)
+        if omitted:
+            warn_caller(
+                f"these features have no values, or values of several kinds, or a NUL in their "
+                f"name, and are left out: {', '.join(map(repr, omitted))}"
+            )
+        return features

@@ -1,0 +1,221 @@
+"""The records: reading, parsing, finding and comparing them."""
+
+from __future__ import annotations
+
+from collections import abc
+from collections.abc import Iterable
+from typing import Any, Literal, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _recmap
+from .._columns import ColumnBatch, columns_of, sequence_columns_of
+from .._columns.record_batch import RecordBatch
+from .._display.progress import Progress, shown
+from .._errors import IdNotFoundError
+from .._example.features import Features, parser_of
+from .._numbers import Int64s, Numbers, ids_to_find
+from .missing import Missing, check_batch
+from .selectable import Selectable
+
+__all__ = ["Records"]
+
+
+class Records(Selectable):
+    """The records of a data set or view, many at a time."""
+
+    def gather(self, items: Numbers, *, threads: int = 0) -> RecordBatch:
+        """Reads many records at once, in the order given. Numbers may repeat.
+
+        Several times faster than reading them one by one.
+
+        Args:
+            items: a list, range, slice or array of integers; negative ones count from the end.
+            threads: how many threads read the records. 0: one per core for 1,024 records or about
+                1 MiB and more, else one. The result is the same for any number.
+
+        Raises:
+            IndexError: a number is out of range.
+            CorruptRecordError: the CRC of a record does not match.
+
+        >>> [len(record) for record in digits().gather([5, 1, 5])]
+        [120, 120, 120]
+        """
+        return cast(RecordBatch, self._gather(self._record_numbers(items), threads))
+
+    def __getitems__(self, items: list[int]) -> list[bytes]:
+        """The records as bytes, for ``DataLoader(ds, ...)`` of PyTorch, whose batches are lists."""
+        return [bytes(record) for record in self.gather(items)]
+
+    def parse(
+        self,
+        items: Numbers,
+        features: Features,
+        *,
+        on_error: Literal["raise", "collect"] = "raise",
+        missing: Missing = "warn",
+        threads: int = 0,
+    ) -> ColumnBatch:
+        """Reads many records and parses their features into columns, in C: {name: column}.
+
+        Args:
+            items: see `gather`.
+            features: {name: FixedLen(...), VarLen(...), ...}, or features of tf.io. Other features
+                of the records are skipped without being decoded.
+            on_error: "collect" leaves the rows of unreadable records null and lists them in
+                ``failures``.
+            missing: what to do about a feature that no record of the batch has, which is usually a
+                misspelt name. "warn" warns once per data set, with similar names, unless a sample
+                of 100 other records has the feature; "error" raises FeatureError; "ignore" gives an
+                empty column. A feature with a default counts as missing only if the sample does not
+                have it either.
+            threads: how many threads read and parse. 0: one per core for 1,024 records or about
+                1 MiB and more, else one. The result is the same for any number.
+
+        Raises:
+            FeatureError: a record's features do not match, or ``missing="error"`` found a feature
+                missing.
+            CorruptRecordError: a record is damaged, or is not a tf.Example.
+
+        >>> digits().parse([5, 1], {"label": recmap.FixedLen((), "int32")})["label"]
+        array([5, 1], dtype=int32)
+        """
+        batch = self._parsed(items, parser_of(features), on_error, threads)
+        check_batch(batch, self, features, None, missing)
+        return columns_of(batch)
+
+    def parse_sequence(
+        self,
+        items: Numbers,
+        context: Features,
+        feature_lists: Features,
+        *,
+        on_error: Literal["raise", "collect"] = "raise",
+        missing: Missing = "warn",
+        threads: int = 0,
+    ) -> tuple[ColumnBatch, ColumnBatch]:
+        """Parses records of tf.SequenceExample: the columns of the context and the feature lists.
+
+        In feature lists, ``FixedLenSequence`` takes one step from each feature of a list, and
+        ``VarLen`` gives rows of steps of values. A step whose feature has no kind is an empty step,
+        not null. `missing` and the other arguments are those of `parse`.
+        """
+        parser = parser_of(context, feature_lists)
+        batch = self._parsed(items, parser, on_error, threads)
+        check_batch(batch, self, context, feature_lists, missing)
+        return sequence_columns_of(batch, parser.context_count())
+
+    def _parsed(
+        self, items: Numbers, parser: _recmap.Parser, on_error: str, threads: int = 1
+    ) -> RecordBatch:
+        if on_error not in ("raise", "collect"):
+            raise ValueError(f'on_error must be "raise" or "collect", not {on_error!r}')
+        numbers = self._record_numbers(items)
+        return cast(RecordBatch, self._parse(parser, numbers, on_error == "collect", threads))
+
+    def find(self, id: str | bytes | int) -> int:
+        """The position of the record with this id: ``data_set[data_set.find(id)]`` is that record.
+
+        The first one if the id is repeated. In the whole data set, positions are record numbers. In
+        a view, they are positions in the view, and ``view.numbers`` maps them to record numbers.
+
+        Raises:
+            KeyError: no record of the data set or view has this id.
+            ValueError: the index has no ids.
+
+        >>> digits().find("digit-00042"), digits()[40:].find("digit-00042")
+        (42, 2)
+        """
+        if self._whole:
+            return self._find(id)
+        number = self._find(id)  # raises if no record has the id
+        positions = self.find_all(id)
+        if not positions:
+            raise IdNotFoundError(
+                f"this view does not contain the id {id!r}: it is the id of record {number}",
+                self.index_path,
+                advice="Search the whole data set instead of the view.",
+            )
+        return positions[0]
+
+    def find_all(self, id: str | bytes | int) -> list[int]:
+        """The positions of all records with this id, ascending; [] if there are none."""
+        numbers = self._find_all(id)
+        if self._whole:
+            return numbers
+        return self._selection.positions_of(numbers)
+
+    def find_many(self, ids: Iterable[str | bytes | int] | npt.NDArray[Any]) -> Int64s:
+        """The position of the record with each of these ids; -1 for ids that are absent.
+
+        Like `find` for each id, but many times faster: the ids are sorted, and their records, in
+        which they are compared, are read in file order, on all cores. An array of integers is
+        faster than a list, which becomes Python objects. The call releases the GIL, and Ctrl-C
+        stops it. It takes 60 bytes of memory an id, for half a million ids at a time; a view by
+        numbers takes 8 more per record of the whole data set.
+
+        Raises:
+            TypeError: an id is not a str, bytes or int.
+            ValueError: the index has no ids.
+
+        >>> digits().find_many(["digit-00042", b"digit-00007", "unknown"])
+        array([42,  7, -1])
+        """
+        if isinstance(ids, (str, bytes)):
+            raise TypeError(f"ids must be a list or array of ids, not {type(ids).__name__}")
+        items = ids_to_find(ids)
+        out = np.empty(len(items), np.int64)
+        self._find_many(items, out, self._selection.position_table(self._record_count()))
+        return out
+
+    def _positions_of_records(self, source: Selectable) -> Int64s:
+        """The position of the record with the id of each item of another data set; -1 if absent."""
+        numbers = np.ascontiguousarray(source.numbers)
+        out = np.empty(len(numbers), np.int64)
+        table = self._selection.position_table(self._record_count())
+        self._find_records(source, numbers, out, table)
+        return out
+
+    def duplicates(self, by: str = "content", *, progress: Progress = "auto") -> Int64s:
+        """Which records equal an earlier one, as ``recmap duplicates`` prints: int64 array [n, 2].
+
+        A row has the position of a record and that of the first record that it equals. 128-bit
+        hashes are compared, in one pass over the records that takes 24 bytes of memory for each.
+
+        Args:
+            by: what is compared: "content", the whole records; "id", their ids, for which only
+                records whose ids may repeat are read; or the name of a feature. Records without the
+                feature equal none.
+            progress: see `recmap.open`.
+
+        Raises:
+            ValueError: the index has no ids.
+            FeatureError: no record has the feature.
+
+        >>> ds = recmap.concat([digits(), digits()[:2]])
+        >>> ds.duplicates()
+        array([[1797,    0],
+               [1798,    1]])
+        >>> kept = np.ones(len(ds), bool)
+        >>> kept[ds.duplicates()[:, 0]] = False
+        >>> len(ds.select(kept))
+        1797
+        """
+        if not isinstance(by, str):
+            raise TypeError(f"by must be a str, not {type(by).__name__}")
+        feature = None if by in ("content", "id") else by
+        numbers = np.ascontiguousarray(self._selection.records().view(np.uint64))
+        firsts = np.empty(len(self), np.int64)
+        with shown(progress, "comparing") as call:
+            self._find_duplicates(firsts, numbers, feature, by == "id", call)
+        positions = np.flatnonzero(firsts != np.arange(len(self)))
+        return np.stack([positions, firsts[positions]], axis=1)
+
+    def index(self, value: object, start: int = 0, stop: int | None = None) -> int:
+        """The position of the first record that equals `value`. Reads record by record."""
+        return abc.Sequence.index(cast(Any, self), value, start, cast(int, stop))
+
+    def count(self, value: object) -> int:
+        """The number of records that equal `value`. Reads all records."""
+        return sum(record == value for record in self)

@@ -1,0 +1,206 @@
+"""The choice of records: those of an index, or of a view of it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _recmap
+from .._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items, cuts_of
+from .._options.options import ConcatOptions, OpenOptions
+from .._order.orders import Shuffled
+from .counts import ElementCounts
+from .missing import FeatureNames
+from .partition import masks_of
+from .selection import Selection
+from .view import fingerprint_of
+
+__all__ = ["Selectable"]
+
+
+class Selectable(_recmap.Dataset):
+    """Records of an open index, and the views that have some of them.
+
+    A view shares the handle of the index and what was read from it.
+    """
+
+    _options: OpenOptions | ConcatOptions
+    _selection: Selection
+    _whole: bool  # the items are all records, in order
+    _columns_read: dict[str, npt.NDArray[Any]]  # shared by all views
+    _feature_names: FeatureNames  # shared by all views
+    _counts_read: dict[str, ElementCounts]  # shared by all views
+
+    if TYPE_CHECKING:
+
+        def __len__(self) -> int: ...
+        @overload
+        def __getitem__(self, index: SupportsIndex) -> memoryview: ...  # type: ignore[overload-overlap]
+        @overload
+        def __getitem__(self, index: slice | list[int] | range | npt.NDArray[Any]) -> Self: ...
+        def __getitem__(self, index: Any) -> Any: ...
+        def __iter__(self) -> Iterator[memoryview]: ...
+        @property
+        def closed(self) -> bool:
+            """Whether close() was called."""
+            ...
+
+    @classmethod
+    def _open(cls, options: OpenOptions | ConcatOptions) -> Self:
+        handle = options.open_handle()
+        count = _recmap.Dataset(handle, 0, 0, 1, None)._record_count()
+        return cls._create(handle, options, Selection(0, count, 1, None), {}, FeatureNames(), {})
+
+    @classmethod
+    def _create(
+        cls,
+        handle: _recmap.Handle,
+        options: OpenOptions | ConcatOptions,
+        selection: Selection,
+        columns_read: dict[str, npt.NDArray[Any]],
+        feature_names: FeatureNames,
+        counts_read: dict[str, ElementCounts],
+    ) -> Self:
+        dataset = cls(handle, *selection)
+        dataset._options = options
+        dataset._selection = selection
+        dataset._whole = selection.is_whole(dataset._record_count())
+        dataset._columns_read = columns_read
+        dataset._feature_names = feature_names
+        dataset._counts_read = counts_read
+        return dataset
+
+    def _view(self, key: object) -> Self:
+        """``data_set[key]`` if the key is not an integer. The extension calls this."""
+        if isinstance(key, slice):
+            return self._select(self._selection.slice(key))
+        if isinstance(key, (list, range, np.ndarray)):
+            return self.select(key)
+        raise TypeError(
+            "an index must be an integer, a slice, a list or array of integers, or a mask, not "
+            f"{type(key).__name__}"
+        )
+
+    def _select(self, selection: Selection) -> Self:
+        shared = self._columns_read, self._feature_names, self._counts_read
+        return type(self)._create(self._handle, self._options, selection, *shared)
+
+    def _is_whole(self) -> bool:
+        return self._whole
+
+    def _record_numbers(self, items: Numbers) -> UInt64s:
+        """The record numbers of items; negative ones count from the end."""
+        if isinstance(items, slice):
+            items = range(*items.indices(len(self)))
+        return self._selection.records_at(as_items(items, len(self)))
+
+    def select(self, items: Numbers | npt.ArrayLike) -> Self:
+        """A view of some records: by their numbers in this data set, or by a mask of its length.
+
+        >>> ds = digits()
+        >>> threes = ds.select(ds.columns["label"] == 3)
+        >>> set(threes.columns["label"].tolist())
+        {3}
+        """
+        numbers = self._selection.records_at(as_mask_or_items(items, len(self)))
+        numbers.flags.writeable = False
+        return self._select(Selection(0, len(numbers), 1, numbers))
+
+    def where(self, expression: str) -> Self:
+        """A view of the records for which an expression over lifted columns is true.
+
+        Args:
+            expression: comparisons (``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``not
+                in``) of columns with values or with each other, combined with ``and``, ``or`` and
+                ``not``. ``length`` is the size of a record in bytes; ``columns["a/b"]`` is a column
+                whose name is not a Python name. A str is compared as UTF-8. The expression is never
+                run as code; docs/select.md specifies it.
+
+        Raises:
+            ValueError: the expression is invalid, or compares text with numbers.
+            KeyError: the index has no such column.
+
+        >>> set(digits().where("label in (3, 4) and length < 1000").columns["label"].tolist())
+        {3, 4}
+        """
+        if not isinstance(expression, str):
+            raise TypeError(f"the expression must be a str, not {type(expression).__name__}")
+        mask = np.empty(self._record_count(), np.bool_)
+        self._match(expression, mask)
+        return self.select(self._selection.take(mask))
+
+    def sample(self, n: int, seed: int = 0) -> Self:
+        """A view of n random records, each at most once, in their order in this data set.
+
+        >>> len(digits().sample(100, seed=7))
+        100
+        """
+        if not 0 <= operator.index(n) <= len(self):
+            raise ValueError(f"cannot sample {n} records: there are {len(self)}")
+        return self.select(np.sort(Shuffled(len(self), seed).at(0, range(n))))
+
+    @property
+    def numbers(self) -> Int64s:
+        """The number of each item in the whole data set: int64 array."""
+        return self._selection.records()
+
+    @overload
+    def split(self, n: int) -> list[Self]: ...
+    @overload
+    def split(self, n: Mapping[str, float], seed: int = 0) -> dict[str, Self]: ...
+    def split(self, n: int | Mapping[str, float], seed: int = 0) -> Any:
+        """Splits the data set into n consecutive views, as equal as possible.
+
+        With shares instead of a number, the same as `partition`: named random views.
+
+        >>> [len(part) for part in digits()[:9].split(2)]
+        [5, 4]
+        >>> list(digits().split({"train": 0.9, "validation": 0.1}, seed=0))
+        ['train', 'validation']
+        """
+        if isinstance(n, Mapping):
+            return self.partition(n, seed)
+        cuts = cuts_of(len(self), n)
+        return [self[cuts[i] : cuts[i + 1]] for i in range(n)]
+
+    def partition(self, shares: Mapping[str, float], seed: int = 0) -> dict[str, Self]:
+        """Splits the data set by hash into named views: training, validation, ...
+
+        The hash of its id decides where a record goes, or of its number if it has no id. Records
+        with the same id therefore stay together, and appending shards moves no record to another
+        part. docs/partition.md specifies the hash. Each part has its share of the records only
+        approximately.
+
+        Args:
+            shares: the share of each part, adding up to 1.
+            seed: a different seed gives a different partition.
+
+        >>> parts = digits().partition({"train": 0.9, "validation": 0.1}, seed=0)
+        >>> sum(map(len, parts.values())) == len(digits())
+        True
+        """
+        id_hashes = None
+        if self._id_name() is not None:
+            id_hashes = np.empty(self._record_count(), np.uint64)
+            self._read_id_hashes(id_hashes)
+        masks = masks_of(shares, seed, self._selection, id_hashes)
+        del id_hashes
+        return {name: self.select(masks.pop(name)) for name in list(masks)}
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the data (128 bits as 32 hex digits), independent of where the files are.
+
+        That of a view depends on the whole data set, and on which of its records the view has, in
+        which order.
+        """
+        return self._fingerprint().hex() if self._whole else fingerprint_of(self)
+
+    @property
+    def index_path(self) -> str:
+        """The path of the index; of a concatenation, the paths of all indexes, joined by " + "."""
+        return self._options.path
