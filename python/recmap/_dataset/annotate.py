@@ -125,10 +125,17 @@ def _array(values: Any) -> npt.NDArray[Any]:
     """A one-dimensional array of what NumPy, pandas, polars, Arrow or a list has."""
     if hasattr(values, "to_pylist"):  # Arrow
         values = values.to_pylist() if values.null_count else values.to_numpy()
+    elif _has_polars_nulls(values):
+        values = values.to_list()
     array = values if isinstance(values, np.ndarray) else _array_of(values)
     if array.ndim != 1:
         raise TypeError(f"keys and values must have one dimension, not {array.ndim}")
     return array
+
+
+def _has_polars_nulls(values: Any) -> bool:
+    """Whether a series of polars has nulls, for which its arrays of numbers have NaN."""
+    return callable(getattr(values, "null_count", None)) and bool(values.null_count())
 
 
 def _array_of(values: Any) -> npt.NDArray[Any]:
@@ -146,7 +153,10 @@ def _values(name: str, values: Any) -> tuple[str, _Items, npt.NDArray[np.bool_]]
     """The type, the values without those that are missing, and which ones are not missing."""
     array = _array(values)
     kept = np.ones(array.size, bool)
-    if array.dtype.kind == "O":
+    if isinstance(array, np.ma.MaskedArray):
+        kept = ~np.ma.getmaskarray(array)
+        array = array.compressed()
+    elif array.dtype.kind == "O":
         is_text = any(isinstance(item, (str, bytes)) for item in array)
         kept = np.array([not _is_missing(item, is_text) for item in array], bool)
         if is_text:

@@ -117,6 +117,25 @@ def test_missing_values(ds):
     assert np.isnan(ds.columns["f"][3]) and ds.columns["f"][4] == 0.5
 
 
+def test_masked_values_are_missing(ds):
+    values = np.ma.MaskedArray(np.arange(COUNT), np.arange(COUNT) == 3)
+    with pytest.raises(recmap.InvalidError, match='record 3 has no value for column "score"'):
+        ds.annotate({"score": values})
+    ds.annotate({"score": values}, default={"score": -5})
+    assert column(ds)[2:5] == [2, -5, 4]
+
+
+def test_nulls_of_polars_are_missing(ds):
+    polars = pytest.importorskip("polars")
+    values = polars.Series([None if i == 3 else i for i in range(COUNT)])
+    assert values.dtype == polars.Int64
+    with pytest.raises(recmap.InvalidError, match='record 3 has no value for column "score"'):
+        ds.annotate({"score": values})
+    ds.annotate({"score": values}, default={"score": -5})
+    assert ds.columns["score"].dtype == np.int64
+    assert column(ds)[2:5] == [2, -5, 4]
+
+
 def test_drop_and_rename(ds):
     ds.annotate({"label": [7] * COUNT}, rename={"label": "old"})
     ds.annotate(drop=["label"], rename={"old": "older"})
