@@ -83,8 +83,16 @@ def test_a_token_is_used_until_it_expires_if_it_cannot_be_renewed(
     with opened(server, tmp_path) as ds:
         assert bytes(ds[0]) == bytes(local[0])
         metadata.answer = (500, b"")
+        former = metadata.count
         threading.Event().wait(4.1)
         assert bytes(ds[1]) == bytes(local[1])
+        metadata.answer = None
+        threading.Event().wait(4.1)  # it expired, sooner than a failed renewal is tried again
+        server.requests.clear()
+        assert bytes(ds[2]) == bytes(local[2])
+        sent = {headers["Authorization"] for _, headers in server.requests}
+        assert f"Bearer HIDDEN{metadata.count}" in sent
+        assert f"Bearer HIDDEN{former}" not in sent
 
 
 def test_a_token_that_expired_is_not_sent_if_the_service_is_gone(
