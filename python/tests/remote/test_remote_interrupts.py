@@ -1,8 +1,10 @@
 """Calls that wait for a remote store end when a signal handler raises, and loaders when closed."""
 
+import collections
 import contextlib
 import gc
 import gzip
+import operator
 import os
 import signal
 import threading
@@ -211,6 +213,27 @@ def test_an_interrupt_ends_a_wait_for_a_span_that_another_thread_requests(server
         released.set()
     other.join(60)
     assert records == [bytes(ds[3])]
+
+
+def test_an_interrupt_ends_an_estimate(remote):
+    """A long estimate, not only the first statement of Python after it. No such statement runs
+    between the calls, so a signal that no call answers is answered after the last one."""
+    order = recmap.Weighted([1.0] * len(remote), size=4_000_000)
+    loader = recmap.Loader(remote, 250_000, order=order)
+    calls = iter([loader._loader.estimate_requests] * 5)
+
+    def ring(number, frame):
+        raise Interrupt
+
+    former = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    try:
+        with pytest.raises(Interrupt):
+            collections.deque(map(operator.call, calls), maxlen=0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
+    assert operator.length_hint(calls) > 0
 
 
 def test_the_end_of_a_loader_does_not_wait_for_the_server(remote, server):
