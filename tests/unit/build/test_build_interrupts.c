@@ -209,6 +209,28 @@ static void test_many_shards(void **state) {
     check_call(build_many, 675);
 }
 
+static recmap_status merge_many(recmap_error *error) {
+    static const struct build_part parts[] = {{"first.rmx", NULL}, {"second.rmx", NULL}};
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.thread_count = 1;
+    return parts_build("out.rmx", &options, parts, 2, error);
+}
+
+/* Copying the names of the shards and adding the shards to the index are two loops. */
+static void test_merge_of_many_shards(void **state) {
+    (void)state;
+    static char names[FILES][32];
+    const char *paths[FILES];
+    write_files();
+    for (int i = 0; i < FILES; i++) {
+        snprintf(names[i], sizeof names[i], "x-%05d-of-%05d", i, FILES);
+        paths[i] = names[i];
+    }
+    index_build("first.rmx", NULL, paths, FILES / 2);
+    index_build("second.rmx", NULL, paths + FILES / 2, FILES / 2);
+    check_call(merge_many, 12);
+}
+
 static int cancel(void *context, const recmap_progress *progress) {
     int *count = context;
     ++*count;
@@ -287,6 +309,7 @@ int main(void) {
         TEST(verify),
         TEST(shards),
         TEST(many_shards),
+        TEST(merge_of_many_shards),
         TEST(progress_of_a_merge),
         TEST(calls_within_the_function),
         TEST(writers_are_not_stopped),
