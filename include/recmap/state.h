@@ -29,11 +29,14 @@ typedef struct recmap_state_info {
     uint64_t position_count; /* positions per epoch */
     uint64_t epoch;
     uint64_t position; /* 0 to position_count */
-    const char *order; /* as recmap_order_describe writes it; lives as long as the state */
+    const char *order; /* as recmap_order_describe writes it; that of a state lives as long as the
+                        * state */
 } recmap_state_info;
 
-/* Creates a state of these values, which the caller destroys. The text is copied. Errors: INVALID
- * for values that no state can have, NO_MEMORY. */
+/* Creates a state of these values, which the caller destroys. The text is copied without the
+ * members of row orders that follow from others: defaults, and the numbers of records and rows. The
+ * comparisons below accept it with and without them. Errors: INVALID for values that no state can
+ * have, NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_create(recmap_state **state,
                                                               const recmap_state_info *info,
                                                               recmap_error *error);

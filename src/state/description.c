@@ -39,7 +39,7 @@ bool description_find_member(struct description_member *member, const char *obje
     return false;
 }
 
-/* ---- Descriptions of earlier versions. */
+/* ---- Shortening. Earlier versions described the defaults of all options. */
 
 /* The removable member that `text` begins with, and its comma: none of them is the last of its
  * object. Returns its size, or 0. */
@@ -54,11 +54,45 @@ static size_t removable_size(const char *text) {
     return 0;
 }
 
+static bool ends_with(const char *start, const char *end, const char *expected) {
+    size_t size = strlen(expected);
+    return (size_t)(end - start) >= size && !memcmp(end - size, expected, size);
+}
+
+/* The size of a member with a number that `end` follows, or 0. */
+static size_t number_size(const char *text, const char *key, char end) {
+    if (strncmp(text, key, strlen(key)) != 0) return 0;
+    size_t digits = strspn(text + strlen(key), "0123456789");
+    return digits && text[strlen(key) + digits] == end ? strlen(key) + digits : 0;
+}
+
+/* The number of records of a row order, and its comma. It is the member after the kind. */
+static size_t record_count_size(const char *text, const char *start, const char *out) {
+    if (!ends_with(start, out, "{\"kind\":\"chunked\",") &&
+        !ends_with(start, out, "{\"kind\":\"packed\",") &&
+        !ends_with(start, out, "{\"kind\":\"windows\","))
+        return 0;
+    size_t size = number_size(text, "\"n\":", ',');
+    return size ? size + 1 : 0;
+}
+
+/* The number of rows, which is the last member and follows the digest of the counts. */
+static size_t row_count_size(const char *text, const char *start, const char *out) {
+    enum { DIGEST_SIZE = 32 };
+    if (!ends_with(start, out, "\",") || out - start < DIGEST_SIZE + 2) return 0;
+    if (!ends_with(start, out - DIGEST_SIZE - 2, "\"counts\":\"")) return 0;
+    return number_size(text, "\"rows\":", '}');
+}
+
+/* Copies the text onto itself without the members that are removed. Of the number of rows, the
+ * comma before it was copied already, and is taken back. */
 void description_shorten(char *text) {
     bool is_member = false, in_string = false; /* whether `text` is where a member may begin */
-    char *out = text;
+    char *start = text, *out = text;
     while (*text) {
         size_t size = is_member ? removable_size(text) : 0;
+        if (is_member && !size) size = record_count_size(text, start, out);
+        if (is_member && !size && (size = row_count_size(text, start, out))) out--;
         text += size;
         if (size) continue;
         if (in_string && *text == '\\' && text[1]) *out++ = *text++;

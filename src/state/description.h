@@ -23,8 +23,10 @@ bool description_next_member(struct description_member *member, const char **cur
 bool description_find_member(struct description_member *member, const char *object,
                              const struct description_member *query);
 
-/* Removes members that say what is so without them. Earlier descriptions of row
- * orders have them, and states with such descriptions can still be loaded. */
+/* Removes members of row orders that say what is so without them: defaults of options, which
+ * earlier versions described, and the numbers of records and rows, which follow from the other
+ * members and the counts. States have the short form, and states with longer ones can still be
+ * loaded. */
 void description_shorten(char *text);
 
 /* Whether `ours` describes a mixture, or a view of one, that gives the same records as `theirs` at

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "state/description.h"
 
 static bool order_is_sound(const char *order) {
     size_t size = order ? strlen(order) : 0;
@@ -26,10 +27,8 @@ const char *state_fault(const recmap_state_info *info) {
     return NULL;
 }
 
-recmap_status recmap_state_create(recmap_state **state, const recmap_state_info *info,
-                                  recmap_error *error) {
-    const char *fault = state_fault(info);
-    if (fault) return fail(error, RECMAP_INVALID, "invalid values for a state: %s", fault);
+recmap_status state_allocate(recmap_state **state, const recmap_state_info *info,
+                             recmap_error *error) {
     recmap_state *fresh = malloc(sizeof *fresh);
     char *order = strdup(info->order);
     if (!fresh || !order) {
@@ -42,6 +41,16 @@ recmap_status recmap_state_create(recmap_state **state, const recmap_state_info 
     fresh->info.order = order;
     assert(!state_fault(&fresh->info));
     *state = fresh;
+    return RECMAP_OK;
+}
+
+recmap_status recmap_state_create(recmap_state **state, const recmap_state_info *info,
+                                  recmap_error *error) {
+    const char *fault = state_fault(info);
+    if (fault) return fail(error, RECMAP_INVALID, "invalid values for a state: %s", fault);
+    RETURN_IF_FAILED(state_allocate(state, info, error));
+    description_shorten((*state)->order);
+    assert(!state_fault(&(*state)->info));
     return RECMAP_OK;
 }
 

@@ -15,6 +15,11 @@ struct recmap_state {
 /* Checks the values of a state. Returns NULL, or a static text that says what is wrong. */
 const char *state_fault(const recmap_state_info *info);
 
+/* Creates a state of values without a fault, with the order as it is: a state that is read and
+ * written again keeps its bytes. Errors: NO_MEMORY. */
+recmap_status state_allocate(recmap_state **state, const recmap_state_info *info,
+                             recmap_error *error);
+
 /* Fails with CORRUPT: `reason`, with advice. */
 recmap_status state_fail(recmap_error *error, const char *reason);
 

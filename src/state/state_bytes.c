@@ -86,7 +86,7 @@ static recmap_status create_from(recmap_state **state, const Recmap__State *mess
         return state_fail(error, "fingerprint is not 16 bytes");
     memcpy(info.fingerprint.bytes, message->fingerprint.data, sizeof info.fingerprint.bytes);
     const char *fault = state_fault(&info);
-    return fault ? state_fail(error, fault) : recmap_state_create(state, &info, error);
+    return fault ? state_fail(error, fault) : state_allocate(state, &info, error);
 }
 
 recmap_status recmap_state_from_bytes(recmap_state **state, const void *bytes, size_t size,

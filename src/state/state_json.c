@@ -162,7 +162,7 @@ static recmap_status create_from(recmap_state **state, const struct reading *rea
     store_digits(due_checksum, due);
     if (memcmp(reading->checksum, due_checksum, sizeof due_checksum))
         return state_fail(error, "its checksum does not hold");
-    return recmap_state_create(state, &info, error);
+    return state_allocate(state, &info, error);
 }
 
 static recmap_status read_state(recmap_state **state, struct reading *reading,
