@@ -1,4 +1,5 @@
-/* Positions of many ids. */
+#include "dataset/find.h"
+
 #include <stdlib.h>
 
 #include "base/errors.h"

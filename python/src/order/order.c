@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "base/module.h"
 #include "base/signals.h"
+#include "base/text.h"
 #include "order/row_order.h"
 
 PyObject *order_wrap(recmap_status status, recmap_order *order, const recmap_error *error) {
@@ -377,11 +378,7 @@ static PyObject *describe(PyObject *object, PyObject *unused) {
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_order_describe(&text, order_of(object), &error);
-    PyObject *result = status == RECMAP_OK
-                           ? PyUnicode_FromStringAndSize(text.data, (Py_ssize_t)text.size)
-                           : raise_error(&error);
-    recmap_text_deinit(&text);
-    return result;
+    return text_take(&text, status, &error);
 }
 
 /* share(epoch, position, world_size, batch_size, last, step, rank) -> (steps, first, count): the

@@ -4,6 +4,7 @@
 #include "base/arguments.h"
 #include "base/errors.h"
 #include "base/module.h"
+#include "base/text.h"
 
 /* state_create(fingerprint, records, positions, epoch, position, order) -> JSON */
 PyObject *state_create(PyObject *module, PyObject *arguments) {
@@ -24,11 +25,7 @@ PyObject *state_create(PyObject *module, PyObject *arguments) {
     recmap_status status = recmap_state_create(&state, &info, &error);
     if (status == RECMAP_OK) status = recmap_state_to_json(&text, state, &error);
     recmap_state_destroy(state);
-    PyObject *result = status == RECMAP_OK
-                           ? PyUnicode_FromStringAndSize(text.data, (Py_ssize_t)text.size)
-                           : raise_error(&error);
-    recmap_text_deinit(&text);
-    return result;
+    return text_take(&text, status, &error);
 }
 
 /* order_continues(order, order of a state, positions, epoch, position) -> whether the state can be

@@ -1,0 +1,56 @@
+#include "dataset/batches.h"
+
+#include "base/arguments.h"
+#include "base/module.h"
+#include "batch/batch.h"
+#include "batch/parser.h"
+#include "dataset/dataset.h"
+#include "order/order.h"
+
+PyObject *dataset_gather(PyObject *object, PyObject *arguments) {
+    struct array_view numbers = ARRAY_VIEW_INIT;
+    unsigned threads;
+    if (!PyArg_ParseTuple(arguments, "O&O&:_gather", take_array, &numbers, take_unsigned, &threads))
+        return NULL;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    PyObject *batch = handle ? batch_gather(handle, numbers.data, numbers.count, NULL,
+                                            RECMAP_PARSE_RAISE, threads)
+                             : NULL;
+    handle_release(handle);
+    array_release(&numbers);
+    return batch;
+}
+
+PyObject *dataset_parse(PyObject *object, PyObject *arguments) {
+    struct array_view numbers = ARRAY_VIEW_INIT;
+    recmap_parser *parser;
+    int collect;
+    unsigned threads;
+    if (!PyArg_ParseTuple(arguments, "O&O&pO&:_parse", take_parser, &parser, take_array, &numbers,
+                          &collect, take_unsigned, &threads))
+        return NULL;
+    recmap_parse_mode mode = collect ? RECMAP_PARSE_COLLECT : RECMAP_PARSE_RAISE;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    PyObject *batch =
+        handle ? batch_gather(handle, numbers.data, numbers.count, parser, mode, threads) : NULL;
+    handle_release(handle);
+    array_release(&numbers);
+    return batch;
+}
+
+PyObject *dataset_rows(PyObject *object, PyObject *arguments) {
+    struct array_view positions = ARRAY_VIEW_INIT;
+    recmap_parser *parser;
+    PyObject *order;
+    uint64_t epoch;
+    if (!PyArg_ParseTuple(arguments, "O&O!O&O&:_rows", take_parser, &parser, order_type, &order,
+                          take_uint64, &epoch, take_array, &positions))
+        return NULL;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    PyObject *batch = handle ? batch_cut(handle, ((struct order_object *)order)->order, parser,
+                                         epoch, positions.data, positions.count)
+                             : NULL;
+    handle_release(handle);
+    array_release(&positions);
+    return batch;
+}

@@ -1,0 +1,71 @@
+#include "dataset/info.h"
+
+#include "base/errors.h"
+#include "base/text.h"
+#include "dataset/dataset.h"
+
+PyObject *dataset_shard_table(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    uint64_t count = recmap_dataset_get_info(handle->dataset)->shard_count;
+    PyObject *table = PyList_New((Py_ssize_t)count);
+    for (uint64_t i = 0; table && i < count; i++) {
+        recmap_shard_info info = {0};
+        recmap_error error = RECMAP_ERROR_INIT;
+        PyObject *path = recmap_dataset_get_shard(&info, handle->dataset, i, &error) != RECMAP_OK
+                             ? raise_error(&error)
+                             : PyUnicode_DecodeFSDefault(info.path);
+        PyObject *row = path ? Py_BuildValue("(NKKK)", path, (unsigned long long)info.size,
+                                             (unsigned long long)info.first_record,
+                                             (unsigned long long)info.record_count)
+                             : NULL;
+        if (!row) Py_CLEAR(table);
+        else PyList_SetItem(table, (Py_ssize_t)i, row);
+    }
+    handle_release(handle);
+    return table;
+}
+
+PyObject *dataset_info_json(PyObject *object, PyObject *arguments) {
+    int with_shards = 0;
+    if (!PyArg_ParseTuple(arguments, "p:_info_json", &with_shards)) return NULL;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_dataset_info_to_json(&text, handle->dataset, with_shards, &error);
+    Py_END_ALLOW_THREADS
+    handle_release(handle);
+    return text_take(&text, status, &error);
+}
+
+PyObject *dataset_fingerprint(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    const recmap_fingerprint *print = &recmap_dataset_get_info(handle->dataset)->fingerprint;
+    PyObject *bytes = PyBytes_FromStringAndSize((const char *)print->bytes, sizeof print->bytes);
+    handle_release(handle);
+    return bytes;
+}
+
+PyObject *dataset_id_name(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    PyObject *name = Py_BuildValue("z", recmap_dataset_get_info(handle->dataset)->id_name);
+    handle_release(handle);
+    return name;
+}
+
+PyObject *dataset_record_count(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    uint64_t count = recmap_dataset_count(handle->dataset);
+    handle_release(handle);
+    return PyLong_FromUnsignedLongLong(count);
+}
