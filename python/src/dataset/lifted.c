@@ -52,6 +52,7 @@ PyObject *dataset_annotated_columns(PyObject *object, PyObject *unused) {
         if (!name || PyList_Append(names, name) < 0) Py_CLEAR(names);
         Py_XDECREF(name);
     }
+    handle_release(handle);
     return names;
 }
 

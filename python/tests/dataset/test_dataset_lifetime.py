@@ -6,6 +6,7 @@ import os
 import pickle
 import random
 import signal
+import sys
 import threading
 import time
 
@@ -47,6 +48,28 @@ def test_only_records_export_memory(made):
     for exporter in (made[0].obj, made.gather([0]), made._handle):
         with pytest.raises(BufferError):
             memoryview(exporter)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        lambda ds: ds._annotated_columns(),
+        lambda ds: ds._column_table(),
+        lambda ds: ds._counted_table(),
+        lambda ds: ds._fingerprint(),
+        lambda ds: ds._id_name(),
+        lambda ds: ds._info_json(True),
+        lambda ds: ds._record_count(),
+        lambda ds: ds._schema(np.arange(3, dtype=np.uint64)),
+        lambda ds: ds._shard_table(),
+        lambda ds: ds.verify(),
+    ],
+)
+def test_questions_do_not_keep_the_data_set_open(made, question):
+    handle = made._handle
+    before = sys.getrefcount(handle)
+    question(made)
+    assert sys.getrefcount(handle) == before
 
 
 def test_with_closes_the_data_set(tmp_path, payloads):
