@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/interrupt.h"
+#include "base/error.h"
 #include "net/exchange.h"
 #include "os/process.h"
-#include "os/thread.h"
 #include "protocol/access_token.h"
 #include "protocol/url.h"
 
@@ -20,9 +19,6 @@
 enum {
     ATTEMPTS_MAX = 3,
     PAUSE_MS = 100,
-    WAIT_MS = 20,
-    AHEAD_S = 300, /* a token is renewed this long before it expires */
-    AGAIN_S = 30,  /* after a renewal that failed */
     URL_SIZE = 512,
 };
 
@@ -120,8 +116,6 @@ static recmap_status fetch(struct fetch *fetch, recmap_error *error) {
 
 /* ---- The token of a storage. */
 
-enum turn { TURN_NONE, TURN_FETCH, TURN_WAIT };
-
 /* Whether the text is the whole host of a URL, perhaps with a port. */
 static bool is_host(const char *text, const char *host) {
     size_t size = strlen(host);
@@ -142,95 +136,36 @@ static bool is_private(const struct storage_options *options) {
            is_host(endpoint + 7, "[::1]");
 }
 
-static bool needs_token(const struct storage_options *options) {
+static bool is_used(const recmap_storage *storage) {
+    const struct storage_options *options = &storage->options;
     return !storage_options_is_on(options, OPTION_ANONYMOUS) && !options->is_explicit[OPTION_KEY] &&
            !options->is_explicit[OPTION_TOKEN] && is_private(options);
 }
 
-/* What the calling thread has to do. The process of the thread that fetches is noted, because after
- * a fork the child has no such thread. */
-static enum turn take_turn(recmap_storage *storage) {
-    struct role_state *google = &storage->google;
-    int64_t now = clock_unix_s();
-    enum turn turn = TURN_NONE;
-    process_lock();
-    if (needs_token(&storage->options) && now >= google->renew_at_s) {
-        bool is_fetching = google->fetching_process == process_id();
-        if (!is_fetching) turn = TURN_FETCH;
-        else if (!google->is_managed || now >= google->expires_s) turn = TURN_WAIT;
-        if (!is_fetching) google->fetching_process = process_id();
-    }
-    process_unlock();
-    return turn;
+static recmap_status set_token(int64_t *expires_s, recmap_storage *storage,
+                               const struct access_token *token, recmap_error *error) {
+    RETURN_IF_FAILED(storage_set_google_token(storage, token->text, error));
+    *expires_s = clock_unix_s() + (int64_t)token->lifetime_s;
+    return RECMAP_OK;
 }
 
-/* Half of the time if there is little: the service hands out the same token until shortly before it
- * expires. */
-static int64_t find_renewal(int64_t now, int64_t expires) {
-    int64_t half = now + (expires - now) / 2, ahead = expires - AHEAD_S;
-    int64_t renewal = ahead > half ? ahead : half;
-    return renewal > now ? renewal : now + 1;
-}
-
-/* When to ask again if there was no new token: at the latest when the present one expires. */
-static int64_t find_retry(const struct role_state *google, int64_t now) {
-    bool is_earlier = google->is_managed && google->expires_s < now + AGAIN_S;
-    return is_earlier ? google->expires_s : now + AGAIN_S;
-}
-
-/* Ends the turn. A token that could not be renewed is used until it expires. After that, if the
- * service has disappeared, there is none. */
-static recmap_status finish_turn(recmap_storage *storage, const struct fetch *fetch,
-                                 recmap_status status, recmap_error *error) {
-    int64_t now = clock_unix_s();
-    bool is_new = status == RECMAP_OK && !fetch->is_absent;
-    struct role_state *google = &storage->google;
-    bool is_over = status == RECMAP_OK && !is_new && now >= google->expires_s;
-    if (is_new) status = storage_set_google_token(storage, fetch->token.text, error);
-    if (is_over) storage_clear_google_token(storage);
-    process_lock();
-    google->fetching_process = 0;
-    google->is_managed &= !is_over;
-    if (is_new && status == RECMAP_OK) {
-        google->is_managed = true;
-        google->expires_s = now + (int64_t)fetch->token.lifetime_s;
-        google->renew_at_s = find_renewal(now, google->expires_s);
-    } else if (status == RECMAP_OK || (google->is_managed && now < google->expires_s)) {
-        google->renew_at_s = find_retry(google, now);
-        if (status != RECMAP_CANCELLED) status = RECMAP_OK;
-    }
-    process_unlock();
-    return status;
-}
-
-static void end_turn(recmap_storage *storage) {
-    process_lock();
-    storage->google.fetching_process = 0;
-    process_unlock();
-}
-
-static recmap_status take_token(recmap_storage *storage, recmap_error *error) {
+static recmap_status fetch_token(int64_t *expires_s, recmap_storage *storage, recmap_error *error) {
     struct fetch *fresh = calloc(1, sizeof *fresh);
-    recmap_status status = fresh ? storage_copy_options(&fresh->options, storage, error)
-                                 : fail_memory(error);
+    if (!fresh) return fail_memory(error);
+    recmap_status status = storage_copy_options(&fresh->options, storage, error);
     if (status == RECMAP_OK) {
         status = fetch(fresh, error);
-        status = finish_turn(storage, fresh, status, error);
+        if (status == RECMAP_OK && !fresh->is_absent)
+            status = set_token(expires_s, storage, &fresh->token, error);
         storage_options_deinit(&fresh->options);
-    } else {
-        end_turn(storage);
     }
-    if (fresh) explicit_bzero(fresh, sizeof *fresh);
+    explicit_bzero(fresh, sizeof *fresh);
     free(fresh);
     return status;
 }
 
+static const struct renewal_kind kind = {is_used, fetch_token, storage_clear_google_token};
+
 recmap_status google_token_prepare(recmap_storage *storage, recmap_error *error) {
-    for (;;) {
-        enum turn turn = take_turn(storage);
-        if (turn == TURN_NONE) return RECMAP_OK;
-        if (turn == TURN_FETCH) return take_token(storage, error);
-        if (!interrupt_continues(thread_interrupt(), INTERRUPT_WORK)) return interrupt_fail(error);
-        sleep_ns(WAIT_MS * NS_PER_MS);
-    }
+    return renewal_prepare(&storage->google, &kind, storage, error);
 }

@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/interrupt.h"
+#include "base/error.h"
 #include "net/exchange.h"
 #include "os/file.h"
 #include "os/process.h"
-#include "os/thread.h"
 #include "protocol/reply.h"
 #include "protocol/role_reply.h"
 #include "protocol/url.h"
@@ -21,9 +20,6 @@
 enum {
     ATTEMPTS_MAX = 3,
     PAUSE_MS = 100,
-    WAIT_MS = 20,
-    AHEAD_S = 300, /* credentials are renewed this long before they expire */
-    AGAIN_S = 30,  /* after a renewal that failed */
     FILE_MAX = 16 << 10,
     TOKEN_SIZE = 4096,
     URL_SIZE = 2048,
@@ -311,83 +307,42 @@ static recmap_status fetch(struct fetch *fetch, recmap_error *error) {
 
 /* ---- The credentials of a storage. */
 
-enum turn { TURN_NONE, TURN_FETCH, TURN_WAIT };
-
-/* What the calling thread has to do. A profile that was named and has no keys is not replaced by
- * another identity. The process of the thread that fetches is noted, because after
- * a fork the child has no such thread. */
-static enum turn take_turn(recmap_storage *storage) {
-    struct role_state *role = &storage->role;
-    int64_t now = clock_unix_s();
-    enum turn turn = TURN_NONE;
-    process_lock();
-    bool has_keys = storage->options.values[OPTION_KEY] != NULL;
-    bool is_role = !storage_options_is_on(&storage->options, OPTION_ANONYMOUS) &&
-                   !storage->options.values[OPTION_PROFILE] && (!has_keys || role->is_managed);
-    if (is_role && now >= role->renew_at_s) {
-        bool is_fetching = role->fetching_process == process_id();
-        if (!is_fetching) turn = TURN_FETCH;
-        else if (!has_keys || now >= role->expires_s) turn = TURN_WAIT;
-        if (!is_fetching) role->fetching_process = process_id();
-    }
-    process_unlock();
-    return turn;
+/* A profile that was named and has no keys is not replaced by another identity. */
+static bool is_used(const recmap_storage *storage) {
+    const struct storage_options *options = &storage->options;
+    bool has_other_keys = options->values[OPTION_KEY] && !storage->role.is_managed;
+    return !storage_options_is_on(options, OPTION_ANONYMOUS) && !options->values[OPTION_PROFILE] &&
+           !has_other_keys;
 }
 
-/* Until half of the time has passed if there is little. */
-static int64_t find_renewal(int64_t now, int64_t expires) {
-    int64_t half = now + (expires - now) / 2, ahead = expires - AHEAD_S;
-    int64_t renewal = ahead > half ? ahead : half;
-    return renewal > now ? renewal : now + 1;
+static recmap_status set_credentials(int64_t *expires_s, recmap_storage *storage,
+                                     const struct role_credentials *credentials,
+                                     recmap_error *error) {
+    RETURN_IF_FAILED(storage_set_role(storage, credentials, error));
+    *expires_s = credentials->expires_s;
+    return RECMAP_OK;
 }
 
-/* Ends the turn. Credentials that could not be renewed are used until they expire. */
-static recmap_status finish_turn(recmap_storage *storage, const struct fetch *fetch,
-                                 recmap_status status, recmap_error *error) {
-    int64_t now = clock_unix_s();
-    bool is_new = status == RECMAP_OK && !fetch->is_absent;
-    if (is_new) status = storage_set_role(storage, &fetch->credentials, error);
-    process_lock();
-    struct role_state *role = &storage->role;
-    role->fetching_process = 0;
-    if (is_new && status == RECMAP_OK) {
-        role->is_managed = true;
-        role->expires_s = fetch->credentials.expires_s;
-        role->renew_at_s = find_renewal(now, role->expires_s);
-    } else if (status == RECMAP_OK || (role->is_managed && now < role->expires_s)) {
-        role->renew_at_s = now + AGAIN_S;
-        if (status != RECMAP_CANCELLED) status = RECMAP_OK;
-    }
-    process_unlock();
-    return status;
-}
-
-static recmap_status take_credentials(recmap_storage *storage, recmap_error *error) {
+static recmap_status fetch_credentials(int64_t *expires_s, recmap_storage *storage,
+                                       recmap_error *error) {
     struct storage_options options;
     struct fetch *fresh = calloc(1, sizeof *fresh);
-    recmap_status status = fresh ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK) status = storage_copy_options(&options, storage, error);
+    if (!fresh) return fail_memory(error);
+    recmap_status status = storage_copy_options(&options, storage, error);
     if (status == RECMAP_OK) {
         fresh->options = &options;
         status = fetch(fresh, error);
-        status = finish_turn(storage, fresh, status, error);
+        if (status == RECMAP_OK && !fresh->is_absent)
+            status = set_credentials(expires_s, storage, &fresh->credentials, error);
         storage_options_deinit(&options);
-    } else {
-        process_lock();
-        storage->role.fetching_process = 0;
-        process_unlock();
     }
-    if (fresh) explicit_bzero(fresh, sizeof *fresh);
+    explicit_bzero(fresh, sizeof *fresh);
     free(fresh);
     return status;
 }
 
+static const struct renewal_kind kind = {is_used, fetch_credentials, storage_clear_role};
+
 recmap_status role_prepare(recmap_storage *storage, recmap_error *error) {
-    for (;;) {
-        enum turn turn = take_turn(storage);
-        if (turn == TURN_NONE) return RECMAP_OK;
-        if (turn == TURN_FETCH) return take_credentials(storage, error);
-        if (!interrupt_continues(thread_interrupt(), INTERRUPT_WORK)) return interrupt_fail(error);
-        sleep_ns(WAIT_MS * NS_PER_MS);
-    }
+    return renewal_prepare(&storage->role, &kind, storage, error);
 }

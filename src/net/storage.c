@@ -156,24 +156,26 @@ recmap_status storage_set_role(recmap_storage *storage, const struct role_creden
     return status;
 }
 
-/* Ends with the values that are not used any more. */
-static void swap_google_token(recmap_storage *storage, struct storage_options *fresh) {
-    process_lock();
-    storage_options_swap(&storage->options, fresh, OPTION_GOOGLE_TOKEN);
-    process_unlock();
-    storage_options_deinit(fresh);
+void storage_clear_role(recmap_storage *storage) {
+    struct storage_options none = {0};
+    swap_keys(storage, &none);
+    storage_options_deinit(&none);
 }
 
 void storage_clear_google_token(recmap_storage *storage) {
-    struct storage_options fresh = {0};
-    swap_google_token(storage, &fresh);
+    struct storage_options none = {0};
+    storage_options_swap(&storage->options, &none, OPTION_GOOGLE_TOKEN);
+    storage_options_deinit(&none);
 }
 
 recmap_status storage_set_google_token(recmap_storage *storage, const char *token,
                                        recmap_error *error) {
     struct storage_options fresh = {0};
     RETURN_IF_FAILED(storage_options_keep(&fresh, OPTION_GOOGLE_TOKEN, token, error));
-    swap_google_token(storage, &fresh);
+    process_lock();
+    storage_options_swap(&storage->options, &fresh, OPTION_GOOGLE_TOKEN);
+    process_unlock();
+    storage_options_deinit(&fresh);
     return RECMAP_OK;
 }
 

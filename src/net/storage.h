@@ -7,20 +7,13 @@
 
 #include <recmap/storage.h>
 
+#include "net/renewal.h"
 #include "net/retry.h"
 #include "net/signed_urls.h"
 #include "net/storage_options.h"
 #include "protocol/role_reply.h"
 
 struct transfer;
-
-/* Credentials that a service of the platform issues: see role.h. */
-struct role_state {
-    bool is_managed;    /* the keys of the storage are such credentials */
-    int64_t renew_at_s; /* when they are fetched; seconds since 1970 */
-    int64_t expires_s;
-    long fetching_process; /* of the thread that fetches them; 0: none does */
-};
 
 struct recmap_storage {
     atomic_uint references;
@@ -29,9 +22,9 @@ struct recmap_storage {
     atomic_bool has_answered;       /* a server replied: the endpoint exists */
     /* Guarded by the process lock. */
     struct signed_urls urls;
-    bool is_complete; /* the environment was read */
-    struct role_state role;
-    struct role_state google;
+    bool is_complete;      /* the environment was read */
+    struct renewal role;   /* see role.h */
+    struct renewal google; /* see google_token.h */
     struct request_window window;
     unsigned run_count; /* calls of transfer_run that share the window, in `process` */
     long process;
@@ -55,7 +48,10 @@ recmap_status storage_copy_options(struct storage_options *copy, recmap_storage 
 recmap_status storage_set_role(recmap_storage *storage, const struct role_credentials *role,
                                recmap_error *error);
 
-/* Removes the token for gs:// that Google's metadata service issued. */
+/* Removes the credentials of a role. The process lock is held. */
+void storage_clear_role(recmap_storage *storage);
+
+/* Removes the token for gs:// that Google's metadata service issued. The process lock is held. */
 void storage_clear_google_token(recmap_storage *storage);
 
 /* Replaces the token for gs:// that Google's metadata service issued. Errors: NO_MEMORY. */
