@@ -110,7 +110,7 @@ static const char *advice_for(const struct read_fault *fault) {
     if (status == RECMAP_CORRUPT)
         return "the record is damaged or of another kind; to continue without it, collect failures";
     if (status == RECMAP_FEATURE)
-        return "`recmap schema` shows what the records contain; request that, or give a default";
+        return "`recmap schema` shows what the records contain; request that";
     return "";
 }
 

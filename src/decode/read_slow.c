@@ -34,8 +34,10 @@ static bool read_slot(struct sink *sink, const struct slot *slot,
     uint64_t count;
     if (feature->kind == RECMAP_TYPE_NONE) {
         if (read_entry_missing(sink, slot, row)) return true;
-        return fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
-                         "feature '%.200s' is missing and has no default", slot->name);
+        fault_set(fault, RECMAP_FEATURE, SIZE_MAX, "feature '%.200s' is missing and has no default",
+                  slot->name);
+        fault_advise(fault, "check the name with `recmap schema`, or give a default");
+        return false;
     }
     if (!list_read(&count, sink, slot, is_fixed ? row * slot->count : sink->value_count, feature,
                    data, SIZE_MAX, fault))

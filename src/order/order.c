@@ -83,6 +83,16 @@ recmap_status fail_absent(recmap_error *error, uint64_t number) {
     return fail(error, RECMAP_NOT_FOUND, "record %" PRIu64 " does not occur in this epoch", number);
 }
 
+/* The status is that of numbers which an epoch leaves out: callers need one check for both. */
+static recmap_status fail_number(recmap_error *error, const recmap_order *order, uint64_t number) {
+    if (!order->limit)
+        return fail(error, RECMAP_NOT_FOUND,
+                    "record %" PRIu64 " is out of range: the order is empty", number);
+    return fail(error, RECMAP_NOT_FOUND,
+                "record %" PRIu64 " is out of range: the order has records 0 to %" PRIu64, number,
+                order->limit - 1);
+}
+
 recmap_status fail_repeated(recmap_error *error, uint64_t number) {
     return fail(error, RECMAP_INVALID, "record %" PRIu64 " occurs more than once in this epoch",
                 number);
@@ -159,7 +169,7 @@ recmap_status recmap_order_position_of(uint64_t *position, const recmap_order *o
             error, RECMAP_INVALID,
             "a record has no unique position in an order of kind %s: it can occur more than once",
             order->kind->name);
-    if (number >= order->limit) return fail_absent(error, number);
+    if (number >= order->limit) return fail_number(error, order, number);
     return order->kind->position_of(position, order, epoch, number, error);
 }
 

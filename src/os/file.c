@@ -43,7 +43,9 @@ static recmap_status require_regular(int fd, const char *path, recmap_error *err
     if (S_ISREG(st.st_mode)) return RECMAP_OK;
     fail(error, RECMAP_IO, "is %s, not a regular file", kind_of(st.st_mode));
     fail_file(error, path);
-    fail_advise(error, "name a regular file");
+    if (S_ISDIR(st.st_mode))
+        fail_advise(error, "name a file in it; `recmap index FOLDER` indexes its shards");
+    else fail_advise(error, "name a regular file");
     return RECMAP_IO;
 }
 

@@ -240,7 +240,7 @@ class Orders(CliTest):
                     *order,
                     "--position-of",
                     str(absent),
-                    status=1,
+                    status=2,
                     err=f"recmap: d.rmx: record {absent} is out of range: the data set "
                     "has records 0 to 1796\n  records are numbered from 0, in the order "
                     "of the shards\n",
@@ -292,7 +292,7 @@ class SmallOrders(CliTest):
             "order",
             "a.rmx",
             "--position-of=0",
-            status=1,
+            status=2,
             err="recmap: a.rmx: record 0 is out of range: the data set has no records\n"
             "  records are numbered from 0, in the order of the shards\n",
         )

@@ -70,7 +70,7 @@ static int out_of_range(const struct order_job *job, uint64_t record_count) {
     char range[64] = "no records";
     if (record_count == 1) snprintf(range, sizeof range, "only record 0");
     if (record_count > 1) snprintf(range, sizeof range, "records 0 to %" PRIu64, record_count - 1);
-    return message_error(RECMAP_NOT_FOUND, job->args.operands[0],
+    return message_error(RECMAP_INVALID, job->args.operands[0],
                          "records are numbered from 0, in the order of the shards",
                          "record %" PRIu64 " is out of range: the data set has %s", job->number,
                          range);
@@ -177,7 +177,7 @@ static const char help[] =
     "      --batch B             records or rows per rank and step\n"
     "      --last keep|drop|pad  what to do with a last step that is not full: share it evenly\n"
     "                            (keep, the default), drop it, or fill it from the epoch's start\n"
-    "      --position-of NUMBER  print the position of this record; exit status 1 if it has none\n"
+    "      --position-of NUMBER  print the position of the record with this number\n"
     "      --describe            print the description of the order, which states contain\n"
     "      --framing ./MY.so     load the custom framing of the shards\n"
     "      --help                print this help\n"

@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from .._columns.record_batch import RecordBatch
     from .selectable import Selectable
 
-__all__ = ["FeatureNames", "FirstBatchCheck", "Missing", "check_batch"]
+__all__ = [
+    "FeatureNames",
+    "FirstBatchCheck",
+    "Missing",
+    "advise_names",
+    "check_batch",
+    "similar_names",
+]
 
 Missing: TypeAlias = Literal["warn", "error", "ignore"]
 
@@ -231,6 +238,30 @@ def _advice(request: _Request, names: _Names) -> str:
     if not names.of(is_list):
         return f"The records have no {'feature lists' if is_list else 'features'}."
     return f"The records have {_quoted(sorted(names.of(is_list)))}."
+
+
+def similar_names(name: str, dataset: Selectable) -> str:
+    """Advice about a name that no record of a sample has; "" if some record has it."""
+    names = dataset._feature_names.sampled(dataset)
+    if name in names.context | names.lists or not names.context:
+        return ""
+    return _advice(_Request(name, False, False), names)
+
+
+def advise_names(
+    error: FeatureError,
+    dataset: Selectable,
+    features: Mapping[str, Any],
+    feature_lists: Mapping[str, Any] | None,
+) -> None:
+    """Adds names like a missing feature's to the advice, unless some record has that feature."""
+    names = dataset._feature_names.sampled(dataset)
+    requests = _requests_of(features, False) + _requests_of(feature_lists or {}, True)
+    for request in requests:
+        known = names.of(request.is_list)
+        is_unknown = bool(known) and request.name not in known
+        if is_unknown and f"'{request.name}' is missing" in error.message:
+            error.advice = f"{_advice(request, names)} If the name is right, give a default."
 
 
 def _quoted(names: Iterable[str]) -> str:

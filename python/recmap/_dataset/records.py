@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import abc
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -13,10 +14,10 @@ from .. import _recmap
 from .._columns import ColumnBatch, columns_of, sequence_columns_of
 from .._columns.record_batch import RecordBatch
 from .._display.progress import Progress, shown
-from .._errors import IdNotFoundError
+from .._errors import FeatureError, IdNotFoundError
 from .._example.features import Features, parser_of
 from .._numbers import Int64s, Numbers, ids_to_find
-from .missing import Missing, check_batch
+from .missing import Missing, advise_names, check_batch
 from .selectable import Selectable
 
 __all__ = ["Records"]
@@ -81,7 +82,8 @@ class Records(Selectable):
         >>> digits().parse([5, 1], {"label": recmap.FixedLen((), "int32")})["label"]
         array([5, 1], dtype=int32)
         """
-        batch = self._parsed(items, parser_of(features), on_error, threads)
+        with self._advised(features):
+            batch = self._parsed(items, parser_of(features), on_error, threads)
         check_batch(batch, self, features, None, missing)
         return columns_of(batch)
 
@@ -102,9 +104,19 @@ class Records(Selectable):
         not null. `missing` and the other arguments are those of `parse`.
         """
         parser = parser_of(context, feature_lists)
-        batch = self._parsed(items, parser, on_error, threads)
+        with self._advised(context, feature_lists):
+            batch = self._parsed(items, parser, on_error, threads)
         check_batch(batch, self, context, feature_lists, missing)
         return sequence_columns_of(batch, parser.context_count())
+
+    @contextlib.contextmanager
+    def _advised(self, features: Features, feature_lists: Features | None = None) -> Iterator[None]:
+        """Lets errors about missing features advise similar names."""
+        try:
+            yield
+        except FeatureError as error:
+            advise_names(error, self, features, feature_lists)
+            raise
 
     def _parsed(
         self, items: Numbers, parser: _recmap.Parser, on_error: str, threads: int = 1

@@ -13,6 +13,7 @@ from .._dataset.dataset import Dataset
 from .._errors import Error, FeatureError
 from .._example.decode import decoded_features
 from .._options.options import IndexOptions, OpenOptions
+from .._warn import warn_caller
 
 __all__ = ["check_rebuilt", "check_replaced", "open_replaced"]
 
@@ -39,13 +40,16 @@ def open_replaced(path: str, indexing: IndexOptions) -> Dataset | None:
 
 
 def check_replaced(path: str, indexing: IndexOptions) -> None:
-    """Refuses to replace an index with annotated columns, except by lifted ones of their names."""
+    """Refuses to replace an index with annotated columns, except by lifted ones of their names.
+
+    Warns of the other contents that the new index will lack."""
     dataset = open_replaced(path, indexing)
     if dataset is None:
         return
     with dataset:
         lifted = dict(indexing.lifts)
         lost = [name for name in dataset._annotated_columns() if name not in lifted]
+        dropped = _dropped(dataset, indexing)
     if lost:
         raise FeatureError(
             f"the index would lose its annotated {_columns(lost)}",
@@ -53,6 +57,28 @@ def check_replaced(path: str, indexing: IndexOptions) -> None:
             advice=f"their values are only in the index: keep it with recmap.open(shards), which "
             f"appends, or remove them with ds.annotate(drop={lost!r})",
         )
+    if dropped:
+        warn_caller(
+            f"{path}: the index is replaced by one without its {', '.join(dropped)}. To keep them, "
+            "ask for them again, use recmap.open(shards, index=PATH, rebuild=True), or give the "
+            "new index another path"
+        )
+
+
+def _dropped(dataset: Dataset, indexing: IndexOptions) -> list[str]:
+    """What an index has that the one to replace it was not asked for."""
+    lifted, counted = dict(indexing.lifts), dict(indexing.counted)
+    annotated = dataset._annotated_columns()
+    dropped = []
+    if dataset._id_name() is not None and indexing.id is None:
+        dropped.append(f"ids of {dataset._id_name()!r}")
+    columns = [name for name, _ in dataset._lifts() if name not in (*lifted, *annotated)]
+    if columns:
+        dropped.append(_columns(columns))
+    counts = [name for name, _ in dataset._counted() if name not in counted]
+    if counts:
+        dropped.append(f"counts of {', '.join(map(repr, counts))}")
+    return dropped
 
 
 def check_rebuilt(dataset: Dataset, names: Iterable[str]) -> None:

@@ -33,6 +33,7 @@ from .._options.options import (
 )
 from .._warn import warn_caller
 from .annotated import check_replaced
+from .counted import warn_of_counts
 
 __all__ = ["build_index", "index", "merge", "warn_without_ids"]
 
@@ -67,8 +68,8 @@ def build_index(
         fields = error.message, error.path, error.record, error.offset, error.advice
         raise CorruptRecordError(*fields) from None
     empty_counts, empty_lifts = counts.pop("empty_counts"), counts.pop("empty_lifts")
-    if counts["records"]:
-        _warn_of_empty_counts([name for name, _ in _chosen(options.counted, empty_counts)])
+    if counts["records"] and options.counted:
+        warn_of_counts(path, options, [name for name, _ in _chosen(options.counted, empty_counts)])
     if counts["records"] and not parts:
         _warn_of_empty_lifts(_chosen(options.lifts, empty_lifts))
     _warn_of_gaps(path, options, counts)
@@ -79,11 +80,6 @@ def _chosen(
     features: tuple[tuple[str, str | None], ...], bits: int
 ) -> list[tuple[str, str | None]]:
     return [feature for i, feature in enumerate(features) if bits >> i & 1]
-
-
-def _warn_of_empty_counts(names: list[str]) -> None:
-    for name in names:
-        warn_caller(f"all counts are 0: no record has elements of the feature {name!r}")
 
 
 def _warn_of_empty_lifts(lifts: list[tuple[str, str | None]]) -> None:
@@ -140,7 +136,8 @@ def index(
     `path` is the path of the index; None: next to the first shard. All other arguments are those of
     `open`. The index contains exactly what you ask for here, whatever the replaced one had. Only
     an index with annotated columns, whose values would be lost, is not replaced (FeatureError),
-    unless `lift` has their names.
+    unless `lift` has their names. Warns if the replaced index has ids, lifted columns or counts
+    that the new one lacks.
 
     >>> recmap.index("data/digits", folder / "ids.rmx", id="id") == str(folder / "ids.rmx")
     True

@@ -228,3 +228,16 @@ def test_documents_take_few_bytes(tmp_path):
         )
         sizes = [recmap.open(path).info["index_bytes"] for path in (plain, counted)]
         assert sizes[1] - sizes[0] <= limit * 20000 + 3 * 4096
+
+
+def test_counts_that_are_hardly_meant_are_warned_of(tmp_path):
+    write(tmp_path / "made-0.tfrecord", [{"image": b"pixels", "tokens": [1, 2], "one": 1}] * 3)
+    path = tmp_path / "made.rmx"
+    with pytest.warns(UserWarning, match=r"no count of 'image' exceeds 1.*\{'image': \"uint8\"\}"):
+        recmap.index(tmp_path / "made-0.tfrecord", path, count=["image"])
+    with pytest.warns(UserWarning, match="all counts are 0.*Did you mean 'tokens'"):
+        recmap.index(tmp_path / "made-0.tfrecord", path, count=["image", "tokns"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name, count in {"a": {"image": "uint8"}, "b": ["tokens", "one"]}.items():
+            recmap.index(tmp_path / "made-0.tfrecord", tmp_path / f"{name}.rmx", count=count)

@@ -222,3 +222,15 @@ def test_tensorflow(records):
     loader = recmap.Loader(records, 5, features={"lable": recmap.VarLen()}, missing="error")
     with pytest.raises(Exception, match="'lable'"):
         next(iter(recmap.tensorflow.dataset(loader)))
+
+
+def test_a_missing_feature_without_default_names_similar_ones(records):
+    with pytest.raises(recmap.FeatureError, match="'labl' is missing") as caught:
+        records.parse([0], {"labl": recmap.FixedLen((), "int64")})
+    assert caught.value.advice == "Did you mean 'label'? If the name is right, give a default."
+    with pytest.raises(recmap.FeatureError, match="'rare' is missing") as caught:
+        records.parse([0], {"rare": recmap.FixedLen((), "int64")})
+    assert caught.value.advice == "check the name with `recmap schema`, or give a default"
+    with pytest.raises(recmap.FeatureError) as caught:
+        records.parse([0], {"label": recmap.FixedLen((3,), "int64")})
+    assert "default" not in caught.value.advice

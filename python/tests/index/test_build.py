@@ -137,3 +137,15 @@ def test_memory_limit_is_an_error_over_it(tmp_path):
     for size in ("64 pounds", 0, 1000):
         with pytest.raises(ValueError, match=r"64 pounds|positive|the minimum is 1048576"):
             recmap.index(shard, memory_limit=size)
+
+
+def test_replacing_an_index_warns_of_what_is_lost(copied_digits):
+    path = copied_digits / "made.rmx"
+    recmap.index(copied_digits, path, id="id", lift=["label"], count={"image": "uint8"})
+    lost = "ids of 'id', column 'label', counts of 'image'"
+    with pytest.warns(UserWarning, match=f"replaced by one without its {lost}.*rebuild=True"):
+        recmap.index(shards(copied_digits)[:2], path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recmap.index(copied_digits, path, id="id")
+        recmap.index(copied_digits, path, id="id", lift=["label"])
