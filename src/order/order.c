@@ -89,8 +89,8 @@ static recmap_status fail_number(recmap_error *error, const recmap_order *order,
         return fail(error, RECMAP_NOT_FOUND,
                     "record %" PRIu64 " is out of range: the order is empty", number);
     return fail(error, RECMAP_NOT_FOUND,
-                "record %" PRIu64 " is out of range: the order has records 0 to %" PRIu64, number,
-                order->limit - 1);
+                "record %" PRIu64 " is out of range: the order has only numbers below %" PRIu64,
+                number, order->limit);
 }
 
 recmap_status fail_repeated(recmap_error *error, uint64_t number) {

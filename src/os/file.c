@@ -43,8 +43,7 @@ static recmap_status require_regular(int fd, const char *path, recmap_error *err
     if (S_ISREG(st.st_mode)) return RECMAP_OK;
     fail(error, RECMAP_IO, "is %s, not a regular file", kind_of(st.st_mode));
     fail_file(error, path);
-    if (S_ISDIR(st.st_mode))
-        fail_advise(error, "name a file in it; `recmap index FOLDER` indexes its shards");
+    if (S_ISDIR(st.st_mode)) fail_advise(error, "name a file in it, such as its index (NAME.rmx)");
     else fail_advise(error, "name a regular file");
     return RECMAP_IO;
 }
