@@ -357,7 +357,7 @@ typedef int64_t (*recmap_position_fn)(void *context, uint64_t number);
  *
  * Errors: as recmap_dataset_find, except NOT_FOUND; `positions` is then undefined. Cost: several
  * times less than as many calls of recmap_dataset_find, because the ids are sorted and their
- * records read in file order, on all cores; 60 bytes of memory an id, for at most a million ids at
+ * records read in file order, on all cores; 75 bytes of memory an id, for at most a million ids at
  * a time. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_many(
     int64_t *positions, recmap_dataset *dataset, const recmap_value *ids, size_t count,

@@ -4,7 +4,7 @@
 
 #include "lookup/id_lookup.h"
 
-/* Ids that are looked up together. More would need more memory, about 60 bytes each, and hardly
+/* Ids that are looked up together. More would need more memory, about 75 bytes each, and hardly
  * save time: the table of ids and the shards are read once for each group. */
 enum { GROUP_IDS = 1 << 20 };
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "lookup/run_parts.h"
+#include "os/memory.h"
 
 enum {
     READ_RECORDS = 256,
@@ -31,15 +32,18 @@ static bool is_needed(const struct id_lookup *lookup, size_t i) {
            (lookup->position || lookup->positions[i] < 0);
 }
 
-/* Writes the hash and the index of each id of this part that still needs a lookup. */
+/* Writes the hash, the index and the key of each id of this part that still needs a lookup. */
 static recmap_status hash_part(void *context, size_t part, struct interrupt *interrupt,
                                recmap_error *error) {
     const struct id_lookup *lookup = context;
     size_t begin = parts_begin(part, lookup->part_count, lookup->count);
     size_t end = parts_begin(part + 1, lookup->part_count, lookup->count);
     struct radix_item *item = lookup->items + begin;
-    for (size_t i = begin; i < end; i++)
-        if (is_needed(lookup, i)) *item++ = (struct radix_item){id_hash(&lookup->ids[i]), i};
+    for (size_t i = begin; i < end; i++) {
+        if (!is_needed(lookup, i)) continue;
+        *item++ = (struct radix_item){id_hash(&lookup->ids[i]), i};
+        lookup->keys[i] = id_key_of(&lookup->ids[i]);
+    }
     lookup->part_counts[part] = (size_t)(item - lookup->items) - begin;
     return interrupt_check(interrupt, (end - begin) * ID_WORK, error);
 }
@@ -159,7 +163,7 @@ struct candidate_run {
     size_t number_count;
 };
 
-/* Takes candidates from `items` on, and prefetches the ids that they are compared with. */
+/* Takes candidates from `items` on, and prefetches the keys that they are compared with. */
 static void take_candidates(struct candidate_run *run, const struct id_lookup *lookup,
                             const struct radix_item *items, size_t count) {
     size_t taken = 0;
@@ -170,7 +174,7 @@ static void take_candidates(struct candidate_run *run, const struct id_lookup *l
             if (run->number_count == READ_RECORDS) break;
             run->numbers[run->number_count++] = items[taken].key;
         }
-        __builtin_prefetch(&lookup->ids[items[taken].value]);
+        __builtin_prefetch(&lookup->keys[items[taken].value]);
     }
     size_t kept =
         read_group_count(lookup->dataset, lookup->is_mapped, run->numbers, run->number_count);
@@ -180,27 +184,35 @@ static void take_candidates(struct candidate_run *run, const struct id_lookup *l
     run->count = taken;
 }
 
-/* Prefetches the bytes of ids, and the places of the results. */
+/* Prefetches the bytes of long ids, and the places of the results. */
 static void prefetch_ids(const struct candidate_run *run, const struct id_lookup *lookup) {
     for (size_t i = 0; i < run->count; i++) {
         uint64_t slot = run->items[i].value;
-        const recmap_value *id = &lookup->ids[slot];
-        if (id->type == RECMAP_TYPE_BYTES) __builtin_prefetch(id->as.bytes.data);
+        const struct id_key *key = &lookup->keys[slot];
+        if (id_key_kind(key) == ID_KEY_LONG) __builtin_prefetch(id_key_data(key));
         __builtin_prefetch(&lookup->positions[slot], 1);
     }
+}
+
+/* The key of a record's id, which borrows from the record; that of no id if the record has none. */
+static recmap_status read_key(struct id_key *key, const recmap_dataset *dataset,
+                              const recmap_record *record, uint64_t number, recmap_error *error) {
+    recmap_value id;
+    RETURN_IF_FAILED(dataset_read_id(&id, dataset, record, number, error));
+    *key = id.type == RECMAP_TYPE_NONE ? ID_KEY_NONE : id_key_of(&id);
+    return RECMAP_OK;
 }
 
 static recmap_status compare_run(const struct candidate_run *run, const struct id_lookup *lookup,
                                  const recmap_record *records, struct interrupt *interrupt,
                                  recmap_error *error) {
-    recmap_value id = {.type = RECMAP_TYPE_NONE};
+    struct id_key key = ID_KEY_NONE;
     for (size_t i = 0, next = 0; i < run->count; i++) {
         uint64_t number = run->items[i].key;
         size_t slot = (size_t)run->items[i].value;
         if (!i || number != run->items[i - 1].key)
-            RETURN_IF_FAILED(
-                dataset_read_id(&id, lookup->dataset, &records[next++], number, error));
-        if (is_same_id(&id, &lookup->ids[slot]))
+            RETURN_IF_FAILED(read_key(&key, lookup->dataset, &records[next++], number, error));
+        if (id_key_equals(&key, &lookup->keys[slot]))
             lookup->positions[slot] = position_of(lookup, number);
         else RETURN_IF_FAILED(compare_others(lookup, slot, error));
         RETURN_IF_FAILED(interrupt_check(interrupt, ID_WORK, error));
@@ -257,13 +269,15 @@ static recmap_status run_phases(struct id_lookup *lookup, recmap_error *error) {
     return run_parts(verify_part, lookup, parts, threads, error);
 }
 
-/* The system clears memory before it gives it to a process, so that is done once for all runs. */
+/* The arrays are read and written in random order, for which huge pages save most of the time. The
+ * system clears memory before it gives it to a process, so that is done once for all runs. */
 static recmap_status reserve_items(struct id_lookup *lookup, recmap_error *error) {
     if (lookup->count <= lookup->capacity) return RECMAP_OK;
     id_lookup_deinit(lookup);
-    lookup->items = malloc(lookup->count * sizeof *lookup->items);
-    lookup->scratch = malloc(lookup->count * sizeof *lookup->scratch);
-    if (!lookup->items || !lookup->scratch) return fail_memory(error);
+    lookup->items = (void *)pages_allocate(lookup->count * sizeof *lookup->items);
+    lookup->scratch = (void *)pages_allocate(lookup->count * sizeof *lookup->scratch);
+    lookup->keys = (void *)pages_allocate(lookup->count * sizeof *lookup->keys);
+    if (!lookup->items || !lookup->scratch || !lookup->keys) return fail_memory(error);
     lookup->capacity = lookup->count;
     return RECMAP_OK;
 }
@@ -284,6 +298,8 @@ recmap_status id_lookup_run(struct id_lookup *lookup, recmap_error *error) {
 void id_lookup_deinit(struct id_lookup *lookup) {
     free(lookup->items);
     free(lookup->scratch);
+    free(lookup->keys);
     lookup->items = lookup->scratch = NULL;
+    lookup->keys = NULL;
     lookup->capacity = 0;
 }

@@ -5,6 +5,7 @@
 
 #include "base/radix.h"
 #include "lookup/find.h"
+#include "lookup/id_key.h"
 
 /* The caller sets the first group of fields before each run, and zeroes the others once. */
 struct id_lookup {
@@ -19,7 +20,8 @@ struct id_lookup {
 
     struct radix_item *items; /* first (hash, index of the id), then (record number, the same) */
     struct radix_item *scratch;
-    size_t capacity; /* of both, which are kept from one run to the next */
+    struct id_key *keys; /* of each id that is looked up */
+    size_t capacity;     /* of the arrays, which are kept from one run to the next */
     size_t item_count;
     size_t *part_counts; /* items that each part wrote */
     size_t part_count;
