@@ -14,7 +14,7 @@
 #include "support/folder.h"
 #include "support/oracle.h"
 
-enum { RECORDS = 3000, IDS = 5000, IDS_MAX = 1000 };
+enum { RECORDS = 3000, IDS = 5000, IDS_MAX = 1000, TEXT_SIZE = 40 };
 
 /* The id is the record's payload; "#" and digits is an int64; an empty payload has none. A record
  * that begins with "!" has the id "a", whatever the index says. */
@@ -54,17 +54,23 @@ static recmap_dataset *open_shard(const char *name, const struct buffer *shard) 
     return dataset_open(path, &opening);
 }
 
+/* Short and long texts. */
+static size_t write_text(char text[TEXT_SIZE], uint64_t id) {
+    const char *start = id % 3 ? "id-" : "id-of-more-bytes-than-fit-";
+    return (size_t)snprintf(text, TEXT_SIZE, "%s%u", start, (unsigned)id);
+}
+
 /* One of IDS_MAX ids, each of which is a text or a number; or none. */
-static size_t draw_id(char text[16], struct rng *random) {
+static size_t draw_id(char text[TEXT_SIZE], struct rng *random) {
     uint64_t id = rng_below(random, IDS_MAX);
     if (!id) return 0;
-    return (size_t)snprintf(text, 16, "%s%u", id % 2 ? "#" : "id-", (unsigned)id);
+    return id % 2 ? (size_t)snprintf(text, TEXT_SIZE, "#%u", (unsigned)id) : write_text(text, id);
 }
 
 static recmap_dataset *open_random(const char *name, struct rng *random) {
     struct buffer shard = BUFFER_INIT;
     for (int i = 0; i < RECORDS; i++) {
-        char text[16] = "";
+        char text[TEXT_SIZE] = "";
         size_t size = draw_id(text, random);
         oracle_add_record(&shard, text, size);
     }
@@ -75,7 +81,7 @@ static recmap_dataset *open_random(const char *name, struct rng *random) {
 
 /* Ids to look up, half of which are in the data sets. */
 struct wanted {
-    char texts[IDS][16];
+    char texts[IDS][TEXT_SIZE];
     recmap_value ids[IDS];
 };
 
@@ -83,7 +89,7 @@ static struct wanted *draw_wanted(struct rng *random) {
     struct wanted *wanted = must_realloc(NULL, sizeof *wanted);
     for (int i = 0; i < IDS; i++) {
         unsigned id = (unsigned)rng_below(random, 2 * IDS_MAX);
-        snprintf(wanted->texts[i], 16, "id-%u", id);
+        write_text(wanted->texts[i], id);
         wanted->ids[i] = rng_one_in(random, 2) ? int64_value(id) : text_value(wanted->texts[i]);
     }
     return wanted;
