@@ -22,6 +22,7 @@ from ._display.tables import facts_html
 from ._errors import Error
 from ._loader.loader import Loader
 from ._loader.stages import Statistics
+from ._warn import warn_caller
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -202,6 +203,7 @@ class _Live(Closing):
         self._display = LiveDisplay()
         self._rates: deque[float] = deque(maxlen=120)  # records per second
         self._stopped = threading.Event()
+        self._failures: list[Exception] = []
         self._thread = threading.Thread(target=self._run, name="recmap live", daemon=True)
         self._before, self._before_ns = loader.statistics, time.monotonic_ns()
 
@@ -210,15 +212,27 @@ class _Live(Closing):
         return self
 
     def close(self) -> None:
-        """Ends the thread, which draws once more."""
+        """Ends the thread, which draws once more, and warns if a drawing failed."""
         self._stopped.set()
         self._thread.join()
         self._display.close()
+        failures, self._failures = self._failures, []
+        if failures:
+            drawings = "1 drawing" if len(failures) == 1 else f"{len(failures)} drawings"
+            warn_caller(f"the live picture lacks {drawings}: {failures[0]!r}")
 
     def _run(self) -> None:
         while not self._stopped.wait(self._every):
+            self._try_to_draw()
+        self._try_to_draw()
+
+    def _try_to_draw(self) -> None:
+        """A failure, such as a front end that went away, must not end the thread: the next drawing
+        may succeed."""
+        try:
             self._draw()
-        self._draw()
+        except Exception as error:
+            self._failures.append(error)
 
     def _draw(self) -> None:
         found, now_ns = self._loader.statistics, time.monotonic_ns()
@@ -249,7 +263,7 @@ def live(loader: Loader[Any], every: float = 1.0) -> _Live:
 
     In a notebook, this is a table with a picture of the rate, and on a terminal a line on standard
     error; elsewhere nothing is shown. A thread draws it again every `every` seconds, and once more
-    at the end.
+    at the end. If a drawing fails, the next one is tried, and the end of the block warns.
 
     Args:
         every: seconds between two drawings.

@@ -28,9 +28,9 @@ class Writer(Closing):
     not the i-th record written.
 
     The files have temporary names until the writer is closed, so that only complete files appear
-    under their final names. An exception inside ``with`` removes them. If closing fails, shards
-    that were complete remain, without an index. Shards are not compressed, so names that end in .gz
-    or the like are refused.
+    under their final names. An exception inside ``with``, or while the files are closed, removes
+    all of them. If only the index fails, the files are complete and remain without it. Shards are
+    not compressed, so names that end in .gz or the like are refused.
 
     Safe to use from many threads, but the order of the records is then undefined. After a fork, the
     writer belongs to the parent: a child cannot close it and does not affect it.
@@ -66,16 +66,15 @@ class Writer(Closing):
         if index is None and (id is not None or lift or count):
             raise ValueError("id=, lift= and count= need index=: they say what the index contains")
         self._index = None if index is None else os.path.abspath(index)
-        self._parts = [f"{path}.tmp-part.rmx" for path in self.paths] if index else []
+        self._absolute = [os.path.abspath(path) for path in self.paths]
+        self._parts = [f"{path}.tmp-part.rmx" for path in self._absolute] if index else []
         self._count = 0
         self._lock = threading.Lock()
         self._owner = os.getpid()
         lifts, counted = lifts_of(lift), counted_of(count)
         self._writers = [
-            _recmap.Writer(
-                os.path.abspath(path), self._parts[i] if index else None, id, lifts, counted
-            )
-            for i, path in enumerate(self.paths)
+            _recmap.Writer(path, self._parts[i] if index else None, id, lifts, counted)
+            for i, path in enumerate(self._absolute)
         ]
 
     def write(self, record: Bytes | Features) -> None:
@@ -110,12 +109,25 @@ class Writer(Closing):
         if not writers:
             return
         try:
-            for writer in writers:
-                writer.close()
+            self._publish(writers)
             if self._index is not None:
                 merge(self._index, self._parts, progress=None)
         finally:
             self._abandon(writers)
+
+    def _publish(self, writers: list[_recmap.Writer]) -> None:
+        """Gives the files their names. After an error or an interrupt, those that have theirs are
+        removed: a part of a set would be taken for a whole one."""
+        count = 0
+        try:
+            for writer in writers:
+                writer.close()
+                count += 1
+        except BaseException:
+            for path in self._absolute[:count] if os.getpid() == self._owner else ():
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(path)
+            raise
 
     def abandon(self) -> None:
         """Stops writing and removes the files written so far."""

@@ -85,13 +85,37 @@ def test_failures_leave_no_temporary_files(tmp_path):
         assert not list(tmp_path.iterdir())
     with pytest.raises(recmap.FeatureError):  # when the second shard is closed
         write_invalid(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["out-00000-of-00003"]
+    assert not list(tmp_path.iterdir())
     blocked = tmp_path / "out-00002-of-00003"
     (blocked / "inner").mkdir(parents=True)
     with pytest.raises(OSError):
         write()
-    assert not [path for path in tmp_path.iterdir() if "tmp" in path.name]
-    assert not (tmp_path / "out.rmx").exists()
+    assert list(tmp_path.iterdir()) == [blocked]
+
+
+def test_an_interrupt_while_closing_leaves_no_files(tmp_path, monkeypatch):
+    """Neither does a change of the folder make it remove files of the same names there."""
+
+    class Interrupted:
+        def __init__(self, writer):
+            self.abandon = writer.abandon
+
+        def close(self):
+            assert (tmp_path / "out-00000-of-00003").exists()
+            raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    writer = recmap.Writer("out@3", index="out.rmx")
+    writer.write(b"x")
+    writer._writers[1] = Interrupted(writer._writers[1])
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "out-00000-of-00003").write_bytes(b"")
+    monkeypatch.chdir(elsewhere)
+    with pytest.raises(KeyboardInterrupt):
+        writer.close()
+    assert list(tmp_path.iterdir()) == [elsewhere]
+    assert len(list(elsewhere.iterdir())) == 1
 
 
 def test_failed_writer_leaves_no_files(tmp_path):

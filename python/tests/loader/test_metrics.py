@@ -132,6 +132,26 @@ def test_a_live_line_on_a_terminal(digits, monkeypatch, capsys):
     assert err.startswith("\repoch 0, position 0 of 1797, ") and err.endswith("\n")
 
 
+def test_a_live_picture_survives_an_error(digits, monkeypatch):
+    """Two drawings fail; the later ones are shown, and the end of the block says what failed."""
+    drawn = notebook(monkeypatch)
+    display, attempts = sys.modules["IPython"].display.display, []
+
+    def fail_twice(*arguments, **options):
+        attempts.append(1)
+        if len(attempts) <= 2:
+            raise OSError(f"the front end is gone ({len(attempts)})")
+        return display(*arguments, **options)
+
+    sys.modules["IPython"].display.display = fail_twice
+    with (
+        pytest.warns(UserWarning, match=r"lacks 2 drawings: OSError\('the front end is gone \(1\)"),
+        recmap.metrics.live(recmap.Loader(digits, 256), every=0.001),
+    ):
+        wait_for_more(drawn, 0)
+    assert drawn[0][0] == "display"
+
+
 def test_a_live_picture_elsewhere_shows_nothing(digits, capsys):
     with recmap.metrics.live(recmap.Loader(digits, 256)):
         pass
