@@ -12,6 +12,7 @@ from .._columns import ColumnBatch
 from .._errors import IdNotFoundError
 from .._example.features import Features
 from .._numbers import Int64s, Numbers, as_mask_or_items
+from .._options.options import ConcatOptions
 from .dataset import Dataset
 
 __all__ = ["Joined", "join"]
@@ -139,6 +140,15 @@ def join(
     return joined._rows(complete) if missing == "drop" and not complete.all() else joined
 
 
+def _without_ids(name: str, dataset: Dataset) -> str:
+    if isinstance(dataset._options, ConcatOptions):
+        return (
+            f"the parts of {name!r} do not all have ids of one feature: open the shards of each "
+            f"with the same id="
+        )
+    return f"the index of {name!r} has no ids: open its shards with id="
+
+
 def _check_arguments(datasets: Mapping[str, Dataset], on: str, missing: str) -> None:
     if not isinstance(datasets, Mapping) or len(datasets) < 2:
         raise TypeError("join needs a dict of at least two data sets")
@@ -146,7 +156,7 @@ def _check_arguments(datasets: Mapping[str, Dataset], on: str, missing: str) -> 
         if not isinstance(dataset, Dataset):
             raise TypeError(f"{name!r} is not a data set; see recmap.open")
         if dataset._id_name() is None:
-            raise ValueError(f"the index of {name!r} has no ids: open its shards with id=")
+            raise ValueError(_without_ids(name, dataset))
         dataset.find_many([""])  # raises if a callback in C read the ids, which are unknown here
     if on != "id":
         raise ValueError(f'on must be "id", not {on!r}')

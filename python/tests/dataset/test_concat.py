@@ -84,6 +84,13 @@ def test_ids_of_several_features(tmp_path):
     b = recmap.open(path, id="key", progress=None)
     ds = recmap.concat([a, b])
     assert (ds.find("id-3"), ds.find("k")) == (3, 5)
+    assert ds.find_many(["k", "id-0", "id-9"]).tolist() == [5, 0, -1]
+    for joined in ({"both": ds, "a": a}, {"a": a, "both": ds[:3]}):
+        with pytest.raises(ValueError, match="the parts of 'both' do not all have ids of one feat"):
+            recmap.join(joined, on="id")
+    with pytest.raises(ValueError, match="has no ids"):
+        ds.duplicates(by="id")
+    assert len(ds.duplicates(by="content")) == 0
     (tmp_path / "c").mkdir()
     without = recmap.open(write(tmp_path / "c", [b"x"]), progress=None)
     with pytest.raises(ValueError, match="the index has no ids"):
