@@ -272,12 +272,10 @@ static recmap_status make_list(recmap_order **order, recmap_order *base,
     }
     fresh->numbers = numbers;
     fresh->is_ascending = is_ascending;
-    if (digest_words(fresh->digest, numbers, count, error) != RECMAP_OK) {
-        recmap_order_release(&fresh->base);
-        return RECMAP_NO_MEMORY;
-    }
-    *order = &fresh->base;
-    return RECMAP_OK;
+    recmap_status status = digest_words(fresh->digest, numbers, count, error);
+    if (status == RECMAP_OK) *order = &fresh->base;
+    else recmap_order_release(&fresh->base);
+    return status;
 }
 
 static uint64_t *allocate_numbers(size_t count, recmap_error *error) {

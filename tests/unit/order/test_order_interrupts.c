@@ -76,6 +76,17 @@ static recmap_status create_windows(const struct fixture *fixture) {
     return finish(recmap_order_windows(&order, fixture->counts, &options, NULL), &order);
 }
 
+/* A view of a list that is long enough to be asked about while it is hashed. */
+static recmap_status create_view(const struct fixture *fixture) {
+    static const uint64_t numbers[4 * RECORDS];
+    (void)fixture;
+    recmap_order *base, *order = NULL;
+    assert_int_equal(recmap_order_sequential(&base, 4 * RECORDS, NULL), RECMAP_OK);
+    recmap_status status = recmap_order_view_list(&order, base, numbers, 4 * RECORDS, NULL);
+    recmap_order_release(base);
+    return finish(status, &order);
+}
+
 static recmap_status create_counts(const struct fixture *fixture) {
     recmap_counts *counts = NULL;
     recmap_status status = recmap_counts_create(&counts, fixture->labels, 8, RECORDS, NULL);
@@ -171,6 +182,11 @@ static void test_windows(void **state) {
     check_call(create_windows, *state, 2);
 }
 
+/* Hashing counts as a quarter of its bytes. */
+static void test_view(void **state) {
+    check_call(create_view, *state, 4 * RECORDS * 8 / 4 / (256 << 10));
+}
+
 /* They are read three times. */
 static void test_counts(void **state) {
     check_call(create_counts, *state, 3 * RECORDS * 8 / (256 << 10));
@@ -186,6 +202,7 @@ int main(void) {
         cmocka_unit_test(test_bucketed), cmocka_unit_test(test_weighted),
         cmocka_unit_test(test_packed),   cmocka_unit_test(test_windows),
         cmocka_unit_test(test_pieces),   cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_view),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
