@@ -135,7 +135,7 @@ static void check_empty(recmap_order *order) {
                      RECMAP_INVALID);
     assert_non_null(strstr(failure.advice, "has no rows"));
     assert_int_equal(recmap_order_at(&number, order, 0, &position, 1, &failure), RECMAP_INVALID);
-    MUST_FAIL(RECMAP_NOT_FOUND, "does not occur",
+    MUST_FAIL(RECMAP_NOT_FOUND, "the order is empty",
               recmap_order_position_of(&position, order, 0, 0, &error));
     free(description);
     recmap_pieces_deinit(&pieces);
