@@ -113,13 +113,12 @@ static recmap_status take_findings(struct scan *scan, const struct scan_shard *s
 /* Whether the worker's scan of the segment is the one that continues from `cursor`. Either both
  * are at the same frame. Or the cursor is lost at the segment's beginning: then it would search for
  * the first good frame from there, and that is what the worker's guess found. (A framing that can
- * guess but not find never resyncs, so there the guess does not count. Nor does it if the worker
- * saw only a part of the shard, and may have missed a frame that extends past it.) */
+ * guess but not find never resyncs, so there the guess does not count.) */
 static bool guess_is_right(const struct scan_shard *shard, const struct segment *segment,
                            const struct scan_cursor *cursor) {
     if (!segment->is_scanned) return false;
     if (!cursor->is_lost) return cursor->position == segment->entry;
-    return !segment->is_partial && cursor->position == segment->begin && shard->framing->find;
+    return cursor->position == segment->begin && shard->framing->find;
 }
 
 /* Whether the shard could not be opened and the sink skips such shards: its segments are empty. */
@@ -135,39 +134,26 @@ static void copy_error(recmap_error *error, const struct scan *scan,
     if (error->record != RECMAP_NO_RECORD) error->record += scan->progress->record_count;
 }
 
-static recmap_status fail_shard(const struct scan *scan, const struct scan_shard *shard,
-                                recmap_error *error) {
-    /* A shard that is skipped is reported to the sink, not to the caller. */
-    if (error && !is_skipped(scan, shard)) copy_error(error, scan, shard);
-    return shard->status;
-}
-
-/* Scans a segment here, from where the previous one ended. */
-static recmap_status scan_again(struct scan *scan, struct segment *segment,
-                                struct scan_cursor *cursor, recmap_error *error) {
-    struct scan_shard *shard = &scan->shards[segment->shard_index];
-    struct scanner scanner = scan_shard_scanner(shard, scan->options);
-    bool is_good = false;
-    if (shard->source && !shard->image.map &&
-        !segments_scan_remote(&is_good, &scan->segments, segment, cursor))
-        return fail_shard(scan, shard, error);
-    if (!is_good)
-        scan_from(&scanner, &segment->findings, cursor, shard->image.data, shard->image.size,
-                  segment->end);
-    return take_findings(scan, shard, &segment->findings, error);
-}
-
 /* Adds one segment to the result. `cursor` is where the previous segment ended. If the worker's
- * guess was wrong, its findings are discarded and the segment is scanned again. */
+ * guess was wrong, its findings are discarded and the segment is scanned again, here. */
 static recmap_status join_segment(struct scan *scan, struct segment *segment,
                                   struct scan_cursor *cursor, recmap_error *error) {
     struct scan_shard *shard = &scan->shards[segment->shard_index];
     bool is_plain = shard->compression == COMPRESSION_NONE;
-    if (!segments_open_shard(&scan->segments, segment)) return fail_shard(scan, shard, error);
+    if (!segments_open_shard(&scan->segments, segment)) {
+        /* A shard that is skipped is reported to the sink, not to the caller. */
+        if (error && !is_skipped(scan, shard)) copy_error(error, scan, shard);
+        return shard->status;
+    }
     /* A record of an earlier segment may extend past the end of this one. */
     if (is_plain && !cursor->is_lost && cursor->position >= segment->end && segment->end > 0)
         return RECMAP_OK;
-    if (!guess_is_right(shard, segment, cursor)) return scan_again(scan, segment, cursor, error);
+    if (!guess_is_right(shard, segment, cursor)) {
+        struct scanner scanner = scan_shard_scanner(shard, scan->options);
+        scan_from(&scanner, &segment->findings, cursor, shard->image.data, shard->image.size,
+                  segment->end);
+        return take_findings(scan, shard, &segment->findings, error);
+    }
     recmap_status status = RECMAP_OK;
     if (cursor->is_lost)
         status = add_damage(scan, cursor->lost_since, segment->entry - cursor->lost_since,

@@ -17,10 +17,8 @@ struct scan_shard {
     struct file_stat stat; /* when it was detected: the file may not change afterwards */
     char *etag;            /* likewise; "" for a file */
     enum compression compression;
-    enum shard_state state;   /* guarded by the lock of the segments */
-    struct shard_image image; /* of an uncompressed shard: its file, or its copy */
-    struct source *source;    /* of an uncompressed shard in a remote store; else NULL */
-    bool is_remote;
+    enum shard_state state;       /* guarded by the lock of the segments */
+    struct shard_image image;     /* of an uncompressed shard */
     struct inflate_scan inflated; /* of a compressed shard: the results of its scan */
     recmap_status status;         /* why it failed */
     recmap_error *error;          /* likewise; NULL if it did not, or without memory for it */
@@ -30,19 +28,11 @@ struct scan_shard {
 void scan_shard_detect(struct scan_shard *shard, const char *path, size_t index,
                        const struct scan_options *options);
 
-/* Opens an uncompressed shard: maps a local file, or sets the source of a remote shard. Errors:
- * STALE if the file is not the detected one any more; IO. */
-recmap_status scan_shard_open(struct scan_shard *shard, const struct scan_options *options,
-                              recmap_error *error);
+/* Maps an uncompressed shard. Errors: STALE if the file is not the detected one any more; IO. */
+recmap_status scan_shard_map(struct scan_shard *shard, const struct scan_options *options,
+                             recmap_error *error);
 
-/* Copies an open remote shard to a temporary file and maps that. The source remains open for other
- * threads that read from it. Errors: as above. */
-recmap_status scan_shard_copy(struct shard_image *image, const struct scan_shard *shard,
-                              const struct scan_options *options, recmap_error *error);
-
-/* Inflates and scans a compressed shard. A remote one is scanned as its bytes arrive. If it seems
- * damaged, it is read once more, to a temporary file, and that decides. Errors: as above, and those
- * of inflate_scan_shard. */
+/* Inflates and scans a compressed shard. Errors: as above, and those of inflate_scan_shard. */
 recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_options *options,
                                  struct scan_findings *findings, recmap_error *error);
 

@@ -16,19 +16,15 @@ enum {
      * twice as much memory: the worst case are empty records. */
     SEGMENTS_TOTAL = 64 << 20,
     WHOLE_SHARD_SEGMENTS = 32, /* a shard of fewer segments may be scanned as one */
-    OVERLAP_SHARE = 128,       /* of a segment of a remote shard: bytes read past its end */
-    /* Workers that read remote shards, unless the caller says how many: they mostly wait. */
-    REMOTE_THREADS = 16,
 };
 
 /* Whether the shard is a single segment: if it is compressed, or if its framing cannot guess where
  * a frame begins. In the latter case another worker scans the next shard meanwhile. But all that is
  * found in a segment is held in memory, so a large shard is cut anyway, and scanned by the
- * receiver. So is a remote shard, because the bytes of a segment are in memory, too. */
+ * receiver. */
 static bool is_one_segment(const struct segment_ring *ring, const struct scan_shard *shard) {
     return shard->compression != COMPRESSION_NONE ||
-           (!shard->framing->guess && !shard->is_remote &&
-            shard->stat.size / ring->segment_size < WHOLE_SHARD_SEGMENTS);
+           (!shard->framing->guess && shard->stat.size / ring->segment_size < WHOLE_SHARD_SEGMENTS);
 }
 
 /* Fills in the next segment. Every shard has at least one, even an empty one. */
@@ -40,8 +36,6 @@ static void cut_segment(struct segment_ring *ring, struct segment *segment) {
     segment->begin = ring->next_begin;
     segment->is_done = false;
     segment->is_scanned = false;
-    segment->is_partial = false;
-    segment_bytes_clear(&segment->bytes, segment->begin);
     segment->is_last = is_one_segment(ring, shard) ||
                        shard->stat.size - ring->next_begin <= ring->segment_size;
     ring->taken_count++;
@@ -54,15 +48,15 @@ static void cut_segment(struct segment_ring *ring, struct segment *segment) {
     }
 }
 
-/* Opens the shard unless that was done; waits while another thread is opening it. */
-static bool open_shard(struct segment_ring *ring, struct scan_shard *shard) {
+/* Maps the shard unless that was done; waits while another thread is mapping it. */
+static bool map_shard(struct segment_ring *ring, struct scan_shard *shard) {
     pthread_mutex_lock(&ring->lock);
     while (shard->state == SHARD_OPENING) pthread_cond_wait(&ring->slot_freed, &ring->lock);
     if (shard->state == SHARD_CLOSED) {
         shard->state = SHARD_OPENING;
         pthread_mutex_unlock(&ring->lock);
         recmap_error error = RECMAP_ERROR_INIT;
-        recmap_status status = scan_shard_open(shard, ring->options, &error);
+        recmap_status status = scan_shard_map(shard, ring->options, &error);
         scan_shard_set_status(shard, status, &error);
         pthread_mutex_lock(&ring->lock);
         shard->state = shard->status == RECMAP_OK ? SHARD_OPEN : SHARD_FAILED;
@@ -91,91 +85,14 @@ static bool inflate_shard(const struct segment_ring *ring, struct scan_shard *sh
 
 bool segments_open_shard(struct segment_ring *ring, struct segment *segment) {
     struct scan_shard *shard = &ring->shards[segment->shard_index];
-    return shard->compression == COMPRESSION_NONE ? open_shard(ring, shard)
+    return shard->compression == COMPRESSION_NONE ? map_shard(ring, shard)
                                                   : inflate_shard(ring, shard, segment);
-}
-
-/* The first failure of any thread is that of the shard. */
-static void fail_shard(struct segment_ring *ring, struct scan_shard *shard, recmap_status status,
-                       const recmap_error *error) {
-    pthread_mutex_lock(&ring->lock);
-    if (shard->state == SHARD_OPEN) {
-        scan_shard_set_status(shard, status, error);
-        shard->state = SHARD_FAILED;
-    }
-    pthread_mutex_unlock(&ring->lock);
-}
-
-/* Whether the bytes of the shard must be requested: it is remote, and was not copied. */
-static bool must_request(struct segment_ring *ring, const struct scan_shard *shard) {
-    pthread_mutex_lock(&ring->lock);
-    bool is_copied = shard->image.map;
-    pthread_mutex_unlock(&ring->lock);
-    return shard->source && !is_copied;
-}
-
-static recmap_status request_segment(const struct segment_ring *ring,
-                                     const struct scan_shard *shard, struct segment *segment,
-                                     recmap_error *error) {
-    struct scanner scanner = scan_shard_scanner(shard, ring->options);
-    struct segment_bytes *bytes = &segment->bytes;
-    segment->is_partial = true;
-    segment->entry = 0;
-    if (segment->begin > 0)
-        RETURN_IF_FAILED(segment_bytes_guess(&segment->entry, bytes, shard->source, &scanner,
-                                             segment->begin, segment->end, error));
-    if (segment->entry == FRAME_NOWHERE) return RECMAP_OK;
-    segment->cursor = (struct scan_cursor){.position = segment->entry};
-    return segment_bytes_scan(&segment->is_scanned, bytes, shard->source, &scanner,
-                              &segment->findings, &segment->cursor, segment->end, error);
-}
-
-static recmap_status rescan_segment(bool *is_good, const struct segment_ring *ring,
-                                    const struct scan_shard *shard, struct segment *segment,
-                                    struct scan_cursor *cursor, recmap_error *error) {
-    struct scanner scanner = scan_shard_scanner(shard, ring->options);
-    struct scan_cursor next = *cursor;
-    RETURN_IF_FAILED(segment_bytes_scan(is_good, &segment->bytes, shard->source, &scanner,
-                                        &segment->findings, &next, segment->end, error));
-    if (*is_good) *cursor = next;
-    return RECMAP_OK;
-}
-
-/* Workers may still request bytes of the shard while it is copied: what they find stays valid. */
-static recmap_status copy_shard(struct segment_ring *ring, struct scan_shard *shard,
-                                recmap_error *error) {
-    struct shard_image image = SHARD_IMAGE_INIT;
-    RETURN_IF_FAILED(scan_shard_copy(&image, shard, ring->options, error));
-    pthread_mutex_lock(&ring->lock);
-    shard->image = image;
-    pthread_mutex_unlock(&ring->lock);
-    return RECMAP_OK;
-}
-
-bool segments_scan_remote(bool *is_good, struct segment_ring *ring, struct segment *segment,
-                          struct scan_cursor *cursor) {
-    struct scan_shard *shard = &ring->shards[segment->shard_index];
-    recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = rescan_segment(is_good, ring, shard, segment, cursor, &error);
-    if (status == RECMAP_OK && !*is_good) {
-        segment_bytes_clear(&segment->bytes, cursor->position);
-        status = rescan_segment(is_good, ring, shard, segment, cursor, &error);
-    }
-    if (status == RECMAP_OK && !*is_good) status = copy_shard(ring, shard, &error);
-    if (status != RECMAP_OK) fail_shard(ring, shard, status, &error);
-    return status == RECMAP_OK;
 }
 
 /* Scans a segment on a worker: the first of a shard from its beginning, others from a guess. */
 static void scan_segment(struct segment_ring *ring, struct segment *segment) {
-    struct scan_shard *shard = &ring->shards[segment->shard_index];
+    const struct scan_shard *shard = &ring->shards[segment->shard_index];
     if (!segments_open_shard(ring, segment) || shard->compression != COMPRESSION_NONE) return;
-    if (must_request(ring, shard)) {
-        recmap_error error = RECMAP_ERROR_INIT;
-        recmap_status status = request_segment(ring, shard, segment, &error);
-        if (status != RECMAP_OK) fail_shard(ring, shard, status, &error);
-        return;
-    }
     const struct shard_image *image = &shard->image;
     struct scanner scanner = scan_shard_scanner(shard, ring->options);
     if (segment->begin > 0) {
@@ -263,15 +180,6 @@ static size_t choose_size(struct segment_ring *ring, unsigned thread_count) {
     return slots;
 }
 
-static unsigned choose_threads(const struct segment_ring *ring) {
-    unsigned threads = ring->options->thread_count;
-    if (threads) return threads;
-    threads = core_count();
-    for (size_t i = 0; i < ring->shard_count; i++)
-        if (ring->shards[i].is_remote && threads < REMOTE_THREADS) return REMOTE_THREADS;
-    return threads;
-}
-
 static uint64_t count_segments(const struct segment_ring *ring) {
     uint64_t count = 0;
     for (size_t i = 0; i < ring->shard_count; i++)
@@ -292,7 +200,7 @@ recmap_status segments_init(struct segment_ring *ring, struct scan_shard *shards
         .slot_freed = PTHREAD_COND_INITIALIZER,
     };
     condition_init(&ring->segment_done);
-    unsigned threads = choose_threads(ring);
+    unsigned threads = options->thread_count ? options->thread_count : core_count();
     size_t slots = choose_size(ring, threads);
     uint64_t segments = count_segments(ring);
     if (threads > segments) threads = (unsigned)segments;
@@ -300,11 +208,9 @@ recmap_status segments_init(struct segment_ring *ring, struct scan_shard *shards
     if (threads <= 1) slots = 1;
     ring->slots = calloc(slots, sizeof *ring->slots);
     if (!ring->slots) return fail_memory(error);
-    for (; ring->slot_count < slots; ring->slot_count++) {
-        struct segment *slot = &ring->slots[ring->slot_count];
-        slot->bytes.overlap = (size_t)(ring->segment_size / OVERLAP_SHARE);
-        if (!findings_init(&slot->findings, options->extractor)) return fail_memory(error);
-    }
+    for (; ring->slot_count < slots; ring->slot_count++)
+        if (!findings_init(&ring->slots[ring->slot_count].findings, options->extractor))
+            return fail_memory(error);
     if (threads <= 1) return RECMAP_OK;
     return workers_start(&ring->workers, threads, run_worker, ring, error);
 }
@@ -315,10 +221,7 @@ void segments_deinit(struct segment_ring *ring) {
     pthread_cond_broadcast(&ring->slot_freed);
     pthread_mutex_unlock(&ring->lock);
     workers_join(&ring->workers);
-    for (size_t i = 0; i < ring->slot_count; i++) {
-        findings_deinit(&ring->slots[i].findings);
-        segment_bytes_deinit(&ring->slots[i].bytes);
-    }
+    for (size_t i = 0; i < ring->slot_count; i++) findings_deinit(&ring->slots[i].findings);
     free(ring->slots);
     pthread_cond_destroy(&ring->segment_done);
     pthread_cond_destroy(&ring->slot_freed);

@@ -9,18 +9,12 @@
  *
  * A segment in the middle of a shard is scanned from a guess, since where the previous segment ends
  * is not known yet; the receiver must check the guess. Without workers (one thread) there is one
- * slot, and the receiver scans each segment itself, from where the previous one ended.
- *
- * Of a local shard, all bytes are mapped. Of a remote one, each worker requests the bytes of its
- * segment into memory of the slot. They hold good frames only: at a frame that is bad, the receiver
- * requests the bytes once more, because they may have changed on the way. If that does not help, it
- * copies the shard to a temporary file, in which the scan continues as in a local shard. */
+ * slot, and the receiver scans each segment itself, from where the previous one ended. */
 #ifndef RECMAP_SCAN_SEGMENTS_H
 #define RECMAP_SCAN_SEGMENTS_H
 
 #include "os/thread.h"
 #include "scan/scan_shard.h"
-#include "scan/segment_bytes.h"
 
 /* A segment of a shard: the frames that begin in [begin, end). */
 struct segment {
@@ -29,11 +23,9 @@ struct segment {
     bool is_last;    /* of its shard */
     bool is_done;    /* scanned, or left to the receiver */
     bool is_scanned; /* from `entry` to `cursor` */
-    bool is_partial; /* the scan saw the segment's own bytes only */
     uint64_t entry;
     struct scan_cursor cursor;
     struct scan_findings findings;
-    struct segment_bytes bytes; /* of a remote shard */
 };
 
 struct segment_ring {
@@ -71,12 +63,5 @@ void segments_release(struct segment_ring *ring);
 /* Makes the bytes of the segment's shard available, if no worker has done so; for a compressed
  * shard this scans it. False if that failed: see the shard's status. */
 bool segments_open_shard(struct segment_ring *ring, struct segment *segment);
-
-/* Scans a segment of a remote shard from the cursor on; called by the receiver. The bytes that the
- * worker requested are used first, and requested again if they are not good. If `is_good` becomes
- * false, the shard was copied and must be scanned in its image. Returns false if requests failed:
- * see the shard's status. */
-bool segments_scan_remote(bool *is_good, struct segment_ring *ring, struct segment *segment,
-                          struct scan_cursor *cursor);
 
 #endif
