@@ -1,5 +1,6 @@
 #include "dataset/direct_reader.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -281,6 +282,7 @@ bool direct_reader_finish(struct direct_reader *reader, recmap_batch *batch) {
         keep_busy(reader);
         if (reader->in_flight) end_some(reader);
     }
+    assert(reader->oldest != batch); /* see next_read */
     batch->count = batch->request_count;
     if (batch->has_failed) recmap_batch_clear(batch);
     return !batch->has_failed;

@@ -186,6 +186,53 @@ static void test_batches_used_again(void **unused) {
     recmap_dataset_close(dataset);
 }
 
+static recmap_batch *start_batch(struct direct_reader *reader, uint64_t first, size_t count) {
+    enum { STEP = RECORDS / 16 };
+    uint64_t numbers[8];
+    recmap_batch *batch;
+    ASSERT_OK(recmap_batch_create(&batch, NULL), NULL);
+    for (size_t i = 0; i < count; i++) numbers[i] = (first + i * STEP) % RECORDS;
+    assert_true(direct_reader_start(reader, batch, numbers, count));
+    return batch;
+}
+
+/* Several batches are being read. Each is destroyed as soon as it is finished, while later ones
+ * still have reads to submit: nothing may look at the destroyed one again. */
+static void test_batches_destroyed_one_by_one(void **unused) {
+    (void)unused;
+    enum { BATCHES = 4, ROUNDS = 40, COUNT_MAX = 8, DEPTH_MAX = 20 };
+    write_shards();
+    recmap_dataset *dataset = open_direct(0);
+    if (!direct_reader_is_possible(dataset)) {
+        print_message("direct reads are not possible here: skipped\n");
+        recmap_dataset_close(dataset);
+        skip();
+    }
+    for (unsigned depth = 1; depth < DEPTH_MAX; depth++) {
+        struct direct_reader *reader = direct_reader_create(dataset, depth);
+        recmap_batch *batches[BATCHES];
+        for (size_t i = 0; i < BATCHES; i++)
+            batches[i] = start_batch(reader, i, 1 + i % COUNT_MAX);
+        for (size_t round = BATCHES; round < ROUNDS; round++) {
+            recmap_batch **oldest = &batches[round % BATCHES];
+            assert_true(direct_reader_finish(reader, *oldest));
+            for (size_t i = 0; i < recmap_batch_count(*oldest); i++) {
+                const recmap_record *record = &recmap_batch_records(*oldest)[i];
+                assert_true(holds(record, record->number));
+            }
+            recmap_batch_destroy(*oldest);
+            *oldest = start_batch(reader, round, 1 + round % COUNT_MAX);
+        }
+        for (size_t i = 0; i < BATCHES; i++) {
+            recmap_batch *batch = batches[(ROUNDS + i) % BATCHES];
+            assert_true(direct_reader_finish(reader, batch));
+            recmap_batch_destroy(batch);
+        }
+        direct_reader_destroy(reader);
+    }
+    recmap_dataset_close(dataset);
+}
+
 /* Elsewhere, or away altogether, with reads under way. */
 static void test_in_the_middle(void **unused) {
     (void)unused;
@@ -381,6 +428,7 @@ int main(void) {
         TEST(streams),
         TEST(cache_stays_cold),
         TEST(batches_used_again),
+        TEST(batches_destroyed_one_by_one),
         TEST(in_the_middle),
         TEST(cut),
         TEST(cut_after_reading),
