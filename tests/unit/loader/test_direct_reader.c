@@ -211,8 +211,7 @@ static void test_batches_destroyed_one_by_one(void **unused) {
     for (unsigned depth = 1; depth < DEPTH_MAX; depth++) {
         struct direct_reader *reader = direct_reader_create(dataset, depth);
         recmap_batch *batches[BATCHES];
-        for (size_t i = 0; i < BATCHES; i++)
-            batches[i] = start_batch(reader, i, 1 + i % COUNT_MAX);
+        for (size_t i = 0; i < BATCHES; i++) batches[i] = start_batch(reader, i, 1 + i % COUNT_MAX);
         for (size_t round = BATCHES; round < ROUNDS; round++) {
             recmap_batch **oldest = &batches[round % BATCHES];
             assert_true(direct_reader_finish(reader, *oldest));

@@ -412,11 +412,47 @@ static void test_sequences(void **unused) {
     assert_memory_equal(positions, in_piece, sizeof in_piece);
 }
 
+/* ---- Interrupts. */
+
+struct questions {
+    size_t count;
+    size_t stop; /* the question that is answered with "stop", or SIZE_MAX */
+};
+
+static int answer(void *context) {
+    struct questions *questions = context;
+    return questions->count++ == questions->stop;
+}
+
+/* Each row is wide enough to be asked about, although most of it is padding. */
+static void test_interrupt(void **unused) {
+    (void)unused;
+    enum { WIDE = 256 << 10, ROWS = 5 };
+    const uint64_t positions[ROWS] = {0};
+    recmap_dataset *dataset = make_set(NULL);
+    recmap_order *order = make_order(CHUNKED, WIDE, 0, RECORDS);
+    recmap_parser *parser = make_parser("tokens", 0);
+    recmap_batch *batch;
+    ASSERT_OK(recmap_batch_create(&batch, NULL), NULL);
+    for (size_t stop = 0; stop <= ROWS; stop++) {
+        struct questions questions = {0, stop};
+        recmap_batch_set_interrupt(batch, answer, &questions);
+        recmap_status status =
+            recmap_dataset_rows(batch, dataset, order, parser, 0, positions, ROWS, NULL);
+        assert_int_equal(status, stop < ROWS ? RECMAP_CANCELLED : RECMAP_OK);
+        assert_int_equal(questions.count, stop < ROWS ? stop + 1 : ROWS);
+    }
+    recmap_batch_destroy(batch);
+    recmap_parser_release(parser);
+    recmap_order_release(order);
+    recmap_dataset_close(dataset);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(skip_varints),    TEST(rows),   TEST(long_records),
-        TEST(partial_records), TEST(errors), TEST(sequences),
+        TEST(skip_varints), TEST(rows),      TEST(long_records), TEST(partial_records),
+        TEST(errors),       TEST(sequences), TEST(interrupt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
