@@ -1,4 +1,5 @@
 /* Reading one record: locate, check, return. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -63,16 +64,19 @@ static void advise_damage(const recmap_dataset *dataset, const struct index_plac
                           recmap_error *error) {
     const struct shard_entry *entry = &dataset->shard_table[place->shard_index].entry;
     const char *path = dataset_path_of_shard(dataset, place->shard_index);
-    if (entry->compression == COMPRESSION_NONE)
-        fail_advise(error,
-                    "run `recmap verify %s` to list all damage, or index with "
-                    "`--on-corrupt skip`",
-                    path);
-    else
+    if (entry->compression != COMPRESSION_NONE) {
         fail_advise(error,
                     "restore the file from its source; this index still reads the rest, `recmap "
                     "verify %s` lists what is lost, and a loader can skip bad records",
                     path);
+        return;
+    }
+    char prefix[sizeof error->advice];
+    snprintf(prefix, sizeof prefix,
+             "run `recmap verify %s` to list all damage; to read only good records, index again "
+             "with ",
+             path);
+    dataset_advise_rebuild(error, dataset, (struct rebuild_option){"--on-corrupt", "skip"}, prefix);
 }
 
 static recmap_status fail_frame(const recmap_dataset *dataset, const struct open_shard *shard,

@@ -48,7 +48,8 @@ static void add_contents(struct command *command, const struct manifest *manifes
     if (manifest->id_name) add_option(command, "--id", manifest->id_name, "", NULL);
     for (size_t i = 0; i < manifest->column_count; i++) {
         const struct manifest_column *column = &manifest->columns[i];
-        command->is_cut |= strchr(column->name, '=') != NULL;
+        /* The records lack the values of an annotated column, so no build can have it. */
+        command->is_cut |= strchr(column->name, '=') != NULL || column->is_annotated;
         add_option(command, "--lift", column->name, "=", column->default_value);
     }
     for (size_t i = 0; i < manifest->counted_feature_count; i++) {
@@ -57,7 +58,6 @@ static void add_contents(struct command *command, const struct manifest *manifes
         if (!element && strchr(counted->name, ':')) element = "";
         add_option(command, "--count", counted->name, ":", element);
     }
-    if (manifest->skips_damage) add_option(command, "--on-corrupt", "skip", "", NULL);
 }
 
 /* A shard's name as the command needs it: relative names are relative to the folder of the index.
@@ -125,7 +125,10 @@ void index_advise_rebuild(recmap_error *error, const struct index_file *index,
     if (option.name) add_option(&command, option.name, option.argument, "", NULL);
     struct command simple = command;
     if (index && !index_manifest(index)->extracted_by_caller) {
+        bool is_named = option.name && !strcmp(option.name, "--on-corrupt");
         add_contents(&command, index_manifest(index));
+        if (index_manifest(index)->skips_damage && !is_named)
+            add_option(&command, "--on-corrupt", "skip", "", NULL);
         add_shards(&command, index);
         bool fits = strlen(prefix) + command.size + sizeof "``" <= sizeof error->advice;
         if (!command.is_cut && fits) simple = command;

@@ -185,12 +185,19 @@ class CliTest(unittest.TestCase):
             err=f"recmap: {command}: {what}\n  try 'recmap {command} --help'\n",
         )
 
-    def index(self, *arguments, err=""):
+    def index(self, *arguments, err="", lost=""):
         """Builds an index. Checks the form of the summary, and that `err` follows it. Returns the
-        first part of the summary: path, records, shards, bytes."""
+        first part of the summary: path, records, shards, bytes. `lost` are the options of the index
+        that is replaced and that are not given now, which a message before the summary names."""
         result = self.run_recmap("index", *arguments)
         self.assertEqual((result.out, result.status), (b"", 0), result)
         line, rest = result.err.decode().split("\n", 1)
+        if lost:
+            end = "give these options again to keep what they add"
+            self.assertEqual(
+                line, f"recmap: {self.replaced(arguments)}: the old index had {lost}: {end}"
+            )
+            line, rest = rest.split("\n", 1)
         number = r"\d+(\.\d+)?(e[+-]?\d+)?"
         match = re.fullmatch(
             rf"recmap: (?P<what>.*); index {number} k?M?B, {number} bytes per record; "
@@ -200,6 +207,11 @@ class CliTest(unittest.TestCase):
         self.assertTrue(match, line)
         self.assertEqual(rest, err)
         return match["what"]
+
+    @staticmethod
+    def replaced(arguments):
+        """The index that the arguments name."""
+        return arguments[arguments.index("-o") + 1]
 
     def payloads(self, index):
         """All records of an index, read with cat."""

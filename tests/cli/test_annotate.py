@@ -79,7 +79,7 @@ class Files(Annotated):
         self.index("--append", "-o", "a.rmx", "b.tfrecord")
         self.assertEqual(self.run_recmap("index", "-o", "a.rmx", *shards).status, 2)
         self.annotate("--drop", "score", added=0, dropped=1)
-        self.index("-o", "a.rmx", *shards)
+        self.index("-o", "a.rmx", *shards, lost="--id id --lift label --count label")
 
     def test_csv_by_id(self):
         rows = "".join(f"{i % 3},id-{i},{i / 8}\r\n" for i in reversed(range(COUNT)))
@@ -289,7 +289,8 @@ class Lifts(Annotated):
         lifts = [word for name in ("label", "score", "lang") for word in ("--lift", name)]
         self.index("--id", "id", "--count", "label", *lifts, "-o", "b.rmx", "b.tfrecord")
         expected = self.read("b.rmx")
-        self.index("--id", "id", "--count", "label", "--lift", "label", "-o", "b.rmx", "b.tfrecord")
+        words = ("--id", "id", "--count", "label", "--lift", "label", "-o", "b.rmx", "b.tfrecord")
+        self.index(*words, lost="--lift score --lift lang")
         self.check("index", *lifts[2:], "b.rmx", err="recmap: b.rmx: columns: 2 added\n")
         self.assertEqual(self.read("b.rmx"), expected)
 
@@ -398,7 +399,7 @@ class Errors(Annotated):
         self.fails(
             *self.csv("number,s\n1.5,1\n"), err="s.csv: line 2: 1.5 is not a record's number"
         )
-        self.index("-o", "a.rmx", "a-0.tfrecord")
+        self.index("-o", "a.rmx", "a-0.tfrecord", lost="--id id --lift label --count label")
         self.fails(
             *self.csv("id,s\nid-0,1\n"),
             err=(

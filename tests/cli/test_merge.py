@@ -16,19 +16,20 @@ class Merging(CliTest):
             self.write(f"d/s-{i}", tfrecord(records))
         self.shards = [f"d/s-{i}" for i in range(4)]
 
-    def parts(self, *words, err=""):
+    def parts(self, *words, err="", lost=""):
         names = []
         for i, shard in enumerate(self.shards):
             names.append(f"part-{i}.rmx")
-            self.index("-o", names[-1], *words, shard, err=err if i != 1 else "")
+            self.index("-o", names[-1], *words, shard, err=err if i != 1 else "", lost=lost)
         return names
 
     def test_the_bytes_are_those_of_one_build(self):
         for words in ([], self.words, ["--on-corrupt", "skip"], ["--lift", "absent=7"]):
             note = "recmap: no record has the lifted feature 'absent': all have its default\n"
             note = note if "absent=7" in words else ""
-            self.index("-o", "all.rmx", *words, *self.shards, err=note)
-            parts = self.parts(*words, err=note)
+            lost = "--id id --lift label" if "--on-corrupt" in words else ""
+            self.index("-o", "all.rmx", *words, *self.shards, err=note, lost=lost)
+            parts = self.parts(*words, err=note, lost=lost)
             self.check("merge", "-o", "m.rmx", *parts, err="recmap: m.rmx: 5 records in 4 shards\n")
             self.assertEqual(self.read("m.rmx"), self.read("all.rmx"))
             # A part can be the result of a merge.

@@ -132,9 +132,9 @@ MP3_FRAME = b"\xff\xfb\x90\0" + b"\0" * 413
 
 
 class ReportTest(CliTest):
-    def report(self, *records, err="", options=(), status=0):
+    def report(self, *records, err="", options=(), status=0, lost=""):
         self.write("a.tfrecord", tfrecord(records))
-        self.index("-o", "a.rmx", "a.tfrecord")
+        self.index("-o", "a.rmx", "a.tfrecord", lost=lost)
         return self.page("a.rmx", *options, count=len(records))
 
     def page(self, *words, count, err=""):
@@ -391,7 +391,8 @@ class Report(ReportTest):
         self.index("-o", "a.rmx", "--id", "id", "a.tfrecord")
         text = self.page("a.rmx", count=5000).sections["ids"]
         self.assertIn("About 2500 records have the id of an earlier record", text)
-        self.assertIn("The index has no ids.", self.report(b"x").sections["ids"])
+        text = self.report(b"x", lost="--id id").sections["ids"]
+        self.assertIn("The index has no ids.", text)
 
     def test_damage_in_the_index(self):
         data = bytearray(tfrecord([example(n=i) for i in range(20)]))

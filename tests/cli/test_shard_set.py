@@ -129,7 +129,7 @@ class ShardSets(CliTest):
         self.write("a.tfrecord", tfrecord([example(id=f"id-{i}", n=i) for i in range(10)]))
         self.index("-o", "a.rmx", "--id", "id", "--lift", "n", "a.tfrecord")
         self.assertEqual(self.run_recmap("sample", "a.rmx", "4", "-o", "s.tfrecord").status, 0)
-        self.index("-o", "s.rmx", "s.tfrecord")
+        self.index("-o", "s.rmx", "s.tfrecord", lost="--id id --lift n")
         self.assertEqual([column["name"] for column in self.info("s.rmx")["columns"]], ["@length"])
 
     def test_one_file(self):

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <recmap/feature.h>
+
 #include "terminal/message.h"
 
 static bool is_lifted(const recmap_index_options *options, const char *name) {
@@ -22,6 +24,65 @@ static int refuse(const char *path, const char *name) {
                          "the index would lose its annotated column \"%s\"", name);
 }
 
+static bool is_counted(const recmap_index_options *options, const char *name) {
+    for (size_t i = 0; i < options->counted_feature_count; i++)
+        if (!strcmp(options->counted_features[i].name, name)) return true;
+    return false;
+}
+
+/* Options that an index was built with, as words of a command. */
+struct option_words {
+    char text[1024];
+    size_t size;
+};
+
+/* Adds ` OPTION NAME` or ` OPTION NAME=VALUE`, with any separator. What does not fit is left out.
+ */
+static void add_words(struct option_words *words, const char *option, const char *name,
+                      const char *separator, const char *value) {
+    size_t room = sizeof words->text - words->size;
+    int size = snprintf(words->text + words->size, room, " %s %s%s%s", option, name,
+                        value ? separator : "", value ? value : "");
+    if (size > 0 && (size_t)size < room) words->size += (size_t)size;
+    else words->text[words->size] = 0;
+}
+
+static void add_lost_columns(struct option_words *words, const recmap_dataset *dataset,
+                             const recmap_index_options *options) {
+    size_t count = recmap_dataset_get_info(dataset)->lifted_column_count;
+    /* Column 0 is the length, which every index has. */
+    for (size_t i = 1; i < count; i++) {
+        recmap_lifted_column column;
+        if (recmap_dataset_get_lifted_column(&column, dataset, i, NULL) == RECMAP_OK &&
+            !column.is_annotated && !is_lifted(options, column.name))
+            add_words(words, "--lift", column.name, "=", column.default_value);
+    }
+}
+
+static void add_lost_counts(struct option_words *words, const recmap_dataset *dataset,
+                            const recmap_index_options *options) {
+    size_t count = recmap_dataset_get_info(dataset)->counted_feature_count;
+    for (size_t i = 0; i < count; i++) {
+        recmap_counted_feature feature;
+        if (recmap_dataset_get_counted_feature(&feature, dataset, i, NULL) == RECMAP_OK &&
+            !is_counted(options, feature.name))
+            add_words(words, "--count", feature.name, ":", recmap_element_name(feature.element));
+    }
+}
+
+/* Says which ids, columns and counts of the old index the new one will lack. */
+static void warn_of_losses(const char *path, const recmap_dataset *dataset,
+                           const recmap_index_options *options) {
+    const char *id_name = recmap_dataset_get_info(dataset)->id_name;
+    struct option_words words = {.size = 0};
+    if (id_name && !options->id_feature) add_words(&words, "--id", id_name, "", NULL);
+    add_lost_columns(&words, dataset, options);
+    add_lost_counts(&words, dataset, options);
+    if (words.size)
+        message("%s: the old index had%s: give these options again to keep what they add", path,
+                words.text);
+}
+
 int replaced_check(const char *path, const recmap_index_options *options,
                    const recmap_dataset_options *dataset_options) {
     recmap_dataset_options opening = *dataset_options;
@@ -36,6 +97,7 @@ int replaced_check(const char *path, const recmap_index_options *options,
             column.is_annotated && !is_lifted(options, column.name))
             exit_status = refuse(path, column.name);
     }
+    if (!exit_status) warn_of_losses(path, dataset, options);
     recmap_dataset_close(dataset);
     return exit_status;
 }

@@ -5,6 +5,7 @@ import pickle
 import re
 import traceback
 
+import numpy as np
 import pytest
 import recmap
 from conftest import ROOT, flip
@@ -65,6 +66,20 @@ def test_damaged_shard_is_located(copied_digits):
         recmap.open(copied_digits, progress=None)
     assert 'on_corrupt="skip"' in raised.value.advice
     assert len(recmap.open(copied_digits, on_corrupt="skip", progress=None)) == 1796
+
+
+def test_the_advice_about_damage_keeps_ids_and_columns(copied_digits):
+    ds = recmap.open(copied_digits, id="id", lift=["label"], progress=None)
+    labels = ds.columns["label"]
+    flip(copied_digits / "digits-00001-of-00004.tfrecord", 300)
+    with pytest.raises(recmap.CorruptRecordError) as raised:
+        ds[451]
+    code = raised.value.advice.split("`")[3]
+    with pytest.warns(UserWarning, match="skipped damage in 1 place"):
+        good = eval(code, {"recmap": recmap})
+    assert len(good) == 1796 and good.index_path == ds.index_path
+    assert good.find("digit-00452") == 451
+    assert good.columns["label"].tolist() == np.delete(labels, 451).tolist()
 
 
 def test_missing_feature_is_named(copied_digits):
