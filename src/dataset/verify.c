@@ -271,6 +271,9 @@ static recmap_status skip_shard(void *context, const recmap_error *cause, recmap
         if (error) *error = *cause;
         return cause->status;
     }
+    /* A remote shard may fail after a part of it was scanned. */
+    struct verification *verification = context;
+    verification->report->good_count = verification->good_before;
     return add_finding(context, RECMAP_NO_RECORD, 0, 0, cause->message, error);
 }
 

@@ -248,8 +248,9 @@ static void scan_available(struct stream_scan *stream) {
     size_t size = stream->size - (size_t)framing->file_footer_size;
     size_t left = (size_t)(stream->origin + size - stream->cursor.position);
     if (left < stream->retry_size) return;
+    struct shard_part part = {stream->bytes, size, stream->origin, false};
     enum frame_verdict verdict =
-        scan_good(scanner, stream->findings, &stream->cursor, stream->bytes, size, stream->origin);
+        scan_good(scanner, stream->findings, &stream->cursor, &part, UINT64_MAX);
     left = (size_t)(stream->origin + size - stream->cursor.position);
     stream->retry_size = left > CHUNK_SIZE ? 2 * left : 0;
     if (skips_damage(stream) || left < CERTAIN_SIZE || !framing_is_tfrecord(framing)) return;

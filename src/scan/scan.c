@@ -134,26 +134,42 @@ static void copy_error(recmap_error *error, const struct scan *scan,
     if (error->record != RECMAP_NO_RECORD) error->record += scan->progress->record_count;
 }
 
+/* A shard that is skipped is reported to the sink, not to the caller. */
+static recmap_status copy_status(const struct scan *scan, const struct scan_shard *shard,
+                                 recmap_error *error) {
+    if (error && !is_skipped(scan, shard)) copy_error(error, scan, shard);
+    return shard->status;
+}
+
+/* Scans a segment from where the previous one ended. Of a remote shard, the good frames that have
+ * arrived are added first; if damage follows, the scan continues in the copy. */
+static recmap_status scan_here(struct scan *scan, struct segment *segment,
+                               struct scan_cursor *cursor, recmap_error *error) {
+    struct scan_shard *shard = &scan->shards[segment->shard_index];
+    struct scan_findings *findings = &segment->findings;
+    if (shard->source && !shard->image.map) {
+        bool is_good;
+        if (!segments_scan_arriving(&is_good, &scan->segments, segment, cursor))
+            return copy_status(scan, shard, error);
+        RETURN_IF_FAILED(take_findings(scan, shard, findings, error));
+        if (is_good) return RECMAP_OK;
+    }
+    struct scanner scanner = scan_shard_scanner(shard, scan->options);
+    scan_from(&scanner, findings, cursor, shard->image.data, shard->image.size, segment->end);
+    return take_findings(scan, shard, findings, error);
+}
+
 /* Adds one segment to the result. `cursor` is where the previous segment ended. If the worker's
- * guess was wrong, its findings are discarded and the segment is scanned again, here. */
+ * guess was wrong, its findings are discarded and the segment is scanned again. */
 static recmap_status join_segment(struct scan *scan, struct segment *segment,
                                   struct scan_cursor *cursor, recmap_error *error) {
     struct scan_shard *shard = &scan->shards[segment->shard_index];
     bool is_plain = shard->compression == COMPRESSION_NONE;
-    if (!segments_open_shard(&scan->segments, segment)) {
-        /* A shard that is skipped is reported to the sink, not to the caller. */
-        if (error && !is_skipped(scan, shard)) copy_error(error, scan, shard);
-        return shard->status;
-    }
+    if (!segments_open_shard(&scan->segments, segment)) return copy_status(scan, shard, error);
     /* A record of an earlier segment may extend past the end of this one. */
     if (is_plain && !cursor->is_lost && cursor->position >= segment->end && segment->end > 0)
         return RECMAP_OK;
-    if (!guess_is_right(shard, segment, cursor)) {
-        struct scanner scanner = scan_shard_scanner(shard, scan->options);
-        scan_from(&scanner, &segment->findings, cursor, shard->image.data, shard->image.size,
-                  segment->end);
-        return take_findings(scan, shard, &segment->findings, error);
-    }
+    if (!guess_is_right(shard, segment, cursor)) return scan_here(scan, segment, cursor, error);
     recmap_status status = RECMAP_OK;
     if (cursor->is_lost)
         status = add_damage(scan, cursor->lost_since, segment->entry - cursor->lost_since,

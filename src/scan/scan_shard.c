@@ -4,9 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "format/tfrecord.h"
+#include "scan/remote_scan.h"
+
+/* Compressed bytes of a remote shard that are requested together. */
+enum { INFLATE_AHEAD = 8 << 20 };
 
 static recmap_status fail_changed(const struct scan_shard *shard, recmap_error *error) {
     fail(error, RECMAP_STALE, "the file changed while it was being indexed");
@@ -31,14 +36,6 @@ static recmap_status open_detected(struct source **source, const struct scan_sha
     source_close(*source);
     *source = NULL;
     return fail_changed(shard, error);
-}
-
-/* The same, as a local file with all its bytes. */
-static recmap_status open_as_file(int *fd, const struct scan_shard *shard,
-                                  const struct scan_options *options, recmap_error *error) {
-    struct source *source;
-    RETURN_IF_FAILED(open_detected(&source, shard, options, error));
-    return source_take_file(fd, source, error);
 }
 
 /* The first bytes of a TFRecord file tell whether it is compressed. Files of other framings may
@@ -67,6 +64,7 @@ void scan_shard_detect(struct scan_shard *shard, const char *path, size_t index,
     recmap_status status = open_source(&source, path, NULL, options, &error);
     if (status == RECMAP_OK) {
         shard->stat = source->stat;
+        shard->is_remote = source->fd < 0;
         shard->etag = strdup(source->etag);
         if (!shard->etag) status = fail_memory(&error);
     }
@@ -96,47 +94,92 @@ void scan_shard_free_error(struct scan_shard *shard) {
     shard->error = NULL;
 }
 
-recmap_status scan_shard_map(struct scan_shard *shard, const struct scan_options *options,
-                             recmap_error *error) {
-    assert(shard->compression == COMPRESSION_NONE && !shard->image.map);
+/* Closes the source, even on failure. */
+static recmap_status map_source(struct shard_image *image, const struct scan_shard *shard,
+                                struct source *source, recmap_error *error) {
     int fd = -1;
-    recmap_status status = open_as_file(&fd, shard, options, error);
-    if (status == RECMAP_OK)
-        status = image_open(&shard->image, fd, shard->stat.size, shard->path, error);
+    recmap_status status = source_take_file(&fd, source, error);
+    if (status == RECMAP_OK) status = image_open(image, fd, shard->stat.size, shard->path, error);
     file_close(fd);
-    if (status == RECMAP_OK && shard->image.map)
-        map_advise(shard->image.map, 0, shard->stat.size, MAP_ADVICE_SEQUENTIAL);
+    if (status == RECMAP_OK && image->map)
+        map_advise(image->map, 0, shard->stat.size, MAP_ADVICE_SEQUENTIAL);
     return status;
 }
 
-/* The open file that the inflater reads from. */
-struct opened_file {
+recmap_status scan_shard_open(struct scan_shard *shard, const struct scan_options *options,
+                              recmap_error *error) {
+    assert(shard->compression == COMPRESSION_NONE && !shard->image.map && !shard->source);
+    struct source *source;
+    RETURN_IF_FAILED(open_detected(&source, shard, options, error));
+    if (source->fd >= 0) return map_source(&shard->image, shard, source, error);
+    shard->source = source;
+    return RECMAP_OK;
+}
+
+recmap_status scan_shard_copy(struct scan_shard *shard, const struct scan_options *options,
+                              recmap_error *error) {
+    struct source *source;
+    RETURN_IF_FAILED(open_detected(&source, shard, options, error));
+    read_window_deinit(&shard->window);
+    return map_source(&shard->image, shard, source, error);
+}
+
+recmap_status scan_shard_arriving(bool *is_good, struct scan_shard *shard,
+                                  const struct scan_options *options,
+                                  struct scan_findings *findings, struct scan_cursor *cursor,
+                                  uint64_t end, recmap_error *error) {
+    struct scanner scanner = scan_shard_scanner(shard, options);
+    struct remote_scan scan = {&scanner, shard->source, &shard->window, options->segment_size};
+    return remote_scan_frames(is_good, &scan, findings, cursor, end, error);
+}
+
+/* What the inflater reads from: a local file, or a remote shard, of which a window is held. */
+struct inflate_input {
     int fd;
+    struct source *source;
+    struct read_window window;
     const char *path;
 };
 
 static recmap_status read_opened(void *context, void *data, size_t size, uint64_t offset,
                                  recmap_error *error) {
-    const struct opened_file *file = context;
+    const struct inflate_input *input = context;
     RETURN_IF_FAILED(interrupt_check(thread_interrupt(), size, error));
-    return file_read_at(file->fd, data, size, offset, file->path, error);
+    return file_read_at(input->fd, data, size, offset, input->path, error);
 }
 
-recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_options *options,
-                                 struct scan_findings *findings, recmap_error *error) {
-    struct opened_file file = {-1, shard->path};
+/* The inflater reads forwards, except for a few bytes at the end of the file. */
+static recmap_status read_arriving(void *context, void *data, size_t size, uint64_t offset,
+                                   recmap_error *error) {
+    struct inflate_input *input = context;
+    struct read_window *window = &input->window;
+    RETURN_IF_FAILED(interrupt_check(thread_interrupt(), size, error));
+    if (!read_window_has(window, offset, size)) {
+        uint64_t wanted = size > INFLATE_AHEAD ? size : INFLATE_AHEAD;
+        uint64_t end = min_u64(offset + wanted, input->source->stat.size);
+        assert(bytes_fit(offset, size, end));
+        read_window_clear(window, offset);
+        RETURN_IF_FAILED(read_window_fill(window, input->source, end, error));
+    }
+    memcpy(data, window->data + (offset - window->origin), size);
+    return RECMAP_OK;
+}
+
+static recmap_status inflate_input(struct scan_shard *shard, const struct inflate_source *source,
+                                   const struct scan_options *options,
+                                   struct scan_findings *findings, recmap_error *error) {
     struct scanner scanner = scan_shard_scanner(shard, options);
     struct inflate_scan *scan = &shard->inflated;
     struct point_list known = {0};
-    recmap_status status = open_as_file(&file.fd, shard, options, error);
+    recmap_status status = RECMAP_OK;
     *scan = (struct inflate_scan){
         .scanner = &scanner,
-        .source = {.size = shard->stat.size, .read = read_opened, .context = &file},
+        .source = *source,
         .kind = shard->compression,
         .path = shard->path,
         .memory_limit = options->memory_limit,
     };
-    if (status == RECMAP_OK && options->known_points) {
+    if (options->known_points) {
         status = options->known_points(&known, &scan->known_size, options->open_context,
                                        shard->index, error);
         scan->known = &known;
@@ -147,16 +190,63 @@ recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_opt
     scan->known = NULL;
     scan->source = (struct inflate_source){0};
     points_deinit(&known);
-    file_close(file.fd);
     return status;
+}
+
+static void discard_inflated(struct scan_shard *shard) {
+    points_deinit(&shard->inflated.points);
+    free(shard->inflated.prefix);
+    shard->inflated = (struct inflate_scan){0};
+}
+
+/* Scans a remote shard as it arrives. `is_certain` is false if there seems to be damage: it may
+ * have come about on the way. */
+static recmap_status inflate_arriving(bool *is_certain, struct scan_shard *shard,
+                                      struct source *source, const struct scan_options *options,
+                                      struct scan_findings *findings, recmap_error *error) {
+    struct inflate_input input = {.fd = -1, .source = source, .path = shard->path};
+    struct inflate_source arriving = {
+        .size = shard->stat.size, .read = read_arriving, .context = &input};
+    recmap_status status = inflate_input(shard, &arriving, options, findings, error);
+    read_window_deinit(&input.window);
+    *is_certain = status != RECMAP_CORRUPT && findings->status != RECMAP_CORRUPT &&
+                  !findings->damage_count;
+    return status;
+}
+
+/* Closes the source, even on failure. */
+static recmap_status inflate_file(struct scan_shard *shard, struct source *source,
+                                  const struct scan_options *options,
+                                  struct scan_findings *findings, recmap_error *error) {
+    struct inflate_input input = {.fd = -1, .path = shard->path};
+    struct inflate_source file = {.size = shard->stat.size, .read = read_opened, .context = &input};
+    RETURN_IF_FAILED(source_take_file(&input.fd, source, error));
+    recmap_status status = inflate_input(shard, &file, options, findings, error);
+    file_close(input.fd);
+    return status;
+}
+
+recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_options *options,
+                                 struct scan_findings *findings, recmap_error *error) {
+    struct source *source;
+    RETURN_IF_FAILED(open_detected(&source, shard, options, error));
+    if (source->fd < 0) {
+        bool is_certain;
+        recmap_status status =
+            inflate_arriving(&is_certain, shard, source, options, findings, error);
+        if (is_certain) source_close(source);
+        if (is_certain) return status;
+        discard_inflated(shard);
+    }
+    return inflate_file(shard, source, options, findings, error);
 }
 
 void scan_shard_close(struct scan_shard *shard) {
     image_close(&shard->image);
-    points_deinit(&shard->inflated.points);
-    free(shard->inflated.prefix);
-    shard->inflated.prefix = NULL;
-    shard->inflated.prefix_size = 0;
+    source_close(shard->source);
+    shard->source = NULL;
+    read_window_deinit(&shard->window);
+    discard_inflated(shard);
     free(shard->etag);
     shard->etag = NULL;
 }
@@ -167,7 +257,7 @@ struct scanner scan_shard_scanner(const struct scan_shard *shard,
 }
 
 uint64_t scan_shard_size(const struct scan_shard *shard) {
-    return shard->compression == COMPRESSION_NONE ? shard->image.size : shard->inflated.size;
+    return shard->compression == COMPRESSION_NONE ? shard->stat.size : shard->inflated.size;
 }
 
 recmap_status scan_shard_check_unchanged(const struct scan_shard *shard,

@@ -5,6 +5,7 @@
 #include "format/sniff.h"
 #include "os/file.h"
 #include "scan/inflate_scan.h"
+#include "scan/read_window.h"
 #include "scan/scan.h"
 #include "shards/image.h"
 
@@ -17,8 +18,11 @@ struct scan_shard {
     struct file_stat stat; /* when it was detected: the file may not change afterwards */
     char *etag;            /* likewise; "" for a file */
     enum compression compression;
-    enum shard_state state;       /* guarded by the lock of the segments */
-    struct shard_image image;     /* of an uncompressed shard */
+    enum shard_state state;   /* guarded by the lock of the segments */
+    struct shard_image image; /* of an uncompressed shard: its file, or its copy */
+    bool is_remote;
+    struct source *source;        /* of an uncompressed remote shard that is open; else NULL */
+    struct read_window window;    /* likewise: bytes of it */
     struct inflate_scan inflated; /* of a compressed shard: the results of its scan */
     recmap_status status;         /* why it failed */
     recmap_error *error;          /* likewise; NULL if it did not, or without memory for it */
@@ -28,11 +32,24 @@ struct scan_shard {
 void scan_shard_detect(struct scan_shard *shard, const char *path, size_t index,
                        const struct scan_options *options);
 
-/* Maps an uncompressed shard. Errors: STALE if the file is not the detected one any more; IO. */
-recmap_status scan_shard_map(struct scan_shard *shard, const struct scan_options *options,
-                             recmap_error *error);
+/* Opens an uncompressed shard: maps a local file, or sets the source of a remote shard. Errors:
+ * STALE if the file is not the detected one any more; IO. */
+recmap_status scan_shard_open(struct scan_shard *shard, const struct scan_options *options,
+                              recmap_error *error);
 
-/* Inflates and scans a compressed shard. Errors: as above, and those of inflate_scan_shard. */
+/* Copies an open remote shard to a temporary file and maps that as its image. Errors: as above. */
+recmap_status scan_shard_copy(struct scan_shard *shard, const struct scan_options *options,
+                              recmap_error *error);
+
+/* Scans the frames of an open remote shard that begin before `end`, as remote_scan_frames does. */
+recmap_status scan_shard_arriving(bool *is_good, struct scan_shard *shard,
+                                  const struct scan_options *options,
+                                  struct scan_findings *findings, struct scan_cursor *cursor,
+                                  uint64_t end, recmap_error *error);
+
+/* Inflates and scans a compressed shard. A remote one is scanned as its bytes arrive. If it seems
+ * damaged, it is read once more, to a temporary file, and that decides. Errors: as above, and those
+ * of inflate_scan_shard. */
 recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_options *options,
                                  struct scan_findings *findings, recmap_error *error);
 

@@ -194,8 +194,7 @@ static void scan_frames(const struct scanner *scanner, struct scan_findings *fin
     }
 }
 
-/* The offset at which the records of a file end: before its footer. */
-static uint64_t end_of_records(const struct scanner *scanner, uint64_t size) {
+uint64_t scan_end_of_records(const struct scanner *scanner, uint64_t size) {
     uint64_t footer = scanner->framing->file_footer_size;
     return footer < size ? size - footer : 0;
 }
@@ -223,7 +222,7 @@ static bool enter_file(const struct scanner *scanner, struct scan_findings *find
 void scan_from(const struct scanner *scanner, struct scan_findings *findings,
                struct scan_cursor *cursor, const uint8_t *bytes, uint64_t size, uint64_t end) {
     findings_clear(findings);
-    uint64_t last = end_of_records(scanner, size);
+    uint64_t last = scan_end_of_records(scanner, size);
     if (enter_file(scanner, findings, cursor, size))
         scan_frames(scanner, findings, cursor, bytes, last, min_u64(end, last));
 }
@@ -233,7 +232,7 @@ bool scan_from_guess(const struct scanner *scanner, struct scan_findings *findin
                      uint64_t size, uint64_t begin, uint64_t end) {
     const struct framing *framing = scanner->framing;
     findings_clear(findings);
-    size = end_of_records(scanner, size);
+    size = scan_end_of_records(scanner, size);
     end = min_u64(end, size);
     if (!framing->guess || begin >= end) return false;
     uint64_t guess = framing->guess(framing, bytes, size, begin, end, GUESS_BUDGET, NULL);
@@ -255,19 +254,20 @@ static bool is_complete(const struct framing *framing, const struct frame *frame
 }
 
 enum frame_verdict scan_good(const struct scanner *scanner, struct scan_findings *findings,
-                             struct scan_cursor *cursor, const uint8_t *bytes, size_t size,
-                             uint64_t origin) {
+                             struct scan_cursor *cursor, const struct shard_part *part,
+                             uint64_t end) {
     const struct framing *framing = scanner->framing;
-    while (findings->status == RECMAP_OK) {
-        size_t start = (size_t)(cursor->position - origin), left = size - start;
-        assert(start <= size);
+    while (findings->status == RECMAP_OK && cursor->position < end) {
+        size_t start = (size_t)(cursor->position - part->origin), left = part->size - start;
+        assert(start <= part->size);
+        const uint8_t *frame_bytes = part->bytes + start;
         struct frame frame;
         enum frame_verdict verdict =
-            framing->parse(&frame, framing, bytes + start, left, check_of(framing), NULL);
+            framing->parse(&frame, framing, frame_bytes, left, check_of(framing), NULL);
         if (verdict != FRAME_GOOD ||
-            (frame.size >= left && !is_complete(framing, &frame, bytes + start)))
+            (frame.size >= left && !part->is_last && !is_complete(framing, &frame, frame_bytes)))
             return verdict;
-        add_record(scanner, findings, cursor->position, &frame, bytes + start);
+        add_record(scanner, findings, cursor->position, &frame, frame_bytes);
         cursor->position += frame.size;
     }
     return FRAME_GOOD;

@@ -66,20 +66,31 @@ uint64_t findings_truncate(struct scan_findings *findings, uint64_t limit, uint6
 void scan_from(const struct scanner *scanner, struct scan_findings *findings,
                struct scan_cursor *cursor, const uint8_t *bytes, uint64_t size, uint64_t end);
 
-/* For a shard whose bytes arrive one piece after the other: `bytes` begin at offset `origin` of the
- * shard, and results are added to `findings`.
+/* A part of a shard: `size` bytes from offset `origin` on. */
+struct shard_part {
+    const uint8_t *bytes;
+    size_t size;
+    uint64_t origin;
+    bool is_last; /* the records of the shard end where the part ends */
+};
+
+/* For a shard whose bytes arrive one piece after the other: results are added to `findings`.
  *
- * scan_good stops at the first frame that is bad, or that may not be complete yet. scan_rest scans
- * to the end of the bytes, which must be the end of the shard or of a stretch before damage. */
+ * scan_good scans the frames that begin before `end`, an offset in the shard. It stops at the first
+ * frame that is bad, or that may not be complete yet. scan_rest scans to the end of the bytes,
+ * which must be the end of the shard or of a stretch before damage. */
 enum frame_verdict scan_good(const struct scanner *scanner, struct scan_findings *findings,
-                             struct scan_cursor *cursor, const uint8_t *bytes, size_t size,
-                             uint64_t origin);
+                             struct scan_cursor *cursor, const struct shard_part *part,
+                             uint64_t end);
 void scan_rest(const struct scanner *scanner, struct scan_findings *findings,
                struct scan_cursor *cursor, const uint8_t *bytes, size_t size, uint64_t origin);
 
 /* Adds damage that was found outside of the scan. */
 void scan_add_damage(struct scan_findings *findings, uint64_t offset, uint64_t length,
                      const char *reason);
+
+/* The offset at which the records of a file of `size` bytes end: before its footer. */
+uint64_t scan_end_of_records(const struct scanner *scanner, uint64_t size);
 
 /* Looks for the first whole frame in [begin, end) and scans from there; `entry` is its offset.
  * False if there is none, or none was found with a bounded amount of work. */

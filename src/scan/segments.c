@@ -21,10 +21,12 @@ enum {
 /* Whether the shard is a single segment: if it is compressed, or if its framing cannot guess where
  * a frame begins. In the latter case another worker scans the next shard meanwhile. But all that is
  * found in a segment is held in memory, so a large shard is cut anyway, and scanned by the
- * receiver. */
+ * receiver. Nor is there anything to guess in a remote shard, whose bytes are requested in order.
+ */
 static bool is_one_segment(const struct segment_ring *ring, const struct scan_shard *shard) {
     return shard->compression != COMPRESSION_NONE ||
-           (!shard->framing->guess && shard->stat.size / ring->segment_size < WHOLE_SHARD_SEGMENTS);
+           ((!shard->framing->guess || shard->is_remote) &&
+            shard->stat.size / ring->segment_size < WHOLE_SHARD_SEGMENTS);
 }
 
 /* Fills in the next segment. Every shard has at least one, even an empty one. */
@@ -48,15 +50,15 @@ static void cut_segment(struct segment_ring *ring, struct segment *segment) {
     }
 }
 
-/* Maps the shard unless that was done; waits while another thread is mapping it. */
-static bool map_shard(struct segment_ring *ring, struct scan_shard *shard) {
+/* Opens the shard unless that was done; waits while another thread is opening it. */
+static bool open_shard(struct segment_ring *ring, struct scan_shard *shard) {
     pthread_mutex_lock(&ring->lock);
     while (shard->state == SHARD_OPENING) pthread_cond_wait(&ring->slot_freed, &ring->lock);
     if (shard->state == SHARD_CLOSED) {
         shard->state = SHARD_OPENING;
         pthread_mutex_unlock(&ring->lock);
         recmap_error error = RECMAP_ERROR_INIT;
-        recmap_status status = scan_shard_map(shard, ring->options, &error);
+        recmap_status status = scan_shard_open(shard, ring->options, &error);
         scan_shard_set_status(shard, status, &error);
         pthread_mutex_lock(&ring->lock);
         shard->state = shard->status == RECMAP_OK ? SHARD_OPEN : SHARD_FAILED;
@@ -85,14 +87,56 @@ static bool inflate_shard(const struct segment_ring *ring, struct scan_shard *sh
 
 bool segments_open_shard(struct segment_ring *ring, struct segment *segment) {
     struct scan_shard *shard = &ring->shards[segment->shard_index];
-    return shard->compression == COMPRESSION_NONE ? map_shard(ring, shard)
+    return shard->compression == COMPRESSION_NONE ? open_shard(ring, shard)
                                                   : inflate_shard(ring, shard, segment);
+}
+
+static void set_failed(struct segment_ring *ring, struct scan_shard *shard, recmap_status status,
+                       const recmap_error *error) {
+    pthread_mutex_lock(&ring->lock);
+    scan_shard_set_status(shard, status, error);
+    shard->state = SHARD_FAILED;
+    pthread_mutex_unlock(&ring->lock);
+}
+
+bool segments_scan_arriving(bool *is_good, struct segment_ring *ring, struct segment *segment,
+                            struct scan_cursor *cursor) {
+    struct scan_shard *shard = &ring->shards[segment->shard_index];
+    recmap_error error = RECMAP_ERROR_INIT;
+    findings_clear(&segment->findings);
+    recmap_status status = scan_shard_arriving(is_good, shard, ring->options, &segment->findings,
+                                               cursor, segment->end, &error);
+    if (status == RECMAP_OK && !*is_good) status = scan_shard_copy(shard, ring->options, &error);
+    if (status != RECMAP_OK) set_failed(ring, shard, status, &error);
+    return status == RECMAP_OK;
+}
+
+/* Scans a remote shard that is one segment. At damage, it is scanned again in its copy. */
+static void scan_remote_shard(struct segment_ring *ring, struct segment *segment) {
+    struct scan_shard *shard = &ring->shards[segment->shard_index];
+    bool is_good;
+    segment->entry = 0;
+    segment->cursor = (struct scan_cursor){0};
+    if (!segments_scan_arriving(&is_good, ring, segment, &segment->cursor)) return;
+    read_window_deinit(&shard->window);
+    segment->is_scanned = true;
+    if (is_good) return;
+    struct scanner scanner = scan_shard_scanner(shard, ring->options);
+    segment->cursor = (struct scan_cursor){0};
+    scan_from(&scanner, &segment->findings, &segment->cursor, shard->image.data, shard->image.size,
+              segment->end);
 }
 
 /* Scans a segment on a worker: the first of a shard from its beginning, others from a guess. */
 static void scan_segment(struct segment_ring *ring, struct segment *segment) {
     const struct scan_shard *shard = &ring->shards[segment->shard_index];
-    if (!segments_open_shard(ring, segment) || shard->compression != COMPRESSION_NONE) return;
+    bool is_plain = shard->compression == COMPRESSION_NONE;
+    if (is_plain && shard->is_remote && !is_one_segment(ring, shard)) return;
+    if (!segments_open_shard(ring, segment) || !is_plain) return;
+    if (shard->source) {
+        scan_remote_shard(ring, segment);
+        return;
+    }
     const struct shard_image *image = &shard->image;
     struct scanner scanner = scan_shard_scanner(shard, ring->options);
     if (segment->begin > 0) {

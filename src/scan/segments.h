@@ -9,7 +9,12 @@
  *
  * A segment in the middle of a shard is scanned from a guess, since where the previous segment ends
  * is not known yet; the receiver must check the guess. Without workers (one thread) there is one
- * slot, and the receiver scans each segment itself, from where the previous one ended. */
+ * slot, and the receiver scans each segment itself, from where the previous one ended.
+ *
+ * Of a local shard, all bytes are mapped. The bytes of a remote one are scanned as they arrive, by
+ * one thread from the first to the last: a worker, if the shard is one segment, or else the
+ * receiver. At damage, the shard is copied to a temporary file, where the scan continues as in a
+ * local shard. */
 #ifndef RECMAP_SCAN_SEGMENTS_H
 #define RECMAP_SCAN_SEGMENTS_H
 
@@ -63,5 +68,11 @@ void segments_release(struct segment_ring *ring);
 /* Makes the bytes of the segment's shard available, if no worker has done so; for a compressed
  * shard this scans it. False if that failed: see the shard's status. */
 bool segments_open_shard(struct segment_ring *ring, struct segment *segment);
+
+/* Scans a segment of an open remote shard from the cursor on, which no worker did. If `is_good`
+ * becomes false, the cursor is at damage, and the shard was copied: scan the rest in its image.
+ * Returns false if requests failed: see the shard's status. */
+bool segments_scan_arriving(bool *is_good, struct segment_ring *ring, struct segment *segment,
+                            struct scan_cursor *cursor);
 
 #endif

@@ -8,6 +8,7 @@ time limit of recmap.
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import ssl
@@ -150,11 +151,47 @@ def test_a_fault_that_passes_does_not_change_the_index(proxy, index, tmp_path, s
         assert one.read() == other.read()
 
 
-def test_a_bit_that_flips_during_indexing_is_damage(proxy, tmp_path, scratch):
+@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_a_bit_that_flips_during_indexing_is_requested_again(
+    proxy, server, tmp_path, scratch, threads, is_packed
+):
+    """The index is that of a run without the fault. Only a compressed shard is copied."""
+    name = SHARD
+    if is_packed:
+        name += ".gz"
+        data = (server.folder / "train" / SHARD).read_bytes()
+        (server.folder / "train" / name).write_bytes(gzip.compress(data))
+    options = {"storage_options": proxy.options(), "threads": threads, "progress": None}
+    recmap.index(f"s3://train/{name}", tmp_path / "a.rmx", **options)
     proxy.plan(flipping(-6), where=follows_the_first)
+    recmap.index(f"s3://train/{name}", tmp_path / "b.rmx", **options)
+    assert proxy.used() == 1
+    assert (tmp_path / "a.rmx").read_bytes() == (tmp_path / "b.rmx").read_bytes()
+
+
+def test_a_bit_that_flips_every_time_is_damage(proxy, tmp_path, scratch):
+    proxy.plan(flipping(-6), 3, where=follows_the_first)
     with pytest.raises(recmap.CorruptRecordError, match="data CRC is"):
         recmap.index(f"s3://train/{SHARD}", tmp_path / "b.rmx", storage_options=proxy.options())
     assert list(tmp_path.glob("b.rmx*")) == []
+
+
+def test_sound_shards_are_indexed_without_a_copy(server, tmp_path, monkeypatch):
+    """A folder for temporary files that does not exist: nothing is written to it."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
+    name = SHARD.replace(".tfrecord", ".tfrecord.gz")
+    data = (server.folder / "train" / SHARD).read_bytes()
+    (server.folder / "train" / name).write_bytes(gzip.compress(data))
+    for shard in (SHARD, name):
+        index = recmap.index(
+            f"s3://train/{shard}", tmp_path / "a.rmx", storage_options=server.options()
+        )
+        with recmap.open(index, allow_urls=True, storage_options=server.options()) as ds:
+            assert ds.verify()["damage"] == []
+    (server.folder / "train" / SHARD).write_bytes(data[:100] + b"x" + data[101:])
+    with pytest.raises(OSError, match="none"):
+        recmap.index(f"s3://train/{SHARD}", tmp_path / "b.rmx", storage_options=server.options())
 
 
 def follows_the_first(request):

@@ -5,10 +5,12 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -125,12 +127,67 @@ static recmap_status end_shard(void *context, const struct shard_end *end, recma
     return RECMAP_OK;
 }
 
+enum place {
+    LOCAL,
+    REMOTE,
+    REMOTE_FLIPPED, /* the first read of a byte in the middle returns it with a flipped bit */
+    PLACES
+};
+
 struct setting {
     unsigned threads;
     uint64_t segment_size;
     recmap_on_corrupt on_corrupt;
     bool callback_fails;
+    enum place place;
+    atomic_bool was_flipped;
 };
+
+/* A file that can be read, but not mapped, like an object in a remote store. */
+struct remote_file {
+    struct source source; /* first, so that a source is its file */
+    struct source *file;
+    struct setting *setting;
+};
+
+static recmap_status read_remote(size_t *failed_index, const struct source_read *reads,
+                                 size_t count, struct interrupt *interrupt, recmap_error *error) {
+    (void)interrupt;
+    for (*failed_index = 0; *failed_index < count; ++*failed_index) {
+        const struct source_read *read = &reads[*failed_index];
+        struct remote_file *remote = (struct remote_file *)read->source;
+        recmap_status status =
+            source_read(remote->file, read->data, read->size, read->offset, error);
+        if (status != RECMAP_OK) return status;
+        uint64_t flipped = remote->source.stat.size / 2;
+        if (remote->setting->place == REMOTE_FLIPPED && read->size > 16 &&
+            flipped >= read->offset && flipped < read->offset + read->size &&
+            !atomic_exchange(&remote->setting->was_flipped, true))
+            ((uint8_t *)read->data)[flipped - read->offset] ^= 4;
+    }
+    return RECMAP_OK;
+}
+
+static void close_remote(struct source *source) {
+    source_close(((struct remote_file *)source)->file);
+    free(source);
+}
+
+static recmap_status open_remote(struct source **source, void *context, const char *name,
+                                 const struct remote_identity *expected, recmap_error *error) {
+    static const struct source_table table = {read_remote, close_remote, NULL, NULL};
+    struct remote_file *remote = calloc(1, sizeof *remote);
+    assert_non_null(remote);
+    remote->setting = context;
+    recmap_status status = shard_source_open(&remote->file, name, NULL, expected, error);
+    if (status == RECMAP_OK) {
+        remote->source = (struct source){&table, -1, name, "", remote->file->stat};
+        *source = &remote->source;
+    } else {
+        free(remote);
+    }
+    return status;
+}
 
 /* Scans the files with the given threads and segments, and records all that the sink is told, so
  * that two scans can be compared. */
@@ -153,6 +210,8 @@ static struct story scan_story(const char *const *paths, size_t count, struct se
         .on_corrupt = setting->on_corrupt,
         .extractor = lifting,
         .segment_size = setting->segment_size,
+        .open = setting->place == LOCAL ? NULL : open_remote,
+        .open_context = setting,
         .totals = &totals,
     };
     told.status = scan_shards(paths, count, &sink, &options, &error);
@@ -256,27 +315,36 @@ static void assert_covered(const struct story *story, const struct buffer *shard
 /* Keeps what a failing case needs to be looked at. */
 static void report(const struct story *actual, const struct story *due,
                    const struct setting *setting, uint64_t seed) {
-    print_error("seed %llu, %u threads, segments of %llu, mode %d: %s, %zu records, %zu damages, "
-                "error at %llu/%llu; due %s, %zu records, %zu damages, error at %llu/%llu\n",
-                (unsigned long long)seed, setting->threads,
-                (unsigned long long)setting->segment_size, setting->on_corrupt,
-                recmap_status_name(actual->status), actual->records.size / 56,
-                actual->damages.size / 24, (unsigned long long)actual->error_record,
-                (unsigned long long)actual->error_offset, recmap_status_name(due->status),
-                due->records.size / 56, due->damages.size / 24,
-                (unsigned long long)due->error_record, (unsigned long long)due->error_offset);
+    print_error(
+        "seed %llu, %u threads, place %d, segments of %llu, mode %d: %s, %zu records, %zu damages, "
+        "error at %llu/%llu; due %s, %zu records, %zu damages, error at %llu/%llu\n",
+        (unsigned long long)seed, setting->threads, (int)setting->place,
+        (unsigned long long)setting->segment_size, setting->on_corrupt,
+        recmap_status_name(actual->status), actual->records.size / 56, actual->damages.size / 24,
+        (unsigned long long)actual->error_record, (unsigned long long)actual->error_offset,
+        recmap_status_name(due->status), due->records.size / 56, due->damages.size / 24,
+        (unsigned long long)due->error_record, (unsigned long long)due->error_offset);
 }
 
 static void check_setting(const struct buffer *shards, size_t count, struct setting *setting,
                           uint64_t seed) {
     struct story due = expect(shards, count, setting);
-    struct story found = scan_story(shard_names(count), count, setting);
-    bool is_same = same_story(&found, &due);
-    if (!is_same) report(&found, &due, setting, seed);
-    assert_true(is_same);
-    if (found.status == RECMAP_OK) assert_covered(&found, shards, count);
+    bool is_damaged = due.damages.size || due.status == RECMAP_CORRUPT;
+    /* Copies of damaged shards are written to the disk, so not every seed makes them. */
+    enum place places = seed % 4 ? REMOTE : PLACES;
+    for (setting->place = LOCAL; setting->place < places; setting->place++) {
+        /* A damaged shard is copied, and bytes that change then are not read again. */
+        if (setting->place == REMOTE_FLIPPED && is_damaged) continue;
+        atomic_store(&setting->was_flipped, false);
+        struct story found = scan_story(shard_names(count), count, setting);
+        bool is_same = same_story(&found, &due);
+        if (!is_same) report(&found, &due, setting, seed);
+        assert_true(is_same);
+        if (found.status == RECMAP_OK) assert_covered(&found, shards, count);
+        story_deinit(&found);
+    }
+    setting->place = LOCAL;
     story_deinit(&due);
-    story_deinit(&found);
 }
 
 enum { SHARDS_MAX = 4 };
@@ -294,8 +362,11 @@ static void check_layout(uint64_t seed, size_t size_max) {
     for (int mode = 0; mode < 2; mode++)
         for (int round = 0; round < 3; round++) {
             struct setting how = {round ? 1 + (unsigned)rng_below(&random, 8) : 1,
-                                  16 + rng_skewed(&random, 12), (recmap_on_corrupt)mode,
-                                  callback_fails};
+                                  16 + rng_skewed(&random, 12),
+                                  (recmap_on_corrupt)mode,
+                                  callback_fails,
+                                  LOCAL,
+                                  false};
             check_setting(shards, count, &how, seed);
         }
     for (size_t i = 0; i < count; i++) buffer_deinit(&shards[i]);
@@ -347,7 +418,10 @@ static void test_long_claims(void **state) {
         for (int round = 0; round < 4; round++) {
             struct setting how = {1 + (unsigned)round,
                                   500 + rng_below(&random, round ? 40000 : 500000),
-                                  RECMAP_ON_CORRUPT_SKIP, false};
+                                  RECMAP_ON_CORRUPT_SKIP,
+                                  false,
+                                  LOCAL,
+                                  false};
             check_setting(shards, 2, &how, seed);
         }
         for (size_t i = 0; i < 2; i++) buffer_deinit(&shards[i]);
@@ -365,7 +439,7 @@ static void test_record_over_all_segments(void **state) {
     oracle_add_record(&shard, "last", 4);
     file_write("s00000", shard.data, shard.size);
     for (uint64_t segment = 16; segment < 40000; segment = segment * 3 / 2) {
-        struct setting how = {4, segment, RECMAP_ON_CORRUPT_RAISE, false};
+        struct setting how = {4, segment, RECMAP_ON_CORRUPT_RAISE, false, LOCAL, false};
         check_setting(&shard, 1, &how, segment);
         struct story told = scan_story(shard_names(1), 1, &how);
         assert_int_equal(told.records.size / 8 / RECORD_NUMBERS, 3);
@@ -385,7 +459,7 @@ static void test_every_flipped_byte(void **state) {
         shard.data[at] ^= 0x10;
         file_write("s00000", shard.data, shard.size);
         for (int mode = 0; mode < 2; mode++) {
-            struct setting how = {3, 16 + at % 32, (recmap_on_corrupt)mode, false};
+            struct setting how = {3, 16 + at % 32, (recmap_on_corrupt)mode, false, LOCAL, false};
             check_setting(&shard, 1, &how, at);
         }
         shard.data[at] ^= 0x10;
@@ -514,6 +588,8 @@ static void test_cancel(void **state) {
 }
 
 int main(void) {
+    /* Copies of damaged shards: in memory, like the folders of tests. */
+    setenv("TMPDIR", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", 0);
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
         TEST(scan_equals_plain_reader),
