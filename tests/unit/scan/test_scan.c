@@ -5,7 +5,6 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include <cmocka.h>
 
 #include "index/ids.h"
+#include "remote_file.h"
 #include "support/build.h"
 #include "support/folder.h"
 #include "support/layout.h"
@@ -140,54 +140,8 @@ struct setting {
     recmap_on_corrupt on_corrupt;
     bool callback_fails;
     enum place place;
-    atomic_bool was_flipped;
+    struct remote_reads reads; /* of remote shards */
 };
-
-/* A file that can be read, but not mapped, like an object in a remote store. */
-struct remote_file {
-    struct source source; /* first, so that a source is its file */
-    struct source *file;
-    struct setting *setting;
-};
-
-static recmap_status read_remote(size_t *failed_index, const struct source_read *reads,
-                                 size_t count, struct interrupt *interrupt, recmap_error *error) {
-    (void)interrupt;
-    for (*failed_index = 0; *failed_index < count; ++*failed_index) {
-        const struct source_read *read = &reads[*failed_index];
-        struct remote_file *remote = (struct remote_file *)read->source;
-        recmap_status status =
-            source_read(remote->file, read->data, read->size, read->offset, error);
-        if (status != RECMAP_OK) return status;
-        uint64_t flipped = remote->source.stat.size / 2;
-        if (remote->setting->place == REMOTE_FLIPPED && read->size > 16 &&
-            flipped >= read->offset && flipped < read->offset + read->size &&
-            !atomic_exchange(&remote->setting->was_flipped, true))
-            ((uint8_t *)read->data)[flipped - read->offset] ^= 4;
-    }
-    return RECMAP_OK;
-}
-
-static void close_remote(struct source *source) {
-    source_close(((struct remote_file *)source)->file);
-    free(source);
-}
-
-static recmap_status open_remote(struct source **source, void *context, const char *name,
-                                 const struct remote_identity *expected, recmap_error *error) {
-    static const struct source_table table = {read_remote, close_remote, NULL, NULL};
-    struct remote_file *remote = calloc(1, sizeof *remote);
-    assert_non_null(remote);
-    remote->setting = context;
-    recmap_status status = shard_source_open(&remote->file, name, NULL, expected, error);
-    if (status == RECMAP_OK) {
-        remote->source = (struct source){&table, -1, name, "", remote->file->stat};
-        *source = &remote->source;
-    } else {
-        free(remote);
-    }
-    return status;
-}
 
 /* Scans the files with the given threads and segments, and records all that the sink is told, so
  * that two scans can be compared. */
@@ -210,8 +164,8 @@ static struct story scan_story(const char *const *paths, size_t count, struct se
         .on_corrupt = setting->on_corrupt,
         .extractor = lifting,
         .segment_size = setting->segment_size,
-        .open = setting->place == LOCAL ? NULL : open_remote,
-        .open_context = setting,
+        .open = setting->place == LOCAL ? NULL : remote_file_open,
+        .open_context = &setting->reads,
         .totals = &totals,
     };
     told.status = scan_shards(paths, count, &sink, &options, &error);
@@ -335,7 +289,7 @@ static void check_setting(const struct buffer *shards, size_t count, struct sett
     for (setting->place = LOCAL; setting->place < places; setting->place++) {
         /* A damaged shard is copied, and bytes that change then are not read again. */
         if (setting->place == REMOTE_FLIPPED && is_damaged) continue;
-        atomic_store(&setting->was_flipped, false);
+        setting->reads = (struct remote_reads){.flips = setting->place == REMOTE_FLIPPED};
         struct story found = scan_story(shard_names(count), count, setting);
         bool is_same = same_story(&found, &due);
         if (!is_same) report(&found, &due, setting, seed);
@@ -366,7 +320,7 @@ static void check_layout(uint64_t seed, size_t size_max) {
                                   (recmap_on_corrupt)mode,
                                   callback_fails,
                                   LOCAL,
-                                  false};
+                                  {0}};
             check_setting(shards, count, &how, seed);
         }
     for (size_t i = 0; i < count; i++) buffer_deinit(&shards[i]);
@@ -421,7 +375,7 @@ static void test_long_claims(void **state) {
                                   RECMAP_ON_CORRUPT_SKIP,
                                   false,
                                   LOCAL,
-                                  false};
+                                  {0}};
             check_setting(shards, 2, &how, seed);
         }
         for (size_t i = 0; i < 2; i++) buffer_deinit(&shards[i]);
@@ -439,7 +393,7 @@ static void test_record_over_all_segments(void **state) {
     oracle_add_record(&shard, "last", 4);
     file_write("s00000", shard.data, shard.size);
     for (uint64_t segment = 16; segment < 40000; segment = segment * 3 / 2) {
-        struct setting how = {4, segment, RECMAP_ON_CORRUPT_RAISE, false, LOCAL, false};
+        struct setting how = {4, segment, RECMAP_ON_CORRUPT_RAISE, false, LOCAL, {0}};
         check_setting(&shard, 1, &how, segment);
         struct story told = scan_story(shard_names(1), 1, &how);
         assert_int_equal(told.records.size / 8 / RECORD_NUMBERS, 3);
@@ -459,7 +413,7 @@ static void test_every_flipped_byte(void **state) {
         shard.data[at] ^= 0x10;
         file_write("s00000", shard.data, shard.size);
         for (int mode = 0; mode < 2; mode++) {
-            struct setting how = {3, 16 + at % 32, (recmap_on_corrupt)mode, false, LOCAL, false};
+            struct setting how = {3, 16 + at % 32, (recmap_on_corrupt)mode, false, LOCAL, {0}};
             check_setting(&shard, 1, &how, at);
         }
         shard.data[at] ^= 0x10;

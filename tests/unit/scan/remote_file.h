@@ -1,0 +1,24 @@
+/* A file that can be read, but not mapped, like an object in a remote store. */
+#ifndef RECMAP_TESTS_UNIT_SCAN_REMOTE_FILE_H
+#define RECMAP_TESTS_UNIT_SCAN_REMOTE_FILE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "os/source.h"
+#include "shards/shard_source.h"
+
+/* What happens to the reads of all remote files of a scan, and what was read. Shared by threads. */
+struct remote_reads {
+    bool flips;            /* the first read of the middle byte returns it with a flipped bit */
+    uint64_t failing_read; /* this read of data fails, counted from 1; 0: none does */
+    atomic_bool was_flipped;
+    atomic_uint_fast64_t count; /* of reads of data */
+    atomic_uint_fast64_t size;  /* of all reads */
+};
+
+/* For scan_options.open. `context` is a struct remote_reads. */
+recmap_status remote_file_open(struct source **source, void *context, const char *name,
+                               const struct remote_identity *expected, recmap_error *error);
+
+#endif
