@@ -16,6 +16,15 @@ UInt64s: TypeAlias = npt.NDArray[np.uint64]
 Int64s: TypeAlias = npt.NDArray[np.int64]
 
 
+def natural(name: str, value: Any) -> int:
+    """The value of an argument that must be an integer of at least 0."""
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"{name} must be an integer, not {value!r}")
+    if value < 0:
+        raise ValueError(f"{name} must not be negative, but is {value}")
+    return operator.index(value)
+
+
 def as_integers(values: object, what: str) -> npt.NDArray[Any]:
     """A one-dimensional integer array.
 

@@ -67,6 +67,8 @@ class ColumnBatch:
     def __getitem__(self, name: str) -> Any:
         column = self._columns.get(name)
         if column is None:
+            if name not in self._descriptions:
+                raise KeyError(f"no feature {name!r}: the batch has {', '.join(map(repr, self))}")
             index, description = self._descriptions[name]
             column = self._columns[name] = _column(self.records, index, description)
         return column

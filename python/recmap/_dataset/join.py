@@ -151,7 +151,10 @@ def _without_ids(name: str, dataset: Dataset) -> str:
 
 def _check_arguments(datasets: Mapping[str, Dataset], on: str, missing: str) -> None:
     if not isinstance(datasets, Mapping) or len(datasets) < 2:
-        raise TypeError("join needs a dict of at least two data sets")
+        raise TypeError(
+            "join needs a dict of at least two data sets, such as "
+            'recmap.join({"images": images, "captions": captions}, on="id")'
+        )
     for name, dataset in datasets.items():
         if not isinstance(dataset, Dataset):
             raise TypeError(f"{name!r} is not a data set; see recmap.open")

@@ -224,6 +224,16 @@ class Records(Selectable):
         positions = np.flatnonzero(firsts != np.arange(len(self)))
         return np.stack([positions, firsts[positions]], axis=1)
 
+    def __contains__(self, value: object) -> bool:
+        """Whether a record equals `value`. Reads record by record.
+
+        Raises:
+            TypeError: `value` is a str, which no record equals.
+        """
+        if isinstance(value, str):
+            raise TypeError("records are bytes; to look for an id, use ds.find(id)")
+        return any(record == value for record in self)
+
     def index(self, value: object, start: int = 0, stop: int | None = None) -> int:
         """The position of the first record that equals `value`. Reads record by record."""
         return abc.Sequence.index(cast(Any, self), value, start, cast(int, stop))

@@ -106,6 +106,10 @@ class Selectable(_recmap.Dataset):
         >>> set(threes.columns["label"].tolist())
         {3}
         """
+        if isinstance(items, str):
+            raise TypeError(
+                f"select takes record numbers or a mask; for an expression, use ds.where({items!r})"
+            )
         numbers = self._selection.records_at(as_mask_or_items(items, len(self)))
         numbers.flags.writeable = False
         return self._select(Selection(0, len(numbers), 1, numbers))
@@ -139,6 +143,8 @@ class Selectable(_recmap.Dataset):
         >>> len(digits().sample(100, seed=7))
         100
         """
+        if not hasattr(n, "__index__"):
+            raise TypeError(f"n must be the number of records to sample, an integer, not {n!r}")
         if not 0 <= operator.index(n) <= len(self):
             raise ValueError(f"cannot sample {n} records: there are {len(self)}")
         return self.select(np.sort(Shuffled(len(self), seed).at(0, range(n))))
@@ -164,6 +170,11 @@ class Selectable(_recmap.Dataset):
         """
         if isinstance(n, Mapping):
             return self.partition(n, seed)
+        if not hasattr(n, "__index__"):
+            raise TypeError(
+                "n must be the number of views, or a dict of shares such as "
+                f'{{"train": 0.9, "validation": 0.1}}, not {n!r}'
+            )
         cuts = cuts_of(len(self), n)
         return [self[cuts[i] : cuts[i + 1]] for i in range(n)]
 

@@ -33,6 +33,7 @@ from .._dataset.dataset import Dataset
 from .._dataset.missing import FirstBatchCheck, Missing
 from .._display.text import class_name
 from .._example.features import Features, parser_of
+from .._numbers import natural
 from .._order.orders import Order, Sequential, Shuffled
 from .._order.row_orders import warn_without_rows
 from .._warn import warn_caller
@@ -45,7 +46,6 @@ from .options import (
     LoaderOptions,
     OnError,
     Readahead,
-    natural,
     one_of,
 )
 from .stages import Statistics, TransformTimes, statistics_of
@@ -209,7 +209,8 @@ class Loader(Closing, Generic[Batch]):
         if epochs is not None and epochs != math.inf and epochs != int(epochs):
             raise ValueError(f"epochs must be None, an integer or math.inf, not {epochs}")
         if not isinstance(dataset, Dataset):
-            raise TypeError(f"dataset must be a recmap.Dataset, not {dataset!r}; see recmap.open")
+            views = "one of joined.views" if hasattr(dataset, "views") else "recmap.open"
+            raise TypeError(f"dataset must be a recmap.Dataset, not {dataset!r}; see {views}")
         self.dataset = dataset
         self.order = self._order_of(dataset, order, shuffle, seed)
         self._order = order_over(dataset, self.order)
@@ -262,6 +263,11 @@ class Loader(Closing, Generic[Batch]):
         if seed != 0 and not shuffle:
             owner = "shuffle=True is missing" if order is None else "the order has its own seed"
             warn_caller(f"seed={seed} has no effect: {owner}")
+        if shuffle not in (True, False):
+            raise TypeError(
+                f"shuffle must be True or False, not {shuffle!r}: an epoch is shuffled as a whole, "
+                "without a buffer"
+            )
         if order is None:
             return Shuffled(len(dataset), seed) if shuffle else Sequential(len(dataset))
         if shuffle:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from .._columns import Positions
@@ -17,7 +16,6 @@ __all__ = [
     "LoaderOptions",
     "OnError",
     "Readahead",
-    "natural",
     "one_of",
 ]
 
@@ -28,14 +26,6 @@ Readahead: TypeAlias = Literal["auto", "on", "off"]
 LAST = {"keep": 0, "drop": 1, "pad": 2}
 ON_ERROR = {"raise": 0, "skip": 1, "substitute": 2}
 READAHEAD = {"auto": 0, "off": 1, "on": 2}
-
-
-def natural(name: str, value: Any) -> int:
-    if not hasattr(value, "__index__"):
-        raise TypeError(f"{name} must be an integer, not {value!r}")
-    if value < 0:
-        raise ValueError(f"{name} must not be negative, but is {value}")
-    return operator.index(value)
 
 
 def one_of(name: str, value: Any, table: dict[str, int]) -> int:

@@ -247,6 +247,19 @@ class Order:
         return type(self), self._arguments
 
 
+def _count(n: Any) -> int:
+    if not hasattr(n, "__index__"):
+        hint = ": write len(data_set)" if hasattr(n, "__len__") else ""
+        raise TypeError(f"n must be the number of records, an integer, not {n!r}{hint}")
+    return operator.index(n)
+
+
+def _seed(seed: Any) -> int:
+    if not hasattr(seed, "__index__"):
+        raise TypeError(f"seed must be an integer, not {seed!r}: 0 is the default")
+    return operator.index(seed)
+
+
 class Sequential(Order):
     """Record i at position i.
 
@@ -255,7 +268,7 @@ class Sequential(Order):
     """
 
     def __init__(self, n: int) -> None:
-        self._set(_Order.sequential(n), n)
+        self._set(_Order.sequential(_count(n)), n)
 
 
 class Shuffled(Order):
@@ -266,7 +279,7 @@ class Shuffled(Order):
     """
 
     def __init__(self, n: int, seed: int = 0) -> None:
-        self._set(_Order.shuffled(n, seed), n, seed)
+        self._set(_Order.shuffled(_count(n), _seed(seed)), n, seed)
 
 
 class Windowed(Order):
@@ -276,7 +289,7 @@ class Windowed(Order):
     """
 
     def __init__(self, n: int, block: int, window: int, seed: int = 0) -> None:
-        self._set(_Order.windowed(n, block, window, seed), n, block, window, seed)
+        self._set(_Order.windowed(_count(n), block, window, _seed(seed)), n, block, window, seed)
 
 
 def _size(size: int | None) -> int:
@@ -289,7 +302,7 @@ class WithReplacement(Order):
     """Draws `size` records per epoch (None: n), each with equal probability."""
 
     def __init__(self, n: int, seed: int = 0, size: int | None = None) -> None:
-        self._set(_Order.with_replacement(n, seed, _size(size)), n, seed, size)
+        self._set(_Order.with_replacement(_count(n), _seed(seed), _size(size)), n, seed, size)
 
 
 class Weighted(Order):
@@ -301,7 +314,7 @@ class Weighted(Order):
 
     def __init__(self, weights: npt.ArrayLike, seed: int = 0, size: int | None = None) -> None:
         array = _vector(weights, np.float64, "weights")
-        self._set(_Order.weighted(array, seed, _size(size)), array, seed, size)
+        self._set(_Order.weighted(array, _seed(seed), _size(size)), array, seed, size)
 
 
 def _vector(values: npt.ArrayLike, dtype: Any, what: str) -> npt.NDArray[Any]:
@@ -309,6 +322,10 @@ def _vector(values: npt.ArrayLike, dtype: Any, what: str) -> npt.NDArray[Any]:
         array = np.ascontiguousarray(values, dtype=dtype)
     except OverflowError:
         raise ValueError(f"{what} do not fit 64 bits") from None
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{what} must be a list or array of numbers, not {type(values).__name__}"
+        ) from None
     if array.ndim != 1:
         raise ValueError(f"{what} must have one dimension, not {array.ndim}")
     return array
@@ -333,7 +350,7 @@ class Grouped(Order):
 
     def __init__(self, groups: npt.ArrayLike, batch_size: int, seed: int = 0) -> None:
         labels = _labels(groups, "groups")
-        self._set(_Order.grouped(labels, batch_size, seed), labels, batch_size, seed)
+        self._set(_Order.grouped(labels, batch_size, _seed(seed)), labels, batch_size, seed)
 
 
 class Bucketed(Order):
@@ -359,7 +376,7 @@ class Bucketed(Order):
         seed: int = 0,
     ) -> None:
         array, edges = _labels(lengths, "lengths"), _vector(bounds, np.int64, "bounds")
-        order = _Order.bucketed(array, edges, batch_size or 0, token_budget or 0, seed)
+        order = _Order.bucketed(array, edges, batch_size or 0, token_budget or 0, _seed(seed))
         self._set(order, array, edges, batch_size, token_budget, seed)
 
 
@@ -368,7 +385,7 @@ class Stratified(Order):
 
     def __init__(self, groups: npt.ArrayLike, batch_size: int, seed: int = 0) -> None:
         labels = _labels(groups, "groups")
-        self._set(_Order.stratified(labels, batch_size, seed), labels, batch_size, seed)
+        self._set(_Order.stratified(labels, batch_size, _seed(seed)), labels, batch_size, seed)
 
 
 Weights: TypeAlias = "npt.ArrayLike | Mapping[int, npt.ArrayLike]"

@@ -226,3 +226,44 @@ def test_pickled_missing_file_error_keeps_errno(tmp_path):
     again = pickle.loads(pickle.dumps(raised.value))
     assert type(again) is recmap.FileMissingError and str(again) == str(raised.value)
     assert again.errno == errno.ENOENT and again.filename == again.path == str(tmp_path / "no.rmx")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda ds: recmap.Shuffled(len(ds), seed=None), "seed must be an integer, not None"),
+        (lambda ds: recmap.Shuffled(ds), "the number of records, .*write len"),
+        (
+            lambda ds: recmap.Sequential(1.5),
+            "the number of records, .*not 1.5$",
+        ),
+        (
+            lambda ds: recmap.Weighted({0: 1}),
+            "a list or array of numbers, not dict",
+        ),
+        (lambda ds: ds[1, 2], "an index must be an integer, a slice, .*, not tuple"),
+        (
+            lambda ds: ds.split([0.9, 0.1]),
+            r"a dict of shares .*\[0.9, 0.1\]",
+        ),
+        (lambda ds: ds.sample(0.1), "n must be the number of records to sample, .*not 0.1"),
+        (lambda ds: ds.select("label == 3"), r"use ds.where\('label == 3'\)"),
+        (lambda ds: "digit-00003" in ds, r"to look for an id, use ds.find\(id\)"),
+        (lambda ds: recmap.Loader(ds, 10, shuffle=1000), "must be True or False, not 1000"),
+        (lambda ds: recmap.join(ds, ds), r'recmap.join\({"images": images, .*on="id"\)'),
+        (lambda ds: recmap.Loader(recmap.join({"a": ds, "b": ds}), 4), "see one of joined.views"),
+    ],
+)
+def test_arguments_of_another_type_are_named(digits, call, message):
+    with pytest.raises(TypeError, match=message):
+        call(digits)
+
+
+def test_a_record_is_in_a_data_set(digits):
+    assert bytes(digits[3]) in digits[:5] and bytes(digits[7]) not in digits[:5]
+
+
+def test_a_feature_that_a_batch_lacks_is_named(digits):
+    batch = digits.parse([0], {"label": recmap.FixedLen()})
+    with pytest.raises(KeyError, match="no feature 'lable': the batch has 'label'"):
+        batch["lable"]
