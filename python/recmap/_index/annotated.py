@@ -12,8 +12,9 @@ import numpy.typing as npt
 from .._dataset.dataset import Dataset
 from .._errors import Error, FeatureError
 from .._example.decode import decoded_features
-from .._options.options import IndexOptions, OpenOptions
+from .._options.options import IndexOptions
 from .._warn import warn_caller
+from .contents import open_contents
 
 __all__ = ["check_rebuilt", "check_replaced", "open_replaced"]
 
@@ -24,17 +25,7 @@ def open_replaced(path: str, indexing: IndexOptions) -> Dataset | None:
     """The data set of an index that is about to be replaced. None: nothing of it can be kept, as it
     is damaged or of another version."""
     try:
-        return Dataset._open(
-            OpenOptions(
-                path=path,
-                allow_absolute_paths=True,
-                allow_urls=True,
-                allow_missing_shards=True,
-                storage=indexing.storage,
-                credentials=indexing.credentials,
-                fs=indexing.fs,
-            )
-        )
+        return open_contents(path, indexing)
     except Error:
         return None
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .. import _recmap
 from .._dataset.dataset import Dataset
+from .._dataset.missing import similar_names
 from .._display.progress import Progress, shown
-from .._errors import CorruptIndexError, CorruptRecordError
+from .._errors import CorruptIndexError, CorruptRecordError, Error
 from .._options.options import (
     Compression,
     Count,
@@ -17,7 +18,6 @@ from .._options.options import (
     IndexOptions,
     Lift,
     OnCorrupt,
-    OpenOptions,
     Path,
     Source,
     StorageOptions,
@@ -33,6 +33,7 @@ from .._options.options import (
 )
 from .._warn import warn_caller
 from .annotated import check_replaced
+from .contents import open_contents
 from .counted import warn_of_counts
 
 __all__ = ["build_index", "index", "merge", "warn_without_ids"]
@@ -89,27 +90,34 @@ def _warn_of_empty_lifts(lifts: list[tuple[str, str | None]]) -> None:
 
 def _warn_of_gaps(path: str, options: IndexOptions, counts: dict[str, int]) -> None:
     """Warns of records without ids and of skipped damage."""
-    if options.id is not None:
-        warn_without_ids(options.id, counts)
-    if not counts["damage"]:
+    id_name = options.id if counts["records"] and not counts["ids"] else None
+    if id_name is None and not counts["damage"]:
         return
-    with Dataset._open(
-        OpenOptions(path=path, allow_absolute_paths=True, allow_urls=True, fs=options.fs)
-    ) as dataset:
-        damage = dataset.info["damage"]
+    with open_contents(path, options) as dataset:
+        if id_name is not None:
+            warn_without_ids(dataset, id_name)
+        if counts["damage"]:
+            _warn_of_damage(dataset.info["damage"], counts["damaged_bytes"])
+
+
+def _warn_of_damage(damage: list[dict[str, Any]], byte_count: int) -> None:
     first = damage[0]
     places = "1 place" if len(damage) == 1 else f"{len(damage)} places"
     warn_caller(
-        f"skipped damage in {places}, {counts['damaged_bytes']} bytes; the first is in "
+        f"skipped damage in {places}, {byte_count} bytes; the first is in "
         f"{first['path']} at byte {first['offset']}: {first['reason']}. "
         f'ds.info["damage"] lists all of it.'
     )
 
 
-def warn_without_ids(name: str, counts: Mapping[str, Any]) -> None:
-    """Warns if no record has the feature that ids are read from, which is often misspelt."""
-    if counts["records"] and not counts["ids"]:
-        warn_caller(f"no record has an id: no record has the feature {name!r}")
+def warn_without_ids(dataset: Dataset, name: str) -> None:
+    """Warns that no record has the feature that ids are read from, which is often misspelt."""
+    message = f"no record has an id: no record has the feature {name!r}"
+    try:
+        advice = similar_names(name, dataset)
+    except (Error, OSError):  # the records cannot be read from here
+        advice = ""
+    warn_caller(f"{message}. {advice}" if advice else message)
 
 
 def index(
@@ -187,15 +195,7 @@ def merge(
         StateMismatchError: the parts differ in ids, columns or counts.
     """
     names = names_of(parts)
-    path_of_first = absolute(names[0])
-    first = OpenOptions(
-        path=path_of_first,
-        allow_absolute_paths=True,
-        allow_urls=True,
-        allow_missing_shards=True,
-        fs=fs,
-    )
-    with Dataset._open(first) as dataset:
+    with open_contents(absolute(names[0]), IndexOptions(fs=fs)) as dataset:
         options = IndexOptions(
             id=dataset._id_name(),
             lifts=dataset._lifts(),

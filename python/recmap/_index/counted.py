@@ -10,8 +10,9 @@ import numpy as np
 from .._dataset.dataset import Dataset
 from .._dataset.missing import similar_names
 from .._errors import Error
-from .._options.options import IndexOptions, OpenOptions
+from .._options.options import IndexOptions
 from .._warn import warn_caller
+from .contents import open_contents
 
 __all__ = ["warn_of_counts"]
 
@@ -28,16 +29,7 @@ def warn_of_counts(path: str, options: IndexOptions, empty: Sequence[str]) -> No
     plain = [name for name, dtype in options.counted if dtype is None and name not in empty]
     if not empty and not plain:
         return
-    opening = OpenOptions(
-        path=path,
-        allow_absolute_paths=True,
-        allow_urls=True,
-        allow_missing_shards=True,
-        storage=options.storage,
-        credentials=options.credentials,
-        fs=options.fs,
-    )
-    with Dataset._open(opening) as dataset:
+    with open_contents(path, options) as dataset:
         for name in empty:
             message = f"all counts are 0: no record has elements of the feature {name!r}"
             advice = similar_names(name, dataset)

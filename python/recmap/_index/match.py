@@ -32,9 +32,8 @@ def check_contents(dataset: Dataset, options: IndexOptions) -> None:
     if options.id is not None and name != options.id:
         found = "no ids" if name is None else f"ids of the feature {name!r}"
         raise _stale(path, f"the index has {found}, but ids of {options.id!r} are needed")
-    if options.id is not None:
-        count = dataset.info["ids"]["count"]
-        warn_without_ids(options.id, {"records": dataset._record_count(), "ids": count})
+    if options.id is not None and dataset._record_count() and not dataset.info["ids"]["count"]:
+        warn_without_ids(dataset, options.id)
     defaults = dict(dataset._lifts())
     for name, default in options.lifts:
         if name not in defaults:

@@ -112,7 +112,7 @@ def warns(call, message):
 
 
 def test_an_id_that_no_record_has(copied_digits):
-    message = "no record has an id: no record has the feature 'idd'"
+    message = "no record has an id: no record has the feature 'idd'. Did you mean 'id'?"
     for _ in range(2):  # the second one opens the index
         ds = warns(lambda: recmap.open(copied_digits, id="idd", progress=None), message)
     warns(lambda: recmap.open(ds.index_path, id="idd"), message)

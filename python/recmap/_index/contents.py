@@ -1,0 +1,24 @@
+"""An index whose contents are read, wherever its shards are."""
+
+from __future__ import annotations
+
+from .._dataset.dataset import Dataset
+from .._options.options import IndexOptions, OpenOptions
+
+__all__ = ["open_contents"]
+
+
+def open_contents(path: str, indexing: IndexOptions) -> Dataset:
+    """Opens an index with the storage that its shards are indexed with. They may be missing, or
+    named by URLs or absolute paths. Its records may not be readable."""
+    return Dataset._open(
+        OpenOptions(
+            path=path,
+            allow_absolute_paths=True,
+            allow_urls=True,
+            allow_missing_shards=True,
+            storage=indexing.storage,
+            credentials=indexing.credentials,
+            fs=indexing.fs,
+        )
+    )
