@@ -28,7 +28,8 @@ struct scan_options {
     recmap_on_corrupt on_corrupt;
     const struct extractor *extractor;
     uint64_t memory_limit; /* of scanning a compressed shard, in bytes; 0: the default limits */
-    uint64_t segment_size; /* 0: the default; tests use small ones */
+    uint64_t segment_size; /* also what is requested at once of a remote shard; 0: the defaults;
+                              tests use small ones */
     bool refuses_others; /* with SKIP: a file without records that is known to be of another kind is
                             an error */
     /* Opens a shard by its name. NULL: the name is a path or a URL. */

@@ -15,18 +15,24 @@ enum {
     /* Bytes of files in flight, whatever the number of threads. What is found in them takes up to
      * twice as much memory: the worst case are empty records. */
     SEGMENTS_TOTAL = 64 << 20,
-    WHOLE_SHARD_SEGMENTS = 32, /* a shard of fewer segments may be scanned as one */
+    WHOLE_SHARD_SEGMENTS = 32,   /* a shard of fewer segments may be scanned as one */
+    WHOLE_REMOTE_SIZE = 1 << 30, /* a smaller remote shard is scanned as one segment */
 };
 
-/* Whether the shard is a single segment: if it is compressed, or if its framing cannot guess where
- * a frame begins. In the latter case another worker scans the next shard meanwhile. But all that is
- * found in a segment is held in memory, so a large shard is cut anyway, and scanned by the
- * receiver. Nor is there anything to guess in a remote shard, whose bytes are requested in order.
- */
+/* A shard that is smaller than this is one segment if its segments cannot be scanned apart. */
+static uint64_t whole_size(const struct segment_ring *ring, const struct scan_shard *shard) {
+    if (shard->is_remote && !ring->options->segment_size) return WHOLE_REMOTE_SIZE;
+    return ring->segment_size * WHOLE_SHARD_SEGMENTS;
+}
+
+/* Whether the shard is a single segment: if it is compressed, if its framing cannot guess where a
+ * frame begins, or if it is remote, so that its bytes are requested in order. In the last two cases
+ * another worker scans the next shard meanwhile. But all that is found in a segment is held in
+ * memory, so a large shard is cut anyway, and scanned by the receiver. */
 static bool is_one_segment(const struct segment_ring *ring, const struct scan_shard *shard) {
-    return shard->compression != COMPRESSION_NONE ||
-           ((!shard->framing->guess || shard->is_remote) &&
-            shard->stat.size / ring->segment_size < WHOLE_SHARD_SEGMENTS);
+    if (shard->compression != COMPRESSION_NONE) return true;
+    if (shard->framing->guess && !shard->is_remote) return false;
+    return shard->stat.size < whole_size(ring, shard);
 }
 
 /* Fills in the next segment. Every shard has at least one, even an empty one. */
