@@ -171,6 +171,7 @@ _KINDS = {
     "FIXED_LEN": "FixedLen",
     "VAR_LEN": "VarLen",
     "FIXED_LEN_SEQUENCE": "FixedLenSequence",
+    "SLICED": "Sliced",
 }
 
 

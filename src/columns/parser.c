@@ -34,6 +34,11 @@ static recmap_status create(recmap_parser **parser, const recmap_feature *featur
                             size_t context_count, const recmap_feature *lists, size_t list_count,
                             bool is_sequence, recmap_error *error);
 
+/* Makes messages about values of a slot speak of SLICED features. */
+static void name_sliced(struct slot_set *set) {
+    for (size_t i = 0; i < set->count; i++) set->slots[i].kind = RECMAP_FEATURE_SLICED;
+}
+
 /* Creates the parser that reads whole records for the SLICED features. Its columns are in the order
  * of `slices`, because those of the context come first in both. */
 static recmap_status create_whole(recmap_parser *parser, recmap_error *error) {
@@ -46,7 +51,10 @@ static recmap_status create_whole(recmap_parser *parser, recmap_error *error) {
     recmap_status status = create(&parser->whole, features, context_count, lists, list_count,
                                   parser->is_sequence, error);
     free(features);
-    return status;
+    RETURN_IF_FAILED(status);
+    name_sliced(&parser->whole->features);
+    name_sliced(&parser->whole->lists);
+    return RECMAP_OK;
 }
 
 static recmap_status compile(recmap_parser *parser, const recmap_feature *features,

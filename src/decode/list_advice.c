@@ -32,7 +32,7 @@ static recmap_element element_of_list(recmap_type list) {
 static bool can_be_raw(const struct slot *slot) {
     return slot->element != RECMAP_ELEMENT_BYTES &&
            (slot->kind == RECMAP_FEATURE_FIXED_LEN || slot->kind == RECMAP_FEATURE_VAR_LEN ||
-            slot->kind == RECMAP_FEATURE_FIXED_LEN_SEQUENCE);
+            slot->kind == RECMAP_FEATURE_FIXED_LEN_SEQUENCE || slot->kind == RECMAP_FEATURE_SLICED);
 }
 
 /* The element type that the bytes may hold raw values of: the one requested if their size fits, or
@@ -66,6 +66,7 @@ static void advise_raw(struct read_fault *fault, const struct slot *slot, recmap
         [RECMAP_FEATURE_FIXED_LEN] = "FIXED_LEN",
         [RECMAP_FEATURE_VAR_LEN] = "VAR_LEN",
         [RECMAP_FEATURE_FIXED_LEN_SEQUENCE] = "FIXED_LEN_SEQUENCE",
+        [RECMAP_FEATURE_SLICED] = "SLICED",
     };
     char shape[SPEC_SIZE];
     write_shape(shape, sizeof shape, slot->shape);

@@ -151,6 +151,18 @@ def test_features_of_another_kind_are_advised(tmp_path, feature, value, advice):
         ds.parse([0], {"x": eval("recmap." + code[1])})
 
 
+def test_sliced_bytes_are_advised(tmp_path):
+    with recmap.Writer(tmp_path / "x.tfrecord") as writer:
+        writer.write({"x": b"abcd"})
+    ds = recmap.open(tmp_path / "x.tfrecord", count={"x": "uint8"}, progress=None)
+    order = recmap.Chunked(ds.counts["x"], 4)
+    with pytest.raises(recmap.FeatureError) as raised:
+        next(iter(recmap.Loader(ds, 1, order=order, features={"x": recmap.Sliced((), "uint8")})))
+    assert raised.value.advice == (
+        f'the feature is bytes: use `Sliced((), "uint8", raw=True)` if it holds {OR_BYTES}'
+    )
+
+
 def test_exceptions_belong_to_the_package(digits):
     with pytest.raises(recmap.Error) as raised:
         digits.find("no such")
