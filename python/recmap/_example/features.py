@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .. import _recmap
+from .call_repr import CallRepr
 from .elements import defaults_of, element_of, shape_of, size_of
 from .partitions import partition_row
 
@@ -81,8 +82,8 @@ def _check_fixed_length(length: int, raw: bool, shape: tuple[int, ...], element:
         raise ValueError(f"fixed_length must be {size}, the size of the shape, not {length}")
 
 
-@dataclass(frozen=True)
-class FixedLen:
+@dataclass(frozen=True, repr=False)
+class FixedLen(CallRepr):
     """The same number of values in every record: a NumPy array [rows, *shape].
 
     Args:
@@ -127,8 +128,8 @@ class FixedLen:
         )
 
 
-@dataclass(frozen=True)
-class VarLen:
+@dataclass(frozen=True, repr=False)
+class VarLen(CallRepr):
     """Any number of values per record: a `RaggedColumn`. For the arguments see `FixedLen`."""
 
     dtype: Any = "int64"
@@ -142,8 +143,8 @@ class VarLen:
         return _row(2, name, self.key, element_of(self.dtype), raw=raw, copy=self.copy)
 
 
-@dataclass(frozen=True)
-class FixedLenSequence:
+@dataclass(frozen=True, repr=False)
+class FixedLenSequence(CallRepr):
     """Any number of steps of `shape` each: an array [rows, longest, *shape], padded with `default`.
 
     With ``ragged=True``: a `RaggedColumn` of steps. For the other arguments see `FixedLen`.
@@ -187,8 +188,8 @@ class FixedLenSequence:
         )
 
 
-@dataclass(frozen=True)
-class Ragged:
+@dataclass(frozen=True, repr=False)
+class Ragged(CallRepr):
     """Values divided into nested rows by other features: nested `RaggedColumn`.
 
     Args:
@@ -206,8 +207,8 @@ class Ragged:
         return _row(4, name, self.key, element, partitions=partitions, copy=self.copy)
 
 
-@dataclass(frozen=True)
-class Sparse:
+@dataclass(frozen=True, repr=False)
+class Sparse(CallRepr):
     """Values with coordinates from other features: a `SparseColumn`.
 
     Args:
@@ -237,8 +238,8 @@ class Sparse:
         )
 
 
-@dataclass(frozen=True)
-class Sliced:
+@dataclass(frozen=True, repr=False)
+class Sliced(CallRepr):
     """Elements that a row order cuts into rows: an array [rows, width, *shape].
 
     Only for loaders with `Chunked`, `Packed` or `Windows`. Every record must have as many elements

@@ -1,0 +1,34 @@
+"""Shows a dataclass as the call that makes it."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, Field, fields
+from typing import Any
+
+__all__ = ["CallRepr"]
+
+# Fields that are shown without their names, even at their defaults.
+_POSITIONAL = ("shape", "dtype")
+
+
+class CallRepr:
+    """A `repr` without arguments at their defaults, for dataclasses with ``repr=False``.
+
+    >>> recmap.FixedLen((28, 28), "uint8", raw=True)
+    FixedLen((28, 28), 'uint8', raw=True)
+    """
+
+    def __repr__(self) -> str:
+        arguments: list[str] = []
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if field.name in _POSITIONAL or field.default is MISSING:
+                arguments.append(repr(value))
+            elif not _is_default(field, value):
+                arguments.append(f"{field.name}={value!r}")
+        return f"{type(self).__name__}({', '.join(arguments)})"
+
+
+def _is_default(field: Field[Any], value: Any) -> bool:
+    # Arrays compare element by element, so only values of the default's type are compared.
+    return value is field.default or (type(value) is type(field.default) and value == field.default)
