@@ -20,7 +20,7 @@
 #include "os/thread.h"
 
 enum {
-    /* Starting a thread takes as long as gathering a hundred records, so fewer than this, or fewer
+    /* Waking a thread takes as long as gathering a hundred records, so fewer than this, or fewer
      * bytes, are left to the calling thread by default. */
     RECORDS_MIN = 1024,
     BYTES_MIN = 1 << 20,

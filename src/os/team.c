@@ -2,20 +2,36 @@
 
 #include <time.h>
 
+#include "os/helpers.h"
 #include "os/thread.h"
 
 struct team {
     const struct team_job *job;
-    pthread_mutex_t lock; /* guards everything below */
+    struct help_request request;
+    unsigned helper_limit; /* the calling thread is not a helper */
+    pthread_mutex_t lock;  /* guards everything below */
     pthread_cond_t changed;
     unsigned phase;
-    unsigned taken; /* parts of the phase that a thread has started */
+    /* The parts of the phase that were started: the first ones by the calling thread, the last ones
+     * by helpers. So in calls that resemble each other, each thread has the same bytes and columns,
+     * which are still in the cache of its core. */
+    unsigned first_count, last_count;
     unsigned done;
 };
 
-/* Called with the lock held, which is released while the part is done and the phase ends. */
+static bool has_ended(const struct team *team) {
+    return team->phase == team->job->phase_count;
+}
+
+static bool has_part(const struct team *team) {
+    return team->first_count + team->last_count < team->job->part_count;
+}
+
+/* Called with the lock held, which is released while the part is done and the phase ends. Helpers
+ * have left the team when no part was left, so they are asked again for the next phase. */
 static void do_next_part(struct team *team, bool is_caller) {
-    unsigned phase = team->phase, part = team->taken++;
+    unsigned phase = team->phase;
+    unsigned part = is_caller ? team->first_count++ : team->job->part_count - ++team->last_count;
     pthread_mutex_unlock(&team->lock);
     team->job->do_part(team->job->context, phase, part, is_caller);
     pthread_mutex_lock(&team->lock);
@@ -25,27 +41,16 @@ static void do_next_part(struct team *team, bool is_caller) {
     phase = team->job->end_phase(team->job->context, phase, is_caller);
     pthread_mutex_lock(&team->lock);
     team->phase = phase;
-    team->taken = team->done = 0;
-    pthread_cond_broadcast(&team->changed);
+    team->first_count = team->last_count = team->done = 0;
+    if (!has_ended(team)) helpers_ask(&team->request, team->helper_limit);
+    pthread_cond_signal(&team->changed);
 }
 
-static bool has_ended(const struct team *team) {
-    return team->phase == team->job->phase_count;
-}
-
-static bool has_part(const struct team *team) {
-    return team->taken < team->job->part_count;
-}
-
-static void *work(void *context) {
+static void help(void *context) {
     struct team *team = context;
     pthread_mutex_lock(&team->lock);
-    while (!has_ended(team)) {
-        if (has_part(team)) do_next_part(team, false);
-        else pthread_cond_wait(&team->changed, &team->lock);
-    }
+    while (!has_ended(team) && has_part(team)) do_next_part(team, false);
     pthread_mutex_unlock(&team->lock);
-    return NULL;
 }
 
 /* Waits for the other threads, but not longer than until the next poll. */
@@ -72,13 +77,14 @@ static void lead(struct team *team) {
 }
 
 void team_run(const struct team_job *job, unsigned thread_count) {
-    struct team team = {.job = job, .lock = PTHREAD_MUTEX_INITIALIZER};
-    struct worker_group group = WORKER_GROUP_INIT;
+    struct team team = {.job = job,
+                        .request = {.help = help, .context = &team},
+                        .helper_limit = thread_count ? thread_count - 1 : 0,
+                        .lock = PTHREAD_MUTEX_INITIALIZER};
     condition_init(&team.changed);
-    if (thread_count > 1 && workers_start(&group, thread_count - 1, work, &team, NULL) != RECMAP_OK)
-        group = (struct worker_group)WORKER_GROUP_INIT;
+    helpers_ask(&team.request, team.helper_limit);
     lead(&team);
-    workers_join(&group);
+    helpers_dismiss(&team.request);
     pthread_cond_destroy(&team.changed);
     pthread_mutex_destroy(&team.lock);
 }

@@ -19,8 +19,8 @@ struct team_job {
     void (*poll)(void *context);
 };
 
-/* Does the job on the calling thread and up to `thread_count` - 1 further threads. Cannot fail: if
- * no thread can be started, the calling thread does all parts. */
+/* Does the job on the calling thread and up to `thread_count` - 1 helpers. Cannot fail: without
+ * helpers, the calling thread does all parts. */
 void team_run(const struct team_job *job, unsigned thread_count);
 
 #endif
