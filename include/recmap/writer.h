@@ -12,23 +12,27 @@ typedef struct recmap_writer_options {
     uint32_t version;                  /* RECMAP_WRITER_OPTIONS_VERSION */
     const char *index_path;            /* build an index while records are written; NULL: none */
     const recmap_index_options *index; /* ids and lifted columns of that index; NULL: defaults */
+    recmap_compression compression;    /* AUTO: by the end of the name, .gz or .zlib */
+    unsigned thread_count; /* of compressing; 0: one per core that this process may use. The file
+                              does not depend on it */
 } recmap_writer_options;
 
-#define RECMAP_WRITER_OPTIONS_VERSION 1
+#define RECMAP_WRITER_OPTIONS_VERSION 2
 #define RECMAP_WRITER_OPTIONS_INIT                                                                 \
-    { RECMAP_WRITER_OPTIONS_VERSION, NULL, NULL }
+    { RECMAP_WRITER_OPTIONS_VERSION, NULL, NULL, RECMAP_COMPRESSION_AUTO, 0 }
 
-/* Writes one TFRecord file. A writer belongs to one thread at a time. The file has a temporary name
- * in the same folder until recmap_writer_finish succeeds; it then appears complete under its own
- * name. If the process changes its working directory in between, use an absolute path.
+/* Writes one TFRecord file, compressed or not. A writer belongs to one thread at a time. The file
+ * has a temporary name in the same folder until recmap_writer_finish succeeds; it then appears
+ * complete under its own name. If the process changes its working directory in between, use an
+ * absolute path.
  *
  * Fork: the writer stays with the parent. A child's copy writes nothing, cannot be finished
  * (INVALID), and can be destroyed without affecting the parent's file. */
 typedef struct recmap_writer recmap_writer;
 
 /* Creates a writer, which the caller destroys. NULL options are the defaults. Errors: INVALID for
- * invalid options, and for names that end in .gz or the like, because the file is not compressed;
- * IO if the folder cannot be written to. */
+ * invalid options, and for names that state another compression than that of the file, or one that
+ * cannot be written (.bz2, .xz, .zst, .lz4); IO if the folder cannot be written to. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_writer_create(recmap_writer **writer,
                                                                const char *path,
                                                                const recmap_writer_options *options,
@@ -36,13 +40,17 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_writer_create(recmap_writer **w
 
 /* Appends one record. Errors: IO (ENOSPC: no space left); FEATURE if its id or a lifted feature is
  * missing or has another type; NO_MEMORY. After an error the writer can only be destroyed. Cost:
- * the CRC of the record and one copy into a buffer, which is written when it is full. */
+ * the CRC of the record and one copy into a buffer, which is written when it is full. If the file
+ * is compressed, the buffer is deflated first, by all threads; it has 2 MiB for each, or 1 MiB with
+ * one thread. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_writer_write(recmap_writer *writer,
                                                               const void *data, size_t size,
                                                               recmap_error *error);
 
 /* Syncs the file and its index and renames them to their final names, the file first. The writer
- * must still be destroyed. Errors: IO; INVALID if the writer was already finished. */
+ * must still be destroyed. With an index, a compressed file is inflated once to find its seek
+ * points. Errors: IO; INVALID if the writer was already finished; CORRUPT if the file cannot be
+ * inflated to what was written. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_writer_finish(recmap_writer *writer,
                                                                recmap_error *error);
 

@@ -1,4 +1,4 @@
-/* recmap_writer: writes a TFRecord file, and its index at the same time. */
+/* recmap_writer: writes a TFRecord file, compressed or not, and its index at the same time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,19 +9,18 @@
 #include "base/interrupt.h"
 #include "build/options.h"
 #include "build/packer.h"
+#include "build/shard_output.h"
 #include "build/target.h"
 #include "format/tfrecord.h"
-#include "os/file.h"
+#include "os/thread.h"
 #include "scan/extract.h"
+#include "scan/points_scan.h"
 
-enum { BUFFER_SIZE = 1 << 20, RUN_RECORDS = 1 << 12 };
+enum { RUN_RECORDS = 1 << 12 };
 
 struct recmap_writer {
-    struct temporary_file file;
-    char *path; /* absolute, as the index will name it */
-    uint8_t *buffer;
-    size_t buffered;
-    uint64_t written;     /* bytes in the file */
+    struct shard_output output;
+    char *path;           /* absolute, as the index will name it */
     recmap_status failed; /* the status of the first failure */
     bool is_closed;
     struct packer *packer; /* NULL: no index */
@@ -56,19 +55,49 @@ static recmap_status check_index_path(const recmap_writer *writer, const char *i
     return RECMAP_INVALID;
 }
 
-/* Rejects names that say that the file is compressed, since other programs go by the name. */
-static recmap_status check_name(const char *path, recmap_error *error) {
-    static const char *const endings[] = {".gz", ".gzip", ".zlib", ".bz2", ".xz", ".zst", ".lz4"};
-    size_t size = strlen(path);
+static bool ends_with(const char *path, const char *ending) {
+    size_t size = strlen(path), ending_size = strlen(ending);
+    return size >= ending_size && !strcmp(path + size - ending_size, ending);
+}
+
+/* Rejects a name that says that the file is compressed in another way, since other programs go by
+ * the name. */
+static recmap_status fail_name(const char *path, const char *ending, enum compression kind,
+                               recmap_error *error) {
+    fail(error, RECMAP_INVALID, "the name ends in %s, but the compression is %s", ending,
+         compression_name(kind));
+    fail_file(error, path);
+    fail_advise(error,
+                "end the name in .gz for GZIP or .zlib for ZLIB, without %s for no "
+                "compression; or compress the file afterwards",
+                ending);
+    return RECMAP_INVALID;
+}
+
+/* The compression that the options ask for, or else the name. */
+static recmap_status choose_compression(enum compression *kind, const char *path,
+                                        const recmap_writer_options *options, recmap_error *error) {
+    static const struct {
+        const char *text;
+        int kind; /* -1: cannot be written */
+    } endings[] = {{".gz", COMPRESSION_GZIP},
+                   {".gzip", COMPRESSION_GZIP},
+                   {".zlib", COMPRESSION_ZLIB},
+                   {".bz2", -1},
+                   {".xz", -1},
+                   {".zst", -1},
+                   {".lz4", -1}};
+    static const enum compression kinds[] = {COMPRESSION_NONE, COMPRESSION_NONE, COMPRESSION_GZIP,
+                                             COMPRESSION_ZLIB};
+    unsigned choice = (unsigned)options->compression;
+    if (choice > RECMAP_COMPRESSION_ZLIB)
+        return fail(error, RECMAP_INVALID, "invalid compression: %u", choice);
+    *kind = kinds[choice];
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t ending_size = strlen(endings[i]);
-        if (size < ending_size || strcmp(path + size - ending_size, endings[i]) != 0) continue;
-        fail(error, RECMAP_INVALID, "the name ends in %s, but the writer does not compress",
-             endings[i]);
-        fail_file(error, path);
-        fail_advise(error, "write it without %s, then compress the file; GZIP and ZLIB can be read",
-                    endings[i]);
-        return RECMAP_INVALID;
+        if (!ends_with(path, endings[i].text)) continue;
+        if (choice == RECMAP_COMPRESSION_AUTO && endings[i].kind >= 0)
+            *kind = (enum compression)endings[i].kind;
+        if ((int)*kind != endings[i].kind) return fail_name(path, endings[i].text, *kind, error);
     }
     return RECMAP_OK;
 }
@@ -91,11 +120,12 @@ static recmap_status begin_index(recmap_writer *writer, const recmap_writer_opti
 
 static recmap_status begin_file(recmap_writer *writer, const char *path,
                                 const recmap_writer_options *options, recmap_error *error) {
-    writer->file = (struct temporary_file)TEMPORARY_FILE_INIT;
-    writer->buffer = malloc(BUFFER_SIZE);
-    if (!writer->buffer) return fail_memory(error);
+    enum compression kind = COMPRESSION_NONE;
+    writer->output = (struct shard_output)SHARD_OUTPUT_INIT;
+    RETURN_IF_FAILED(choose_compression(&kind, path, options, error));
     RETURN_IF_FAILED(resolve_target(&writer->path, path, error));
-    RETURN_IF_FAILED(temporary_create(&writer->file, path, error));
+    unsigned thread_count = options->thread_count ? options->thread_count : core_count();
+    RETURN_IF_FAILED(shard_output_create(&writer->output, writer->path, kind, thread_count, error));
     return options->index_path ? begin_index(writer, options, error) : RECMAP_OK;
 }
 
@@ -110,7 +140,6 @@ recmap_status recmap_writer_create(recmap_writer **writer, const char *path,
         return fail(error, RECMAP_INVALID, "recmap_writer_options has version %u, expected %d",
                     options->version, RECMAP_WRITER_OPTIONS_VERSION);
     if (!path || !*path) return fail(error, RECMAP_INVALID, "the file has no path");
-    RETURN_IF_FAILED(check_name(path, error));
     recmap_writer *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     recmap_status status = begin_file(fresh, path, options, error);
@@ -124,47 +153,13 @@ void recmap_writer_destroy(recmap_writer *writer) {
     packer_destroy(writer->packer);
     extractor_destroy(writer->extractor);
     run_deinit(&writer->run);
-    temporary_discard(&writer->file);
-    free(writer->buffer);
+    shard_output_discard(&writer->output);
     free(writer->path);
     free(writer);
 }
 
-/* After a fork, the child has a copy of the writer whose descriptors refer to the parent's files.
- * This check comes before every write, so that the child cannot change them. */
-static recmap_status check_process(const recmap_writer *writer, recmap_error *error) {
-    if (temporary_is_own(&writer->file)) return RECMAP_OK;
-    fail(error, RECMAP_INVALID, "the writer belongs to the process that forked this one");
-    fail_file(error, writer->path);
-    fail_advise(error, "write another file in each process");
-    return RECMAP_INVALID;
-}
-
-static recmap_status flush(recmap_writer *writer, recmap_error *error) {
-    if (check_process(writer, error) != RECMAP_OK) return RECMAP_INVALID;
-    recmap_status status = file_write_at(writer->file.fd, writer->buffer, writer->buffered,
-                                         writer->written, writer->path, error);
-    writer->written += writer->buffered;
-    writer->buffered = 0;
-    return status;
-}
-
-static recmap_status append(recmap_writer *writer, const void *data, size_t size,
-                            recmap_error *error) {
-    if (size > BUFFER_SIZE - writer->buffered) RETURN_IF_FAILED(flush(writer, error));
-    if (size > BUFFER_SIZE) {
-        recmap_status status =
-            file_write_at(writer->file.fd, data, size, writer->written, writer->path, error);
-        writer->written += size;
-        return status;
-    }
-    if (size) memcpy(writer->buffer + writer->buffered, data, size);
-    writer->buffered += size;
-    return RECMAP_OK;
-}
-
 static recmap_status flush_run(recmap_writer *writer, recmap_error *error) {
-    if (check_process(writer, error) != RECMAP_OK) return RECMAP_INVALID;
+    RETURN_IF_FAILED(shard_output_check_process(&writer->output, error));
     struct interrupt former = thread_interrupt_clear();
     recmap_status status = packer_add_run(writer->packer, &writer->run, error);
     thread_interrupt_restore(&former);
@@ -188,12 +183,12 @@ static recmap_status index_record(recmap_writer *writer, uint64_t offset, const 
 static recmap_status write_record(recmap_writer *writer, const void *data, size_t size,
                                   recmap_error *error) {
     uint8_t header[TFRECORD_HEADER_SIZE], footer[TFRECORD_FOOTER_SIZE];
-    uint64_t offset = writer->written + writer->buffered;
+    uint64_t offset = shard_output_size(&writer->output);
     tfrecord_make_header(header, size);
     tfrecord_make_footer(footer, data, size);
-    RETURN_IF_FAILED(append(writer, header, sizeof header, error));
-    RETURN_IF_FAILED(append(writer, data, size, error));
-    RETURN_IF_FAILED(append(writer, footer, sizeof footer, error));
+    RETURN_IF_FAILED(shard_output_append(&writer->output, header, sizeof header, error));
+    RETURN_IF_FAILED(shard_output_append(&writer->output, data, size, error));
+    RETURN_IF_FAILED(shard_output_append(&writer->output, footer, sizeof footer, error));
     if (!writer->packer) return RECMAP_OK;
     return index_record(writer, offset, data, size, load32(footer), error);
 }
@@ -216,27 +211,54 @@ recmap_status recmap_writer_write(recmap_writer *writer, const void *data, size_
     return writer->failed = write_record(writer, data, size, error);
 }
 
+static recmap_status read_output(void *context, void *data, size_t size, uint64_t offset,
+                                 recmap_error *error) {
+    const struct shard_output *output = context;
+    return file_read_at(output->file.fd, data, size, offset, output->path, error);
+}
+
+/* The seek points of a compressed shard are where its deflate blocks end, which only inflating
+ * tells. That also proves that the file can be read. */
+static recmap_status find_points(struct point_list *points, recmap_writer *writer,
+                                 uint64_t file_size, recmap_error *error) {
+    struct shard_output *output = &writer->output;
+    if (output->compression == COMPRESSION_NONE) return RECMAP_OK;
+    struct inflate_source source = {.size = file_size, .read = read_output, .context = output};
+    return points_scan(points, output->compression, &source, shard_output_size(output),
+                       writer->path, error);
+}
+
 /* Ends the shard in the index, with the file's final size and time: nothing is written after this.
  */
 static recmap_status end_index(recmap_writer *writer, recmap_error *error) {
     struct file_stat stat;
+    struct point_list points = {0};
     RETURN_IF_FAILED(flush_run(writer, error));
-    RETURN_IF_FAILED(file_get_stat(&stat, writer->file.fd, writer->path, error));
-    struct shard_end end = {stat.size, stat.size, COMPRESSION_NONE, stat.mtime_ns, "", 0, NULL};
-    return packer_end_shard(writer->packer, &end, NULL, error);
+    RETURN_IF_FAILED(file_get_stat(&stat, writer->output.file.fd, writer->path, error));
+    recmap_status status = find_points(&points, writer, stat.size, error);
+    if (status == RECMAP_OK) {
+        struct shard_end end = {.file_size = stat.size,
+                                .size = shard_output_size(&writer->output),
+                                .compression = writer->output.compression,
+                                .mtime_ns = stat.mtime_ns,
+                                .etag = "",
+                                .points = &points};
+        status = packer_end_shard(writer->packer, &end, NULL, error);
+    }
+    points_deinit(&points);
+    return status;
 }
 
 static recmap_status publish_file(void *context, recmap_error *error) {
     recmap_writer *writer = context;
-    return temporary_publish(&writer->file, error);
+    return temporary_publish(&writer->output.file, error);
 }
 
 /* The index is complete and synced before the file is published, and is published immediately
  * after it: a crash in between leaves a file without an index, but never an index without its file.
  */
 static recmap_status finish_both(recmap_writer *writer, recmap_error *error) {
-    RETURN_IF_FAILED(flush(writer, error));
-    RETURN_IF_FAILED(file_sync(writer->file.fd, writer->path, error));
+    RETURN_IF_FAILED(shard_output_finish(&writer->output, error));
     if (!writer->packer) return publish_file(writer, error);
     RETURN_IF_FAILED(end_index(writer, error));
     return packer_finish(writer->packer, publish_file, writer, NULL, error);

@@ -9,22 +9,14 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/tfrecord.h"
+#include "scan/point_taker.h"
 #include "scan/span_checks.h"
 
 enum {
     CHUNK_SIZE = 256 << 10, /* inflated per read, so that it is still in the cache when scanned */
-    POINT_INTERVAL = 4 * CHUNK_SIZE, /* how often to decide whether a point is due. Points are the
-                                        same for the same file only if this never changes */
-    CERTAIN_SIZE = 64, /* with this many bytes present, a bad length is known to be damage */
+    CERTAIN_SIZE = 64,      /* with this many bytes present, a bad length is known to be damage */
     SEARCH_BACK = 64 << 10,
 };
-
-/* Distance of points in the image: as close as the index can afford, which is a 64th of the
- * compressed size, but never beyond the maximum, so that the cost of reading a record is bounded.
- */
-#define POINT_DISTANCE_MIN ((uint64_t)1 << 20)
-#define POINT_DISTANCE_MAX ((uint64_t)4 << 20)
-enum { POINTS_SHARE = 64 };
 
 static const char wrong_sum[] = "the checksum of a compressed member does not match";
 
@@ -38,12 +30,9 @@ struct stream_scan {
     uint8_t *bytes; /* of the image, from `origin` on */
     size_t size, capacity;
     uint64_t origin;
-    size_t retry_size;     /* the frame at the cursor is parsed again with this many bytes */
-    uint64_t last_point;   /* offset of the last point */
-    size_t undecided_size; /* bytes until it is decided again whether a point is due */
-    bool is_point_due;     /* the last decision */
-    bool needs_point;      /* after damage, no other point leads to what follows */
-    size_t next_known;     /* the index's next point */
+    size_t retry_size;        /* the frame at the cursor is parsed again with this many bytes */
+    struct point_taker taker; /* unused if the points are known */
+    size_t next_known;        /* the index's next point */
     struct span_checks checks;
     uint64_t search_start;     /* members before this byte of the file were tried */
     uint64_t wrong_sum_offset; /* in the file: the first checksum that does not match; 0: none */
@@ -175,36 +164,6 @@ static void limit_findings(struct stream_scan *stream) {
     uint64_t limit =
         min_u64(found_limit(stream->scan), memory_left(stream->scan, stream->capacity));
     stream->findings->size_limit = limit ? limit : 1;
-}
-
-static bool point_is_due(const struct stream_scan *stream) {
-    if (stream->scan->known) return false;
-    if (stream->needs_point) return true;
-    /* The last point may lie past what has been inflated so far. */
-    uint64_t end = image_end(stream);
-    uint64_t distance = end > stream->last_point ? end - stream->last_point : 0;
-    if (distance < POINT_DISTANCE_MIN) return false;
-    if (distance >= POINT_DISTANCE_MAX) return true;
-    const struct point_list *points = &stream->scan->points;
-    uint64_t next = points->count ? points_size(points) / points->count : INFLATE_WINDOW_MAX / 2;
-    return (points_size(points) + next) * POINTS_SHARE <= inflater_position(stream->inflater);
-}
-
-static void decide_point(struct stream_scan *stream) {
-    if (stream->undecided_size) return;
-    stream->undecided_size = POINT_INTERVAL;
-    stream->is_point_due = point_is_due(stream);
-}
-
-static recmap_status take_point(struct stream_scan *stream, recmap_error *error) {
-    struct seek_point point = inflater_point(stream->inflater);
-    stream->last_point = point.offset;
-    stream->needs_point = false;
-    /* An empty member puts two points at the same offset: one is enough. */
-    const struct point_list *points = &stream->scan->points;
-    if (!point.offset || (points->count && points->at[points->count - 1].offset == point.offset))
-        return RECMAP_OK;
-    return points_add(&stream->scan->points, &point) ? RECMAP_OK : fail_memory(error);
 }
 
 static void copy_prefix(struct stream_scan *stream) {
@@ -397,7 +356,7 @@ static bool continue_lost(struct stream_scan *stream, bool is_resumed, uint64_t 
     }
     stream->size = 0;
     stream->retry_size = 0;
-    stream->needs_point = true;
+    stream->taker.needs_point = true;
     stream->cursor =
         (struct scan_cursor){.position = stream->origin, .is_lost = true, .lost_since = lost_since};
     snprintf(stream->cursor.reason, sizeof stream->cursor.reason, "%s", reason);
@@ -532,7 +491,9 @@ static bool take_read(struct stream_scan *stream, enum inflate_verdict verdict,
     copy_prefix(stream);
     switch (verdict) {
     case INFLATE_OK: scan_available(stream); return true;
-    case INFLATE_AT_POINT: *status = take_point(stream, error); return *status == RECMAP_OK;
+    case INFLATE_AT_POINT:
+        if (!point_taker_take(&stream->taker, stream->inflater)) *status = fail_memory(error);
+        return *status == RECMAP_OK;
     case INFLATE_END:
         if (!span_checks_match(&stream->checks)) return lose_changed_span(stream);
         scan_to_end(stream);
@@ -556,14 +517,15 @@ static bool scan_chunk(struct stream_scan *stream, recmap_status *status, recmap
     *status = make_room(stream, error);
     if (*status != RECMAP_OK) return false;
     limit_findings(stream);
-    decide_point(stream);
-    size_t size, room = (size_t)min_u64(read_size(stream), stream->undecided_size);
-    enum inflate_verdict verdict = inflater_read(
-        &size, stream->inflater, stream->bytes + stream->size, room, stream->is_point_due);
+    size_t size, room = point_taker_decide(&stream->taker, stream->inflater, image_end(stream));
+    room = (size_t)min_u64(read_size(stream), room);
+    bool wants_point = !stream->scan->known && stream->taker.is_due;
+    enum inflate_verdict verdict =
+        inflater_read(&size, stream->inflater, stream->bytes + stream->size, room, wants_point);
     check_bytes(stream, stream->bytes + stream->size, size);
     stream->size += size;
     assert(stream->size <= stream->capacity);
-    stream->undecided_size = verdict == INFLATE_OK ? stream->undecided_size - size : 0;
+    point_taker_advance(&stream->taker, verdict, size);
     if (verdict == INFLATE_OK && !pass_known_point(stream, status, error)) return false;
     return take_read(stream, verdict, status, error) && stream->findings->status == RECMAP_OK;
 }
@@ -581,6 +543,7 @@ recmap_status inflate_scan_shard(struct inflate_scan *scan, struct scan_findings
     struct stream_scan stream = {
         .scan = scan,
         .findings = findings,
+        .taker = {.points = &scan->points},
         .checks = {.points = &scan->points, .known = scan->known, .known_size = scan->known_size}};
     stream.inflater = inflater_create(scan->kind, &scan->source);
     scan->prefix = malloc(INFLATED_PREFIX);

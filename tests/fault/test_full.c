@@ -47,13 +47,15 @@ static recmap_status build_at(const char *index, recmap_error *error) {
     return status;
 }
 
-static recmap_status write_at(const char *path, const char *index, recmap_error *error) {
+static recmap_status write_at(const char *path, const char *index, recmap_compression compression,
+                              recmap_error *error) {
     uint8_t bytes[PAYLOAD_MAX];
     recmap_writer *writer = NULL;
     recmap_index_options indexing = fixture_options();
     recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
     options.index_path = index;
     options.index = &indexing;
+    options.compression = compression;
     recmap_status status = recmap_writer_create(&writer, path, &options, error);
     for (uint64_t i = 0; status == RECMAP_OK && i < FIXTURE_RECORDS; i++)
         status = recmap_writer_write(writer, bytes, payload_write(bytes, i), error);
@@ -88,6 +90,7 @@ static bool is_readable(const char *index, uint64_t record_count) {
 struct space {
     size_t min, max;
     bool writes; /* a writer, else a builder */
+    recmap_compression compression;
 };
 
 /* Each case is a process of its own, since a mount namespace cannot be left. */
@@ -101,7 +104,8 @@ static const char *fill(void *context, size_t number) {
     if (!mount_small(folder, size / PAGE * PAGE)) return "mount failed";
     file_bytes_save(index, data.old_index.bytes, data.old_index.size);
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = space->writes ? write_at(shard, index, &error) : build_at(index, &error);
+    recmap_status status = space->writes ? write_at(shard, index, space->compression, &error)
+                                         : build_at(index, &error);
     bool is_done = status == RECMAP_OK && is_readable(index, FIXTURE_RECORDS);
     const char *wrong = check_outcome(folder, index, is_done, status, &error);
     if (!wrong && number == SIZES - 1 && status != RECMAP_OK) wrong = "there was space";
@@ -121,8 +125,9 @@ static bool can_mount(void) {
     return !ended;
 }
 
-static void fill_all(const char *name, bool writes, size_t need) {
-    struct space space = {data.old_index.size / PAGE * PAGE + 2 * PAGE, need + SLACK, writes};
+static void fill_all(const char *name, struct space space) {
+    space.min = data.old_index.size / PAGE * PAGE + 2 * PAGE;
+    space.max += SLACK;
     size_t failed = 0;
     for (size_t i = 0; i < SIZES; i++) failed += child_run(fill, &space, i) != CHILD_PASSED;
     printf("%s: %d cases, %zu failed\n", name, SIZES, failed);
@@ -136,14 +141,17 @@ static void test_full_disk(void **state) {
         skip();
     }
     size_t both = data.old_index.size + data.new_index.size;
-    fill_all("full disk, builder", false, both);
+    fill_all("full disk, builder", (struct space){.max = both});
     size_t shards = 0;
     for (size_t i = 0; i < FIXTURE_SHARDS; i++) {
         struct stat st;
         require(!stat(data.shards[i], &st), "stat");
         shards += (size_t)st.st_size;
     }
-    fill_all("full disk, writer", true, both + shards);
+    struct space writer = {.max = both + shards, .writes = true};
+    fill_all("full disk, writer", writer);
+    writer.compression = RECMAP_COMPRESSION_GZIP;
+    fill_all("full disk, compressing writer", writer);
 }
 
 static const char *limit_size(void *context, size_t number) {

@@ -21,11 +21,11 @@
 #include "fault/interpose.h"
 
 static struct fixture data;
-static struct file_bytes first_shard;
 
-/* A build, killed at a call. */
+/* A build or a writer, killed at a call. */
 struct killing {
     bool append;
+    const struct writing *writing;
     uint64_t at;
     enum call_fault when;
 };
@@ -77,7 +77,7 @@ static const char *kill_at_call(void *context, size_t number) {
 }
 
 static void sweep(const char *name, bool append) {
-    struct killing none = {append, 0, FAULT_NONE};
+    struct killing none = {.append = append};
     struct call_plan plan = {.kinds = CALL_ALL_FILES};
     fixture_reset(&data);
     interpose_start(&plan);
@@ -97,9 +97,14 @@ static void test_every_call_of_an_append(void **state) {
 }
 
 /* A writer with an index: the shard is whole or not there, and no index is without it. */
+struct writing {
+    recmap_compression compression;
+    struct file_bytes shard; /* when it is whole */
+};
+
 static char written[PATH_LIMIT], indexed[PATH_LIMIT];
 
-static const char *write_both(void) {
+static const char *write_both(const struct writing *writing) {
     uint8_t bytes[PAYLOAD_MAX];
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_writer *writer = NULL;
@@ -107,6 +112,8 @@ static const char *write_both(void) {
     recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
     options.index_path = indexed;
     options.index = &index;
+    options.compression = writing->compression;
+    options.thread_count = 1; /* only calls of this thread are counted */
     recmap_status status = recmap_writer_create(&writer, written, &options, &error);
     for (uint64_t i = 0; status == RECMAP_OK && i < FIXTURE_SHARD_RECORDS; i++)
         status = recmap_writer_write(writer, bytes, payload_write(bytes, i), &error);
@@ -128,16 +135,16 @@ static const char *write_until_killed(void *context, size_t number) {
     struct call_plan plan = {.kinds = CALL_ALL_FILES, .at = killing->at, .fault = killing->when};
     (void)number;
     interpose_start(&plan);
-    const char *wrong = write_both();
+    const char *wrong = write_both(killing->writing);
     interpose_stop();
     return wrong;
 }
 
 static const char *kill_writer_at_call(void *context, size_t number) {
-    struct killing killing = {false, number / 2 + 1,
+    const struct writing *writing = context;
+    struct killing killing = {false, writing, number / 2 + 1,
                               number % 2 ? FAULT_KILL_AFTER : FAULT_KILL_BEFORE};
     struct file_bytes shard;
-    (void)context;
     unlink(written);
     unlink(indexed);
     enum child_end end = child_run(write_until_killed, &killing, number);
@@ -146,22 +153,31 @@ static const char *kill_writer_at_call(void *context, size_t number) {
     bool may_finish = killing.when == FAULT_KILL_AFTER;
     if (end != CHILD_KILLED && !(may_finish && end == CHILD_PASSED))
         return "the writer was not killed";
-    bool has_shard = file_bytes_equal(&first_shard, written);
+    bool has_shard = file_bytes_equal(&writing->shard, written);
     if (!has_shard && file_bytes_load(&shard, written)) return "half a shard is there";
     if (!has_shard && !access(indexed, F_OK)) return "there is an index, and no shard";
     const char *wrong = access(indexed, F_OK) ? NULL : read_both();
-    if (!wrong) wrong = write_both();
+    if (!wrong) wrong = write_both(writing);
     if (!wrong) wrong = read_both();
     return !wrong && count_temporaries(data.folder) ? "a temporary file is left" : wrong;
 }
 
-static void test_every_call_of_a_writer(void **state) {
-    (void)state;
+static void sweep_writer(const char *name, struct writing *writing) {
     struct call_plan plan = {.kinds = CALL_ALL_FILES};
     interpose_start(&plan);
-    assert_null(write_both());
+    assert_null(write_both(writing));
     uint64_t count = interpose_stop();
-    assert_int_equal(cases_run("kill, writer", 2 * count, 1, kill_writer_at_call, NULL), 0);
+    assert_true(file_bytes_load(&writing->shard, written));
+    assert_int_equal(cases_run(name, 2 * count, 1, kill_writer_at_call, writing), 0);
+    free(writing->shard.bytes);
+}
+
+static void test_every_call_of_a_writer(void **state) {
+    (void)state;
+    struct writing plain = {.compression = RECMAP_COMPRESSION_NONE};
+    sweep_writer("kill, writer", &plain);
+    struct writing compressed = {.compression = RECMAP_COMPRESSION_GZIP};
+    sweep_writer("kill, compressing writer", &compressed);
 }
 
 static const char *build_with_threads(void *context, size_t number) {
@@ -211,13 +227,12 @@ static int enter(void **state) {
     fixture_create(&data);
     snprintf(written, sizeof written, "%s/written", data.folder);
     snprintf(indexed, sizeof indexed, "%s/written.rmx", data.folder);
-    return file_bytes_load(&first_shard, data.shards[0]) ? 0 : -1;
+    return 0;
 }
 
 static int leave(void **state) {
     (void)state;
     fixture_destroy(&data);
-    free(first_shard.bytes);
     return 0;
 }
 

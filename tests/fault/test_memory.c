@@ -161,20 +161,30 @@ static recmap_status look_at_damage(struct session *session, recmap_error *error
     return status;
 }
 
-static recmap_status write_shard(struct session *session, recmap_error *error) {
+static recmap_status write_as(recmap_compression compression, recmap_error *error) {
     uint8_t bytes[PAYLOAD_MAX];
     recmap_writer *writer = NULL;
     recmap_index_options index = fixture_options();
     recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
     options.index_path = indexed;
     options.index = &index;
-    (void)session;
+    options.compression = compression;
     recmap_status status = recmap_writer_create(&writer, written, &options, error);
     for (uint64_t i = 0; status == RECMAP_OK && i < WRITTEN_RECORDS; i++)
         status = recmap_writer_write(writer, bytes, payload_write(bytes, i), error);
     if (status == RECMAP_OK) status = recmap_writer_finish(writer, error);
     recmap_writer_destroy(writer);
     return status;
+}
+
+static recmap_status write_shard(struct session *session, recmap_error *error) {
+    (void)session;
+    return write_as(RECMAP_COMPRESSION_NONE, error);
+}
+
+static recmap_status write_deflated(struct session *session, recmap_error *error) {
+    (void)session;
+    return write_as(RECMAP_COMPRESSION_ZLIB, error);
 }
 
 static recmap_status open_dataset(struct session *session, recmap_error *error) {
@@ -304,6 +314,7 @@ static const struct step steps[] = {
     {"compressed", read_compressed, false},
     {"text index", take_text_index, false},
     {"writer", write_shard, false},
+    {"compressing writer", write_deflated, false},
     {"open", open_dataset, false},
     {"get", get, true},
     {"gather", gather, true},

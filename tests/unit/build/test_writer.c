@@ -167,25 +167,6 @@ static void test_impossible_places(void **state) {
     assert_int_equal(folder_count(), 0);
 }
 
-/* Files are not compressed, so a name that says otherwise is refused before anything is written. */
-static void test_compressed_names(void **state) {
-    (void)state;
-    static const char *const names[] = {"x.gz",  "x.tfrecord.gz", "x.gzip", "x.zlib",
-                                        "x.bz2", "x.xz",          "x.zst",  "x.lz4"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        recmap_error error = RECMAP_ERROR_INIT;
-        recmap_writer *writer = NULL;
-        assert_int_equal(recmap_writer_create(&writer, names[i], NULL, &error), RECMAP_INVALID);
-        assert_non_null(strstr(error.message, "the writer does not compress"));
-        assert_non_null(strstr(error.advice, "then compress the file"));
-        assert_null(writer);
-    }
-    assert_int_equal(folder_count(), 0);
-    recmap_writer *writer = NULL;
-    assert_int_equal(recmap_writer_create(&writer, "x.gz.tfrecord", NULL, NULL), RECMAP_OK);
-    recmap_writer_destroy(writer);
-}
-
 /* A full disk, as a limit on the size of files: an error that says so, and nothing is left. */
 static void test_no_space(void **state) {
     (void)state;
@@ -251,9 +232,14 @@ static void test_fork(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(file_and_index),   TEST(large_records),   TEST(nothing_before_closing),
-        TEST(closing_twice),    TEST(error_in_record), TEST(impossible_places),
-        TEST(compressed_names), TEST(no_space),        TEST(fork),
+        TEST(file_and_index),
+        TEST(large_records),
+        TEST(nothing_before_closing),
+        TEST(closing_twice),
+        TEST(error_in_record),
+        TEST(impossible_places),
+        TEST(no_space),
+        TEST(fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
