@@ -38,6 +38,9 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_writer_create(recmap_writer **w
                                                                const recmap_writer_options *options,
                                                                recmap_error *error);
 
+/* Returns how the file is compressed: NONE, GZIP or ZLIB, never AUTO. */
+RECMAP_API recmap_compression recmap_writer_get_compression(const recmap_writer *writer);
+
 /* Appends one record. Errors: IO (ENOSPC: no space left); FEATURE if its id or a lifted feature is
  * missing or has another type; NO_MEMORY. After an error the writer can only be destroyed. Cost:
  * the CRC of the record and one copy into a buffer, which is written when it is full. If the file

@@ -158,6 +158,15 @@ void recmap_writer_destroy(recmap_writer *writer) {
     free(writer);
 }
 
+recmap_compression recmap_writer_get_compression(const recmap_writer *writer) {
+    switch (writer->output.compression) {
+    case COMPRESSION_GZIP: return RECMAP_COMPRESSION_GZIP;
+    case COMPRESSION_ZLIB: return RECMAP_COMPRESSION_ZLIB;
+    case COMPRESSION_NONE: break;
+    }
+    return RECMAP_COMPRESSION_NONE;
+}
+
 static recmap_status flush_run(recmap_writer *writer, recmap_error *error) {
     RETURN_IF_FAILED(shard_output_check_process(&writer->output, error));
     struct interrupt former = thread_interrupt_clear();

@@ -1,10 +1,13 @@
 """recmap cat -o NAME@N: a copy of records in order, in several shards with an index."""
 
+import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import unittest
+import zlib
 
 from support import COMMAND, DIGITS, CliTest, example, parse_tfrecord, signals_as_usual, tfrecord
 
@@ -280,6 +283,51 @@ class ShardSets(CliTest):
         if "out.rmx" not in self.files():  # else it was too fast
             self.assertEqual(self.files(), ["a.rmx", "a.tfrecord"])
             self.assertEqual(process.returncode, -signal.SIGINT)
+
+    def test_compressed_shards(self):
+        self.digits()
+        order = ["--shuffle", "--seed", "7"]
+        due = self.run_recmap("cat", "d.rmx", *order).out
+        for name, module in ("a@4.gz", gzip), ("b@2.tfrecord.gz", gzip), ("c@3.zlib", zlib):
+            self.assertEqual(self.run_recmap("cat", "d.rmx", *order, "-o", name).status, 0)
+            stem, count, end = re.fullmatch(r"(.)@(.)(.*)", name).groups()
+            shards = [self.read(shard) for shard in names_of(int(count), stem, end)]
+            records = [parse_tfrecord(module.decompress(shard)) for shard in shards]
+            self.assertEqual(b"".join(sum(records, [])), due)
+            self.check("cat", f"{stem}.rmx", out=due)
+            self.assertEqual(self.run_recmap("verify", f"{stem}.rmx").status, 0)
+
+    def test_one_compressed_file(self):
+        self.annotated()
+        message = "recmap: b.rmx: 2 records in 1 shard\n"
+        self.check("cat", "a.rmx", "--where", "rank > 7", "-o", "b.tfrecord.gz", err=message)
+        self.assertEqual(parse_tfrecord(gzip.decompress(self.read("b.tfrecord.gz"))), [b"a", b"b"])
+        self.check("cat", "b.rmx", "--where", "rank == 8", "--format", "raw", out=b"b")
+
+    def test_a_name_that_says_compressed(self):
+        self.annotated()
+        advice = (
+            "  `recmap cat` without --format writes compressed TFRecord files to NAME.tfrecord.gz "
+            "or NAME@N.gz; otherwise pipe the output into a compressor\n"
+        )
+        for name, form in ("x.gz", None), ("x.tfrecord.gz", "tfrecord"), ("x.zst", "json"):
+            end = name[name.rindex(".") :]
+            self.check(
+                "cat",
+                "a.rmx",
+                "-o",
+                name,
+                *([] if form is None else ["--format", form]),
+                status=2,
+                err=f"recmap: {name}: the name ends in {end}, but the file would not be "
+                f"compressed\n{advice}",
+            )
+        refused = self.run_recmap("cat", "a.rmx", "-o", "x@2.bz2")
+        self.assertEqual(refused.status, 2)
+        self.assertIn(b"x-00000-of-00002.bz2: the name ends in .bz2, but", refused.err)
+        self.assertEqual(self.files(), ["a.rmx", "a.tfrecord", "new.jsonl"])
+        self.check("cat", "a.rmx", "--count=1", "--format", "raw", "-o", "x.gz")  # may be GZIP
+        self.assertEqual(self.read("x.gz"), b"a")
 
     def test_a_name_that_is_not_a_set(self):
         self.write("a.tfrecord", tfrecord([b"x"]))

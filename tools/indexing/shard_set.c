@@ -29,11 +29,16 @@ struct set_writer {
 };
 
 static bool parse_file(struct shard_set *set, const char *path) {
-    static const char end[] = ".tfrecord";
-    size_t size = path ? strlen(path) : 0, end_size = sizeof end - 1;
-    if (size <= end_size || strcmp(path + size - end_size, end) != 0) return false;
-    *set = (struct shard_set){path, size - end_size, 0, end};
-    return set->path[set->stem_size - 1] != '/';
+    static const char *const ends[] = {".tfrecord", ".tfrecord.gz", ".tfrecord.gzip",
+                                       ".tfrecord.zlib"};
+    size_t size = path ? strlen(path) : 0;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end_size = strlen(ends[i]);
+        if (size <= end_size || strcmp(path + size - end_size, ends[i]) != 0) continue;
+        *set = (struct shard_set){path, size - end_size, 0, ends[i]};
+        return set->path[set->stem_size - 1] != '/';
+    }
+    return false;
 }
 
 static bool parse_set(struct shard_set *set, const char *path) {

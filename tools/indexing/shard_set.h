@@ -1,5 +1,6 @@
 /* The shards of a set, NAME@N[END]: NAME-00000-of-0000N[END] and so on, and their index NAME.rmx;
- * or the one shard NAME.tfrecord with its index. */
+ * or the one shard NAME.tfrecord with its index. Shards whose names end in .gz or .zlib are
+ * compressed. */
 #ifndef RECMAP_TOOLS_INDEXING_SHARD_SET_H
 #define RECMAP_TOOLS_INDEXING_SHARD_SET_H
 
@@ -7,7 +8,7 @@
 #include "records/view.h"
 
 struct shard_set {
-    const char *path; /* NAME@N[END] or NAME.tfrecord, as given by the user */
+    const char *path; /* NAME@N[END] or NAME.tfrecord[.gz], as given by the user */
     size_t stem_size; /* of NAME */
     unsigned count;   /* 0: one shard, called `path` */
     const char *end;

@@ -118,6 +118,23 @@ int output_create_folder(const char *folder) {
     return recmap_error_print(&error, stderr);
 }
 
+/* Rejects a name that says that the file is compressed, except for raw payloads, which may be. */
+static recmap_status check_name(const char *path, enum output_format format, recmap_error *error) {
+    static const char *const endings[] = {".gz", ".gzip", ".zlib", ".bz2", ".xz", ".zst", ".lz4"};
+    size_t size = path ? strlen(path) : 0;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings && format != OUTPUT_RAW; i++) {
+        size_t ending_size = strlen(endings[i]);
+        if (size < ending_size || strcmp(path + size - ending_size, endings[i]) != 0) continue;
+        return message_fail(error, RECMAP_INVALID, path,
+                            "`recmap cat` without --format writes compressed TFRecord files to "
+                            "NAME.tfrecord.gz or NAME@N.gz; otherwise pipe the output into a "
+                            "compressor",
+                            "the name ends in %s, but the file would not be compressed",
+                            endings[i]);
+    }
+    return RECMAP_OK;
+}
+
 recmap_status output_open(struct output *output, const char *path, enum output_format format,
                           recmap_error *error) {
     memset(output, 0, sizeof *output);
@@ -126,6 +143,7 @@ recmap_status output_open(struct output *output, const char *path, enum output_f
     output->path = path;
     output->has_colour = is_terminal && !(no_colour && *no_colour);
     output->format = format;
+    RETURN_IF_FAILED(check_name(path, format, error));
     if (format == OUTPUT_DEFAULT) output->format = is_terminal ? OUTPUT_PREVIEW : OUTPUT_RAW;
     if (path) return open_path(output, error);
     output->stream = stdout;

@@ -48,7 +48,8 @@ int output_check_input(const char *path, const char *input, const char *role);
  * exit status after printing the error. */
 int output_create_folder(const char *folder);
 
-/* Close the output also after an error. */
+/* Refuses names that end in .gz or the like, since nothing is compressed, unless `format` is
+ * OUTPUT_RAW. Close the output also after an error. */
 recmap_status output_open(struct output *output, const char *path, enum output_format format,
                           recmap_error *error);
 

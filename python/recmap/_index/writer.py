@@ -13,7 +13,15 @@ from .. import _recmap
 from .._context import Closing
 from .._display.text import joined
 from .._example.encode import Features, encode_example
-from .._options.options import Count, Lift, Path, counted_of, lifts_of
+from .._options.options import (
+    Compression,
+    Count,
+    Lift,
+    Path,
+    compression_code,
+    counted_of,
+    lifts_of,
+)
 from .build import merge
 
 __all__ = ["Writer"]
@@ -29,8 +37,10 @@ class Writer(Closing):
 
     The files have temporary names until the writer is closed, so that only complete files appear
     under their final names. An exception inside ``with``, or while the files are closed, removes
-    all of them. If only the index fails, the files are complete and remain without it. Shards are
-    not compressed, so names that end in .gz or the like are refused.
+    all of them. If only the index fails, the files are complete and remain without it.
+
+    The files are compressed if their names end in .gz or .zlib, or with `compression`. The
+    compressed bytes do not depend on the number of threads.
 
     Safe to use from many threads, but the order of the records is then undefined. After a fork, the
     writer belongs to the parent: a child cannot close it and does not affect it.
@@ -42,6 +52,9 @@ class Writer(Closing):
         shards: the number of files, for a pattern; 1 by default.
         index: the path of an index to build while writing, without reading the data again.
         id, lift, count: what the index contains; see `recmap.open`.
+        compression: "none", "gzip" or "zlib"; "auto" goes by the end of the names. TensorFlow
+            must be told how a file is compressed; recmap sees it.
+        threads: number of threads that compress; 0: one per core. Each needs 2 MiB a shard.
 
     >>> with Writer(folder / "out@2.tfrecord", index=folder / "out.rmx", id="word") as writer:
     ...     for word in "one", "two", "three":
@@ -61,6 +74,8 @@ class Writer(Closing):
         id: str | None = None,
         lift: Lift = (),
         count: Count = (),
+        compression: Compression = "auto",
+        threads: int = 0,
     ) -> None:
         self.paths = _paths_of(os.fsdecode(pattern), shards)
         if index is None and (id is not None or lift or count):
@@ -71,9 +86,10 @@ class Writer(Closing):
         self._count = 0
         self._lock = threading.Lock()
         self._owner = os.getpid()
-        lifts, counted = lifts_of(lift), counted_of(count)
+        lifts, counted, code = lifts_of(lift), counted_of(count), compression_code(compression)
+        each = _threads_of(threads, len(self._absolute))
         self._writers = [
-            _recmap.Writer(path, self._parts[i] if index else None, id, lifts, counted)
+            _recmap.Writer(path, self._parts[i] if index else None, id, lifts, counted, code, each)
             for i, path in enumerate(self._absolute)
         ]
 
@@ -118,13 +134,13 @@ class Writer(Closing):
     def _publish(self, writers: list[_recmap.Writer]) -> None:
         """Gives the files their names. After an error or an interrupt, those that have theirs are
         removed: a part of a set would be taken for a whole one."""
-        count = 0
+        published: list[str] = []
         try:
-            for writer in writers:
+            for path, writer in zip(self._absolute, writers, strict=True):
                 writer.close()
-                count += 1
+                published.append(path)
         except BaseException:
-            for path in self._absolute[:count] if os.getpid() == self._owner else ():
+            for path in published if os.getpid() == self._owner else ():
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(path)
             raise
@@ -151,6 +167,16 @@ class Writer(Closing):
             self.abandon()
         else:
             self.close()
+
+
+_BUFFERING_THREADS = 512  # each has 2 MiB in a shard: 1 GiB in all
+
+
+def _threads_of(threads: int, shards: int) -> int:
+    """The number of threads for each shard."""
+    if threads < 0:
+        raise ValueError(f"threads must be at least 0, not {threads}")
+    return max(1, min(threads or len(os.sched_getaffinity(0)), _BUFFERING_THREADS // shards))
 
 
 def _bytes_of(record: Bytes | Features) -> memoryview:

@@ -165,13 +165,18 @@ class IndexOptions:
     def __post_init__(self) -> None:
         if self.id is not None and not isinstance(self.id, str):
             raise TypeError(f"id must be the name of one feature, not {self.id!r}")
-        _check_choice("compression", self.compression, _COMPRESSION)
+        compression_code(self.compression)
         _check_choice("on_corrupt", self.on_corrupt, _ON_CORRUPT)
 
     @property
     def compression_code(self) -> int:
-        """The value of recmap_compression."""
-        return _COMPRESSION[self.compression]
+        return compression_code(self.compression)
+
+
+def compression_code(compression: str) -> int:
+    """The value of recmap_compression."""
+    _check_choice("compression", compression, _COMPRESSION)
+    return _COMPRESSION[compression]
 
 
 def lifts_of(lift: Lift) -> Lifts:

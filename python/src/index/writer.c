@@ -7,10 +7,12 @@
 struct writer_object {
     PyObject_HEAD
     recmap_writer *writer; /* NULL once closed */
+    int is_compressed;
     PyThread_type_lock lock;
 };
 
-/* Records of at least this size are written without the GIL. */
+/* Records of at least this size are written without the GIL, as are all records of a compressed
+ * file: any of them may fill the buffer, which is then compressed. */
 enum { LARGE = 65536 };
 
 static void lock(struct writer_object *self) {
@@ -20,11 +22,8 @@ static void lock(struct writer_object *self) {
     Py_END_ALLOW_THREADS
 }
 
-static int open_writer(struct writer_object *self, PyObject *path, PyObject *index,
-                       recmap_index_options *index_options) {
-    recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
-    if (index) options.index_path = PyBytes_AsString(index);
-    options.index = index_options;
+static int open_writer(struct writer_object *self, PyObject *path,
+                       const recmap_writer_options *options) {
     self->lock = PyThread_allocate_lock();
     if (!self->lock) {
         PyErr_NoMemory();
@@ -32,29 +31,37 @@ static int open_writer(struct writer_object *self, PyObject *path, PyObject *ind
     }
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status =
-        recmap_writer_create(&self->writer, PyBytes_AsString(path), &options, &error);
-    return status == RECMAP_OK ? 0 : raise_error_int(&error);
+        recmap_writer_create(&self->writer, PyBytes_AsString(path), options, &error);
+    if (status != RECMAP_OK) return raise_error_int(&error);
+    self->is_compressed = recmap_writer_get_compression(self->writer) != RECMAP_COMPRESSION_NONE;
+    return 0;
 }
 
-/* Writer(path, index or None, id or None, lifts, counted features) */
+/* Writer(path, index or None, id or None, lifts, counted features, compression, threads) */
 static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     (void)keywords;
     PyObject *path = NULL, *index_name, *index = NULL;
+    int compression;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    recmap_writer_options writing = RECMAP_WRITER_OPTIONS_INIT;
     struct lift_list lifts = {NULL, 0};
     struct counted_list counted = {NULL, 0};
-    if (!PyArg_ParseTuple(arguments, "O&OzO&O&:Writer", take_path, &path, &index_name,
-                          &options.id_feature, take_lifts, &lifts, take_counted, &counted))
+    if (!PyArg_ParseTuple(arguments, "O&OzO&O&iI:Writer", take_path, &path, &index_name,
+                          &options.id_feature, take_lifts, &lifts, take_counted, &counted,
+                          &compression, &writing.thread_count))
         return NULL;
+    writing.index = &options;
+    writing.compression = (recmap_compression)compression;
     options.lifts = lifts.lifts;
     options.lift_count = lifts.count;
     options.counted_features = counted.features;
     options.counted_feature_count = counted.count;
     struct writer_object *self = NULL;
     if (index_name == Py_None || take_path(index_name, &index)) {
+        if (index) writing.index_path = PyBytes_AsString(index);
         allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
         self = (struct writer_object *)allocate(type, 0);
-        if (self && open_writer(self, path, index, &options) < 0) {
+        if (self && open_writer(self, path, &writing) < 0) {
             Py_DECREF((PyObject *)self);
             self = NULL;
         }
@@ -68,7 +75,7 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
 
 static recmap_status write_bytes(struct writer_object *self, const Py_buffer *bytes,
                                  recmap_error *error) {
-    if (bytes->len < LARGE)
+    if (bytes->len < LARGE && !self->is_compressed)
         return recmap_writer_write(self->writer, bytes->buf, (size_t)bytes->len, error);
     recmap_status status;
     Py_BEGIN_ALLOW_THREADS

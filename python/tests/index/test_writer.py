@@ -1,7 +1,12 @@
 """Writing TFRecord files."""
 
 import contextlib
+import gzip
 import os
+import pathlib
+import subprocess
+import threading
+import zlib
 
 import numpy as np
 import pytest
@@ -210,8 +215,87 @@ def test_child_process_does_not_touch_the_parents_file(tmp_path, leave):
     assert list(recmap.open(tmp_path / "a.rmx")) == [b"one", b"two"]
 
 
-def test_a_name_that_says_compressed_is_refused(tmp_path):
-    with pytest.raises(recmap.InvalidError, match="does not compress") as caught:
-        recmap.Writer(tmp_path / "x-{shard}.tfrecord.gz", shards=2)
-    assert "then compress the file" in caught.value.advice
+def test_a_name_that_says_otherwise_is_refused(tmp_path):
+    for name, compression in ("x.bz2", "auto"), ("x.gz", "none"), ("x.zlib", "gzip"):
+        with pytest.raises(recmap.InvalidError, match="but the compression is") as caught:
+            recmap.Writer(tmp_path / f"{{shard}}-{name}", shards=2, compression=compression)
+        assert ".gz for GZIP" in caught.value.advice
+    with pytest.raises(ValueError, match="compression must be"):
+        recmap.Writer(tmp_path / "x", compression="zstd")
+    with pytest.raises(ValueError, match="threads must be at least 0, not -1"):
+        recmap.Writer(tmp_path / "x.gz", threads=-1)
     assert not list(tmp_path.iterdir())
+
+
+def documents(count):
+    """Records of some text, some noise and some zeros: about 1.5 kB each."""
+    random = np.random.default_rng(3)
+    words = [b"%d" % word for word in range(3000)]
+    for i in range(count):
+        text = b" ".join(words[word] for word in random.integers(0, 3000, 200))
+        yield {"id": f"document {i}", "text": text + random.bytes(i % 500) + bytes(i % 300)}
+
+
+def write_documents(folder, name, **options):
+    folder.mkdir(exist_ok=True)
+    options.setdefault("index", folder / "out.rmx")
+    with recmap.Writer(folder / name, id="id", **options) as writer:
+        for document in documents(5000):
+            writer.write(document)
+    return [pathlib.Path(path) for path in writer.paths]
+
+
+@pytest.mark.parametrize("name, module", [("a@2.gz", gzip), ("a@2.zlib", zlib)])
+def test_compressed_files_are_those_of_a_plain_writer(tmp_path, name, module):
+    plain = write_documents(tmp_path / "plain", "a@2")
+    packed = write_documents(tmp_path / "packed", name)
+    for one, other in zip(plain, packed, strict=True):
+        assert module.decompress(other.read_bytes()) == one.read_bytes()
+        assert other.stat().st_size < one.stat().st_size * 0.8
+    a, b = recmap.open(tmp_path / "plain" / "out.rmx"), recmap.open(tmp_path / "packed" / "out.rmx")
+    assert [shard["compression"] for shard in b.shards] == [module.__name__] * 2
+    numbers = np.random.default_rng(1).permutation(5000)
+    assert [bytes(r) for r in a.gather(numbers)] == [bytes(r) for r in b.gather(numbers)]
+    assert b.find("document 4998") == a.find("document 4998")
+    assert b.verify()["records_good"] == 5000
+
+
+def test_threads_do_not_change_compressed_files_nor_their_index(tmp_path):
+    paths = [
+        write_documents(tmp_path / str(threads), "a@3.tfrecord.gz", threads=threads)
+        for threads in (1, 2, 5)
+    ]
+    for shards in zip(*paths, strict=True):
+        assert len({shard.read_bytes() for shard in shards}) == 1
+    folder = tmp_path / "2"
+    recmap.index(folder / "a@3.tfrecord.gz", folder / "scanned.rmx", id="id", progress=None)
+    assert (folder / "scanned.rmx").read_bytes() == (folder / "out.rmx").read_bytes()
+
+
+def test_other_threads_run_while_a_record_is_compressed(tmp_path):
+    """A small record may fill the buffer, so none is written with the GIL held."""
+    with recmap.Writer(tmp_path / "a.gz", threads=1) as writer:
+        pieces = [np.random.default_rng(i).bytes(1000) for i in range(4)]
+        threads = [
+            threading.Thread(target=lambda piece=piece: [writer.write(piece) for _ in range(3000)])
+            for piece in pieces
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(recmap.open(tmp_path / "a.gz")) == 12000
+
+
+@pytest.mark.parametrize("compression, name", [("GZIP", "a.gz"), ("ZLIB", "a.zlib")])
+def test_tensorflow_reads_compressed_files(tmp_path, compression, name):
+    tensorflow = pytest.importorskip("tensorflow")
+    (path,) = write_documents(tmp_path, name)
+    read = tensorflow.data.TFRecordDataset(str(path), compression_type=compression)
+    expected = [bytes(record) for record in recmap.open(tmp_path / "out.rmx")]
+    assert [record.numpy() for record in read] == expected
+
+
+def test_gzip_tests_compressed_files(tmp_path):
+    (path,) = write_documents(tmp_path, "a.gz")
+    subprocess.run(["gzip", "--test", path], check=True)

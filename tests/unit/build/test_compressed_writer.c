@@ -73,6 +73,8 @@ static void write_shard(const char *path, recmap_compression compression, unsign
                         const struct payloads *payloads) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_writer *writer = create(path, compression, threads);
+    bool is_plain = !strcmp(path, "plain");
+    assert_int_equal(recmap_writer_get_compression(writer) == RECMAP_COMPRESSION_NONE, is_plain);
     add_all(writer, payloads);
     ASSERT_OK(recmap_writer_finish(writer, &error), &error);
     recmap_writer_destroy(writer);
