@@ -16,7 +16,7 @@ from .._context import Closing
 from .._display.progress import Progress, shown
 from .._display.text import joined, size_text
 from .._errors import StaleIndexError
-from .._options.options import ConcatOptions, OpenOptions, Path, size_of
+from .._options.options import ConcatOptions, Lift, OpenOptions, Path, lifts_of, size_of
 from .annotate import Key, changes_of
 from .described import Described
 from .records import Records
@@ -80,14 +80,49 @@ class Dataset(Records, Described, Closing):
         >>> ds.where("score > 0").numbers
         array([42])
         """
-        if not self._whole:
-            raise ValueError("a view has no index of its own: annotate the whole data set")
+        self._check_has_index("annotate")
         changes = changes_of(columns, on, default, drop, rename, len(self))
-        with shown(progress, "annotating") as call:
+        self._change_columns(changes, progress, "annotating")
+        return self
+
+    def lift(self, features: Lift, *, progress: Progress = "auto") -> Dataset:
+        """Adds lifted columns to the index, from features of the records, and returns this data
+        set.
+
+        All records are read once. Ids, counts and other columns are kept. The index is rewritten
+        and replaced, as by `annotate`.
+
+        Args:
+            features: names of features with one value per record; or {name: value for records
+                without the feature}, as for `recmap.open`.
+            progress: see `recmap.open`.
+
+        Raises:
+            FeatureError: a record lacks the feature and there is no default, or its values have
+                another type or number.
+            ValueError: there is such a column already, or the data set is a view or a
+                concatenation.
+
+        >>> ds = recmap.open("data/digits", id="id", index=folder / "lifted.rmx")
+        >>> len(ds.lift(["label"]).where("label == 3"))
+        183
+        """
+        self._check_has_index("lift columns of")
+        changes = [("lift", name, default) for name, default in lifts_of(features)]
+        self._change_columns(changes, progress, "lifting")
+        return self
+
+    def _check_has_index(self, action: str) -> None:
+        if not self._whole:
+            raise ValueError(f"a view has no index of its own: {action} the whole data set")
+
+    def _change_columns(
+        self, changes: list[tuple[Any, ...]], progress: Progress, action: str
+    ) -> None:
+        with shown(progress, action) as call:
             self._annotate(changes, call)
         self._use_handle(self._options.open_handle())
         self._columns_read = {}
-        return self
 
     def save(self, path: Path) -> None:
         """Writes which records this view has, and in which order, to a small file (NAME.rmv).

@@ -53,7 +53,7 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
         near = difflib.get_close_matches(name, self._types, 1)
         if near:
             return f"did you mean {near[0]!r}? {known}"
-        return f"{known} To add one, open the shards with lift=[{name!r}] and rebuild=True."
+        return f"{known} If the records have it, ds.lift([{name!r}]) adds it."
 
     def _read(self, index: int, kind: str) -> npt.NDArray[Any]:
         count = self._dataset._record_count()

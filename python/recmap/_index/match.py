@@ -37,7 +37,11 @@ def check_contents(dataset: Dataset, options: IndexOptions) -> None:
     defaults = dict(dataset._lifts())
     for name, default in options.lifts:
         if name not in defaults:
-            raise _stale(path, f"the index has no column {name!r}")
+            raise _stale(
+                path,
+                f"the index has no column {name!r}",
+                f"to add it, and keep all else: recmap.open({path!r}).lift([{name!r}])",
+            )
         if default is not None and default != defaults[name]:
             found = "no default" if defaults[name] is None else f"the default {defaults[name]!r}"
             raise _stale(path, f"the column {name!r} has {found}, but {default!r} is needed")

@@ -94,6 +94,15 @@ static int add_file(struct annotate_call *call, PyObject *change) {
     return call->status == RECMAP_OK;
 }
 
+static int add_lift(struct annotate_call *call, PyObject *change) {
+    const char *kind, *name, *default_value;
+    if (!PyArg_ParseTuple(change, "ssz:lift", &kind, &name, &default_value)) return 0;
+    call->progress.thread = PyEval_SaveThread();
+    call->status = recmap_annotation_lift(call->annotation, name, default_value, &call->error);
+    PyEval_RestoreThread(call->progress.thread);
+    return call->status == RECMAP_OK;
+}
+
 /* False with an exception set, or with the status of an error. */
 static int apply(struct annotate_call *call, PyObject *change) {
     const char *kind, *name, *new_name = NULL;
@@ -102,6 +111,7 @@ static int apply(struct annotate_call *call, PyObject *change) {
     if (!kind) return 0;
     if (!strcmp(kind, "rows")) return add_rows(call, change);
     if (!strcmp(kind, "file")) return add_file(call, change);
+    if (!strcmp(kind, "lift")) return add_lift(call, change);
     if (!PyArg_ParseTuple(change, "ss|s:change", &kind, &name, &new_name)) return 0;
     call->status = new_name
                        ? recmap_annotation_rename(call->annotation, name, new_name, &call->error)

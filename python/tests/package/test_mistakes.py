@@ -159,8 +159,7 @@ def test_an_epoch_without_steps(digits):
         ("", "its columns are @length, label."),
         (
             "score",
-            "its columns are @length, label. To add one, open the shards with lift=['score'] and "
-            "rebuild=True.",
+            "its columns are @length, label. If the records have it, ds.lift(['score']) adds it.",
         ),
     ],
 )
