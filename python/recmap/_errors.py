@@ -12,6 +12,7 @@ __all__ = [
     "CancelledError",
     "CorruptIndexError",
     "CorruptRecordError",
+    "CorruptStateError",
     "Error",
     "FeatureError",
     "FileMissingError",
@@ -88,7 +89,11 @@ class CorruptRecordError(Error, ValueError):
 
 
 class CorruptIndexError(Error, ValueError):
-    """An index or a saved state is damaged."""
+    """An index is damaged."""
+
+
+class CorruptStateError(CorruptIndexError):
+    """A saved state is damaged, or is not a state."""
 
 
 class StaleIndexError(Error, ValueError):
@@ -284,6 +289,8 @@ def exception_of_status(
     """The exception for a failed call of the C library."""
     if status == "IO" or error_number == errno.ENOENT:  # also if a name matches nothing
         kind = _BY_ERRNO.get(error_number, StorageError)
+    elif status == "CORRUPT_STATE":
+        kind = CorruptStateError
     elif status == "CORRUPT":
         kind = CorruptIndexError if record is None else CorruptRecordError
     else:

@@ -31,6 +31,7 @@ class ObjectServer(ThreadingHTTPServer):
         self.folder = Path(folder)
         self.requests = []
         self.faults = []
+        self._files = {}  # path: (version, bytes, ETag)
         self.signature = None  # the query that objects need; None: they need no query
         self.lock = threading.Lock()
         self.url = f"http://127.0.0.1:{self.server_port}"
@@ -46,6 +47,15 @@ class ObjectServer(ThreadingHTTPServer):
     def options(self, **more):
         """Storage options to reach the server as S3."""
         return {"endpoint": self.url, "anonymous": True, "timeout": 20, **more}
+
+    def read_file(self, path):
+        """The bytes and the ETag of a file, which is read only when it has changed."""
+        now = path.stat()
+        version = now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns
+        if self._files.get(path, (None,))[0] != version:
+            data = path.read_bytes()
+            self._files[path] = version, data, etag_of(data)
+        return self._files[path][1:]
 
     def ranges(self):
         """The headers Range of all requests for objects."""
@@ -96,13 +106,16 @@ class Handler(BaseHTTPRequestHandler):
 
     def read_object(self):
         path = self.server.folder / unquote(urlsplit(self.path).path).lstrip("/")
-        return path.read_bytes() if path.is_file() else None
+        return self.server.read_file(path)[0] if path.is_file() else None
 
     def send_object(self, *, data=None, etag=None):
-        data = self.read_object() if data is None else data
         if data is None:
-            self.fail(404, "NoSuchKey")
-            return
+            path = self.server.folder / unquote(urlsplit(self.path).path).lstrip("/")
+            if not path.is_file():
+                self.fail(404, "NoSuchKey")
+                return
+            data, found = self.server.read_file(path)
+            etag = etag or found
         tag = etag or etag_of(data)
         if self.headers["If-Match"] not in (None, tag):
             self.fail(412, "PreconditionFailed")

@@ -210,18 +210,19 @@ recmap_status recmap_dataset_read_float(float *values, recmap_dataset *dataset, 
 recmap_status recmap_dataset_read_bytes(recmap_value *values, recmap_dataset *dataset,
                                         size_t column_index, uint64_t first, size_t count,
                                         recmap_error *error) {
-    recmap_status status =
-        check_read(dataset, column_index, RECMAP_TYPE_BYTES, first, count, error);
+    RETURN_IF_FAILED(check_read(dataset, column_index, RECMAP_TYPE_BYTES, first, count, error));
     struct part_cursor parts = part_cursor_init(dataset, first, count);
     if (dataset->part_count) {
-        while (status == RECMAP_OK && next_part(&parts))
-            status = recmap_dataset_read_bytes(values + parts.done, parts.part->dataset,
-                                               parts.part->columns[column_index], parts.first,
-                                               parts.count, error);
-        return status;
+        while (next_part(&parts))
+            RETURN_IF_FAILED(recmap_dataset_read_bytes(values + parts.done, parts.part->dataset,
+                                                       parts.part->columns[column_index],
+                                                       parts.first, parts.count, error));
+        return RECMAP_OK;
     }
     struct column_cursor cursor = {.dataset = dataset, .column = column_index - 1, .next = first};
-    for (size_t i = 0; status == RECMAP_OK && i < count; i++)
-        status = next_value(&values[i], &cursor, error);
-    return status;
+    for (size_t i = 0; i < count; i++) {
+        RETURN_IF_FAILED(next_value(&values[i], &cursor, error));
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), sizeof *values, error));
+    }
+    return RECMAP_OK;
 }

@@ -81,7 +81,7 @@ static recmap_status end_turn(const struct visit *visit, int64_t expires_s,
     int64_t now = clock_unix_s();
     process_lock();
     renewal->fetching_process = 0;
-    if (status == RECMAP_OK && expires_s) {
+    if (status == RECMAP_OK && expires_s != RENEWAL_NONE) {
         renewal->is_managed = true;
         renewal->expires_s = expires_s;
         renewal->renew_at_s = find_renewal(now, expires_s);
@@ -99,7 +99,7 @@ static recmap_status end_turn(const struct visit *visit, int64_t expires_s,
 
 static recmap_status run_turn(const struct visit *visit, recmap_error *error) {
     recmap_error failure = RECMAP_ERROR_INIT;
-    int64_t expires_s = 0;
+    int64_t expires_s = RENEWAL_NONE;
     failure.status = visit->kind->fetch(&expires_s, visit->storage, &failure);
     recmap_status status = end_turn(visit, expires_s, &failure);
     if (status != RECMAP_OK && error) *error = failure;

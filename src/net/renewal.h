@@ -8,6 +8,9 @@
 
 #include <recmap/storage.h>
 
+/* The expiry of a credential that no service issued. */
+#define RENEWAL_NONE INT64_MIN
+
 /* One credential of a storage. Guarded by the process lock. */
 struct renewal {
     bool is_managed;    /* the storage has a credential that was fetched */
@@ -23,8 +26,9 @@ struct renewal_kind {
     /* Whether the storage uses this credential. The process lock is held. */
     bool (*is_used)(const recmap_storage *storage);
 
-    /* Fetches the credential and puts it into the storage. `*expires_s` stays 0 if the platform has
-     * no service that issues one, which is not an error. */
+    /* Fetches the credential and puts it into the storage. `*expires_s` stays RENEWAL_NONE if the
+     * platform has no service that issues one, or if the storage got another credential meanwhile;
+     * both are not errors. */
     recmap_status (*fetch)(int64_t *expires_s, recmap_storage *storage, recmap_error *error);
 
     /* Removes a credential that has expired from the storage. The process lock is held. */

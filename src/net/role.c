@@ -317,9 +317,10 @@ static bool is_used(const recmap_storage *storage) {
 
 static recmap_status set_credentials(int64_t *expires_s, recmap_storage *storage,
                                      const struct role_credentials *credentials,
-                                     recmap_error *error) {
-    RETURN_IF_FAILED(storage_set_role(storage, credentials, error));
-    *expires_s = credentials->expires_s;
+                                     uint64_t key_version, recmap_error *error) {
+    bool is_set;
+    RETURN_IF_FAILED(storage_set_role(&is_set, storage, credentials, key_version, error));
+    if (is_set) *expires_s = credentials->expires_s;
     return RECMAP_OK;
 }
 
@@ -328,12 +329,13 @@ static recmap_status fetch_credentials(int64_t *expires_s, recmap_storage *stora
     struct storage_options options;
     struct fetch *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
+    uint64_t key_version = storage_key_version(storage);
     recmap_status status = storage_copy_options(&options, storage, error);
     if (status == RECMAP_OK) {
         fresh->options = &options;
         status = fetch(fresh, error);
         if (status == RECMAP_OK && !fresh->is_absent)
-            status = set_credentials(expires_s, storage, &fresh->credentials, error);
+            status = set_credentials(expires_s, storage, &fresh->credentials, key_version, error);
         storage_options_deinit(&options);
     }
     explicit_bzero(fresh, sizeof *fresh);

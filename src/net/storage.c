@@ -139,8 +139,16 @@ static void swap_keys(recmap_storage *storage, struct storage_options *fresh) {
     storage_options_swap(&storage->options, fresh, OPTION_TOKEN);
 }
 
+uint64_t storage_key_version(recmap_storage *storage) {
+    process_lock();
+    uint64_t version = storage->key_version;
+    process_unlock();
+    return version;
+}
+
 /* Like those in the environment, such keys are for S3 only. */
-recmap_status storage_set_role(recmap_storage *storage, const struct role_credentials *role,
+recmap_status storage_set_role(bool *is_set, recmap_storage *storage,
+                               const struct role_credentials *role, uint64_t key_version,
                                recmap_error *error) {
     struct storage_options fresh = {0};
     const recmap_credentials credentials = {
@@ -149,7 +157,8 @@ recmap_status storage_set_role(recmap_storage *storage, const struct role_creden
     for (int i = 0; i < OPTION_COUNT; i++) fresh.is_explicit[i] = false;
     if (status == RECMAP_OK) {
         process_lock();
-        swap_keys(storage, &fresh);
+        *is_set = storage->key_version == key_version;
+        if (*is_set) swap_keys(storage, &fresh);
         process_unlock();
     }
     storage_options_deinit(&fresh);
@@ -189,6 +198,7 @@ recmap_status recmap_storage_renew(recmap_storage *storage, const recmap_credent
         if (credentials->key || credentials->secret || credentials->token) {
             swap_keys(storage, &fresh);
             storage->role.is_managed = false;
+            storage->key_version++;
         }
         if (credentials->sas) storage_options_swap(&storage->options, &fresh, OPTION_SAS);
         if (credentials->delegation)

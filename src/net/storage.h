@@ -23,6 +23,7 @@ struct recmap_storage {
     /* Guarded by the process lock. */
     struct signed_urls urls;
     bool is_complete;      /* the environment was read */
+    uint64_t key_version;  /* changes when recmap_storage_renew replaces the keys */
     struct renewal role;   /* see role.h */
     struct renewal google; /* see google_token.h */
     struct request_window window;
@@ -44,8 +45,14 @@ recmap_status storage_retain(recmap_storage **reference, recmap_storage *storage
 recmap_status storage_copy_options(struct storage_options *copy, recmap_storage *storage,
                                    recmap_error *error);
 
-/* Replaces the keys by credentials of a role. Errors: INVALID, NO_MEMORY. */
-recmap_status storage_set_role(recmap_storage *storage, const struct role_credentials *role,
+/* How often recmap_storage_renew has replaced the keys. */
+uint64_t storage_key_version(recmap_storage *storage);
+
+/* Replaces the keys by credentials of a role that were fetched since storage_key_version returned
+ * `key_version`. If the caller has set other keys since then, those stay, and `*is_set` is false.
+ * Errors: INVALID, NO_MEMORY. */
+recmap_status storage_set_role(bool *is_set, recmap_storage *storage,
+                               const struct role_credentials *role, uint64_t key_version,
                                recmap_error *error);
 
 /* Removes the credentials of a role. The process lock is held. */

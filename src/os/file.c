@@ -43,8 +43,10 @@ static recmap_status require_regular(int fd, const char *path, recmap_error *err
     if (S_ISREG(st.st_mode)) return RECMAP_OK;
     fail(error, RECMAP_IO, "is %s, not a regular file", kind_of(st.st_mode));
     fail_file(error, path);
-    if (S_ISDIR(st.st_mode)) fail_advise(error, "name a file in it, such as its index (NAME.rmx)");
-    else fail_advise(error, "name a regular file");
+    fail_advise(error, S_ISDIR(st.st_mode)
+                           ? "name a file in it, such as its index (NAME.rmx); if it has none "
+                             "yet, index the folder first"
+                           : "name a regular file");
     return RECMAP_IO;
 }
 

@@ -153,6 +153,39 @@ static recmap_status list_files(struct path_list *list, const char *folder,
     return list_folder(expansion->left_out, folder, is_left_out, error);
 }
 
+/* Names one of the files whose names keep them from being shards, apart from hidden ones. */
+static recmap_status fail_without_shards(const char *name, const struct path_list *left_out,
+                                         size_t first_left_out, recmap_error *error) {
+    char what[sizeof error->message];
+    const char *first = NULL;
+    size_t count = 0;
+    for (size_t i = first_left_out; i < left_out->count; i++) {
+        const char *file = path_name(left_out->paths[i]);
+        if (file[0] == '.') continue;
+        if (!first || strcmp(file, first) < 0) first = file;
+        count++;
+    }
+    if (!first) {
+        fail_name(error, name, "the folder contains no shards", "");
+        fail_advise(error,
+                    "hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and subfolders "
+                    "are ignored; '%.200s/**' names the files of all subfolders",
+                    name);
+        return RECMAP_INVALID;
+    }
+    snprintf(what, sizeof what,
+             "the folder contains no shards: the names of its %zu file%s, such as %.200s, are not "
+             "those of shards",
+             count, count == 1 ? "" : "s", first);
+    fail_name(error, name, what, "");
+    fail_advise(
+        error,
+        "hidden files, _*, *.idx, *.json, *.crc and temporary files are ignored; '%.200s/*' "
+        "takes all files, and '%.200s/**' also those of subfolders",
+        name, name);
+    return RECMAP_INVALID;
+}
+
 static recmap_status add_folder(struct path_list *list, const char *name,
                                 struct list_expansion *expansion, recmap_error *error) {
     char *folder = strdup(name);
@@ -162,14 +195,8 @@ static recmap_status add_folder(struct path_list *list, const char *name,
     recmap_status status = list_files(list, folder, expansion, error);
     free(folder);
     RETURN_IF_FAILED(status);
-    if (list->count == first) {
-        fail_name(error, name, "the folder contains no shards", "");
-        fail_advise(error,
-                    "hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and subfolders "
-                    "are ignored; '%.200s/**' names the files of all subfolders",
-                    name);
-        return RECMAP_INVALID;
-    }
+    if (list->count == first)
+        return fail_without_shards(name, expansion->left_out, first_left_out, error);
     RETURN_IF_FAILED(path_list_sort(list, first, compare_paths, error));
     return path_list_sort(expansion->left_out, first_left_out, compare_paths, error);
 }

@@ -6,7 +6,7 @@ import json
 import operator
 import os
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -20,6 +20,7 @@ from .._options.options import ConcatOptions, Lift, OpenOptions, Path, lifts_of,
 from .annotate import Key, changes_of
 from .described import Described
 from .records import Records
+from .selectable import Selectable
 from .selection import Selection
 from .view import verify_records
 
@@ -253,3 +254,14 @@ def _reopen(
             advice="Pickle the data set again after indexing it again.",
         )
     return dataset if selection is None else dataset._select(Selection(*selection))
+
+
+def _rename_methods() -> None:
+    """Lets errors of calls name `Dataset.gather` and so on, not the classes it is composed of."""
+    for base in (Selectable, Records, Described):
+        for name, member in vars(base).items():
+            if isinstance(member, FunctionType):
+                member.__qualname__ = f"Dataset.{name}"
+
+
+_rename_methods()

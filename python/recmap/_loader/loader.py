@@ -461,8 +461,8 @@ class Loader(Closing, Generic[Batch]):
 
         Raises:
             StateMismatchError: the state belongs to another data set or order.
-            CorruptIndexError, ValueError: the state was changed, or is not a state; or the order
-                has no such position.
+            CorruptStateError: the state was changed, or is not a state.
+            ValueError: the order has no such position.
         """
         if not isinstance(state, Mapping):
             kind = type(state).__name__

@@ -134,6 +134,7 @@ class Order:
         One record number gives an int, several give an int64 array.
 
         Raises:
+            IndexError: a number is not that of a record of the order.
             KeyError: a record is not in the epoch.
             ValueError: a record is in the epoch more than once, or the order draws with
                 replacement.
@@ -147,6 +148,12 @@ class Order:
         numbers = as_integers(number, "numbers of records")
         if numbers.size and int(numbers.min()) < 0:
             raise OutOfRangeError(f"record {int(numbers.min())} is out of range: it is negative")
+        limit = self._order.number_limit()
+        if numbers.size and int(numbers.max()) >= limit:
+            raise OutOfRangeError(
+                f"record {int(numbers.max())} is out of range: the order has only numbers below "
+                f"{limit}"
+            )
         positions = np.empty(numbers.size, np.int64)
         self._order.position_of(positions, epoch, np.ascontiguousarray(numbers, dtype=np.uint64))
         return positions

@@ -29,16 +29,15 @@ static PyObject *number_of(uint64_t number, uint64_t absent) {
     return PyLong_FromUnsignedLongLong(number);
 }
 
-static PyObject *exception_of(const recmap_error *error) {
+static PyObject *exception_of(const char *status, const recmap_error *error) {
     PyObject *message = text_of(error->message), *advice = text_of(error->advice);
     PyObject *path = path_of(error->path);
     PyObject *record = number_of(error->record, RECMAP_NO_RECORD);
     PyObject *offset = number_of(error->offset, RECMAP_NO_OFFSET);
     PyObject *exception = NULL;
     if (message && advice && path && record && offset)
-        exception = PyObject_CallFunction(exception_of_status, "sOOOOOi",
-                                          recmap_status_name(error->status), message, path, record,
-                                          offset, advice, error->system_errno);
+        exception = PyObject_CallFunction(exception_of_status, "sOOOOOi", status, message, path,
+                                          record, offset, advice, error->system_errno);
     Py_XDECREF(message);
     Py_XDECREF(advice);
     Py_XDECREF(path);
@@ -47,13 +46,21 @@ static PyObject *exception_of(const recmap_error *error) {
     return exception;
 }
 
-PyObject *raise_error(const recmap_error *error) {
+static PyObject *raise_as(const char *status, const recmap_error *error) {
     if (PyErr_Occurred()) return NULL;
-    PyObject *exception = exception_of(error);
+    PyObject *exception = exception_of(status, error);
     if (!exception) return NULL;
     PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
     Py_DECREF(exception);
     return NULL;
+}
+
+PyObject *raise_error(const recmap_error *error) {
+    return raise_as(recmap_status_name(error->status), error);
+}
+
+PyObject *raise_state_error(const recmap_error *error) {
+    return error->status == RECMAP_CORRUPT ? raise_as("CORRUPT_STATE", error) : raise_error(error);
 }
 
 int raise_error_int(const recmap_error *error) {

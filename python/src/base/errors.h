@@ -14,7 +14,10 @@ int errors_load(void);
  * already set, by a callback that then cancelled the operation. */
 PyObject *raise_error(const recmap_error *error);
 
-/* The same for functions that return -1. */
+/* The same for an error of a saved state, instead of an index or a record. */
+PyObject *raise_state_error(const recmap_error *error);
+
+/* raise_error for functions that return -1. */
 int raise_error_int(const recmap_error *error);
 
 #endif

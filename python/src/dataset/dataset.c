@@ -111,7 +111,11 @@ static PyObject *use_handle(PyObject *object, PyObject *handle) {
 
 static PyObject *get_closed(PyObject *object, void *unused) {
     (void)unused;
-    return PyBool_FromLong(!((struct dataset_object *)object)->handle);
+    int is_closed;
+    Py_BEGIN_CRITICAL_SECTION(object);
+    is_closed = !((struct dataset_object *)object)->handle;
+    Py_END_CRITICAL_SECTION();
+    return PyBool_FromLong(is_closed);
 }
 
 /* (first, count, step, numbers or None) */

@@ -93,13 +93,17 @@ PyObject *dataset_read_numbers(PyObject *object, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
+/* Handlers of signals run after each PIECE values, and may raise. */
 static PyObject *list_of_bytes(const recmap_value *values, size_t count) {
+    enum { PIECE = 1 << 16 };
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; list && i < count; i++) {
         PyObject *value = PyBytes_FromStringAndSize((const char *)values[i].as.bytes.data,
                                                     (Py_ssize_t)values[i].as.bytes.size);
-        if (!value) Py_CLEAR(list);
-        else PyList_SetItem(list, (Py_ssize_t)i, value);
+        if (!value || (i % PIECE == 0 && PyErr_CheckSignals() < 0)) {
+            Py_XDECREF(value);
+            Py_CLEAR(list);
+        } else PyList_SetItem(list, (Py_ssize_t)i, value);
     }
     return list;
 }
@@ -117,11 +121,11 @@ PyObject *dataset_read_bytes(PyObject *object, PyObject *arguments) {
         return NULL;
     }
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status =
+    struct signal_check check;
+    signals_start(&check);
+    recmap_status status =
         recmap_dataset_read_bytes(values, handle->dataset, column, first, (size_t)count, &error);
-    Py_END_ALLOW_THREADS
+    signals_stop(&check);
     PyObject *list = status == RECMAP_OK ? list_of_bytes(values, (size_t)count)
                                          : raise_error(&error);
     handle_release(handle);

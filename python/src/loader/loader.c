@@ -357,10 +357,11 @@ static PyObject *load(PyObject *object, PyObject *arguments) {
     recmap_state *state = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_state_from_json(&state, text, (size_t)size, &error);
+    if (status != RECMAP_OK) return raise_state_error(&error);
     struct move move;
     begin_move(&move, self);
     Py_BEGIN_ALLOW_THREADS
-    if (status == RECMAP_OK) status = load_state(self->loader, state, (enum load_rule)rule, &error);
+    status = load_state(self->loader, state, (enum load_rule)rule, &error);
     Py_END_ALLOW_THREADS
     recmap_state_destroy(state);
     if (end_move(self, &move, status, &error) < 0) return NULL;

@@ -189,10 +189,8 @@ static PyObject *mixture(PyObject *unused, PyObject *arguments) {
     int is_last;
     if (!PyArg_ParseTuple(arguments, "O!O&O&iO&:mixture", &PyList_Type, &given.sources, take_array,
                           &given.positions, take_array, &given.weights, &is_last, take_uint64,
-                          &given.options.length)) {
-        array_release(&given.positions);
+                          &given.options.length))
         return NULL;
-    }
     given.options.stop = is_last ? RECMAP_STOP_LAST : RECMAP_STOP_FIRST;
     PyObject *result = blend_checked(&given);
     array_release(&given.positions);

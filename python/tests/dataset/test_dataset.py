@@ -390,3 +390,9 @@ def test_a_number_of_threads_must_be_a_number(digits):
         digits.gather([0], threads="2")
     with pytest.raises((ValueError, OverflowError)):
         digits.gather([0], threads=-1)
+
+
+def test_errors_of_calls_name_the_data_set(digits):
+    for call in digits.gather, digits.find, digits.select, digits.where:
+        with pytest.raises(TypeError, match=rf"^Dataset\.{call.__name__}\(\) missing"):
+            call()

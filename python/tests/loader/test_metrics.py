@@ -120,8 +120,11 @@ def test_a_live_picture_in_a_notebook(digits, monkeypatch):
 
 
 def wait_for_more(drawn, count):
-    while len(drawn) == count:
+    for _ in range(30_000):
+        if len(drawn) != count:
+            return
         threading.Event().wait(0.001)
+    raise AssertionError(f"nothing was drawn after {count} lines")
 
 
 def test_a_live_line_on_a_terminal(digits, monkeypatch, capsys):

@@ -4,11 +4,13 @@ import contextlib
 import json
 import pickle
 import threading
+from array import array as array_of
 from pathlib import Path
 
 import numpy as np
 import pytest
 import recmap
+from recmap import _recmap
 
 LABELS = np.arange(1000) % 7
 
@@ -95,7 +97,7 @@ def test_position_of_is_the_inverse():
         assert (order.position_of(2, numbers) == np.arange(1000)).all()
         assert order.position_of(2, int(numbers[7])) == 7
         for wrong in (1000, [3, 1000]):
-            with pytest.raises(KeyError, match=r"record 1000 is out of range: .* below 1000"):
+            with pytest.raises(IndexError, match=r"record 1000 is out of range: .* below 1000"):
                 order.position_of(2, wrong)
     with pytest.raises(ValueError):
         recmap.WithReplacement(10).position_of(0, 3)
@@ -172,3 +174,22 @@ def test_labels_and_bounds_beyond_64_bits():
         recmap.Bucketed([1, 2, 3], [2**63], batch_size=2)
     with pytest.raises(ValueError, match="weights do not fit"):
         recmap.Weighted([10**400, 1])
+
+
+def test_arrays_are_released_if_a_later_argument_is_wrong():
+    array = array_of("Q", range(10))
+    order = _recmap.Order.sequential(10)
+    calls = [
+        lambda: order.at(array, "wrong", array),
+        lambda: order.at(array, 1, "wrong"),
+        lambda: order.position_of(array, 1, "wrong"),
+        lambda: _recmap.Order.weighted(array, 1, "wrong"),
+        lambda: _recmap.Order.grouped(array, 1, "wrong"),
+        lambda: _recmap.Order.bucketed(array, array, 1, 2, "wrong"),
+        lambda: _recmap.Order.mixture([order], array, array, 0, "wrong"),
+        lambda: _recmap.Order.mixture([order], array, "wrong", 0, 0),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError):
+            call()
+        array.append(0)  # refused while a buffer of it is exported

@@ -83,7 +83,7 @@ def test_states_are_small_and_earlier_ones_load(digits, order, members, checksum
         described = order.describe().replace('"counts"', members + '"counts"')
         loader.load_state_dict({**state, "order": described, "checksum": checksum})
         assert (loader.epoch, loader.position) == (1, 100) and loader.state_dict() == state
-        with pytest.raises(recmap.CorruptIndexError, match="checksum"):
+        with pytest.raises(recmap.CorruptStateError, match="checksum"):
             loader.load_state_dict({**state, "order": described})
         assert '"rows"' in described and '"rows"' not in state["order"]
 

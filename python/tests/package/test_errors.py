@@ -192,6 +192,8 @@ def test_record_out_of_range(digits):
         lambda: order.at(0, range(6)),
         lambda: order.select([-1]),
         lambda: order.position_of(0, -1),
+        lambda: order.position_of(0, 5),
+        lambda: order.position_of(0, [1, 1 << 40]),
     ]
     for number, call in enumerate(tries):
         with pytest.raises(IndexError) as raised:

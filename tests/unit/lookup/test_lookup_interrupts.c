@@ -1,5 +1,5 @@
-/* Each phase of a search for many ids asks the thread's interrupt, and can be stopped by it. The
- * tests run on one core, so that the number of questions is known. */
+/* Each phase of a search for many ids, and reading a column of texts, asks the thread's interrupt,
+ * and can be stopped by it. The tests run on one core, so that the number of questions is known. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <setjmp.h>
@@ -40,26 +40,24 @@ static int answer(void *context) {
 
 struct search {
     recmap_dataset *dataset;
-    recmap_value *ids;
+    recmap_value *ids, *texts;
     uint64_t *numbers, *hashes;
     int64_t *positions; /* as many as numbers */
 };
 
 typedef recmap_status (*call_fn)(struct search *search);
 
-/* The payload is the id. */
+/* The payload is the id, and the value of the column. */
 static recmap_status extract(void *context, const recmap_record *record, recmap_value *id,
                              recmap_value *columns, size_t column_count, char *message,
                              size_t message_capacity) {
     (void)context;
-    (void)columns;
-    (void)column_count;
     (void)message;
     (void)message_capacity;
-    if (!id) return RECMAP_OK;
-    id->type = RECMAP_TYPE_BYTES;
-    id->as.bytes.data = record->data;
-    id->as.bytes.size = record->size;
+    const recmap_value payload = {.type = RECMAP_TYPE_BYTES,
+                                  .as.bytes = {record->data, record->size}};
+    if (id) *id = payload;
+    for (size_t i = 0; i < column_count; i++) columns[i] = payload;
     return RECMAP_OK;
 }
 
@@ -71,7 +69,10 @@ static recmap_dataset *open_set(void) {
         char text[TEXT_SIZE];
         oracle_add_record(&shard, text, (size_t)snprintf(text, sizeof text, "%d", i));
     }
+    const recmap_lift lift = {"text", NULL};
     options.id_feature = "id";
+    options.lifts = &lift;
+    options.lift_count = 1;
     options.extract = opening.extract = extract;
     index_bytes("set.rmx", &options, "shard", &shard);
     buffer_deinit(&shard);
@@ -81,6 +82,7 @@ static recmap_dataset *open_set(void) {
 static struct search search_create(void) {
     struct search search = {.dataset = open_set()};
     search.ids = must_realloc(NULL, IDS * sizeof *search.ids);
+    search.texts = must_realloc(NULL, RECORDS * sizeof *search.texts);
     search.numbers = must_realloc(NULL, RECORDS * sizeof *search.numbers);
     search.hashes = must_realloc(NULL, RECORDS * sizeof *search.hashes);
     search.positions = must_realloc(NULL, RECORDS * sizeof *search.positions);
@@ -91,6 +93,7 @@ static struct search search_create(void) {
 static void search_destroy(struct search *search) {
     recmap_dataset_close(search->dataset);
     free(search->ids);
+    free(search->texts);
     free(search->numbers);
     free(search->hashes);
     free(search->positions);
@@ -104,6 +107,10 @@ static recmap_status find_ids(struct search *search) {
 static recmap_status match_records(struct search *search) {
     return recmap_dataset_match(search->positions, search->dataset, search->dataset,
                                 search->numbers, RECORDS, NULL, NULL, NULL);
+}
+
+static recmap_status read_texts(struct search *search) {
+    return recmap_dataset_read_bytes(search->texts, search->dataset, 1, 0, RECORDS, NULL);
 }
 
 static recmap_status read_hashes(struct search *search) {
@@ -161,6 +168,13 @@ static void test_hashes(void **state) {
     search_destroy(&search);
 }
 
+static void test_texts(void **state) {
+    (void)state;
+    struct search search = search_create();
+    assert_true(stop_at_each_question(read_texts, &search) >= 1);
+    search_destroy(&search);
+}
+
 static int use_one_core(void **state) {
     cpu_set_t set;
     (void)state;
@@ -172,10 +186,7 @@ static int use_one_core(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(unknown_ids),
-        TEST(compared_ids),
-        TEST(ids_of_records),
-        TEST(hashes),
+        TEST(unknown_ids), TEST(compared_ids), TEST(ids_of_records), TEST(hashes), TEST(texts),
     };
     return cmocka_run_group_tests(tests, use_one_core, NULL);
 }

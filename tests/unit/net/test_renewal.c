@@ -56,6 +56,7 @@ static const struct renewal_kind kind = {is_used, fetch, clear};
 static int reset(void **state) {
     (void)state;
     memset(&service, 0, sizeof service);
+    service.expires_s = RENEWAL_NONE;
     has_asked = false;
     return 0;
 }
@@ -95,6 +96,17 @@ static void test_one_thread_fetches_for_all(void **state) {
     assert_true(renewal.is_managed);
     assert_int_equal(renewal.expires_s, service.expires_s);
     assert_true(renewal.renew_at_s < renewal.expires_s);
+}
+
+/* An expiry in 1970 is a mistake of the service, but not the absence of one. */
+static void test_a_credential_that_expired_at_zero(void **state) {
+    (void)state;
+    struct renewal renewal = {0};
+    service.expires_s = 0;
+    assert_int_equal(renewal_prepare(&renewal, &kind, NULL, NULL), RECMAP_OK);
+    assert_true(renewal.is_managed);
+    assert_int_equal(renewal.expires_s, 0);
+    assert_in_range(renewal.renew_at_s - clock_unix_s(), 0, 1);
 }
 
 static void test_threads_that_waited_fail_with_the_same_error(void **state) {
@@ -180,6 +192,7 @@ static void test_a_child_fetches_itself(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_one_thread_fetches_for_all, reset),
+        cmocka_unit_test_setup(test_a_credential_that_expired_at_zero, reset),
         cmocka_unit_test_setup(test_threads_that_waited_fail_with_the_same_error, reset),
         cmocka_unit_test_setup(test_later_calls_try_again, reset),
         cmocka_unit_test_setup(test_an_interrupted_fetch_is_not_an_error_of_the_others, reset),
