@@ -90,8 +90,8 @@ static recmap_status write_deflated(struct shard_output *output, const struct de
     return RECMAP_OK;
 }
 
-/* The threads live only as long as the buffer is deflated, so a writer that waits for records has
- * none, and a fork between two records loses none. */
+/* Helpers work for a writer only while its buffer is deflated, so a fork between two records loses
+ * nothing of it. */
 static recmap_status deflate_buffer(struct shard_output *output, recmap_error *error) {
     struct deflating deflating = {.data = output->buffer, .size = output->buffered};
     deflating.block_count = (unsigned)((output->buffered - 1) / DEFLATE_BLOCK_SIZE + 1);
