@@ -4,11 +4,8 @@
 #include "base/error.h"
 #include "format/tfrecord.h"
 
-enum {
-    WINDOW_SIZE = 16 << 20,
-    /* With this many bytes present, a bad length is known to be damage. */
-    CERTAIN_SIZE = 64,
-};
+/* With this many bytes present, a bad length is known to be damage. */
+enum { CERTAIN_SIZE = 64 };
 
 /* Moves the cursor past the file's header. False if the file is too short for header and footer. */
 static bool skip_header(struct scan_cursor *cursor, const struct framing *framing,
@@ -39,43 +36,40 @@ static uint64_t end_of_frame(const struct framing *framing, const struct read_wi
 }
 
 /* Scans the frames in a window that begins at the cursor. The window is extended if the first frame
- * does not fit. The cursor stays where it is if that frame is bad, or if no frame follows: then
- * `is_at_end` becomes true. */
-static recmap_status scan_window(bool *is_at_end, const struct remote_scan *scan,
+ * does not fit. If that frame is bad, the cursor stays where it is. */
+static recmap_status scan_window(enum remote_verdict *verdict, const struct remote_scan *scan,
                                  struct scan_findings *findings, struct scan_cursor *cursor,
-                                 uint64_t end, recmap_error *error) {
+                                 uint64_t last, recmap_error *error) {
     const struct framing *framing = scan->scanner->framing;
     struct read_window *window = scan->window;
-    uint64_t begin = cursor->position, size = scan->window_size ? scan->window_size : WINDOW_SIZE;
-    uint64_t last = scan_end_of_records(scan->scanner, scan->source->stat.size);
-    for (uint64_t wanted = begin + size; wanted;) {
+    uint64_t begin = cursor->position;
+    *verdict = REMOTE_BAD;
+    for (uint64_t wanted = begin + scan->window_size; wanted;) {
         if (min_u64(wanted, last) - begin > READ_WINDOW_MAX) return RECMAP_OK;
         RETURN_IF_FAILED(read_window_fill(window, scan->source, min_u64(wanted, last), error));
         uint64_t window_end = window->origin + window->size;
         struct shard_part part = {window->data, window->size, begin, window_end == last};
-        enum frame_verdict verdict = scan_good(scan->scanner, findings, cursor, &part, end);
-        if (cursor->position > begin || findings->status != RECMAP_OK) return RECMAP_OK;
-        *is_at_end = part.is_last && verdict == FRAME_AT_END;
-        wanted = end_of_frame(framing, window, verdict, last);
+        enum frame_verdict frame = scan_good(scan->scanner, findings, cursor, &part, last);
+        bool is_at_end = cursor->position == last || (part.is_last && frame == FRAME_AT_END);
+        if (is_at_end || findings->status != RECMAP_OK) *verdict = REMOTE_END;
+        else if (cursor->position > begin) *verdict = REMOTE_MORE;
+        if (*verdict != REMOTE_BAD) return RECMAP_OK;
+        wanted = end_of_frame(framing, window, frame, last);
     }
     return RECMAP_OK;
 }
 
-recmap_status remote_scan_frames(bool *is_good, const struct remote_scan *scan,
+recmap_status remote_scan_window(enum remote_verdict *verdict, const struct remote_scan *scan,
                                  struct scan_findings *findings, struct scan_cursor *cursor,
-                                 uint64_t end, recmap_error *error) {
-    uint64_t last = scan_end_of_records(scan->scanner, scan->source->stat.size);
-    bool was_repeated = false, is_at_end = false;
-    *is_good = skip_header(cursor, scan->scanner->framing, scan->source->stat.size);
-    end = min_u64(end, last);
-    while (*is_good && !is_at_end && cursor->position < end && findings->status == RECMAP_OK) {
-        uint64_t begin = cursor->position;
-        read_window_move(scan->window, begin);
-        RETURN_IF_FAILED(scan_window(&is_at_end, scan, findings, cursor, end, error));
-        bool is_stuck = cursor->position == begin && !is_at_end && findings->status == RECMAP_OK;
-        *is_good = !is_stuck || !was_repeated;
-        if (is_stuck) read_window_clear(scan->window, begin);
-        was_repeated = is_stuck;
-    }
-    return RECMAP_OK;
+                                 recmap_error *error) {
+    uint64_t size = scan->source->stat.size, last = scan_end_of_records(scan->scanner, size);
+    *verdict = REMOTE_BAD;
+    if (!skip_header(cursor, scan->scanner->framing, size)) return RECMAP_OK;
+    *verdict = REMOTE_END;
+    if (cursor->position >= last) return RECMAP_OK;
+    read_window_move(scan->window, cursor->position);
+    RETURN_IF_FAILED(scan_window(verdict, scan, findings, cursor, last, error));
+    if (*verdict != REMOTE_BAD) return RECMAP_OK;
+    read_window_clear(scan->window, cursor->position);
+    return scan_window(verdict, scan, findings, cursor, last, error);
 }

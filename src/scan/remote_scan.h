@@ -14,15 +14,20 @@ struct remote_scan {
     const struct scanner *scanner;
     struct source *source;
     struct read_window *window;
-    uint64_t window_size; /* bytes that are requested together; 0: the default */
+    uint64_t window_size; /* bytes that are requested together */
 };
 
-/* Scans the frames that begin in the shard's bytes from the cursor to `end`, and adds them to
- * `findings`. Bytes of a bad frame are requested once more, because they may have changed on the
- * way. If it is still bad, or too large for the window, `is_good` becomes false; the cursor is then
- * at that frame, and the findings are those before it. The status is that of the requests. */
-recmap_status remote_scan_frames(bool *is_good, const struct remote_scan *scan,
+enum remote_verdict {
+    REMOTE_MORE, /* frames were added, and others may follow */
+    REMOTE_END,  /* no frame follows */
+    REMOTE_BAD,  /* the frame at the cursor is bad, or too large for the window */
+};
+
+/* Scans the frames in the window that begins at the cursor, and adds them to `findings`. Bytes of a
+ * bad frame are requested once more, because they may have changed on the way. The status is that
+ * of the requests. */
+recmap_status remote_scan_window(enum remote_verdict *verdict, const struct remote_scan *scan,
                                  struct scan_findings *findings, struct scan_cursor *cursor,
-                                 uint64_t end, recmap_error *error);
+                                 recmap_error *error);
 
 #endif

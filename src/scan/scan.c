@@ -141,22 +141,24 @@ static recmap_status copy_status(const struct scan *scan, const struct scan_shar
     return shard->status;
 }
 
-/* Scans a segment from where the previous one ended. Of a remote shard, the good frames that have
- * arrived are added first; if damage follows, the scan continues in the copy. */
+/* Scans a segment from where the previous one ended. */
 static recmap_status scan_here(struct scan *scan, struct segment *segment,
                                struct scan_cursor *cursor, recmap_error *error) {
-    struct scan_shard *shard = &scan->shards[segment->shard_index];
-    struct scan_findings *findings = &segment->findings;
-    if (shard->source && !shard->image.map) {
-        bool is_good;
-        if (!segments_scan_arriving(&is_good, &scan->segments, segment, cursor))
-            return copy_status(scan, shard, error);
-        RETURN_IF_FAILED(take_findings(scan, shard, findings, error));
-        if (is_good) return RECMAP_OK;
-    }
+    const struct scan_shard *shard = &scan->shards[segment->shard_index];
     struct scanner scanner = scan_shard_scanner(shard, scan->options);
-    scan_from(&scanner, findings, cursor, shard->image.data, shard->image.size, segment->end);
-    return take_findings(scan, shard, findings, error);
+    scan_from(&scanner, &segment->findings, cursor, shard->image.data, shard->image.size,
+              segment->end);
+    return take_findings(scan, shard, &segment->findings, error);
+}
+
+/* Adds what was found in a remote shard since the last call. */
+static recmap_status join_remote(struct scan *scan, struct segment *segment,
+                                 struct scan_cursor *cursor, recmap_error *error) {
+    const struct scan_shard *shard = &scan->shards[segment->shard_index];
+    if (!segment->is_scanned && !segments_scan_remote(&scan->segments, segment))
+        return copy_status(scan, shard, error);
+    *cursor = segment->cursor;
+    return take_findings(scan, shard, &segment->findings, error);
 }
 
 /* Adds one segment to the result. `cursor` is where the previous segment ended. If the worker's
@@ -166,6 +168,7 @@ static recmap_status join_segment(struct scan *scan, struct segment *segment,
     struct scan_shard *shard = &scan->shards[segment->shard_index];
     bool is_plain = shard->compression == COMPRESSION_NONE;
     if (!segments_open_shard(&scan->segments, segment)) return copy_status(scan, shard, error);
+    if (is_plain && shard->is_remote) return join_remote(scan, segment, cursor, error);
     /* A record of an earlier segment may extend past the end of this one. */
     if (is_plain && !cursor->is_lost && cursor->position >= segment->end && segment->end > 0)
         return RECMAP_OK;
@@ -191,9 +194,11 @@ static recmap_status join_segments(uint64_t *end_of_records, struct scan *scan,
         status = join_segment(scan, segment, &cursor, error);
         if (status != RECMAP_OK && is_skipped(scan, shard)) status = RECMAP_OK;
         if (status != RECMAP_OK) break;
-        is_last = segment->is_last;
-        scan->progress->bytes_done += segment->end - segment->begin;
-        segments_release(&scan->segments);
+        is_last = segment->is_last && !segment->has_more;
+        uint64_t end = segment->has_more ? segment->piece_end : segment->end;
+        scan->progress->bytes_done += end - segment->begin;
+        if (segment->has_more) segments_resume(&scan->segments);
+        else segments_release(&scan->segments);
         status = report_progress(scan, error);
     }
     *end_of_records = cursor.position;

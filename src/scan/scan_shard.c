@@ -10,8 +10,10 @@
 #include "format/tfrecord.h"
 #include "scan/remote_scan.h"
 
-/* Compressed bytes of a remote shard that are requested together. */
-enum { INFLATE_AHEAD = 8 << 20 };
+enum {
+    PIECE_SIZE = 16 << 20,   /* of a remote shard: bytes that are requested together */
+    INFLATE_AHEAD = 8 << 20, /* the same, of a compressed one */
+};
 
 static recmap_status fail_changed(const struct scan_shard *shard, recmap_error *error) {
     fail(error, RECMAP_STALE, "the file changed while it was being indexed");
@@ -94,6 +96,12 @@ void scan_shard_free_error(struct scan_shard *shard) {
     shard->error = NULL;
 }
 
+static void close_source(struct scan_shard *shard) {
+    source_close(shard->source);
+    shard->source = NULL;
+    read_window_deinit(&shard->window);
+}
+
 /* Closes the source, even on failure. */
 static recmap_status map_source(struct shard_image *image, const struct scan_shard *shard,
                                 struct source *source, recmap_error *error) {
@@ -116,21 +124,39 @@ recmap_status scan_shard_open(struct scan_shard *shard, const struct scan_option
     return RECMAP_OK;
 }
 
-recmap_status scan_shard_copy(struct scan_shard *shard, const struct scan_options *options,
-                              recmap_error *error) {
+/* Copies a remote shard, since finding the next good record needs all bytes that follow. */
+static recmap_status copy_shard(struct scan_shard *shard, const struct scan_options *options,
+                                recmap_error *error) {
     struct source *source;
     RETURN_IF_FAILED(open_detected(&source, shard, options, error));
-    read_window_deinit(&shard->window);
+    close_source(shard);
     return map_source(&shard->image, shard, source, error);
 }
 
-recmap_status scan_shard_arriving(bool *is_good, struct scan_shard *shard,
-                                  const struct scan_options *options,
-                                  struct scan_findings *findings, struct scan_cursor *cursor,
-                                  uint64_t end, recmap_error *error) {
+static void scan_copy_piece(bool *has_more, uint64_t *piece_end, const struct scan_shard *shard,
+                            const struct scanner *scanner, struct scan_findings *findings,
+                            struct scan_cursor *cursor, uint64_t piece_size) {
+    *piece_end += min_u64(piece_size, shard->stat.size - *piece_end);
+    scan_further(scanner, findings, cursor, shard->image.data, shard->image.size, *piece_end);
+    *has_more = *piece_end < shard->stat.size && findings->status == RECMAP_OK;
+}
+
+recmap_status scan_shard_piece(bool *has_more, uint64_t *piece_end, struct scan_shard *shard,
+                               const struct scan_options *options, struct scan_findings *findings,
+                               struct scan_cursor *cursor, recmap_error *error) {
     struct scanner scanner = scan_shard_scanner(shard, options);
-    struct remote_scan scan = {&scanner, shard->source, &shard->window, options->segment_size};
-    return remote_scan_frames(is_good, &scan, findings, cursor, end, error);
+    uint64_t piece_size = options->segment_size ? options->segment_size : PIECE_SIZE;
+    RETURN_IF_FAILED(interrupt_check(thread_interrupt(), piece_size, error));
+    if (!shard->source) {
+        scan_copy_piece(has_more, piece_end, shard, &scanner, findings, cursor, piece_size);
+        return RECMAP_OK;
+    }
+    struct remote_scan scan = {&scanner, shard->source, &shard->window, piece_size};
+    enum remote_verdict verdict;
+    RETURN_IF_FAILED(remote_scan_window(&verdict, &scan, findings, cursor, error));
+    *has_more = verdict != REMOTE_END;
+    *piece_end = *has_more ? cursor->position : shard->stat.size;
+    return verdict == REMOTE_BAD ? copy_shard(shard, options, error) : RECMAP_OK;
 }
 
 /* What the inflater reads from: a local file, or a remote shard, of which a window is held. */
@@ -243,9 +269,7 @@ recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_opt
 
 void scan_shard_close(struct scan_shard *shard) {
     image_close(&shard->image);
-    source_close(shard->source);
-    shard->source = NULL;
-    read_window_deinit(&shard->window);
+    close_source(shard);
     discard_inflated(shard);
     free(shard->etag);
     shard->etag = NULL;

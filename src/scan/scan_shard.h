@@ -21,7 +21,7 @@ struct scan_shard {
     enum shard_state state;   /* guarded by the lock of the segments */
     struct shard_image image; /* of an uncompressed shard: its file, or its copy */
     bool is_remote;
-    struct source *source;        /* of an uncompressed remote shard that is open; else NULL */
+    struct source *source; /* of an uncompressed remote shard that is open, until it is copied */
     struct read_window window;    /* likewise: bytes of it */
     struct inflate_scan inflated; /* of a compressed shard: the results of its scan */
     recmap_status status;         /* why it failed */
@@ -37,15 +37,13 @@ void scan_shard_detect(struct scan_shard *shard, const char *path, size_t index,
 recmap_status scan_shard_open(struct scan_shard *shard, const struct scan_options *options,
                               recmap_error *error);
 
-/* Copies an open remote shard to a temporary file and maps that as its image. Errors: as above. */
-recmap_status scan_shard_copy(struct scan_shard *shard, const struct scan_options *options,
-                              recmap_error *error);
-
-/* Scans the frames of an open remote shard that begin before `end`, as remote_scan_frames does. */
-recmap_status scan_shard_arriving(bool *is_good, struct scan_shard *shard,
-                                  const struct scan_options *options,
-                                  struct scan_findings *findings, struct scan_cursor *cursor,
-                                  uint64_t end, recmap_error *error);
+/* Scans the next piece of an open remote shard, from the cursor on, and adds to `findings`.
+ * `piece_end` is where the previous piece ended, and becomes the end of this one. `has_more` says
+ * whether another piece follows. At damage the shard is copied to a temporary file, which is mapped
+ * as its image, and the next pieces are scanned there. Errors: as above, and CANCELLED. */
+recmap_status scan_shard_piece(bool *has_more, uint64_t *piece_end, struct scan_shard *shard,
+                               const struct scan_options *options, struct scan_findings *findings,
+                               struct scan_cursor *cursor, recmap_error *error);
 
 /* Inflates and scans a compressed shard. A remote one is scanned as its bytes arrive. If it seems
  * damaged, it is read once more, to a temporary file, and that decides. Errors: as above, and those

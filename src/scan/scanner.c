@@ -222,6 +222,11 @@ static bool enter_file(const struct scanner *scanner, struct scan_findings *find
 void scan_from(const struct scanner *scanner, struct scan_findings *findings,
                struct scan_cursor *cursor, const uint8_t *bytes, uint64_t size, uint64_t end) {
     findings_clear(findings);
+    scan_further(scanner, findings, cursor, bytes, size, end);
+}
+
+void scan_further(const struct scanner *scanner, struct scan_findings *findings,
+                  struct scan_cursor *cursor, const uint8_t *bytes, uint64_t size, uint64_t end) {
     uint64_t last = scan_end_of_records(scanner, size);
     if (enter_file(scanner, findings, cursor, size))
         scan_frames(scanner, findings, cursor, bytes, last, min_u64(end, last));

@@ -66,6 +66,10 @@ uint64_t findings_truncate(struct scan_findings *findings, uint64_t limit, uint6
 void scan_from(const struct scanner *scanner, struct scan_findings *findings,
                struct scan_cursor *cursor, const uint8_t *bytes, uint64_t size, uint64_t end);
 
+/* The same, but adds to `findings`. */
+void scan_further(const struct scanner *scanner, struct scan_findings *findings,
+                  struct scan_cursor *cursor, const uint8_t *bytes, uint64_t size, uint64_t end);
+
 /* A part of a shard: `size` bytes from offset `origin` on. */
 struct shard_part {
     const uint8_t *bytes;

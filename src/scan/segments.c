@@ -15,24 +15,19 @@ enum {
     /* Bytes of files in flight, whatever the number of threads. What is found in them takes up to
      * twice as much memory: the worst case are empty records. */
     SEGMENTS_TOTAL = 64 << 20,
-    WHOLE_SHARD_SEGMENTS = 32,   /* a shard of fewer segments may be scanned as one */
-    WHOLE_REMOTE_SIZE = 1 << 30, /* a smaller remote shard is scanned as one segment */
+    WHOLE_SHARD_SEGMENTS = 32, /* a shard of fewer segments may be scanned as one */
+    /* Bytes of what is found in remote shards, which may be of any size. */
+    REMOTE_FINDINGS_TOTAL = 256 << 20,
 };
 
-/* A shard that is smaller than this is one segment if its segments cannot be scanned apart. */
-static uint64_t whole_size(const struct segment_ring *ring, const struct scan_shard *shard) {
-    if (shard->is_remote && !ring->options->segment_size) return WHOLE_REMOTE_SIZE;
-    return ring->segment_size * WHOLE_SHARD_SEGMENTS;
-}
-
-/* Whether the shard is a single segment: if it is compressed, if its framing cannot guess where a
- * frame begins, or if it is remote, so that its bytes are requested in order. In the last two cases
- * another worker scans the next shard meanwhile. But all that is found in a segment is held in
- * memory, so a large shard is cut anyway, and scanned by the receiver. */
+/* Whether the shard is a single segment: if it is compressed, if it is remote, so that its bytes
+ * are requested in order, or if its framing cannot guess where a frame begins. Other workers scan
+ * the next shards meanwhile. But all that is found in a segment of a local file is held in memory,
+ * so a large one is cut anyway, and scanned by the receiver. */
 static bool is_one_segment(const struct segment_ring *ring, const struct scan_shard *shard) {
-    if (shard->compression != COMPRESSION_NONE) return true;
-    if (shard->framing->guess && !shard->is_remote) return false;
-    return shard->stat.size < whole_size(ring, shard);
+    if (shard->compression != COMPRESSION_NONE || shard->is_remote) return true;
+    if (shard->framing->guess) return false;
+    return shard->stat.size < ring->segment_size * WHOLE_SHARD_SEGMENTS;
 }
 
 /* Fills in the next segment. Every shard has at least one, even an empty one. */
@@ -44,6 +39,9 @@ static void cut_segment(struct segment_ring *ring, struct segment *segment) {
     segment->begin = ring->next_begin;
     segment->is_done = false;
     segment->is_scanned = false;
+    segment->has_more = false;
+    segment->piece_end = 0;
+    segment->cursor = (struct scan_cursor){0};
     segment->is_last = is_one_segment(ring, shard) ||
                        shard->stat.size - ring->next_begin <= ring->segment_size;
     ring->taken_count++;
@@ -105,41 +103,49 @@ static void set_failed(struct segment_ring *ring, struct scan_shard *shard, recm
     pthread_mutex_unlock(&ring->lock);
 }
 
-bool segments_scan_arriving(bool *is_good, struct segment_ring *ring, struct segment *segment,
-                            struct scan_cursor *cursor) {
+bool segments_scan_remote(struct segment_ring *ring, struct segment *segment) {
     struct scan_shard *shard = &ring->shards[segment->shard_index];
+    struct scan_findings *findings = &segment->findings;
     recmap_error error = RECMAP_ERROR_INIT;
-    findings_clear(&segment->findings);
-    recmap_status status = scan_shard_arriving(is_good, shard, ring->options, &segment->findings,
-                                               cursor, segment->end, &error);
-    if (status == RECMAP_OK && !*is_good) status = scan_shard_copy(shard, ring->options, &error);
-    if (status != RECMAP_OK) set_failed(ring, shard, status, &error);
-    return status == RECMAP_OK;
+    recmap_status status = RECMAP_OK;
+    segment->begin = segment->piece_end;
+    segment->has_more = true;
+    findings_clear(findings);
+    while (status == RECMAP_OK && segment->has_more &&
+           findings_size(findings) < ring->findings_limit)
+        status = scan_shard_piece(&segment->has_more, &segment->piece_end, shard, ring->options,
+                                  findings, &segment->cursor, &error);
+    if (status == RECMAP_OK) return true;
+    segment->has_more = false;
+    set_failed(ring, shard, status, &error);
+    return false;
 }
 
-/* Scans a remote shard that is one segment. At damage, it is scanned again in its copy. */
+/* Hands over what was found until the receiver has resumed the segment. Returns false if the ring
+ * was stopped. */
+static bool hand_over(struct segment_ring *ring, struct segment *segment) {
+    pthread_mutex_lock(&ring->lock);
+    segment->is_done = true;
+    pthread_cond_signal(&ring->segment_done);
+    while (segment->is_done && !ring->is_stopped) pthread_cond_wait(&ring->slot_freed, &ring->lock);
+    bool is_stopped = ring->is_stopped;
+    pthread_mutex_unlock(&ring->lock);
+    return !is_stopped;
+}
+
+/* Scans a remote shard on a worker, and frees its window, which other shards need now. */
 static void scan_remote_shard(struct segment_ring *ring, struct segment *segment) {
-    struct scan_shard *shard = &ring->shards[segment->shard_index];
-    bool is_good;
-    segment->entry = 0;
-    segment->cursor = (struct scan_cursor){0};
-    if (!segments_scan_arriving(&is_good, ring, segment, &segment->cursor)) return;
-    read_window_deinit(&shard->window);
     segment->is_scanned = true;
-    if (is_good) return;
-    struct scanner scanner = scan_shard_scanner(shard, ring->options);
-    segment->cursor = (struct scan_cursor){0};
-    scan_from(&scanner, &segment->findings, &segment->cursor, shard->image.data, shard->image.size,
-              segment->end);
+    while (segments_scan_remote(ring, segment) && segment->has_more && hand_over(ring, segment))
+        continue;
+    read_window_deinit(&ring->shards[segment->shard_index].window);
 }
 
 /* Scans a segment on a worker: the first of a shard from its beginning, others from a guess. */
 static void scan_segment(struct segment_ring *ring, struct segment *segment) {
     const struct scan_shard *shard = &ring->shards[segment->shard_index];
-    bool is_plain = shard->compression == COMPRESSION_NONE;
-    if (is_plain && shard->is_remote && !is_one_segment(ring, shard)) return;
-    if (!segments_open_shard(ring, segment) || !is_plain) return;
-    if (shard->source) {
+    if (!segments_open_shard(ring, segment) || shard->compression != COMPRESSION_NONE) return;
+    if (shard->is_remote) {
         scan_remote_shard(ring, segment);
         return;
     }
@@ -153,7 +159,6 @@ static void scan_segment(struct segment_ring *ring, struct segment *segment) {
     }
     segment->is_scanned = true;
     segment->entry = 0;
-    segment->cursor = (struct scan_cursor){0};
     scan_from(&scanner, &segment->findings, &segment->cursor, image->data, image->size,
               segment->end);
 }
@@ -218,6 +223,15 @@ void segments_release(struct segment_ring *ring) {
     pthread_mutex_unlock(&ring->lock);
 }
 
+void segments_resume(struct segment_ring *ring) {
+    pthread_mutex_lock(&ring->lock);
+    struct segment *segment = &ring->slots[ring->released_count % ring->slot_count];
+    assert(segment->is_done && segment->has_more);
+    segment->is_done = !ring->workers.count; /* without workers, the receiver scans it */
+    pthread_cond_broadcast(&ring->slot_freed);
+    pthread_mutex_unlock(&ring->lock);
+}
+
 /* Chooses the size of segments and returns the number of slots. Their product is bounded, so that
  * memory does not grow with the number of threads. */
 static size_t choose_size(struct segment_ring *ring, unsigned thread_count) {
@@ -256,6 +270,8 @@ recmap_status segments_init(struct segment_ring *ring, struct scan_shard *shards
     if (threads > segments) threads = (unsigned)segments;
     if (slots > segments + 1) slots = (size_t)segments + 1;
     if (threads <= 1) slots = 1;
+    ring->findings_limit = options->segment_size ? options->segment_size
+                                                 : REMOTE_FINDINGS_TOTAL / slots;
     ring->slots = calloc(slots, sizeof *ring->slots);
     if (!ring->slots) return fail_memory(error);
     for (; ring->slot_count < slots; ring->slot_count++)

@@ -11,10 +11,10 @@
  * is not known yet; the receiver must check the guess. Without workers (one thread) there is one
  * slot, and the receiver scans each segment itself, from where the previous one ended.
  *
- * Of a local shard, all bytes are mapped. The bytes of a remote one are scanned as they arrive, by
- * one thread from the first to the last: a worker, if the shard is one segment, or else the
- * receiver. At damage, the shard is copied to a temporary file, where the scan continues as in a
- * local shard. */
+ * Of a local shard, all bytes are mapped. A remote one is a single segment, whose bytes one thread
+ * scans piece by piece as they arrive. When what it found fills its share of memory, it hands that
+ * over and waits until the receiver has resumed the segment. At damage, the shard is copied to a
+ * temporary file, where the scan continues. */
 #ifndef RECMAP_SCAN_SEGMENTS_H
 #define RECMAP_SCAN_SEGMENTS_H
 
@@ -28,6 +28,8 @@ struct segment {
     bool is_last;    /* of its shard */
     bool is_done;    /* scanned, or left to the receiver */
     bool is_scanned; /* from `entry` to `cursor` */
+    bool has_more;   /* `findings` are those of [begin, piece_end), and the scan continues */
+    uint64_t piece_end;
     uint64_t entry;
     struct scan_cursor cursor;
     struct scan_findings findings;
@@ -38,6 +40,7 @@ struct segment_ring {
     struct scan_shard *shards;
     size_t shard_count;
     uint64_t segment_size;
+    uint64_t findings_limit; /* bytes of findings in a segment of a remote shard */
 
     pthread_mutex_t lock;      /* guards everything below and the states of shards */
     pthread_cond_t slot_freed; /* or a shard opened, or the ring stopped */
@@ -65,14 +68,16 @@ void segments_deinit(struct segment_ring *ring);
 bool segments_next(struct segment_ring *ring, struct segment **segment, uint64_t wait_ns);
 void segments_release(struct segment_ring *ring);
 
+/* Instead, of a segment that has more: the rest of it is scanned, and handed out next. */
+void segments_resume(struct segment_ring *ring);
+
 /* Makes the bytes of the segment's shard available, if no worker has done so; for a compressed
  * shard this scans it. False if that failed: see the shard's status. */
 bool segments_open_shard(struct segment_ring *ring, struct segment *segment);
 
-/* Scans a segment of an open remote shard from the cursor on, which no worker did. If `is_good`
- * becomes false, the cursor is at damage, and the shard was copied: scan the rest in its image.
- * Returns false if requests failed: see the shard's status. */
-bool segments_scan_arriving(bool *is_good, struct segment_ring *ring, struct segment *segment,
-                            struct scan_cursor *cursor);
+/* Scans the segment of an open remote shard until it has enough findings to hand over, or to the
+ * end. Workers call this; without workers, the receiver does. False if that failed: see the shard's
+ * status. */
+bool segments_scan_remote(struct segment_ring *ring, struct segment *segment);
 
 #endif

@@ -30,7 +30,10 @@ struct story {
     struct buffer records, events;
     recmap_status status;
     recmap_error error;
-    recmap_status run_status; /* what add_run returns */
+    recmap_status run_status; /* what add_run returns, after `good_runs` calls */
+    unsigned good_runs;
+    bool was_refused;     /* add_run has failed */
+    size_t run_count_max; /* records of the largest run */
 };
 
 static void story_deinit(struct story *story) {
@@ -70,7 +73,14 @@ static recmap_status add_run(void *context, const struct record_run *run, recmap
     for (size_t i = 0; i < run->count; i++)
         tell(&story->records, "%llu %llu %x\n", (unsigned long long)run->offsets[i],
              (unsigned long long)run->sizes[i], (unsigned)run->checks[i]);
+    if (run->count > story->run_count_max) story->run_count_max = run->count;
     if (story->run_status == RECMAP_OK) return RECMAP_OK;
+    if (story->good_runs) {
+        story->good_runs--;
+        return RECMAP_OK;
+    }
+    assert_false(story->was_refused);
+    story->was_refused = true;
     error->status = story->run_status;
     snprintf(error->message, sizeof error->message, "the sink is full");
     return story->run_status;
@@ -108,10 +118,11 @@ struct setting {
     struct remote_reads *reads; /* NULL: the shards are local */
     bool skips_shards;
     recmap_status run_status;
+    unsigned good_runs;
 };
 
 static struct story scan(const struct setting *setting, size_t shard_count) {
-    struct story story = {.run_status = setting->run_status};
+    struct story story = {.run_status = setting->run_status, .good_runs = setting->good_runs};
     struct extractor *nothing;
     recmap_progress totals = {0};
     ASSERT_OK(extractor_create(&nothing, NULL, NULL), NULL);
@@ -323,7 +334,6 @@ static void write_good_shards(void) {
 static void test_requests_that_fail(void **state) {
     (void)state;
     write_good_shards();
-    /* The shards are one segment each with windows of 1,000 bytes, and several with 100. */
     for (unsigned i = 0; i < 8; i++) {
         struct setting setting = {.threads = 1 + i % 4, .segment_size = i < 4 ? 1000 : 100};
         size_t count = count_reads(&setting);
@@ -346,23 +356,53 @@ static void test_requests_that_fail(void **state) {
     }
 }
 
+/* What is found in a shard is handed over piece by piece, so memory does not grow with its size. */
+static void test_findings_are_bounded(void **state) {
+    (void)state;
+    enum { PIECE = 2000, FOUND_SIZE_MIN = 20, FRAME_SIZE_MIN = 16 };
+    struct buffer file = BUFFER_INIT;
+    for (int i = 0; i < 20000; i++) oracle_add_record(&file, "", 0);
+    for (size_t i = 0; i < SHARDS; i++) {
+        if (i == 1) file.data[file.size / 2] ^= 1; /* this one is copied */
+        file_write(shard_names(SHARDS)[i], file.data, file.size);
+    }
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        struct remote_reads reads = {0};
+        struct setting setting = {.threads = threads,
+                                  .segment_size = PIECE,
+                                  .on_corrupt = RECMAP_ON_CORRUPT_SKIP,
+                                  .reads = &reads};
+        struct story story = scan(&setting, SHARDS);
+        assert_int_equal(story.status, RECMAP_OK);
+        assert_in_range(story.run_count_max, 1,
+                        PIECE / FOUND_SIZE_MIN + 2 * PIECE / FRAME_SIZE_MIN);
+        story_deinit(&story);
+    }
+    buffer_deinit(&file);
+}
+
 /* An error of the sink is returned, whatever becomes of requests meanwhile. */
 static void test_errors_of_the_sink(void **state) {
     (void)state;
     static const recmap_status statuses[] = {RECMAP_IO, RECMAP_CANCELLED, RECMAP_NO_MEMORY};
+    unsigned refused_late = 0;
     write_good_shards();
-    for (unsigned i = 0; i < 60; i++) {
+    for (unsigned i = 0; i < 84; i++) {
         struct remote_reads reads = {.failing_read = i % 4 ? 30 + i : 0};
         struct setting setting = {.threads = 1 + i % 4,
                                   .segment_size = i % 2 ? 1000 : 100,
                                   .reads = &reads,
                                   .skips_shards = true,
-                                  .run_status = statuses[i % 3]};
+                                  .run_status = statuses[i % 3],
+                                  .good_runs = i % 7};
         struct story story = scan(&setting, SHARDS);
-        assert_int_equal(story.status, statuses[i % 3]);
-        assert_string_equal(story.error.message, "the sink is full");
+        assert_true(story.was_refused || setting.good_runs);
+        assert_int_equal(story.status, story.was_refused ? statuses[i % 3] : RECMAP_OK);
+        if (story.was_refused) assert_string_equal(story.error.message, "the sink is full");
+        refused_late += story.was_refused && setting.good_runs;
         story_deinit(&story);
     }
+    assert_true(refused_late > 10);
 }
 
 int main(void) {
@@ -374,6 +414,7 @@ int main(void) {
         TEST(long_claims_cost_little),
         TEST(a_record_larger_than_the_window),
         TEST(requests_that_fail),
+        TEST(findings_are_bounded),
         TEST(errors_of_the_sink),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
