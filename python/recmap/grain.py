@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import operator
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, SupportsIndex, cast
 
@@ -25,6 +25,7 @@ from ._columns import RowForm, columns_of, rows_of_batch
 from ._columns.record_batch import RecordBatch
 from ._columns.rows import plain, rows_of
 from ._dataset.dataset import Dataset
+from ._dataset.join import Joined, check_joined, features_of_sides
 from ._dataset.missing import FirstBatchCheck, Missing
 from ._example.elements import element_of, shape_of
 from ._example.features import (
@@ -40,7 +41,7 @@ from ._loader.view_order import order_over
 from ._numbers import out_of_range
 from ._order.orders import Order, check_fits
 
-__all__ = ["Batches", "DataSource", "Ordered", "Sampler"]
+__all__ = ["Batches", "DataSource", "JoinedSource", "Ordered", "Sampler"]
 
 _RUN_LENGTH = 256  # positions computed at once, which takes one or two microseconds
 
@@ -154,6 +155,58 @@ class DataSource:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._dataset, self._features, self._missing)
+
+
+class JoinedSource:
+    """The rows of a join by number: a ``RandomAccessDataSource`` of Grain.
+
+    An element is {name: element}, with the elements that a `DataSource` of each data set has.
+
+    Args:
+        joined: what `recmap.join` returned. Each of its rows must have a record of every data set.
+        features: {name: features} of the data sets whose records are parsed.
+        missing: as for `DataSource`.
+
+    >>> ds = digits()
+    >>> joined = recmap.join({"all": ds, "threes": ds.where("label == 3")})
+    >>> source = recmap.grain.JoinedSource(joined, {"threes": {"label": recmap.FixedLen()}})
+    >>> len(source), source[5]["threes"]["label"]
+    (183, np.int64(3))
+    """
+
+    def __init__(
+        self,
+        joined: Joined,
+        features: Mapping[str, Features] | None = None,
+        missing: Missing = "warn",
+    ) -> None:
+        check_joined(joined)
+        wanted = features_of_sides(joined, features)
+        self._sources = {
+            name: DataSource(view, wanted.get(name), missing) for name, view in joined.views.items()
+        }
+        self._length = len(joined)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, index: SupportsIndex) -> dict[str, Any]:
+        return {name: source[index] for name, source in self._sources.items()}
+
+    def __getitems__(self, indices: Sequence[int]) -> list[dict[str, Any]]:
+        """Many elements at once, several times faster than one by one."""
+        sides = [source.__getitems__(indices) for source in self._sources.values()]
+        return [dict(zip(self._sources, row, strict=True)) for row in zip(*sides, strict=True)]
+
+    _getitems = __getitems__  # the name that Grain's pipelines use
+
+    @property
+    def element_spec(self) -> Any:
+        """{name: the ``element_spec`` of its `DataSource`}."""
+        return {name: source.element_spec for name, source in self._sources.items()}
+
+    def __repr__(self) -> str:
+        return f"recmap.grain.JoinedSource({self._sources!r})"
 
 
 def _items(dataset: Dataset) -> str:
@@ -274,7 +327,7 @@ class Ordered(grain.MapDataset):
     @property
     def _element_spec(self) -> Any:
         source = getattr(self._parent, "_source", None)
-        if isinstance(source, DataSource):  # Grain does not ask sources
+        if isinstance(source, (DataSource, JoinedSource)):  # Grain does not ask sources
             return source.element_spec
         return self._parent._element_spec
 

@@ -30,12 +30,15 @@ from ._example.features import (
     VarLen,
     feature_of,
 )
+from ._loader.joined import JoinedLoader
 from ._loader.loader import Loader
 
 __all__ = ["dataset"]
 
 
-def dataset(loader: Loader[Any], *, state: bool = False, output_signature: Any = None) -> Any:
+def dataset(
+    loader: Loader[Any] | JoinedLoader, *, state: bool = False, output_signature: Any = None
+) -> Any:
     """The batches of a loader as a ``tf.data.Dataset`` of ``{name: tensor}``.
 
     Iterating over it once equals one ``for`` over the loader: from the current position to the end
@@ -55,6 +58,8 @@ def dataset(loader: Loader[Any], *, state: bool = False, output_signature: Any =
     TensorFlow has traced do not. When the last object that keeps the loader is released, its
     threads end, and the files of the data set are closed unless you keep the data set, too.
 
+    Of a `recmap.JoinedLoader`, an element is {name: such a dict, or the records}.
+
     Args:
         loader: the loader. It has one iterator at a time, so iterate over one dataset at a time.
         state: elements are (batch, state), where state is a scalar string: the JSON of
@@ -73,6 +78,8 @@ def dataset(loader: Loader[Any], *, state: bool = False, output_signature: Any =
     >>> recmap.tensorflow.dataset(loader).element_spec["image"]
     TensorSpec(shape=(256, 64), dtype=tf.uint8, name=None)
     """
+    if isinstance(loader, JoinedLoader):
+        return _of_joined(loader, state, output_signature)
     transformed = loader._arguments["transform"] is not None
     if transformed != (output_signature is not None):
         raise ValueError(
@@ -90,6 +97,29 @@ def dataset(loader: Loader[Any], *, state: bool = False, output_signature: Any =
         made = _of_forms(_Held(loader), state, _forms(loader))
     made._recmap_loader = loader
     return made
+
+
+def _of_joined(joined: JoinedLoader, state: bool, signature: Any) -> Any:
+    """One data set for each loader, side by side. A step takes one batch of each, so a state is
+    that of the same step of all."""
+    if signature is not None:
+        raise ValueError("a JoinedLoader has no transform, so there is no output_signature=")
+    parts = {name: dataset(loader, state=state) for name, loader in joined.loaders.items()}
+    made = tf.data.Dataset.zip(parts)
+    if state:
+        made = made.map(_with_joined_state)
+    made._recmap_loader = joined
+    return made
+
+
+def _with_joined_state(parts: dict[str, tuple[Any, Any]]) -> tuple[dict[str, Any], Any]:
+    """The batches, and the state of the whole join."""
+    texts: list[Any] = []
+    for name, (_, text) in parts.items():
+        texts += [",", json.dumps(name), ":", text]
+    return {name: batch for name, (batch, _) in parts.items()}, tf.strings.join(
+        ["{", *texts[1:], "}"]
+    )
 
 
 class _Held:

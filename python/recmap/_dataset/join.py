@@ -15,7 +15,7 @@ from .._numbers import Int64s, Numbers, as_mask_or_items
 from .._options.options import ConcatOptions
 from .dataset import Dataset
 
-__all__ = ["Joined", "join"]
+__all__ = ["Joined", "check_joined", "features_of_sides", "join"]
 
 JoinMissing: TypeAlias = Literal["drop", "null", "error"]
 
@@ -176,3 +176,20 @@ def _unmatched(
         first.index_path,
         advice="Pass missing='drop' to leave such records out, or missing='null' to keep them.",
     )
+
+
+def check_joined(joined: object) -> None:
+    """Checks the argument of what takes only joins."""
+    if not isinstance(joined, Joined):
+        raise TypeError(f"joined must be what recmap.join returned, not {joined!r}")
+
+
+def features_of_sides(
+    joined: Joined, features: Mapping[str, Features] | None
+) -> dict[str, Features]:
+    """{name: features} of those data sets of the join whose records are parsed."""
+    wanted = dict(features or {})
+    if unknown := [name for name in wanted if name not in joined.positions]:
+        names = ", ".join(joined.positions)
+        raise ValueError(f"features has {unknown[0]!r}, but the join has {names}")
+    return wanted

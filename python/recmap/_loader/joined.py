@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._context import Closing
-from .._dataset.join import Joined
+from .._dataset.dataset import Dataset
+from .._dataset.join import Joined, check_joined, features_of_sides
 from .._example.features import Features
 from .loader import Loader
 
@@ -44,6 +45,8 @@ class JoinedLoader(Closing):
     (83, {3})
     """
 
+    _module = "recmap"
+
     def __init__(
         self,
         joined: Joined,
@@ -52,19 +55,20 @@ class JoinedLoader(Closing):
         features: Mapping[str, Features] | None = None,
         **options: Any,
     ) -> None:
-        if not isinstance(joined, Joined):
-            raise TypeError(f"joined must be what recmap.join returned, not {joined!r}")
+        check_joined(joined)
         for name, reason in _REFUSED.items():
             if name in options:
                 raise TypeError(f"a JoinedLoader takes no {name}=: {reason}")
-        views, wanted = joined.views, dict(features or {})
-        if unknown := [name for name in wanted if name not in views]:
-            raise ValueError(f"features has {unknown[0]!r}, but the join has {', '.join(views)}")
+        wanted = features_of_sides(joined, features)
         self.loaders: dict[str, Loader[Any]] = {
-            name: Loader(view, batch_size, features=wanted.get(name), **options)
-            for name, view in views.items()
+            name: self._loader_of(view, batch_size, features=wanted.get(name), **options)
+            for name, view in joined.views.items()
         }
         self._first = next(iter(self.loaders.values()))
+
+    def _loader_of(self, view: Dataset, batch_size: int, **options: Any) -> Loader[Any]:
+        """The loader of one data set; adapters have their own."""
+        return Loader(view, batch_size, **options)
 
     @property
     def epoch(self) -> int:
@@ -146,7 +150,7 @@ class JoinedLoader(Closing):
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self.loaders))
         return (
-            f"<recmap.JoinedLoader of {names}: {len(self._first.order)} rows, "
+            f"<{self._module}.JoinedLoader of {names}: {len(self._first.order)} rows, "
             f"epoch {self.epoch}, position {self.position}>"
         )
 

@@ -209,8 +209,10 @@ class Loader(Closing, Generic[Batch]):
         if epochs is not None and epochs != math.inf and epochs != int(epochs):
             raise ValueError(f"epochs must be None, an integer or math.inf, not {epochs}")
         if not isinstance(dataset, Dataset):
-            views = "one of joined.views" if hasattr(dataset, "views") else "recmap.open"
-            raise TypeError(f"dataset must be a recmap.Dataset, not {dataset!r}; see {views}")
+            other = "JoinedLoader" if hasattr(dataset, "views") else "open"
+            raise TypeError(
+                f"dataset must be a recmap.Dataset, not {dataset!r}; see recmap.{other}"
+            )
         self.dataset = dataset
         self.order = self._order_of(dataset, order, shuffle, seed)
         self._order = order_over(dataset, self.order)

@@ -8,6 +8,7 @@ Needs the package torch (``pip install recmap[torch]``).
 """
 
 from ._iterable import IterableDataset
+from ._joined import JoinedLoader
 from ._loader import Loader
 from ._ranks import ranks
 from ._sampler import Sampler
@@ -16,6 +17,7 @@ from ._tensors import Ragged, tensors
 
 __all__ = [
     "IterableDataset",
+    "JoinedLoader",
     "Loader",
     "MapDataset",
     "Ragged",

@@ -265,7 +265,7 @@ def test_pickled_missing_file_error_keeps_errno(tmp_path):
         (lambda ds: "digit-00003" in ds, r"to look for an id, use ds.find\(id\)"),
         (lambda ds: recmap.Loader(ds, 10, shuffle=1000), "must be True or False, not 1000"),
         (lambda ds: recmap.join(ds, ds), r'recmap.join\({"images": images, .*on="id"\)'),
-        (lambda ds: recmap.Loader(recmap.join({"a": ds, "b": ds}), 4), "see one of joined.views"),
+        (lambda ds: recmap.Loader(recmap.join({"a": ds, "b": ds}), 4), r"see recmap\.JoinedLoader"),
     ],
 )
 def test_arguments_of_another_type_are_named(digits, call, message):

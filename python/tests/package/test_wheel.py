@@ -6,11 +6,29 @@ import re
 import pytest
 
 
-def test_licences_of_carried_libraries():
+def files_of_wheel():
     try:
-        files = importlib.metadata.files("recmap") or []
+        return importlib.metadata.files("recmap") or []
     except importlib.metadata.PackageNotFoundError:
-        files = []
+        return []
+
+
+def test_manual_and_completion_of_the_command():
+    files = {"/".join(file.parts[-3:]): file for file in files_of_wheel()}
+    if not any(name.endswith("bin/recmap") for name in files):
+        pytest.skip("recmap is not installed as a wheel")
+    assert "man/man1/recmap-cat.1" in {"/".join(file.parts[-3:]) for file in files.values()}
+    for name in (
+        "bash-completion/completions/recmap",
+        "zsh/vendor-completions/_recmap",
+        "fish/vendor_completions.d/recmap.fish",
+    ):
+        path = next(file for end, file in files.items() if end.endswith(name))
+        assert "--list-commands" in path.read_text()
+
+
+def test_licences_of_carried_libraries():
+    files = files_of_wheel()
     libraries = {re.split(r"[-.]", file.name)[0] for file in files if file.match("*.libs/*.so*")}
     if not libraries:
         pytest.skip("this is not a wheel that contains libraries")

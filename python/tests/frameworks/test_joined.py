@@ -1,0 +1,121 @@
+"""Joined rows in the frameworks: each has records of one id, in the order of the loader."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+import recmap
+from conftest import write
+
+COUNT = 100
+FEATURES = {name: {name: recmap.FixedLen()} for name in ("image", "caption")}
+ORDER = recmap.Shuffled(COUNT, seed=3).at(0, range(COUNT)).tolist()
+
+
+def make(folder, name, numbers):
+    payloads = [recmap.encode_example({"id": f"id-{i}", name: i}) for i in numbers]
+    write(folder, payloads, name=f"{name}.tfrecord")
+    return recmap.open(folder / f"{name}.tfrecord", id="id")
+
+
+@pytest.fixture
+def joined(tmp_path):
+    images = make(tmp_path, "image", range(COUNT))
+    captions = make(tmp_path, "caption", np.random.default_rng(1).permutation(COUNT).tolist())
+    return recmap.join({"image": images, "caption": captions})
+
+
+def rows_of(batches):
+    found = []
+    for batch in batches:
+        sides = [np.asarray(batch[name][name]).tolist() for name in ("image", "caption")]
+        assert sides[0] == sides[1]
+        found += sides[0]
+    return found
+
+
+def test_torch(joined):
+    torch = pytest.importorskip("torch")
+    options = {"features": FEATURES, "shuffle": True, "seed": 3}
+    with recmap.torch.JoinedLoader(joined, 8, **options) as loader:
+        steps = iter(loader)
+        batches = [next(steps) for _ in range(5)]
+        assert all(isinstance(batch["image"]["image"], torch.Tensor) for batch in batches)
+        seen, state = rows_of(batches), json.loads(json.dumps(loader.state_dict()))
+        assert repr(loader).startswith("<recmap.torch.JoinedLoader of 'image', 'caption': 100 rows")
+    with recmap.torch.JoinedLoader(joined, 8, **options) as again:
+        again.load_state_dict(state)
+        assert seen + rows_of(again) == ORDER
+    with pytest.raises(TypeError, match=r"see recmap\.JoinedLoader"):
+        recmap.torch.Loader(joined, 8)
+
+
+def test_the_end_of_an_epoch_in_torch(joined):
+    """Inside the loop, the state after the last batch gives an empty loop, then the next epoch."""
+    pytest.importorskip("torch")
+    with recmap.torch.JoinedLoader(joined, 50, features=FEATURES) as loader:
+        states = [loader.state_dict() for _ in loader]
+        loader.load_state_dict(states[-1])
+        assert rows_of(loader) == []
+        assert rows_of(loader) == list(range(COUNT))
+
+
+def test_tensorflow(joined):
+    pytest.importorskip("tensorflow")
+    options = {"features": FEATURES, "shuffle": True, "seed": 3}
+    with recmap.JoinedLoader(joined, 8, **options) as loader:
+        dataset = recmap.tensorflow.dataset(loader).prefetch(2)
+        assert rows_of(dataset) == ORDER
+        assert sorted(rows_of(dataset)) == list(range(COUNT))  # the next epoch
+        with pytest.raises(ValueError, match="no output_signature"):
+            recmap.tensorflow.dataset(loader, output_signature=0)
+
+
+@pytest.mark.parametrize("stop", [1, 5, 13])
+def test_resuming_in_tensorflow(joined, stop):
+    """The state of the last batch that was used is exact, though tf.data reads ahead."""
+    pytest.importorskip("tensorflow")
+    options = {"features": FEATURES, "shuffle": True, "seed": 3}
+    loader = recmap.JoinedLoader(joined, 8, **options)
+    found = list(recmap.tensorflow.dataset(loader, state=True).prefetch(4).take(stop))
+    again = recmap.JoinedLoader(joined, 8, **options)
+    again.load_state_dict(json.loads(found[-1][1].numpy()))
+    rest = rows_of(again) if stop < 13 else []
+    assert rows_of(batch for batch, _ in found) + rest == ORDER
+
+
+def test_records_without_features_in_tensorflow(joined):
+    pytest.importorskip("tensorflow")
+    features = {"caption": FEATURES["caption"]}
+    for batch in recmap.tensorflow.dataset(recmap.JoinedLoader(joined, 30, features=features)):
+        ids = [recmap.decode_example(record)["id"][0] for record in batch["image"].numpy()]
+        assert ids == [f"id-{i}".encode() for i in batch["caption"]["caption"].numpy()]
+
+
+def test_grain(joined):
+    grain = pytest.importorskip("grain")
+    source = recmap.grain.JoinedSource(joined, FEATURES)
+    assert len(source) == COUNT
+    assert source[7] == {"image": {"image": 7}, "caption": {"caption": 7}}
+    assert source.__getitems__([7, 3]) == [source[7], source[3]]
+    assert pickle.loads(pickle.dumps(source))[7] == source[7]
+    assert repr(source).startswith("recmap.grain.JoinedSource({'image': recmap.grain.DataSource(")
+    assert source.element_spec["image"]["image"].dtype == np.int64
+    order = recmap.Shuffled(COUNT, seed=3)
+    rows = recmap.grain.Ordered(grain.MapDataset.source(source), order)
+    assert rows_of(rows.batch(8)) == ORDER
+    loader = grain.DataLoader(
+        data_source=source,
+        sampler=recmap.grain.Sampler(order, 1),
+        shard_options=grain.sharding.NoSharding(),
+    )
+    assert [row["caption"]["caption"] for row in loader] == ORDER
+
+
+def test_misuse_in_grain(joined):
+    pytest.importorskip("grain")
+    with pytest.raises(TypeError, match=r"joined must be what recmap\.join returned"):
+        recmap.grain.JoinedSource(joined.views)
+    with pytest.raises(ValueError, match="features has 'text', but the join has image, caption"):
+        recmap.grain.JoinedSource(joined, {"text": {}})
