@@ -373,6 +373,51 @@ class Report(ReportTest):
         self.run_recmap("select", "a.rmx", "--where", "n < 0", "-o", "none.rmv")
         self.assertNotIn("order", self.page("none.rmv", count=0).sections)
 
+    def test_order_of_rows(self):
+        """Against the pieces that recmap order prints."""
+        records = [example(tokens=list(range(1 + i % 9))) for i in range(400)]
+        self.write("a.tfrecord", tfrecord(records))
+        self.index("-o", "a.rmx", "--count", "tokens", "a.tfrecord")
+        for rows in ["--chunked=16"], ["--packed=16", "--long=drop"], ["--windows=3", "--stride=2"]:
+            words = [*rows, "--seed=5", "--epoch=1"]
+            page = self.page("a.rmx", *words, count=400)
+            printed = self.run_recmap("order", "a.rmx", *words).out.decode().split("\n")[:-1]
+            firsts = [int(line.split(":")[0]) for line in printed]
+            text = page.sections["order"]
+            width = rows[0].partition("=")[2]
+            self.assertIn(f"Rows of {width} elements with seed 5, epoch 1.", text)
+            self.assertIn("Each point is the record with which a row begins", text)
+            self.assertIn(f"position {len(firsts) - 1}", text)
+            points = self.points()
+            self.assertEqual(len(points), len(firsts))
+            for number, (_, y) in zip(firsts, points):
+                self.assertAlmostEqual(y, 99 * number / 399, delta=0.06)
+
+    def test_options_of_rows(self):
+        for words, what in [
+            (["--chunked=4", "--shuffle"], "rows are always shuffled: omit --shuffle"),
+            (["--chunked=4", "--packed=4"], None),
+            (["--stride=2"], None),
+        ]:
+            result = self.run_recmap("report", *words, "-o", "x.html", "a.rmx")
+            self.assertEqual(result.status, 2)
+            if what:
+                self.assertIn(what.encode(), result.err)
+        self.write("a.tfrecord", tfrecord([example(tokens=[1, 2]), example(tokens=[3])]))
+        self.index("-o", "a.rmx", "a.tfrecord")
+        result = self.run_recmap("report", "--chunked=4", "-o", "x.html", "a.rmx")
+        self.assertNotEqual(result.status, 0)  # nothing is counted
+        self.run_recmap("sample", "a.rmx", "1", "-o", "a.rmv")
+        self.check_wrong(
+            "report",
+            "--chunked=4",
+            "-o",
+            "x.html",
+            "a.rmv",
+            what="rows need a whole index, not a selection",
+        )
+        self.assertEqual(self.files(), ["a.rmv", "a.rmx", "a.tfrecord"])
+
     def test_options_of_the_order(self):
         for option in "--seed", "--epoch":
             self.check_wrong(

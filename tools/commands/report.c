@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
+#include "orders/row_options.h"
 #include "records/view_output.h"
 #include "report/page.h"
 #include "terminal/interrupt.h"
@@ -29,6 +30,7 @@ struct report_job {
     uint64_t sample;
     bool has_sample; /* --sample was given */
     struct report_order order;
+    struct row_options rows;
     const char *needs_shuffle; /* an option that was given, or NULL */
     const char *path;          /* of the output; NULL: standard output */
 };
@@ -114,6 +116,8 @@ static int set_order_number(struct report_job *job, const char *name, uint64_t *
 }
 
 static int set_option(struct report_job *job, int option) {
+    if (option >= ROW_OPTIONS_FIRST && option < ROW_OPTIONS_END)
+        return row_options_set(&job->rows, &job->args, option);
     switch (option) {
     case OPTION_SAMPLE:
         job->has_sample = true;
@@ -130,7 +134,12 @@ static int set_option(struct report_job *job, int option) {
 static int check_options(const struct report_job *job) {
     if (job->args.operand_count > 1)
         return args_usage_error(&job->args, "only one index can be given");
-    if (job->needs_shuffle && !job->order.is_shuffled)
+    int exit_status = row_options_check(&job->rows, &job->args);
+    if (exit_status) return exit_status;
+    bool has_rows = row_options_has_rows(&job->rows);
+    if (has_rows && job->order.is_shuffled)
+        return args_usage_error(&job->args, "rows are always shuffled: omit --shuffle");
+    if (job->needs_shuffle && !job->order.is_shuffled && !has_rows)
         return args_usage_error(&job->args, "%s requires --shuffle", job->needs_shuffle);
     if (!job->path && isatty(STDOUT_FILENO) == 1)
         return args_usage_error(&job->args, "no output file given: -o FILE.html");
@@ -140,9 +149,17 @@ static int check_options(const struct report_job *job) {
     return 0;
 }
 
+static int create_rows(recmap_order **rows, const struct report_job *job, const struct view *view) {
+    if (!row_options_has_rows(&job->rows)) return 0;
+    if (view->selection)
+        return args_usage_error(&job->args, "rows need a whole index, not a selection");
+    return row_options_create_order(rows, &job->rows, job->order.seed, view->dataset, &job->args);
+}
+
 static int run(int argc, char **argv) {
     struct report_job job = {.path = NULL};
     args_init(&job.args, &cmd_report, options, argc, argv);
+    row_options_init(&job.rows, &job.args);
     for (int option; (option = args_next(&job.args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job.args.exit_status;
         int exit_status = set_option(&job, option);
@@ -153,7 +170,9 @@ static int run(int argc, char **argv) {
     struct report report = {.order = job.order};
     exit_status = view_open(&report.view, &job.args);
     if (!exit_status) exit_status = view_output_check(&report.view, job.path);
+    if (!exit_status) exit_status = create_rows(&report.order.rows, &job, &report.view);
     if (!exit_status) exit_status = run_report(&report, &job);
+    recmap_order_release(report.order.rows);
     view_close(&report.view);
     return exit_status;
 }
@@ -170,6 +189,22 @@ static const char help[] =
     "      --shuffle          show in which order a shuffled epoch reads the records\n"
     "      --seed S           seed of the shuffle (default 0)\n"
     "      --epoch E          epoch of the shuffle (default 0)\n"
+    "\n"
+    "To show with which records the rows of an epoch begin (see 'recmap order --help'):\n"
+    "      --chunked SIZE     join the documents and cut them into rows of SIZE elements\n"
+    "      --packed SIZE      pack whole documents into rows of at most SIZE elements\n"
+    "      --windows SIZE     every stretch of SIZE elements of a record\n"
+    "      --feature NAME     the counted feature (default: the only one)\n"
+    "      --add N            elements added to each document (chunked, packed)\n"
+    "      --overlap N        elements of the next row that a row also has (chunked)\n"
+    "      --documents D      order in which documents are joined: shuffled or stored (chunked)\n"
+    "      --tail T           what to do with elements that do not fill a row: drop or pad "
+    "(chunked)\n"
+    "      --long L           documents longer than a row: split, truncate or drop (packed)\n"
+    "      --group N          documents packed together (packed; default 4096)\n"
+    "      --stride N         from the start of a window to the next (windows; default 1)\n"
+    "      --pad B,A          how far windows reach past the ends (windows; default 0,0)\n"
+    "\n"
     "  -o, --output FILE      write to FILE, which appears when it is complete; default: -,\n"
     "                         standard output, unless it is a terminal\n"
     "      --access A         how to read shards: map (default), read, direct or auto\n"

@@ -2,6 +2,8 @@
 #ifndef RECMAP_TOOLS_REPORT_PAGE_H
 #define RECMAP_TOOLS_REPORT_PAGE_H
 
+#include <recmap/order.h>
+
 #include "report/html.h"
 #include "report/ids.h"
 #include "report/records.h"
@@ -11,6 +13,7 @@
 struct report_order {
     bool is_shuffled;
     uint64_t seed, epoch;
+    recmap_order *rows; /* an order over rows, which the caller releases; NULL: over records */
 };
 
 struct report {
