@@ -24,7 +24,7 @@ static recmap_status fail_record(const struct lift *lift, uint64_t number, recma
     recmap_dataset *dataset = lift->annotation->dataset;
     struct index_place place;
     if (dataset_find_place(&place, dataset, number, NULL) != RECMAP_OK) return status;
-    fail_at(error, dataset->shard_table[place.shard_index].entry.path, number, place.offset);
+    dataset_fail_at(error, dataset, place.shard_index, number, place.offset);
     return status;
 }
 

@@ -248,6 +248,21 @@ const char *dataset_path(const recmap_dataset *dataset) {
     return dataset->part_count ? NULL : store_path(index_store(dataset->index));
 }
 
+void dataset_fail_at(recmap_error *error, const recmap_dataset *dataset, uint32_t shard_index,
+                     uint64_t number, uint64_t offset) {
+    if (!error) return;
+    if (dataset->part_count) {
+        const struct dataset_part *part = concat_part_of_shard(dataset, shard_index);
+        dataset_fail_at(error, part->dataset, shard_index - (uint32_t)part->first_shard, number,
+                        offset);
+        return;
+    }
+    char path[sizeof error->path];
+    shard_folder_write_path(path, sizeof path, shard_cache_folder(dataset->shards),
+                            dataset->shard_table[shard_index].entry.path);
+    fail_at(error, path, number, offset);
+}
+
 const char *dataset_path_of_shard(const recmap_dataset *dataset, uint32_t shard_index) {
     if (!dataset->part_count) return dataset_path(dataset);
     return dataset_path(concat_part_of_shard(dataset, shard_index)->dataset);

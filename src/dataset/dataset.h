@@ -42,6 +42,11 @@ struct recmap_dataset {
 const char *dataset_path(const recmap_dataset *dataset);
 const char *dataset_path_of_shard(const recmap_dataset *dataset, uint32_t shard_index);
 
+/* Adds the place of a record to an error: the path of its shard, its number, and a byte of the
+ * shard. */
+void dataset_fail_at(recmap_error *error, const recmap_dataset *dataset, uint32_t shard_index,
+                     uint64_t number, uint64_t offset);
+
 /* As index_advise_rebuild. Without the command's operands for a concatenation, and if the shards
  * are elsewhere than the index says. */
 void dataset_advise_rebuild(recmap_error *error, const recmap_dataset *dataset,

@@ -15,7 +15,7 @@ void dataset_place_error(recmap_dataset *dataset, recmap_error *error) {
         return;
     uint64_t offset = place.offset + dataset->framings[place.shard_index]->header_size;
     if (error->offset != RECMAP_NO_OFFSET) offset += error->offset;
-    fail_at(error, dataset->shard_table[place.shard_index].entry.path, error->record, offset);
+    dataset_fail_at(error, dataset, place.shard_index, error->record, offset);
 }
 
 recmap_status dataset_parse_batch(recmap_batch *batch, recmap_dataset *dataset,

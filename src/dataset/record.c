@@ -95,7 +95,7 @@ static recmap_status fail_frame(const recmap_dataset *dataset, const struct open
         status = fail(error, RECMAP_CORRUPT, "%s", reason);
         advise_damage(dataset, place, error);
     }
-    fail_at(error, dataset->shard_table[place->shard_index].entry.path, number, place->offset);
+    dataset_fail_at(error, dataset, place->shard_index, number, place->offset);
     return status;
 }
 
@@ -108,7 +108,7 @@ static recmap_status fail_outside(const recmap_dataset *dataset, const struct in
          "the index is damaged or forged: the record is not in the bytes that were read for it");
     dataset_advise_rebuild(error, dataset, (struct rebuild_option){NULL, NULL},
                            "build the index again with ");
-    fail_at(error, dataset->shard_table[place->shard_index].entry.path, number, place->offset);
+    dataset_fail_at(error, dataset, place->shard_index, number, place->offset);
     return RECMAP_CORRUPT;
 }
 

@@ -1,6 +1,7 @@
 #include "dataset/shard_folder.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,6 +180,15 @@ recmap_status shard_folder_open(struct source **source, const struct shard_folde
     if (url_is_url(folder->path)) return open_in_folder_url(source, folder, rest, expected, error);
     RETURN_IF_FAILED(file_open_beneath(&fd, folder->path, rest, error));
     return source_open_file(source, fd, name, error);
+}
+
+void shard_folder_write_path(char *path, size_t capacity, const struct shard_folder *folder,
+                             const char *name) {
+    const char *rest = name_in_folder(folder, name);
+    const char *index = store_path(index_store(folder->index)), *slash = strrchr(index, '/');
+    if (shard_name_is_absolute(rest)) snprintf(path, capacity, "%s", rest);
+    else if (folder->is_moved) snprintf(path, capacity, "%s/%s", folder->path, rest);
+    else snprintf(path, capacity, "%.*s%s", slash ? (int)(slash + 1 - index) : 0, index, rest);
 }
 
 void shard_folder_advise(const struct shard_folder *folder, const char *name, recmap_error *error) {

@@ -44,6 +44,11 @@ recmap_status shard_folder_open(struct source **source, const struct shard_folde
 /* The URL of a shard; the caller frees it. NULL: it is a local file, or memory ran out. */
 char *shard_folder_find_url(const struct shard_folder *folder, const char *name);
 
+/* Writes a path that leads from the process's folder to the shard, for messages: in the folder of
+ * the index as the caller named that. */
+void shard_folder_write_path(char *path, size_t capacity, const struct shard_folder *folder,
+                             const char *name);
+
 /* Adds to an error where the shard was expected, if it could not be opened for a reason other than
  * a lack of descriptors. */
 void shard_folder_advise(const struct shard_folder *folder, const char *name, recmap_error *error);

@@ -37,7 +37,7 @@ bool is_same_id(const recmap_value *a, const recmap_value *b) {
 static void name_place(const recmap_dataset *dataset, uint64_t number, recmap_error *error) {
     struct index_place place;
     if (dataset_find_place(&place, dataset, number, NULL) != RECMAP_OK) return;
-    fail_at(error, dataset->shard_table[place.shard_index].entry.path, number, place.offset);
+    dataset_fail_at(error, dataset, place.shard_index, number, place.offset);
 }
 
 recmap_status dataset_read_id(recmap_value *id, const recmap_dataset *dataset,

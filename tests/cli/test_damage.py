@@ -14,6 +14,17 @@ def flipped(data, at):
     return bytes(data)
 
 
+class InFolder(CliTest):
+    def test_errors_name_the_shard_in_the_folder_of_the_index(self):
+        """So that the path can be pasted."""
+        self.write("d/a", tfrecord([b"first", b"second"]))
+        self.index("-o", "d/x.rmx", "d")
+        self.write("d/a", flipped(tfrecord([b"first", b"second"]), -5))
+        result = self.run_recmap("get", "d/x.rmx", "1")
+        self.assertEqual(result.status, 3)
+        self.assertTrue(result.err.startswith(b"recmap: d/a: record 1 at byte 21: "), result.err)
+
+
 class AtIndexTime(CliTest):
     def setUp(self):
         super().setUp()

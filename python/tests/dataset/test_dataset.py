@@ -396,3 +396,21 @@ def test_errors_of_calls_name_the_data_set(digits):
     for call in digits.gather, digits.find, digits.select, digits.where:
         with pytest.raises(TypeError, match=rf"^Dataset\.{call.__name__}\(\) missing"):
             call()
+
+
+def test_errors_name_shards_in_the_folder_of_their_index(tmp_path, monkeypatch):
+    """So that the path can be pasted into a command."""
+    monkeypatch.chdir(tmp_path)
+    os.mkdir("data")
+    (shard,) = write("data", [b"first", b"second"])
+    recmap.index(shard, "data/x.rmx", progress=None)
+    flip(shard, shard.stat().st_size - 6)
+    os.rename("data", "moved")
+    os.mkdir("other")
+    os.rename("moved/x.rmx", "other/x.rmx")
+    for index, shards in ("other/x.rmx", "moved"), ("moved/x.rmx", None):
+        with recmap.open(index, shards=shards) as ds:
+            with pytest.raises(recmap.CorruptRecordError) as raised:
+                ds[1]
+            assert raised.value.path == f"{tmp_path}/moved/{shard.name}"
+        os.rename(index, "moved/x.rmx")
