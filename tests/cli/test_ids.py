@@ -52,6 +52,17 @@ class Ids(CliTest):
             "feature the ids are from\n",
         )
 
+    def test_an_id_that_no_record_has(self):
+        self.write("a", tfrecord([example(key=1), example(key=7)]))
+        self.index(
+            "a",
+            "--id",
+            "kye",
+            err="recmap: no record has an id; 'recmap schema a.rmx' lists the features that --id "
+            "can name\n",
+        )
+        self.assertIn(b"key", self.run_recmap("schema", "a.rmx").out)
+
     def test_integer_ids_that_the_first_record_lacks(self):
         self.write("a", tfrecord([example(x=1), example(key=7)]))
         self.index("a", "--id", "key", err="recmap: 1 record without an id\n")

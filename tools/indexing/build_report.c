@@ -24,7 +24,10 @@ void build_report(const char *path, const recmap_index_summary *summary, struct 
             summary->record_count ? index_size / (double)summary->record_count : 0, seconds,
             human_bytes(speed, (double)bytes * rate), (double)records * rate);
     uint64_t without_id = summary->record_count - summary->id_count;
-    if (has_ids && without_id)
+    if (has_ids && without_id && !summary->id_count)
+        message("no record has an id; 'recmap schema %s' lists the features that --id can name",
+                path);
+    else if (has_ids && without_id)
         message("%" PRIu64 " record%s without an id", without_id, plural(without_id));
     if (summary->damage_count)
         message("%" PRIu64 " damaged place%s skipped, %" PRIu64
