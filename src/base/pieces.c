@@ -7,12 +7,11 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 
-recmap_status pieces_add(recmap_pieces *pieces, recmap_piece piece, recmap_error *error) {
-    if (pieces->count == pieces->capacity &&
-        !array_reserve(&pieces->items, &pieces->capacity, pieces->count + 1, sizeof piece))
-        return fail_memory(error);
-    pieces->items[pieces->count++] = piece;
-    return RECMAP_OK;
+recmap_status pieces_grow(recmap_pieces *pieces, recmap_error *error) {
+    return array_reserve(&pieces->items, &pieces->capacity, pieces->count + 1,
+                         sizeof *pieces->items)
+               ? RECMAP_OK
+               : fail_memory(error);
 }
 
 recmap_status pieces_end_row(recmap_pieces *pieces, recmap_error *error) {

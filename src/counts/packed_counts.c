@@ -65,14 +65,20 @@ static void prefetch_bits(const struct packed_counts *packed, uint64_t record) {
     __builtin_prefetch(packed->words + (bits >> 8) + (bit >> 6));
 }
 
+static inline void gather(uint64_t *values, const struct packed_counts *packed,
+                          const uint64_t *records, size_t count, size_t lag) {
+    for (size_t turn = 0; turn < count + 2 * lag; turn++) {
+        if (turn < count) prefetch_block(packed, records[turn]);
+        if (turn >= lag && turn - lag < count) prefetch_bits(packed, records[turn - lag]);
+        if (turn >= 2 * lag) values[turn - 2 * lag] = read_one(packed, records[turn - 2 * lag]);
+    }
+}
+
 static void packed_gather(uint64_t *values, const recmap_counts *counts, const uint64_t *records,
                           size_t count) {
     const struct packed_counts *packed = (const struct packed_counts *)counts;
-    for (size_t turn = 0; turn < count + 2 * LAG; turn++) {
-        if (turn < count) prefetch_block(packed, records[turn]);
-        if (turn >= LAG && turn - LAG < count) prefetch_bits(packed, records[turn - LAG]);
-        if (turn >= 2 * LAG) values[turn - 2 * LAG] = read_one(packed, records[turn - 2 * LAG]);
-    }
+    if (count >= LAG) gather(values, packed, records, count, LAG);
+    else gather(values, packed, records, count, count);
 }
 
 static void packed_run(uint64_t *values, const recmap_counts *counts, uint64_t first,

@@ -124,13 +124,21 @@ static void prefetch_record(const struct gather *gather, size_t i) {
                            batch->places[i].frame_size, PREFETCH_FIRST_LEVEL);
 }
 
-/* Checks the frame of a request. A long one in a mapped shard is checked completely only once. */
+/* Rows check a record in a mapped shard completely only once if it is long, or if they hold parts
+ * of it: another row has the rest, and would check it, too. */
+static bool is_checked_once(const struct gather *gather, const struct shard_window *window,
+                            size_t i) {
+    if (!gather->caches || !window->shard || gather->dataset->check != FRAME_CHECK_ALL)
+        return false;
+    return gather->batch->places[i].frame_size >= VERIFIED_MIN_SIZE ||
+           (gather->parts && gather->parts->records[i].is_cut);
+}
+
 static recmap_status check_frame(recmap_record *record, const struct gather *gather,
                                  const struct shard_window *window, size_t i, recmap_error *error) {
     const struct index_place *place = &gather->batch->places[i];
     uint64_t number = gather->batch->requests[i].number;
-    bool is_kept = gather->caches && window->shard && place->frame_size >= VERIFIED_MIN_SIZE &&
-                   gather->dataset->check == FRAME_CHECK_ALL;
+    bool is_kept = is_checked_once(gather, window, i);
     enum frame_check check = gather->dataset->check;
     if (is_kept && verified_has(&gather->caches->verified, number)) check = FRAME_CHECK_HEADER;
     recmap_status status =

@@ -15,6 +15,7 @@ struct payload_range {
 
 /* How to read a record, and afterwards how it was read. */
 struct gather_part {
+    bool is_cut;        /* an input: a piece leaves some of the record out */
     bool is_partial;    /* reading the ranges is enough: the bytes were checked before. Gathering
                          * clears this if it reads the record as a whole nevertheless */
     size_t first_range; /* index, or SIZE_MAX */

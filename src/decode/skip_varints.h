@@ -9,4 +9,7 @@
  * Only counts the bytes that end a varint: a varint of more than ten bytes is not detected. */
 size_t skip_varints(const uint8_t *data, size_t size, uint64_t count);
 
+/* The same, by the path for any CPU. For tests. */
+size_t skip_varints_portable(const uint8_t *data, size_t size, uint64_t count);
+
 #endif

@@ -1,34 +1,44 @@
-/* Long records whose checksum was verified since the data set was opened. Rows are cut from a long
- * record again and again, and need not check all of it each time. */
+/* Records whose checksum was verified since the data set was opened. Rows that hold only parts of a
+ * record need not check all of it each time. */
 #ifndef RECMAP_LONG_RECORDS_VERIFIED_H
 #define RECMAP_LONG_RECORDS_VERIFIED_H
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
-enum {
-    VERIFIED_MIN_SIZE = 1 << 15, /* shorter frames are checked each time */
-    VERIFIED_PLACES = 1 << 13,
-};
+/* A frame of this size is checked once, whatever rows hold of it. */
+enum { VERIFIED_MIN_SIZE = 1 << 15 };
 
-/* A record evicts the one that has the same place. Zeroed, there are none. Any thread may use it.
- */
+/* A bit per record. Any thread may use it. */
 struct verified {
-    _Atomic(uint64_t) places[VERIFIED_PLACES]; /* record number + 1 */
+    uint64_t record_count;
+    _Atomic(uint64_t) *words;
 };
 
-static inline _Atomic(uint64_t) *verified_place(struct verified *verified, uint64_t record) {
-    return &verified->places[(record * UINT64_C(0x9e3779b97f4a7c15) >> 32) % VERIFIED_PLACES];
+/* Returns false if memory runs out. Pages of words without a verified record take no memory. */
+static inline bool verified_init(struct verified *verified, uint64_t record_count) {
+    verified->record_count = record_count;
+    verified->words = calloc((size_t)(record_count / 64) + 1, sizeof *verified->words);
+    return verified->words;
 }
 
-static inline bool verified_has(struct verified *verified, uint64_t record) {
-    return atomic_load_explicit(verified_place(verified, record), memory_order_relaxed) ==
-           record + 1;
+static inline void verified_deinit(struct verified *verified) {
+    free((void *)verified->words);
+}
+
+static inline bool verified_has(const struct verified *verified, uint64_t record) {
+    assert(record < verified->record_count);
+    uint64_t word = atomic_load_explicit(&verified->words[record / 64], memory_order_relaxed);
+    return word >> record % 64 & 1;
 }
 
 static inline void verified_add(struct verified *verified, uint64_t record) {
-    atomic_store_explicit(verified_place(verified, record), record + 1, memory_order_relaxed);
+    assert(record < verified->record_count);
+    atomic_fetch_or_explicit(&verified->words[record / 64], UINT64_C(1) << record % 64,
+                             memory_order_relaxed);
 }
 
 #endif

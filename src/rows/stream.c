@@ -31,20 +31,38 @@ struct epoch_documents {
     struct permutation documents;
 };
 
-enum { MEASURED_BLOCKS = 8 };
+/* Documents that a thread measures together: of 8 to 64 blocks. */
+enum { MEASURED_DOCUMENTS = 8 << STREAM_BLOCK_SHIFT_MAX };
+_Static_assert(MEASURED_DOCUMENTS >> STREAM_BLOCK_SHIFT_MIN <= SUMS_STRETCH,
+               "a call measures at most SUMS_STRETCH blocks");
+
+static size_t measured_blocks(const struct stream *stream) {
+    return (size_t)MEASURED_DOCUMENTS >> stream->block_shift;
+}
+
+/* The first of the documents of `count` blocks from `first` on, and how many there are. */
+static uint64_t documents_of(size_t *here, const struct stream *stream, uint64_t first,
+                             size_t count) {
+    uint64_t begin = first << stream->block_shift;
+    *here = (size_t)min_u64((uint64_t)count << stream->block_shift, stream->document_count - begin);
+    assert(*here <= MEASURED_DOCUMENTS);
+    return begin;
+}
 
 static recmap_status measure_blocks(uint64_t *sizes, const void *context, uint64_t first,
                                     size_t count, recmap_error *error) {
     (void)error;
     const struct epoch_documents *epoch = context;
-    uint64_t records[MEASURED_BLOCKS * STREAM_BLOCK], lengths[MEASURED_BLOCKS * STREAM_BLOCK];
-    uint64_t begin = first * STREAM_BLOCK;
-    size_t here = (size_t)min_u64(count * STREAM_BLOCK, epoch->stream->document_count - begin);
-    read_documents(records, lengths, epoch->stream, &epoch->documents, begin, here);
-    for (size_t block = 0; block < count; block++) {
-        size_t end = (size_t)min_u64((block + 1) * STREAM_BLOCK, here);
-        sizes[block] = 0;
-        for (size_t i = block * STREAM_BLOCK; i < end; i++) sizes[block] += lengths[i];
+    const struct stream *stream = epoch->stream;
+    uint64_t records[MEASURED_DOCUMENTS], lengths[MEASURED_DOCUMENTS];
+    size_t here;
+    uint64_t begin = documents_of(&here, stream, first, count);
+    read_documents(records, lengths, stream, &epoch->documents, begin, here);
+    for (size_t block = 0, i = 0; block < count; block++) {
+        size_t end = (size_t)min_u64((block + 1) << stream->block_shift, here);
+        uint64_t size = 0;
+        for (; i < end; i++) size += lengths[i];
+        sizes[block] = size;
     }
     return RECMAP_OK;
 }
@@ -69,18 +87,18 @@ enum { PREFETCH_AHEAD = 32 };
 
 static void scatter_blocks(atomic_sum *sizes, const void *context, uint64_t first, size_t count) {
     const struct epoch_documents *epoch = context;
-    enum { DOCUMENTS = MEASURED_BLOCKS * STREAM_BLOCK };
-    uint64_t places[DOCUMENTS], lengths[DOCUMENTS];
-    uint64_t begin = first * STREAM_BLOCK;
-    size_t here = (size_t)min_u64(count * STREAM_BLOCK, epoch->stream->document_count - begin);
-    for (size_t i = 0; i < DOCUMENTS; i++) places[i] = begin + i;
+    const struct stream *stream = epoch->stream;
+    const unsigned shift = stream->block_shift;
+    uint64_t places[MEASURED_DOCUMENTS], lengths[MEASURED_DOCUMENTS];
+    size_t here;
+    uint64_t begin = documents_of(&here, stream, first, count);
+    for (size_t i = 0; i < MEASURED_DOCUMENTS; i++) places[i] = begin + i;
     permutation_inverse(&epoch->documents, places, places, here);
-    lengths_run(lengths, &epoch->stream->lengths, begin, here);
+    lengths_run(lengths, &stream->lengths, begin, here);
     for (size_t i = 0; i < here; i++) {
         if (i + PREFETCH_AHEAD < here)
-            __builtin_prefetch((void *)&sizes[places[i + PREFETCH_AHEAD] / STREAM_BLOCK], 1);
-        atomic_fetch_add_explicit(&sizes[places[i] / STREAM_BLOCK], lengths[i],
-                                  memory_order_release);
+            __builtin_prefetch((void *)&sizes[places[i + PREFETCH_AHEAD] >> shift], 1);
+        atomic_fetch_add_explicit(&sizes[places[i] >> shift], lengths[i], memory_order_release);
     }
 }
 
@@ -89,8 +107,8 @@ static recmap_status compute_sums(atomic_sum *sums, const void *context, uint64_
     const struct stream *stream = context;
     struct epoch_documents documents = {.stream = stream};
     if (!stream->stored_sums) init_documents(&documents.documents, stream, epoch);
-    struct sums_input input = {&documents, stream->block_count, measure_blocks, MEASURED_BLOCKS,
-                               scatters(stream) ? scatter_blocks : NULL};
+    struct sums_input input = {&documents, stream->block_count, measure_blocks,
+                               measured_blocks(stream), scatters(stream) ? scatter_blocks : NULL};
     return sums_compute(sums, &input, error);
 }
 
@@ -98,12 +116,31 @@ static struct epoch_source source_of(const struct stream *stream) {
     return (struct epoch_source){stream, stream->block_count, compute_sums};
 }
 
+/* With this many sums, the tables of two epochs take 12.6 MB, up to 10^8 documents. */
+enum { SUMS_MAX = 3 << 18 };
+
+static atomic_uint forced_block_shift;
+
+void stream_force_block_shift(unsigned shift) {
+    atomic_store(&forced_block_shift, shift);
+}
+
+static unsigned choose_block_shift(uint64_t document_count) {
+    unsigned shift = atomic_load(&forced_block_shift);
+    if (shift) return shift;
+    shift = STREAM_BLOCK_SHIFT_MIN;
+    while (shift < STREAM_BLOCK_SHIFT_MAX && document_count >> shift > SUMS_MAX) shift++;
+    return shift;
+}
+
 recmap_status stream_init(struct stream *stream, const struct lengths *lengths, uint64_t seed,
                           bool is_stored, recmap_error *error) {
     stream->lengths = *lengths;
     stream->seed = seed;
     stream->document_count = lengths->counts->record_count;
-    stream->block_count = (stream->document_count + STREAM_BLOCK - 1) / STREAM_BLOCK;
+    stream->block_shift = choose_block_shift(stream->document_count);
+    stream->block_count = stream->document_count >> stream->block_shift;
+    stream->block_count += stream->block_count << stream->block_shift < stream->document_count;
     if (!is_stored) return RECMAP_OK;
     stream->stored_sums = calloc(stream->block_count + 1, sizeof *stream->stored_sums);
     if (!stream->stored_sums) return fail_memory(error);
@@ -146,9 +183,8 @@ void stream_read_block(struct stream_cursor *cursor, uint64_t block, uint64_t st
     assert(block < cursor->stream->block_count);
     cursor->start = start;
     if (cursor->block == block) return;
-    uint64_t first = block * STREAM_BLOCK;
     cursor->block = block;
-    cursor->count = (size_t)min_u64(STREAM_BLOCK, cursor->stream->document_count - first);
+    uint64_t first = documents_of(&cursor->count, cursor->stream, block, 1);
     read_documents(cursor->records, cursor->lengths, cursor->stream, &cursor->documents, first,
                    cursor->count);
 }

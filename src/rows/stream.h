@@ -7,14 +7,17 @@
 #include "rows/epoch_table.h"
 #include "rows/lengths.h"
 
-/* Documents of a block, for which there is one sum. */
-enum { STREAM_BLOCK = 128 };
+/* A block is a power of two of documents, for which there is one sum. A row reads whole blocks, so
+ * smaller ones are faster, if the table of sums may be as large. */
+enum { STREAM_BLOCK_SHIFT_MIN = 4, STREAM_BLOCK_SHIFT_MAX = 7 };
+enum { STREAM_BLOCK_MAX = 1 << STREAM_BLOCK_SHIFT_MAX };
 
 /* What all epochs have in common. The table is for shuffled documents; stored ones have the same
  * sums in every epoch. */
 struct stream {
     struct lengths lengths;
     uint64_t document_count;
+    unsigned block_shift;
     uint64_t block_count;
     uint64_t seed;
     atomic_sum *stored_sums; /* NULL if documents are shuffled */
@@ -33,6 +36,10 @@ recmap_status stream_prepare(struct stream *stream, uint64_t epoch, recmap_error
  * document to its block, for tests; 0: the real one again. Tables are the same either way. */
 void stream_force_scatter_min(uint64_t document_count);
 
+/* Replaces the size of blocks of the streams that are initialised afterwards, for tests; 0: the
+ * real one again. Rows are the same either way. */
+void stream_force_block_shift(unsigned shift);
+
 /* One block of an epoch's stream, in memory. */
 struct stream_cursor {
     struct stream *stream;
@@ -41,8 +48,8 @@ struct stream_cursor {
     uint64_t block; /* UINT64_MAX: none */
     uint64_t start; /* elements before the block */
     size_t count;
-    uint64_t records[STREAM_BLOCK];
-    uint64_t lengths[STREAM_BLOCK];
+    uint64_t records[STREAM_BLOCK_MAX];
+    uint64_t lengths[STREAM_BLOCK_MAX];
 };
 
 void stream_cursor_init(struct stream_cursor *cursor, struct stream *stream, uint64_t epoch);

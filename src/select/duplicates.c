@@ -234,6 +234,20 @@ static recmap_status find_duplicates(uint64_t *firsts, struct duplicate_search *
     return status;
 }
 
+/* Why the records cannot be compared by id. Only a concatenation can have ids without a name. */
+static recmap_status fail_without_ids(const recmap_dataset *dataset, recmap_error *error) {
+    if (dataset->info.id_name) fail(error, RECMAP_INVALID, "the ids were read by a callback");
+    else if (dataset->info.id_count)
+        fail(error, RECMAP_INVALID, "the parts do not all have ids of one feature");
+    else fail(error, RECMAP_INVALID, "the index has no ids");
+    fail_file(error, dataset_path(dataset));
+    fail_advise(error, dataset->info.id_name || !dataset->info.id_count
+                           ? "compare the records' contents, or a feature"
+                           : "compare the records' contents, or a feature; or index the shards of "
+                             "each part with the same id feature");
+    return RECMAP_INVALID;
+}
+
 static recmap_status check_arguments(const char **feature, const recmap_dataset *dataset,
                                      const uint64_t *numbers, size_t count, bool by_id,
                                      recmap_error *error) {
@@ -244,11 +258,7 @@ static recmap_status check_arguments(const char **feature, const recmap_dataset 
     *feature = dataset->info.id_name;
     if (*feature && (dataset->part_count || !index_manifest(dataset->index)->extracted_by_caller))
         return RECMAP_OK;
-    fail(error, RECMAP_INVALID,
-         *feature ? "the ids were read by a callback" : "the index has no ids");
-    fail_file(error, dataset_path(dataset));
-    fail_advise(error, "compare the records' contents, or a feature");
-    return RECMAP_INVALID;
+    return fail_without_ids(dataset, error);
 }
 
 recmap_status recmap_dataset_find_duplicates(uint64_t *firsts, recmap_dataset *dataset,

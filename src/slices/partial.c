@@ -66,10 +66,11 @@ recmap_status partial_rows_init(struct partial_rows *partial, const recmap_batch
     if (!allocate(partial, record_count, batch->pieces.count)) return fail_memory(error);
     for (size_t i = 0; i < record_count; i++) find_layout(partial, batch->requests[i].number, i);
     for (size_t i = 0; i < batch->pieces.count; i++) {
+        const recmap_piece *piece = &batch->pieces.items[i];
         struct gather_part *part = &partial->parts.records[batch->piece_records[i]];
+        if (piece->count < piece->length) part->is_cut = true;
         if (part->is_partial)
-            part->is_partial =
-                plan_piece(partial, &batch->pieces.items[i], i, batch->piece_records[i]);
+            part->is_partial = plan_piece(partial, piece, i, batch->piece_records[i]);
     }
     return RECMAP_OK;
 }

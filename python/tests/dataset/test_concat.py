@@ -88,8 +88,9 @@ def test_ids_of_several_features(tmp_path):
     for joined in ({"both": ds, "a": a}, {"a": a, "both": ds[:3]}):
         with pytest.raises(ValueError, match="the parts of 'both' do not all have ids of one feat"):
             recmap.join(joined, on="id")
-    with pytest.raises(ValueError, match="has no ids"):
+    with pytest.raises(ValueError, match="the parts do not all have ids of one feature") as caught:
         ds.duplicates(by="id")
+    assert "with the same id feature" in str(caught.value)
     assert len(ds.duplicates(by="content")) == 0
     (tmp_path / "c").mkdir()
     without = recmap.open(write(tmp_path / "c", [b"x"]), progress=None)

@@ -48,6 +48,7 @@ def test_a_data_set_without_its_duplicates(repeated):
 def test_duplicates_of_a_concatenation(repeated):
     both = recmap.concat([repeated[:2], repeated[1:3]])
     assert both.duplicates().tolist() == [[2, 1], [3, 0]]
+    assert both.duplicates(by="id").tolist() == [[2, 1], [3, 0]]
 
 
 def test_wrong_arguments(repeated, tmp_path):
@@ -59,7 +60,7 @@ def test_wrong_arguments(repeated, tmp_path):
         writer.write(b"x")
     with (
         recmap.open(tmp_path / "plain.tfrecord", progress=None) as plain,
-        pytest.raises(ValueError, match="ids"),
+        pytest.raises(ValueError, match="the index has no ids"),
     ):
         plain.duplicates("id")
     repeated.close()

@@ -53,18 +53,18 @@ static void test_layouts(void **state) {
 
 static void test_verified(void **state) {
     (void)state;
-    struct verified *verified = calloc(1, sizeof *verified);
-    assert_non_null(verified);
-    assert_false(verified_has(verified, 0));
-    verified_add(verified, 0);
-    assert_true(verified_has(verified, 0));
-    for (uint64_t record = 1; record < 2 * VERIFIED_PLACES; record++) {
-        assert_false(verified_has(verified, record));
-        verified_add(verified, record);
-        assert_true(verified_has(verified, record));
+    enum { RECORDS = 129 };
+    struct verified verified;
+    assert_true(verified_init(&verified, RECORDS));
+    for (uint64_t record = 0; record < RECORDS; record++) {
+        uint64_t added = record * 2 % RECORDS; /* every record once */
+        assert_false(verified_has(&verified, added));
+        verified_add(&verified, added);
+        for (uint64_t i = 0; i < RECORDS; i++)
+            assert_int_equal(verified_has(&verified, i),
+                             i % 2 ? record >= (RECORDS + i) / 2 : record >= i / 2);
     }
-    assert_false(verified_has(verified, 2 * VERIFIED_PLACES));
-    free(verified);
+    verified_deinit(&verified);
 }
 
 int main(void) {

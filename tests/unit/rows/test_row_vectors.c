@@ -128,8 +128,10 @@ static void test_vectors(void **state) {
 /* The tables of epochs as they are computed for millions of documents. */
 static void test_vectors_of_scattered_tables(void **state) {
     stream_force_scatter_min(1);
+    stream_force_block_shift(STREAM_BLOCK_SHIFT_MAX);
     test_vectors(state);
     stream_force_scatter_min(0);
+    stream_force_block_shift(0);
 }
 
 int main(void) {

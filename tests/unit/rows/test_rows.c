@@ -149,28 +149,34 @@ static void test_chunked(void **state) {
     }
 }
 
-/* With this many documents, several threads compute the table of an epoch. Both paths
- * by which they do so give the same rows. */
+static void assert_equal_pieces(const recmap_pieces *pieces, const recmap_pieces *expected) {
+    assert_int_equal(pieces->count, expected->count);
+    assert_memory_equal(pieces->items, expected->items, expected->count * sizeof *expected->items);
+}
+
+/* With this many documents, several threads compute the table of an epoch. Both paths by which they
+ * do so, and all sizes of blocks, give the same rows. */
 static void test_chunked_on_threads(void **state) {
     (void)state;
     enum { DOCUMENTS = 50000 };
-    recmap_pieces pieces[2];
+    recmap_pieces expected = RECMAP_PIECES_INIT;
     uint64_t *values = make_values(DOCUMENTS, 300, 5, 4);
     recmap_chunked_options options = RECMAP_CHUNKED_OPTIONS_INIT;
     options.size = 64;
     options.add = 2;
-    for (int i = 0; i < 2; i++) {
-        stream_force_scatter_min(i ? 1 : UINT64_MAX);
+    for (unsigned i = 0; i < 8; i++) {
+        stream_force_scatter_min(i % 2 ? 1 : UINT64_MAX);
+        stream_force_block_shift(STREAM_BLOCK_SHIFT_MIN + i / 2);
         recmap_order *order = chunked(make_counts(values, DOCUMENTS), &options);
-        pieces[i] = all_pieces(order, 3);
+        recmap_pieces pieces = all_pieces(order, 3);
         recmap_order_release(order);
+        if (i) assert_equal_pieces(&pieces, &expected);
+        else expected = pieces;
+        if (i) recmap_pieces_deinit(&pieces);
     }
     stream_force_scatter_min(0);
-    assert_int_equal(pieces[0].count, pieces[1].count);
-    assert_memory_equal(pieces[0].items, pieces[1].items,
-                        pieces[0].count * sizeof *pieces[0].items);
-    recmap_pieces_deinit(&pieces[0]);
-    recmap_pieces_deinit(&pieces[1]);
+    stream_force_block_shift(0);
+    recmap_pieces_deinit(&expected);
     free(values);
 }
 
