@@ -30,8 +30,9 @@ recmap_status dataset_request_records(size_t *slots, size_t *record_count, recma
                                       const recmap_dataset *dataset, const recmap_piece *pieces,
                                       size_t count, recmap_error *error);
 
-/* Gathers the requested records. A record that is long or cut and was verified before is not checked
- * again. Bytes of a record that is still partial afterwards are undefined outside its ranges. */
+/* Gathers the requested records. A record that is long or cut and was verified before is not
+ * checked again. Bytes of a record that is still partial afterwards are undefined outside its
+ * ranges. */
 recmap_status dataset_gather_requested(recmap_batch *batch, recmap_dataset *dataset,
                                        struct gather_parts *parts, size_t record_count,
                                        recmap_error *error);

@@ -1,5 +1,5 @@
-/* What a data set remembers of records for the rows that are cut from them. Made for the first rows.
- */
+/* What a data set remembers of records for the rows that are cut from them. Made for the first
+ * rows. */
 #ifndef RECMAP_DATASET_ROW_CACHES_H
 #define RECMAP_DATASET_ROW_CACHES_H
 

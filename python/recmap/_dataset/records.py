@@ -202,8 +202,8 @@ class Records(Selectable):
             progress: see `recmap.open`.
 
         Raises:
-            ValueError: `by` is "id", and the index has no ids, or the parts of a concatenation do not
-                all have ids of one feature.
+            ValueError: `by` is "id", and the index has no ids, or the parts of a concatenation do
+                not all have ids of one feature.
             FeatureError: no record has the feature.
 
         >>> ds = recmap.concat([digits(), digits()[:2]])
