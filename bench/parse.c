@@ -78,6 +78,9 @@ static const struct parse_case cases[] = {
     {"avx512", "1,024 token ids, AVX-512", "tokens", 0, tokens_features, 1, varints_avx512,
      NO_GOAL},
 #endif
+#ifdef VARINTS_NEON
+    {"neon", "1,024 token ids, NEON", "tokens", 0, tokens_features, 1, varints_neon, NO_GOAL},
+#endif
     {"copied", "50 KB of image, copied", "large", 0, image_copied, 1, NULL, NO_GOAL},
     {"viewed", "50 KB of image, viewed", "large", 0, image_viewed, 1, NULL, AT_MAX(100)},
 };

@@ -62,6 +62,7 @@ static void measure(const char *name, uint64_t n, work *run, void *context, int 
 static void measure_paths(uint64_t n, int repeats) {
     const struct goal wanted[PERMUTATION_PATH_COUNT] = {
         [PERMUTATION_PORTABLE] = AT_MAX(20),
+        [PERMUTATION_NEON] = AT_MAX(20),
         [PERMUTATION_AVX2] = AT_MAX(n >= 1000000 ? 5 : 8),
         [PERMUTATION_AVX512] = AT_MAX(n >= 1000000 ? 5 : 8),
     };

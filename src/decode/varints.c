@@ -28,6 +28,14 @@ static bool is_supported(varints_function *path) {
     if (path == varints_avx512) return has_avx512();
     return path == varints_avx2 ? has_avx2() : path == varints_portable;
 }
+#elif defined(VARINTS_NEON)
+static varints_function *choose(void) {
+    return varints_neon;
+}
+
+static bool is_supported(varints_function *path) {
+    return path == varints_neon || path == varints_portable;
+}
 #else
 static varints_function *choose(void) {
     return varints_portable;

@@ -27,6 +27,11 @@ extern varints_function varints_portable;
 #define VARINTS_X86 1
 extern varints_function varints_avx2, varints_avx512;
 #endif
+/* Every 64-bit ARM has NEON. */
+#if defined(__AARCH64EL__) && !defined(RECMAP_PORTABLE)
+#define VARINTS_NEON 1
+extern varints_function varints_neon;
+#endif
 
 /* Returns the implementation set by varints_force, or else the fastest one that the CPU supports.
  */

@@ -1,13 +1,11 @@
 /* Processes eight bytes per step: one load shows where varints end, and all that end there are
  * decoded without branching on their lengths, four side by side. */
 #include "base/bytes.h"
+#include "decode/one_varint.h"
 #include "decode/varints.h"
 
-/* The number of bytes a step reads: lanes without a varint load past the eighth byte, and the next
+/* A step reads STEP_ROOM bytes: lanes without a varint load past the eighth byte, and the next
  * step's word is loaded too. */
-enum { STEP_ROOM = 16 };
-
-#define TOP_BITS UINT64_C(0x8080808080808080)
 
 /* Four words of four bytes and two of eight. Compilers use vector registers for them if there are
  * any, and plain code otherwise. */
@@ -21,13 +19,6 @@ static inline lanes fold4(lanes x) {
     x &= ends ^ (ends - 1);
     x = (x & 0x007f007f) | (x >> 1 & 0x3f803f80);
     return (x & 0x00003fff) | (x >> 2 & 0x0fffc000);
-}
-
-/* Merges seven bits of each of eight bytes. */
-static inline uint64_t fold8(uint64_t x) {
-    x = (x & UINT64_C(0x007f007f007f007f)) | (x >> 1 & UINT64_C(0x3f803f803f803f80));
-    x = (x & UINT64_C(0x00003fff00003fff)) | (x >> 2 & UINT64_C(0x0fffc0000fffc000));
-    return (x & UINT64_C(0x000000000fffffff)) | (x >> 4 & UINT64_C(0x00fffffff0000000));
 }
 
 /* Returns where the varint after the first end starts, and clears that end. */
@@ -69,48 +60,6 @@ static inline void take_short(int64_t *values, const uint8_t *data, uint64_t end
     if (count <= 4) return;
     size_t fifth = next_start(&ends), sixth = next_start(&ends), seventh = perhaps_start(&ends);
     store_four(values + 4, data, fifth, sixth, seventh, perhaps_start(&ends));
-}
-
-/* Decodes the first varint, of any length. At least STEP_ROOM bytes are readable, starting with
- * `word`. Returns its size, or 0 if it is malformed. */
-static inline size_t take_long(int64_t *value, uint64_t word, uint64_t ends, const uint8_t *data) {
-    uint64_t bits = fold8(word & (ends ^ (ends - 1)));
-    size_t size = ends ? (size_t)__builtin_ctzll(ends) / 8 + 1 : 9;
-    if (!ends) {
-        bits |= (uint64_t)(data[8] & 0x7f) << 56;
-        if (data[8] >= 0x80) {
-            if (data[9] >= 0x80) return 0;
-            bits |= (uint64_t)data[9] << 63;
-            size = 10;
-        }
-    }
-    *value = (int64_t)bits;
-    return size;
-}
-
-/* Decodes one varint of at most `size` bytes. Returns its size, or 0 if it is malformed. */
-static size_t take_any(int64_t *value, const uint8_t *data, size_t size) {
-    uint64_t bits = 0;
-    for (size_t i = 0; i < size && i < 10; i++) {
-        bits |= (uint64_t)(data[i] & 0x7f) << (7 * i);
-        if (data[i] >= 0x80) continue;
-        *value = (int64_t)bits;
-        return i + 1;
-    }
-    return 0;
-}
-
-/* Decodes the last bytes one varint at a time. */
-static size_t take_rest(int64_t *values, size_t total, size_t capacity, const uint8_t *data,
-                        size_t size) {
-    while (size > 0) {
-        size_t used = total < capacity ? take_any(values + total, data, size) : 0;
-        if (!used) return VARINTS_BAD;
-        total++;
-        data += used;
-        size -= used;
-    }
-    return total;
 }
 
 size_t varints_portable(int64_t *values, size_t capacity, const uint8_t *data, size_t size) {

@@ -84,6 +84,9 @@ static const struct rounds_path *const paths[PERMUTATION_PATH_COUNT] = {
     [PERMUTATION_AVX2] = &rounds_avx2,
     [PERMUTATION_AVX512] = &rounds_avx512,
 #endif
+#ifdef ROUNDS_NEON
+    [PERMUTATION_NEON] = &rounds_neon,
+#endif
 };
 
 static bool path_is_there(enum permutation_path path) {
@@ -91,6 +94,9 @@ static bool path_is_there(enum permutation_path path) {
 #ifdef ROUNDS_X86
     case PERMUTATION_AVX512: return __builtin_cpu_supports("avx512f");
     case PERMUTATION_AVX2: return __builtin_cpu_supports("avx2");
+#endif
+#ifdef ROUNDS_NEON
+    case PERMUTATION_NEON: return true;
 #endif
     default: return path == PERMUTATION_PORTABLE;
     }
@@ -117,7 +123,7 @@ static const struct rounds_path *choose_path(void) {
 }
 
 const char *permutation_path_name(enum permutation_path path) {
-    static const char *const names[] = {"portable", "AVX2", "AVX-512"};
+    static const char *const names[] = {"portable", "NEON", "AVX2", "AVX-512"};
     return names[path];
 }
 

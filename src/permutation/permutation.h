@@ -44,6 +44,7 @@ uint64_t permutation_inverse_one(const struct permutation *permutation, uint64_t
 /* The implementations of the rounds, from the portable one to the fastest. */
 enum permutation_path {
     PERMUTATION_PORTABLE,
+    PERMUTATION_NEON,
     PERMUTATION_AVX2,
     PERMUTATION_AVX512,
     PERMUTATION_PATH_COUNT,

@@ -33,5 +33,10 @@ extern const struct rounds_path rounds_portable;
 #define ROUNDS_X86 1
 extern const struct rounds_path rounds_avx2, rounds_avx512;
 #endif
+/* Every 64-bit ARM has NEON. */
+#if defined(__AARCH64EL__) && !defined(RECMAP_PORTABLE)
+#define ROUNDS_NEON 1
+extern const struct rounds_path rounds_neon;
+#endif
 
 #endif

@@ -442,6 +442,9 @@ static void test_each_way_of_varints(void **state) {
         varints_avx2,
         varints_avx512,
 #endif
+#ifdef VARINTS_NEON
+        varints_neon,
+#endif
     };
     for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
         struct parse_tally tally = {0, 0, 0};

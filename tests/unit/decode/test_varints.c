@@ -23,6 +23,9 @@ static const struct {
     {"AVX2", varints_avx2},
     {"AVX-512", varints_avx512},
 #endif
+#ifdef VARINTS_NEON
+    {"NEON", varints_neon},
+#endif
 };
 
 enum { WAY_COUNT = sizeof ways / sizeof *ways, GUARD = 64 };
@@ -195,7 +198,9 @@ static void test_tenth_byte(void **state) {
 static void test_choice(void **state) {
     (void)state;
     varints_function *best = varints_best();
-#ifndef VARINTS_X86
+#ifdef VARINTS_NEON
+    assert_true(best == varints_neon);
+#elif !defined(VARINTS_X86)
     assert_true(best == varints_portable);
 #endif
     assert_true(varints_force(best));
