@@ -1,5 +1,7 @@
 #include "os/helpers.h"
 
+#include <stdlib.h>
+
 #include "os/thread.h"
 
 enum { HELPERS_MAX = 256 };
@@ -85,6 +87,7 @@ static void *work(void *context) {
 static bool start_helper(void) {
     struct helper *helper = &helpers[helper_count];
     if (must_end || helper_count == HELPERS_MAX) return false;
+    free(helper->thread.threads); /* of the parent process's helper, in a child of fork */
     *helper = (struct helper){.thread = WORKER_GROUP_INIT};
     if (workers_start(&helper->thread, 1, work, helper, NULL) != RECMAP_OK) return false;
     helper_count++;
