@@ -19,7 +19,8 @@ enum {
 size_t deflate_begin(uint8_t out[DEFLATE_EDGE_ROOM], enum compression kind);
 
 /* Deflates up to DEFLATE_BLOCK_SIZE bytes into `out`, which has DEFLATE_BLOCK_ROOM bytes. The
- * result ends at a whole byte. Returns its size, or 0 if memory is out. */
+ * result ends at a whole byte. Returns its size, or 0 if memory is out (or if ISA-L fails, which no
+ * input makes it do). */
 size_t deflate_block(uint8_t *out, const uint8_t *data, size_t size);
 
 /* A checksum of the input, over all blocks in their order. Begin with deflate_sum_begin. */
