@@ -34,7 +34,7 @@ static struct spent end(struct spent start) {
 static struct spent build(recmap_index_summary *summary, const struct scan_case *one) {
     char path[SET_PATH_SIZE];
     set_index_path(path, one->folder, one->set, "-scan");
-    recmap_lift lift = {one->lift, NULL};
+    recmap_lift lift = {one->lift, NULL, 0};
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.thread_count = one->thread_count;
     options.id_feature = one->id;

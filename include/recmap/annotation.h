@@ -3,6 +3,7 @@
 #define RECMAP_ANNOTATION_H
 
 #include <recmap/dataset.h>
+#include <recmap/index.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,9 +21,9 @@ typedef enum recmap_key {
  * then it stays unchanged. Changes apply in the order of the calls.
  *
  * A column has one type: int64, float (32 bits) or bytes of at most 255 bytes, of which at most
- * 1,048,576 may differ. A record without a value gets the column's default; without a default,
- * recmap_annotation_finish fails. Records that are appended to the index later get the value of the
- * feature with the column's name, if they have that feature, or else the default.
+ * 1,048,576 may differ. A record without a value gets the column's default; without a default
+ * its value is null. Records that are appended to the index later get the value of the feature with
+ * the column's name, if they have that feature, or else the default or null.
  *
  * Ids are compared by the 48-bit hashes that the index stores. Records are read only if several
  * have the same hash. If no two have, none is read, and an id that no record has matches a given
@@ -61,19 +62,18 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_rename(recmap_annota
  * NULL.
  *
  * Errors: INVALID, naming file and line, for a malformed file, a value of a wrong type, a key that
- * is missing or that no record has, and, from recmap_annotation_finish, a repeated key or a record
- * without value and default; IO; CANCELLED. */
+ * is missing or that no record has, and, from recmap_annotation_finish, a repeated key; IO;
+ * CANCELLED. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_annotation_add_file(recmap_annotation *annotation, const char *name, const char *path,
                            recmap_key key, const char *default_value, recmap_error *error);
 
 /* Adds a lifted column: the values of a feature, which are read from the records, as when an index
  * is built with that lift. Ids, counts and other columns are kept. Errors: FEATURE, naming shard
- * and record, for a record without the feature if there is no default, or with another type;
- * INVALID; else as recmap_dataset_gather. Cost: reads all records once. */
+ * and record, for a record without the feature if the lift has no default and is not nullable, or
+ * with another type; INVALID; else as recmap_dataset_gather. Cost: reads all records once. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_lift(recmap_annotation *annotation,
-                                                                 const char *name,
-                                                                 const char *default_value,
+                                                                 const recmap_lift *lift,
                                                                  recmap_error *error);
 
 /* Adds a column without values. recmap_annotation_add_rows adds values to the last such column. The
@@ -95,10 +95,9 @@ RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_annotation_add_rows(recmap_annotation *annotation, recmap_key key, const recmap_value *keys,
                            const recmap_value *values, size_t count, recmap_error *error);
 
-/* Writes the new index and replaces the old one. Errors: INVALID for a repeated key, or a record
- * without value and default; IO (ENOSPC: no space left); CORRUPT (the index); MISMATCH if another
- * build replaced the index meanwhile; CANCELLED. After an error nothing has changed, and the
- * annotation can only be destroyed. */
+/* Writes the new index and replaces the old one. Errors: INVALID for a repeated key; IO (ENOSPC: no
+ * space left); CORRUPT (the index); MISMATCH if another build replaced the index meanwhile;
+ * CANCELLED. After an error nothing has changed, and the annotation can only be destroyed. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_finish(recmap_annotation *annotation,
                                                                    recmap_error *error);
 

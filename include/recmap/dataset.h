@@ -385,8 +385,9 @@ typedef struct recmap_lifted_column {
     const char *name; /* lives as long as the data set */
     recmap_type type;
     const char *default_value; /* or NULL */
-    int is_annotated; /* its values were added to the index and did not come from the records;
-                         unknown, so 0, of columns that were added before 0.2.0 */
+    int is_annotated;    /* its values were added to the index and did not come from the records;
+                            unknown, so 0, of columns that were added before 0.2.0 */
+    uint64_t null_count; /* records whose value is null */
 } recmap_lifted_column;
 
 /* Lifted column `column_index` of info.lifted_column_count. The first is always "@length", the size
@@ -400,8 +401,9 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_lifted_column(
     size_t *column_index, const recmap_dataset *dataset, const char *name, recmap_error *error);
 
 /* The values of a lifted column for records [first, first + count), in the column's type: int64,
- * float, or views of bytes that live as long as the data set. Errors: INVALID for another type or
- * if out of range; CORRUPT (the index). Cost: a few ns per value. */
+ * float, or views of bytes that live as long as the data set. A null is 0, or of bytes a value of
+ * type NONE. If all values are null, the column may have type NONE, and is read as int64. Errors:
+ * INVALID for another type or if out of range; CORRUPT (the index). Cost: a few ns per value. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_int64(int64_t *values,
                                                                     recmap_dataset *dataset,
                                                                     size_t column_index,
@@ -413,6 +415,14 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_float(float *value
                                                                     uint64_t first, size_t count,
                                                                     recmap_error *error);
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_bytes(recmap_value *values,
+                                                                    recmap_dataset *dataset,
+                                                                    size_t column_index,
+                                                                    uint64_t first, size_t count,
+                                                                    recmap_error *error);
+
+/* Sets nulls[i] to 1 if the value of record first + i is null, else to 0. Errors: INVALID if out of
+ * range; CORRUPT (the index). Cost: about a ns per value. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_nulls(uint8_t *nulls,
                                                                     recmap_dataset *dataset,
                                                                     size_t column_index,
                                                                     uint64_t first, size_t count,

@@ -29,8 +29,11 @@ typedef enum recmap_compression {
 /* A column to lift from the records when the index is built: a feature with exactly one value. */
 typedef struct recmap_lift {
     const char *name;          /* the feature's name; not "@length", which every index has */
-    const char *default_value; /* for records without the feature: "-1", "0.5", "none"; NULL: such a
-                                  record is an error */
+    const char *default_value; /* for records without the feature: "-1", "0.5", "none"; or NULL */
+    int is_nullable; /* not 0: without a default, a record without the feature has a null; 0: such
+                        a record is an error, unless an index was added before it
+                        (recmap_index_builder_add_index) that has nulls in this column, or values
+                        that did not come from the records */
 } recmap_lift;
 
 typedef struct recmap_index_options {

@@ -222,7 +222,9 @@ def _rebuild_call(command: str) -> str:
     if counts:
         dtypes = {name: value or None for name, value in counts.items()}
         given.append(f"count={_quoted(dtypes if any(counts.values()) else list(counts))}")
-    rest = ((name, value) for name, value in options if name in ("framing", "on-corrupt"))
+    rest = (
+        (name, value) for name, value in options if name in ("missing", "framing", "on-corrupt")
+    )
     given += [f"{name.replace('-', '_')}={_quoted(value)}" for name, value in rest]
     return f"recmap.open({', '.join(given)}, rebuild=True)"
 

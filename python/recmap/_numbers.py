@@ -25,13 +25,25 @@ def natural(name: str, value: Any) -> int:
     return operator.index(value)
 
 
+def without_nulls(values: Any, what: str) -> Any:
+    """The values, as they are unless they are a masked array. NumPy would drop the mask."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"{what} must not be null: choose their values with `.filled(value)`, or select the "
+            'records that have one, as with ds.where("COLUMN is not null")'
+        )
+    return values.data
+
+
 def as_integers(values: object, what: str) -> npt.NDArray[Any]:
     """A one-dimensional integer array.
 
     Other types raise TypeError, and values beyond 64 bits OutOfRangeError.
     """
     if isinstance(values, np.ndarray):
-        array = values
+        array: npt.NDArray[Any] = without_nulls(values, what)
     elif not isinstance(values, Iterable):
         raise TypeError(f"{what} must be a list, array or slice, not {values!r}: [{values!r}]")
     else:
@@ -84,6 +96,8 @@ def as_items(values: object, count: int) -> UInt64s:
 def as_mask_or_items(values: object, count: int) -> UInt64s:
     """Positions as of `as_items`, or those of the true values in a mask as long as the sequence."""
     array = np.asarray(values) if not isinstance(values, np.ndarray) else values
+    if isinstance(array, np.ma.MaskedArray) and array.dtype == np.bool_:
+        array = array.filled(False)  # a comparison with a null selects nothing
     if array.dtype == np.bool_:
         if array.shape != (count,):
             raise OutOfRangeError(

@@ -37,6 +37,7 @@ from ._options.options import (
     Compression,
     Count,
     Lift,
+    MissingLift,
     OnCorrupt,
     Path,
     Source,
@@ -234,6 +235,7 @@ def index(
     *,
     id: str | None = None,
     lift: Lift = (),
+    missing: MissingLift = "error",
     count: Count = (),
     on_corrupt: OnCorrupt = "raise",
     framing: Path = "auto",
@@ -255,8 +257,8 @@ def index(
     custom framing and text indexes must be readable on all nodes.
 
     Args:
-        source, path, id, lift, count, on_corrupt, framing, compression, from_idx, memory_limit,
-            guard, storage_options: see `recmap.index`.
+        source, path, id, lift, missing, count, on_corrupt, framing, compression, from_idx,
+            memory_limit, guard, storage_options: see `recmap.index`.
         credentials: see `recmap.index`; every task calls it, so it must be picklable.
         fs: see `recmap.index`; every task reads with a copy of it, so it must be picklable.
         threads: threads per task.
@@ -271,6 +273,7 @@ def index(
     arguments = {
         "id": id,
         "lift": dict(lifts_of(lift)),
+        "missing": missing,
         "count": dict(counted_of(count)),
         "on_corrupt": on_corrupt,
         "framing": framing_path or name,

@@ -227,10 +227,13 @@ recmap_status recmap_annotation_add_column(recmap_annotation *annotation, const 
 recmap_status recmap_annotation_add_column_like(recmap_annotation *annotation,
                                                 const recmap_lifted_column *column,
                                                 recmap_error *error) {
-    RETURN_IF_FAILED(recmap_annotation_add_column(annotation, column->name, column->type,
-                                                  column->default_value, error));
-    annotation->columns[annotation->column_count - 1].is_lifted = !column->is_annotated;
-    return RECMAP_OK;
+    struct new_column *added = NULL;
+    recmap_status status =
+        annotation_add_column(&added, annotation, column->name, column->default_value, error);
+    if (status == RECMAP_OK) status = annotation_set_type(annotation, added, column->type, error);
+    if (status == RECMAP_OK) added->is_lifted = !column->is_annotated;
+    annotation->is_closed |= status != RECMAP_OK;
+    return status;
 }
 
 bool annotation_keep_found(recmap_annotation *annotation, size_t count, uint64_t number) {

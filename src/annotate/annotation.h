@@ -4,9 +4,9 @@
 
 #include <recmap/annotation.h>
 
-#include "annotate/text_set.h"
 #include "build/idsort.h"
 #include "index/index.h"
+#include "index/text_set.h"
 #include "os/file.h"
 #include "os/lock_file.h"
 

@@ -12,6 +12,7 @@ enum { GROUP_RECORDS = 1 << 12 };
 struct lift {
     recmap_annotation *annotation;
     struct new_column *column;
+    bool is_nullable;
     struct extractor *extractor;
     recmap_batch *batch;
     struct record_run run; /* the values of a batch */
@@ -40,10 +41,13 @@ static recmap_status check_value(const struct lift *lift, size_t i, const recmap
         fail_advise(error, "a lifted feature must have one type in all records");
         return RECMAP_FEATURE;
     }
-    if (column->default_value) return RECMAP_OK;
+    if (column->default_value || lift->is_nullable) return RECMAP_OK;
     fail(error, RECMAP_FEATURE, "has no value of lifted feature \"%s\"", column->name);
     if (advice[0]) fail_advise(error, "%s", advice);
-    else fail_advise(error, "give a default for such records: `--lift %s=DEFAULT`", column->name);
+    else
+        fail_advise(error,
+                    "give a default for such records: `--lift %s=DEFAULT`, or use `--missing null`",
+                    column->name);
     return RECMAP_FEATURE;
 }
 
@@ -89,27 +93,26 @@ static recmap_status lift_records(struct lift *lift, recmap_error *error) {
     return RECMAP_OK;
 }
 
-static recmap_status prepare(struct lift *lift, const char *name, const char *default_value,
-                             recmap_error *error) {
-    recmap_lift lifted = {name, default_value};
+static recmap_status prepare(struct lift *lift, const recmap_lift *lifted, recmap_error *error) {
     if (index_manifest(lift->annotation->index)->extracted_by_caller)
         return fail(error, RECMAP_INVALID,
                     "the columns of this index were read by a callback: build it again");
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
-    options.lifts = &lifted;
+    options.lifts = lifted;
+    lift->is_nullable = lifted->is_nullable;
     options.lift_count = 1;
-    RETURN_IF_FAILED(
-        annotation_add_column(&lift->column, lift->annotation, name, default_value, error));
+    RETURN_IF_FAILED(annotation_add_column(&lift->column, lift->annotation, lifted->name,
+                                           lifted->default_value, error));
     lift->column->is_lifted = true;
     RETURN_IF_FAILED(extractor_create(&lift->extractor, &options, error));
     if (!run_init(&lift->run, false, 1, 0)) return fail_memory(error);
     return recmap_batch_create(&lift->batch, error);
 }
 
-recmap_status recmap_annotation_lift(recmap_annotation *annotation, const char *name,
-                                     const char *default_value, recmap_error *error) {
+recmap_status recmap_annotation_lift(recmap_annotation *annotation, const recmap_lift *lifted,
+                                     recmap_error *error) {
     struct lift lift = {.annotation = annotation};
-    recmap_status status = prepare(&lift, name, default_value, error);
+    recmap_status status = prepare(&lift, lifted, error);
     if (status == RECMAP_OK) status = lift_records(&lift, error);
     recmap_batch_destroy(lift.batch);
     run_deinit(&lift.run);

@@ -26,6 +26,7 @@ struct rewrite {
     recmap_annotation *annotation;
     struct store_writer *writer;
     struct row_cursor **cursors; /* of each column; NULL for one of the old index */
+    uint32_t format_version;     /* the lowest that the columns need */
 };
 
 /* Makes sure that there is a pair at `next`, unless all are used. */
@@ -41,7 +42,7 @@ static recmap_status create_cursor(struct row_cursor **cursor, struct new_column
     *cursor = fresh;
     if (!fresh) return fail_memory(error);
     fresh->column = column;
-    fresh->stage = column_stage_create(&(recmap_lift){column->name, column->default_value});
+    fresh->stage = column_stage_create(&(recmap_lift){column->name, column->default_value, 1});
     if (!fresh->stage) return fail_memory(error);
     return idsort_finish(column->rows, error);
 }
@@ -70,17 +71,7 @@ static recmap_status fail_repeat(struct rewrite *rewrite, const struct new_colum
     return RECMAP_INVALID;
 }
 
-static recmap_status fail_missing(const struct rewrite *rewrite, const struct new_column *column,
-                                  uint64_t number, recmap_error *error) {
-    fail(error, RECMAP_INVALID, "record %" PRIu64 " has no value for column \"%s\"", number,
-         column->name);
-    fail_file(error, column->path ? column->path : rewrite->annotation->path);
-    fail_advise(error, "give records without a value a default: `--default %s=VALUE`",
-                column->name);
-    return RECMAP_INVALID;
-}
-
-/* Stages the value of the record: that of its row, or the default. */
+/* Stages the value of the record: that of its row, or the default, or null. */
 static recmap_status stage_value(struct rewrite *rewrite, struct row_cursor *cursor,
                                  uint64_t number, recmap_error *error) {
     recmap_value value = {.type = RECMAP_TYPE_NONE};
@@ -90,10 +81,13 @@ static recmap_status stage_value(struct rewrite *rewrite, struct row_cursor *cur
         RETURN_IF_FAILED(fill_window(cursor, error));
         if (cursor->count && cursor->window[cursor->next].hash == number)
             return fail_repeat(rewrite, cursor->column, number, error);
-    } else if (!cursor->column->default_value) {
-        return fail_missing(rewrite, cursor->column, number, error);
     }
     return column_stage_add(cursor->stage, &value, "", error);
+}
+
+static void note_format(struct rewrite *rewrite, const uint8_t *chunk, size_t size) {
+    uint32_t version = column_format_version(chunk, size);
+    if (version > rewrite->format_version) rewrite->format_version = version;
 }
 
 static recmap_status put_new_chunk(struct rewrite *rewrite, struct row_cursor *cursor,
@@ -106,6 +100,7 @@ static recmap_status put_new_chunk(struct rewrite *rewrite, struct row_cursor *c
     size_t size;
     uint8_t *packed = column_stage_pack(cursor->stage, &size);
     if (!packed) return fail_memory(error);
+    note_format(rewrite, packed, size);
     recmap_status status =
         store_writer_put(rewrite->writer, STORE_COLUMNS, key, packed, size, error);
     free(packed);
@@ -120,6 +115,8 @@ static recmap_status copy_value(struct rewrite *rewrite, enum store_table table,
     const struct store_value *values = store_values(store, table, &count);
     assert(value_index < count);
     RETURN_IF_FAILED(store_check(store, table, value_index, error));
+    if (table == STORE_COLUMNS)
+        note_format(rewrite, values[value_index].data, values[value_index].size);
     RETURN_IF_FAILED(store_writer_put(rewrite->writer, table, key, values[value_index].data,
                                       values[value_index].size, error));
     return store_intact(store) ? RECMAP_OK : store_fail_cut(store, error);
@@ -163,9 +160,12 @@ static struct manifest_column describe(const struct rewrite *rewrite, size_t i) 
     const struct new_column *column = &rewrite->annotation->columns[i];
     const struct row_cursor *cursor = rewrite->cursors[i];
     if (cursor)
-        return (struct manifest_column){
-            column->name, column->default_value, column_stage_type(cursor->stage),
-            column_stage_first_value(cursor->stage), !column->is_lifted};
+        return (struct manifest_column){column->name,
+                                        column->default_value,
+                                        column_stage_type(cursor->stage),
+                                        column_stage_first_value(cursor->stage),
+                                        !column->is_lifted,
+                                        column_stage_null_count(cursor->stage)};
     struct manifest_column described =
         index_manifest(rewrite->annotation->index)->columns[column->old_column];
     described.name = column->name;
@@ -178,6 +178,7 @@ static recmap_status put_manifest(struct rewrite *rewrite, recmap_error *error) 
     size_t count = rewrite->annotation->column_count, size;
     manifest.columns = calloc(count + 1, sizeof *manifest.columns);
     manifest.column_count = count;
+    manifest.format_version = rewrite->format_version;
     if (!manifest.columns) return fail_memory(error);
     for (size_t i = 0; i < count; i++) manifest.columns[i] = describe(rewrite, i);
     uint8_t *packed = manifest_encode(&size, &manifest);
@@ -230,7 +231,7 @@ recmap_status recmap_annotation_finish(recmap_annotation *annotation, recmap_err
         return fail(error, RECMAP_INVALID,
                     "the annotation has already finished or failed: create another one");
     annotation->is_closed = true;
-    struct rewrite rewrite = {.annotation = annotation};
+    struct rewrite rewrite = {.annotation = annotation, .format_version = 1};
     recmap_status status = run(&rewrite, error);
     for (size_t i = 0; rewrite.cursors && i < annotation->column_count; i++)
         destroy_cursor(rewrite.cursors[i]);

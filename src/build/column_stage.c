@@ -12,6 +12,8 @@ struct column_stage {
     char *default_value;
     recmap_type type;    /* NONE while all values are missing */
     recmap_value filler; /* the default as a value of that type */
+    bool is_nullable;    /* without a default, missing values are null */
+    uint64_t null_count; /* in the chunks packed so far */
     uint64_t first_value;
     uint64_t packed_count; /* values in the chunks packed so far */
     size_t count;
@@ -26,6 +28,7 @@ struct column_stage *column_stage_create(const recmap_lift *lift) {
     struct column_stage *stage = calloc(1, sizeof *stage);
     if (!stage) return NULL;
     stage->name = strdup(lift->name);
+    stage->is_nullable = lift->is_nullable;
     stage->default_value = lift->default_value ? strdup(lift->default_value) : NULL;
     if (stage->name && (stage->default_value || !lift->default_value)) return stage;
     column_stage_destroy(stage);
@@ -46,6 +49,14 @@ const char *column_stage_name(const struct column_stage *stage) {
 
 const char *column_stage_default(const struct column_stage *stage) {
     return stage->default_value;
+}
+
+void column_stage_allow_nulls(struct column_stage *stage) {
+    stage->is_nullable = true;
+}
+
+uint64_t column_stage_null_count(const struct column_stage *stage) {
+    return stage->null_count;
 }
 
 recmap_type column_stage_type(const struct column_stage *stage) {
@@ -77,16 +88,17 @@ static recmap_status set_type(struct column_stage *stage, recmap_type type, recm
 }
 
 /* The first value sets the column's type if no default did. A record without a value needs a
- * default. */
+ * default, unless the column is nullable. */
 static recmap_status check_value(struct column_stage *stage, const recmap_value *value,
                                  const char *advice, recmap_error *error) {
     if (value->type == RECMAP_TYPE_NONE) {
-        if (stage->default_value) return RECMAP_OK;
+        if (stage->default_value || stage->is_nullable) return RECMAP_OK;
         fail(error, RECMAP_FEATURE, "has no value of lifted feature \"%s\"", stage->name);
         if (advice[0] && stage->type == RECMAP_TYPE_NONE) fail_advise(error, "%s", advice);
         else
             fail_advise(error,
-                        "build the index with a default for such records: `--lift %s=DEFAULT`",
+                        "build the index with a default for such records: `--lift %s=DEFAULT`, or "
+                        "with `--missing null`",
                         stage->name);
         return RECMAP_FEATURE;
     }
@@ -142,7 +154,8 @@ static uint64_t filler_word(const recmap_value *value) {
     return bits;
 }
 
-/* A copy of the values of bytes in which missing values have the default. Updates their ends. */
+/* A copy of the values of bytes in which missing values have the default, or are empty if there is
+ * none. Updates their ends. */
 static uint8_t *fill_bytes(struct column_stage *stage) {
     size_t filler_size = stage->default_value ? stage->filler.as.bytes.size : 0;
     uint8_t *filled = malloc(stage->bytes_size + stage->count * filler_size + 1);
@@ -167,18 +180,18 @@ static uint8_t *fill_bytes(struct column_stage *stage) {
 
 uint8_t *column_stage_pack(struct column_stage *stage, size_t *size) {
     uint8_t *filled = NULL;
+    const uint8_t *nulls = stage->default_value ? NULL : stage->missing;
     if (stage->type == RECMAP_TYPE_BYTES) {
         filled = fill_bytes(stage);
         if (!filled) return NULL;
-    } else if (stage->type != RECMAP_TYPE_NONE) {
+    } else if (stage->type != RECMAP_TYPE_NONE && !nulls) {
         for (size_t i = 0; i < stage->count; i++)
             if (stage->missing[i]) stage->words[i] = filler_word(&stage->filler);
     }
-    struct column_values values = {stage->type, stage->count, stage->words, filled};
-    *size = column_packed_size(&values);
-    uint8_t *bytes = malloc(*size);
-    if (bytes) column_pack(bytes, &values);
+    struct column_values values = {stage->type, stage->count, stage->words, filled, nulls};
+    uint8_t *bytes = column_pack(size, &values);
     free(filled);
+    for (size_t i = 0; nulls && i < stage->count; i++) stage->null_count += nulls[i];
     stage->packed_count += stage->count;
     stage->count = 0;
     stage->bytes_size = 0;

@@ -1,5 +1,6 @@
 /* A column stage collects the values of one lifted column until they fill a chunk. The first value
- * that is not missing determines the column's type. Missing values get the default. */
+ * that is not missing determines the column's type. Missing values get the default, or are null if
+ * the column is nullable. */
 #ifndef RECMAP_BUILD_COLUMN_STAGE_H
 #define RECMAP_BUILD_COLUMN_STAGE_H
 
@@ -15,6 +16,12 @@ void column_stage_destroy(struct column_stage *stage);
 
 const char *column_stage_name(const struct column_stage *stage);
 const char *column_stage_default(const struct column_stage *stage); /* or NULL */
+
+/* Lets missing values be null from now on, unless the column has a default. */
+void column_stage_allow_nulls(struct column_stage *stage);
+
+/* The number of nulls in the chunks that were packed so far. */
+uint64_t column_stage_null_count(const struct column_stage *stage);
 
 /* The type of the column so far. If all values are missing it is that of the default. */
 recmap_type column_stage_type(const struct column_stage *stage);

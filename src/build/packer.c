@@ -96,7 +96,7 @@ recmap_status packer_create(struct packer **packer, const char *path,
                             const recmap_index_options *options, recmap_error *error) {
     struct packer *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
-    fresh->manifest.format_version = INDEX_FORMAT_VERSION;
+    fresh->manifest.format_version = 1;
     fresh->manifest.extracted_by_caller = options->extract != NULL;
     fresh->manifest.skips_damage = options->on_corrupt == RECMAP_ON_CORRUPT_SKIP;
     recmap_status status = prepare(fresh, path, options, error);
@@ -143,6 +143,10 @@ uint64_t packer_record_count(const struct packer *packer) {
 
 void packer_note_skips(struct packer *packer) {
     packer->manifest.skips_damage = true;
+}
+
+void packer_allow_nulls(struct packer *packer, size_t column) {
+    column_stage_allow_nulls(packer->stages[column]);
 }
 
 void packer_note_annotated(struct packer *packer, size_t column) {
@@ -206,6 +210,8 @@ static recmap_status flush_columns(struct packer *packer, recmap_error *error) {
     for (size_t i = 0; i < packer->stage_count; i++) {
         size_t size;
         uint8_t *bytes = column_stage_pack(packer->stages[i], &size);
+        if (bytes && column_format_version(bytes, size) > packer->manifest.format_version)
+            packer->manifest.format_version = column_format_version(bytes, size);
         RETURN_IF_FAILED(put_packed(packer, STORE_COLUMNS,
                                     (struct store_key){packer->column_chunk, (uint32_t)i}, bytes,
                                     size, error));
@@ -438,6 +444,7 @@ static bool copy_columns(struct packer *packer) {
             .type = column_stage_type(stage),
             .first_value = column_stage_first_value(stage),
             .is_annotated = packer->are_annotated >> manifest->column_count & 1,
+            .null_count = column_stage_null_count(stage),
         };
         if (column->name && (column->default_value || !default_value)) continue;
         manifest->column_count++; /* so that manifest_deinit frees what was copied */

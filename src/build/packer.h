@@ -31,6 +31,9 @@ void packer_note_skips(struct packer *packer);
 /* Records in the index that values of a column did not come from the records. */
 void packer_note_annotated(struct packer *packer, size_t column);
 
+/* Lets missing values of a column be null, unless it has a default. */
+void packer_allow_nulls(struct packer *packer, size_t column);
+
 /* `path` is absolute and free of symbolic links. */
 recmap_status packer_begin_shard(struct packer *packer, const char *path, const char *framing,
                                  recmap_error *error);

@@ -18,7 +18,8 @@ char *replay_shard_path(const struct index_shard *shard, const char *folder) {
     return shard_name_is_absolute(path) ? strdup(path) : path_join(folder, path);
 }
 
-/* The value of record `number`. In the chunks, the default has replaced missing values. Up to the
+/* The value of record `number`, of type NONE if it is null. In the chunks, the default has replaced
+ * missing values. Up to the
  * column's first value all values were missing, and they must be missing again: otherwise a default
  * would determine the type of the column before the records do. */
 static recmap_status read_column(recmap_value *value, struct index_file *index, size_t c,
@@ -144,6 +145,13 @@ static recmap_status add_ids(struct packer *packer, struct index_file *index, ui
     return RECMAP_OK;
 }
 
+/* A column that has nulls may get more of them, and so may one that was annotated: records that are
+ * added to it later need not have its values. */
+static void note_column(struct packer *packer, const struct manifest_column *column, size_t i) {
+    if (column->is_annotated) packer_note_annotated(packer, i);
+    if (column->is_annotated || column->null_count) packer_allow_nulls(packer, i);
+}
+
 recmap_status replay_index(struct packer *packer, struct index_file *index, const char *folder,
                            recmap_error *error) {
     const struct manifest *manifest = index_manifest(index);
@@ -152,7 +160,7 @@ recmap_status replay_index(struct packer *packer, struct index_file *index, cons
     recmap_status status = RECMAP_OK;
     if (manifest->skips_damage) packer_note_skips(packer);
     for (size_t i = 0; i < manifest->column_count; i++)
-        if (manifest->columns[i].is_annotated) packer_note_annotated(packer, i);
+        note_column(packer, &manifest->columns[i], i);
     if (!run_init(&run, false, manifest->column_count, manifest->counted_feature_count))
         status = fail_memory(error);
     for (size_t i = 0; status == RECMAP_OK && i < manifest->shard_count; i++)

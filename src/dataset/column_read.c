@@ -17,21 +17,33 @@ static recmap_status check_column(const recmap_dataset *dataset, size_t column_i
                 column_index, dataset->info.lifted_column_count);
 }
 
+/* The column of the first part, with the nulls of all. */
+static recmap_status get_column_of_parts(recmap_lifted_column *info, const recmap_dataset *dataset,
+                                         size_t column_index, recmap_error *error) {
+    uint64_t null_count = 0;
+    for (size_t i = dataset->part_count; i--;) {
+        const struct dataset_part *part = &dataset->parts[i];
+        RETURN_IF_FAILED(recmap_dataset_get_lifted_column(info, part->dataset,
+                                                          part->columns[column_index], error));
+        null_count += info->null_count;
+    }
+    info->null_count = null_count;
+    return RECMAP_OK;
+}
+
 recmap_status recmap_dataset_get_lifted_column(recmap_lifted_column *info,
                                                const recmap_dataset *dataset, size_t column_index,
                                                recmap_error *error) {
     RETURN_IF_FAILED(check_column(dataset, column_index, error));
     if (column_index == 0) {
-        *info = (recmap_lifted_column){LENGTH_NAME, RECMAP_TYPE_INT64, NULL, 0};
+        *info = (recmap_lifted_column){LENGTH_NAME, RECMAP_TYPE_INT64, NULL, 0, 0};
         return RECMAP_OK;
     }
-    if (dataset->part_count)
-        return recmap_dataset_get_lifted_column(info, dataset->parts->dataset,
-                                                dataset->parts->columns[column_index], error);
+    if (dataset->part_count) return get_column_of_parts(info, dataset, column_index, error);
     const struct manifest_column *column =
         &index_manifest(dataset->index)->columns[column_index - 1];
     *info = (recmap_lifted_column){column->name, column->type, column->default_value,
-                                   column->is_annotated};
+                                   column->is_annotated, column->null_count};
     return RECMAP_OK;
 }
 
@@ -56,7 +68,9 @@ static recmap_status check_read(const recmap_dataset *dataset, size_t column_ind
                                 recmap_error *error) {
     recmap_lifted_column info;
     RETURN_IF_FAILED(recmap_dataset_get_lifted_column(&info, dataset, column_index, error));
-    if (info.type != type && dataset->info.record_count)
+    bool is_empty = !dataset->info.record_count ||
+                    (info.type == RECMAP_TYPE_NONE && type == RECMAP_TYPE_INT64);
+    if (info.type != type && !is_empty)
         return fail(error, RECMAP_INVALID, "column \"%s\" is of another type", info.name);
     return dataset_check_range(dataset, first, count, error);
 }
@@ -225,4 +239,37 @@ recmap_status recmap_dataset_read_bytes(recmap_value *values, recmap_dataset *da
         RETURN_IF_FAILED(interrupt_check(thread_interrupt(), sizeof *values, error));
     }
     return RECMAP_OK;
+}
+
+static recmap_status copy_nulls(uint8_t *nulls, recmap_dataset *dataset, size_t column,
+                                uint64_t first, size_t count, recmap_error *error) {
+    for (size_t done = 0; done < count;) {
+        struct column_stretch stretch;
+        RETURN_IF_FAILED(
+            open_stretch(&stretch, dataset, column, first + done, count - done, error));
+        column_copy_nulls(nulls + done, &stretch.chunk, stretch.first, stretch.count);
+        done += stretch.count;
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), stretch.count, error));
+    }
+    return RECMAP_OK;
+}
+
+recmap_status recmap_dataset_read_nulls(uint8_t *nulls, recmap_dataset *dataset,
+                                        size_t column_index, uint64_t first, size_t count,
+                                        recmap_error *error) {
+    RETURN_IF_FAILED(check_column(dataset, column_index, error));
+    RETURN_IF_FAILED(dataset_check_range(dataset, first, count, error));
+    struct part_cursor parts = part_cursor_init(dataset, first, count);
+    if (column_index == 0) {
+        memset(nulls, 0, count);
+        return RECMAP_OK;
+    }
+    if (dataset->part_count) {
+        while (next_part(&parts))
+            RETURN_IF_FAILED(recmap_dataset_read_nulls(nulls + parts.done, parts.part->dataset,
+                                                       parts.part->columns[column_index],
+                                                       parts.first, parts.count, error));
+        return RECMAP_OK;
+    }
+    return copy_nulls(nulls, dataset, column_index - 1, first, count, error);
 }

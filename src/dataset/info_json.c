@@ -21,6 +21,10 @@ static void write_columns(struct json_writer *json, const recmap_dataset *datase
             json_key(json, "default");
             json_text(json, column.default_value);
         }
+        if (column.null_count) {
+            json_key(json, "nulls");
+            json_uint64(json, column.null_count);
+        }
         json_close(json, '}');
     }
     json_close(json, ']');

@@ -278,9 +278,16 @@ recmap_status index_candidates_next(struct index_candidates *candidates, uint64_
     return RECMAP_OK;
 }
 
+/* Whether the chunk agrees with what the manifest says of the column. Its type is that of the
+ * column, or NONE if all values are null or the default. */
+static bool chunk_fits(const struct column_chunk *chunk, const struct manifest_column *column) {
+    if (chunk->null_count > column->null_count) return false;
+    if (chunk->type != RECMAP_TYPE_NONE) return chunk->type == column->type;
+    return chunk->null_count || column->default_value;
+}
+
 /* Verifies and opens a chunk of a column. Two threads may do so at the same time; the first one to
- * take the lock stores its result, and both results are equal. The type of the chunk must be that
- * of the column, or NONE, if the column has a default that replaces all of its values. */
+ * take the lock stores its result, and both results are equal. */
 static recmap_status open_column(struct index_file *index, size_t value_index, size_t chunk_index,
                                  size_t column, recmap_error *error) {
     const struct store_value *value;
@@ -288,8 +295,8 @@ static recmap_status open_column(struct index_file *index, size_t value_index, s
     struct column_chunk chunk;
     if (!column_open(&chunk, value->data, value->size,
                      records_in_chunk(index, chunk_index, COLUMN_CHUNK_SHIFT)) ||
-        (chunk.type != RECMAP_TYPE_NONE && chunk.type != index->manifest.columns[column].type) ||
-        (chunk.type == RECMAP_TYPE_NONE && !index->manifest.columns[column].default_value))
+        !chunk_fits(&chunk, &index->manifest.columns[column]) ||
+        column_format_version(value->data, value->size) > index->manifest.format_version)
         return index_fail(index, error, "a chunk of a column is malformed");
     struct lazy_column *lazy = &index->columns[value_index];
     process_lock();
@@ -444,13 +451,21 @@ static recmap_status check_points(struct index_file *index, recmap_error *error)
     return RECMAP_OK;
 }
 
+static recmap_status check_column(struct index_file *index, size_t column, recmap_error *error) {
+    uint64_t null_count = 0;
+    for (size_t chunk = 0; chunk < index->column_chunk_count; chunk++) {
+        struct column_chunk opened = {.type = RECMAP_TYPE_NONE};
+        RETURN_IF_FAILED(index_column_chunk(&opened, index, column, chunk, error));
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), CHUNK_WORK, error));
+        null_count += opened.null_count;
+    }
+    if (null_count == index->manifest.columns[column].null_count) return RECMAP_OK;
+    return index_fail(index, error, "the chunks of a column have another number of nulls");
+}
+
 static recmap_status check_columns(struct index_file *index, recmap_error *error) {
-    for (size_t chunk = 0; chunk < index->column_chunk_count; chunk++)
-        for (size_t c = 0; c < index->manifest.column_count; c++) {
-            struct column_chunk opened;
-            RETURN_IF_FAILED(index_column_chunk(&opened, index, c, chunk, error));
-            RETURN_IF_FAILED(interrupt_check(thread_interrupt(), CHUNK_WORK, error));
-        }
+    for (size_t c = 0; c < index->manifest.column_count; c++)
+        RETURN_IF_FAILED(check_column(index, c, error));
     return RECMAP_OK;
 }
 

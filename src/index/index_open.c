@@ -44,9 +44,10 @@ static recmap_status read_manifest(struct index_file *index, recmap_error *error
                                          "its manifest cannot be read", error);
     free(copy);
     if (status != RECMAP_OK) return status;
-    if (index->manifest.format_version == INDEX_FORMAT_VERSION) return RECMAP_OK;
+    uint32_t version = index->manifest.format_version;
+    if (version >= 1 && version <= INDEX_FORMAT_VERSION) return RECMAP_OK;
     fail(error, RECMAP_UNSUPPORTED,
-         "the index has format version %" PRIu32 "; this recmap reads %d",
+         "the index has format version %" PRIu32 "; this recmap reads 1 to %d",
          index->manifest.format_version, (int)INDEX_FORMAT_VERSION);
     fail_file(error, store_path(index->store));
     fail_advise(error, "use the recmap that built it, or build it again with `recmap index`");
@@ -290,6 +291,19 @@ static recmap_status check_column_names(const struct index_file *index, recmap_e
     return repeats ? index_fail(index, error, "it names a column twice") : RECMAP_OK;
 }
 
+/* Missing values become the default if there is one, so that only a column without one has nulls.
+ */
+static recmap_status check_null_count(const struct index_file *index,
+                                      const struct manifest_column *column, recmap_error *error) {
+    if (!column->null_count) return RECMAP_OK;
+    if (index->manifest.format_version < 2)
+        return index_fail(index, error, "a column has nulls, which need format version 2");
+    if (column->default_value) return index_fail(index, error, "a column with a default has nulls");
+    if (column->null_count > index->manifest.record_count)
+        return index_fail(index, error, "a column has more nulls than there are records");
+    return RECMAP_OK;
+}
+
 /* Checks the keys of the columns and parses their defaults. The chunks are opened when they are
  * used. */
 static recmap_status find_columns(struct index_file *index, recmap_error *error) {
@@ -306,6 +320,7 @@ static recmap_status find_columns(struct index_file *index, recmap_error *error)
     if (!index->columns || !index->defaults) return fail_memory(error);
     for (size_t i = 0; i < column_count; i++) {
         const struct manifest_column *column = &index->manifest.columns[i];
+        RETURN_IF_FAILED(check_null_count(index, column, error));
         if (column->first_value && column->first_value >= index->manifest.record_count)
             return index_fail(index, error, "a column has its first value after the last record");
         if (column->default_value &&

@@ -7,103 +7,47 @@
 
 #include "base/bytes.h"
 
-/* A chunk starts with a prefix: u8 type, u8 width, u16 zero, u32 count, i64 base (0 unless the
- * values are integers). */
+uint32_t column_format_version(const uint8_t *bytes, size_t size) {
+    return size >= COLUMN_PREFIX_SIZE && bytes[2] ? 2 : 1;
+}
 
-struct integer_range {
-    int64_t base;
-    unsigned width;
+/* The part of a packed chunk that was not taken yet. */
+struct column_rest {
+    const uint8_t *bytes;
+    uint64_t size;
 };
 
-static struct integer_range range_of(const struct column_values *values) {
-    int64_t low = INT64_MAX, high = INT64_MIN;
-    for (size_t i = 0; i < values->count; i++) {
-        int64_t v = (int64_t)values->words[i];
-        if (v < low) low = v;
-        if (v > high) high = v;
-    }
-    if (!values->count) return (struct integer_range){0, 0};
-    unsigned bits = bit_length((uint64_t)high - (uint64_t)low);
-    return (struct integer_range){low, bits == 0    ? 0
-                                       : bits <= 8  ? 1
-                                       : bits <= 16 ? 2
-                                       : bits <= 32 ? 4
-                                                    : 8};
+/* Takes the next bytes; NULL if there are not that many. */
+static const uint8_t *take(struct column_rest *rest, uint64_t size) {
+    const uint8_t *taken = rest->bytes;
+    if (size > rest->size) return NULL;
+    rest->bytes += size;
+    rest->size -= size;
+    return taken;
 }
 
-static uint64_t bytes_total(const struct column_values *values) {
-    return values->count ? values->words[values->count - 1] : 0;
+/* A chunk with the flag has at least one null and at least one value. The bits after the last value
+ * are 0. */
+static bool open_nulls(struct column_chunk *chunk, struct column_rest *rest) {
+    size_t word_count = (chunk->count + 63) / 64, valid_count = 0;
+    chunk->valid = take(rest, word_count * 8);
+    if (!chunk->valid) return false;
+    for (size_t i = 0; i < word_count; i++)
+        valid_count += (size_t)__builtin_popcountll(load64(chunk->valid + 8 * i));
+    if (chunk->count % 64 && load64(chunk->valid + 8 * (word_count - 1)) >> chunk->count % 64)
+        return false;
+    chunk->null_count = chunk->count - valid_count;
+    return valid_count && chunk->null_count;
 }
 
-size_t column_packed_size(const struct column_values *values) {
-    switch (values->type) {
-    case RECMAP_TYPE_INT64: return COLUMN_PREFIX_SIZE + values->count * range_of(values).width;
-    case RECMAP_TYPE_FLOAT: return COLUMN_PREFIX_SIZE + values->count * 4;
-    case RECMAP_TYPE_BYTES:
-        return COLUMN_PREFIX_SIZE + values->count * 4 + (size_t)bytes_total(values);
-    case RECMAP_TYPE_NONE: break;
-    }
-    return COLUMN_PREFIX_SIZE;
-}
-
-static void store_integer(uint8_t *bytes, unsigned width, uint64_t value) {
-    uint8_t eight[8];
-    store64(eight, value);
-    memcpy(bytes, eight, width);
-}
-
-void column_pack(uint8_t *bytes, const struct column_values *values) {
-    struct integer_range range = {0, 0};
-    if (values->type == RECMAP_TYPE_INT64) range = range_of(values);
-    if (values->type == RECMAP_TYPE_FLOAT || values->type == RECMAP_TYPE_BYTES) range.width = 4;
-    memset(bytes, 0, COLUMN_PREFIX_SIZE);
-    bytes[0] = (uint8_t)values->type;
-    bytes[1] = (uint8_t)range.width;
-    store32(bytes + 4, (uint32_t)values->count);
-    store64(bytes + 8, (uint64_t)range.base);
-    if (values->type == RECMAP_TYPE_NONE) return;
-    uint8_t *word = bytes + COLUMN_PREFIX_SIZE;
-    for (size_t i = 0; i < values->count; i++, word += range.width)
-        store_integer(word, range.width, values->words[i] - (uint64_t)range.base);
-    if (values->type == RECMAP_TYPE_BYTES && bytes_total(values))
-        memcpy(word, values->bytes, (size_t)bytes_total(values));
-}
-
-static bool ends_are_valid(const struct column_chunk *chunk, uint64_t size) {
+static bool ends_are_valid(const uint8_t *ends, size_t count, uint64_t size) {
     uint32_t end = 0;
-    for (size_t i = 0; i < chunk->count; i++) {
-        uint32_t next = load32(chunk->words + 4 * i);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t next = load32(ends + 4 * i);
         if (next < end) return false;
         end = next;
     }
     return end == size;
-}
-
-/* Checks type, width and sizes, and for values of bytes that their ends ascend: after that any
- * value can be read without looking at others. */
-bool column_open(struct column_chunk *chunk, const uint8_t *bytes, size_t size, size_t count) {
-    if (size < COLUMN_PREFIX_SIZE || load32(bytes + 4) != count) return false;
-    unsigned type = bytes[0], width = bytes[1];
-    struct column_chunk opened = {
-        .type = (recmap_type)type,
-        .count = count,
-        .width = width,
-        .base = (int64_t)load64(bytes + 8),
-        .words = bytes + COLUMN_PREFIX_SIZE,
-    };
-    uint64_t body = size - COLUMN_PREFIX_SIZE;
-    uint64_t words = (uint64_t)count * width;
-    if (width > 8 || (width & (width - 1)) || words > body) return false;
-    opened.bytes = opened.words + words;
-    opened.bytes_size = (size_t)(body - words);
-    if (type == RECMAP_TYPE_BYTES) {
-        if (width != 4 || !ends_are_valid(&opened, body - words)) return false;
-    } else if (type > RECMAP_TYPE_BYTES || words != body ||
-               (type == RECMAP_TYPE_FLOAT && width != 4) || (type == RECMAP_TYPE_NONE && width)) {
-        return false;
-    }
-    *chunk = opened;
-    return true;
 }
 
 static uint64_t load_integer(const uint8_t *bytes, unsigned width) {
@@ -116,23 +60,114 @@ static uint64_t load_integer(const uint8_t *bytes, unsigned width) {
     }
 }
 
+static bool open_texts(struct column_chunk *chunk, size_t count, struct column_rest *rest) {
+    chunk->ends = take(rest, 4 * (uint64_t)count);
+    if (!chunk->ends || !ends_are_valid(chunk->ends, count, rest->size)) return false;
+    chunk->bytes_size = (size_t)rest->size;
+    chunk->bytes = take(rest, rest->size);
+    return true;
+}
+
+/* The base is the number of texts, and each word the code of one. */
+static bool open_dictionary(struct column_chunk *chunk, struct column_rest *rest) {
+    if (chunk->width > 2 || chunk->base < 1 || chunk->base > (int64_t)chunk->count) return false;
+    chunk->text_count = (size_t)chunk->base;
+    chunk->words = take(rest, chunk->count * (uint64_t)chunk->width);
+    if (!chunk->words) return false;
+    for (size_t i = 0; i < chunk->count; i++)
+        if (load_integer(chunk->words + i * chunk->width, chunk->width) >= chunk->text_count)
+            return false;
+    return open_texts(chunk, chunk->text_count, rest);
+}
+
+static bool open_words(struct column_chunk *chunk, unsigned flags, struct column_rest *rest) {
+    unsigned width = chunk->width;
+    switch (chunk->type) {
+    case RECMAP_TYPE_NONE:
+        chunk->null_count = flags & COLUMN_HAS_NULLS ? chunk->count : 0;
+        return width == 0;
+    case RECMAP_TYPE_BYTES:
+        if (flags & COLUMN_HAS_DICTIONARY) return open_dictionary(chunk, rest);
+        chunk->words = rest->bytes;
+        return width == 4 && open_texts(chunk, chunk->count, rest);
+    case RECMAP_TYPE_FLOAT:
+        if (width != 4) return false;
+        break;
+    case RECMAP_TYPE_INT64:
+        if (width > 8 || (width & (width - 1))) return false;
+        break;
+    }
+    chunk->words = take(rest, chunk->count * (uint64_t)width);
+    return chunk->words != NULL;
+}
+
+/* This is the only place that checks what a chunk says of itself: type, width, sizes, flags, the
+ * bits of nulls, that ends ascend, and that codes are those of texts. After that any value can be
+ * read without looking at others. */
+bool column_open(struct column_chunk *chunk, const uint8_t *bytes, size_t size, size_t count) {
+    if (size < COLUMN_PREFIX_SIZE || load32(bytes + 4) != count) return false;
+    unsigned type = bytes[0], flags = bytes[2];
+    struct column_rest rest = {bytes + COLUMN_PREFIX_SIZE, size - COLUMN_PREFIX_SIZE};
+    if (type > RECMAP_TYPE_BYTES || flags & ~(unsigned)(COLUMN_HAS_NULLS | COLUMN_HAS_DICTIONARY) ||
+        (flags & COLUMN_HAS_DICTIONARY && type != RECMAP_TYPE_BYTES) || bytes[3])
+        return false;
+    struct column_chunk opened = {
+        .type = (recmap_type)type,
+        .count = count,
+        .width = bytes[1],
+        .base = (int64_t)load64(bytes + 8),
+    };
+    if (flags & COLUMN_HAS_NULLS && type != RECMAP_TYPE_NONE && !open_nulls(&opened, &rest))
+        return false;
+    if (!open_words(&opened, flags, &rest) || rest.size) return false;
+    *chunk = opened;
+    return true;
+}
+
+static bool is_null(const struct column_chunk *chunk, size_t i) {
+    return chunk->valid && !(chunk->valid[i / 8] >> i % 8 & 1);
+}
+
+/* The bytes are those of the file, which may have been written to since the chunk was opened. */
+static recmap_value text_at(const struct column_chunk *chunk, size_t i) {
+    recmap_value value = {.type = RECMAP_TYPE_BYTES};
+    size_t place = i;
+    if (chunk->text_count) {
+        place = (size_t)load_integer(chunk->words + i * chunk->width, chunk->width);
+        if (place >= chunk->text_count) place = 0;
+    }
+    uint32_t start = place ? load32(chunk->ends + (place - 1) * 4) : 0;
+    uint32_t end = load32(chunk->ends + place * 4);
+    if (end > chunk->bytes_size || start > end) start = end = 0;
+    value.as.bytes.data = chunk->bytes + start;
+    value.as.bytes.size = end - start;
+    return value;
+}
+
 recmap_value column_at(const struct column_chunk *chunk, size_t i) {
     assert(i < chunk->count);
     recmap_value value = {.type = chunk->type};
+    if (chunk->type == RECMAP_TYPE_NONE || is_null(chunk, i))
+        return (recmap_value){.type = RECMAP_TYPE_NONE};
+    if (chunk->type == RECMAP_TYPE_BYTES) return text_at(chunk, i);
     uint64_t word = load_integer(chunk->words + i * chunk->width, chunk->width);
     if (chunk->type == RECMAP_TYPE_INT64) {
         value.as.int64 = (int64_t)((uint64_t)chunk->base + word);
-    } else if (chunk->type == RECMAP_TYPE_FLOAT) {
+    } else {
         uint32_t bits = (uint32_t)word;
         memcpy(&value.as.float32, &bits, 4);
-    } else if (chunk->type == RECMAP_TYPE_BYTES) {
-        uint32_t start = i ? load32(chunk->words + (i - 1) * 4) : 0;
-        uint32_t end = (uint32_t)word;
-        if (end > chunk->bytes_size || start > end) start = end = 0;
-        value.as.bytes.data = chunk->bytes + start;
-        value.as.bytes.size = end - start;
     }
     return value;
+}
+
+void column_copy_nulls(uint8_t *nulls, const struct column_chunk *chunk, size_t first,
+                       size_t count) {
+    assert(first + count <= chunk->count);
+    if (!chunk->valid) {
+        memset(nulls, chunk->null_count != 0, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) nulls[i] = is_null(chunk, first + i);
 }
 
 /* One loop for each width, which compilers vectorise. */
@@ -158,6 +193,8 @@ void column_copy_int64(int64_t *values, const struct column_chunk *chunk, size_t
         for (size_t i = 0; i < count; i++) values[i] = (int64_t)base;
         break;
     }
+    for (size_t i = 0; chunk->valid && i < count; i++)
+        if (is_null(chunk, first + i)) values[i] = 0;
 }
 
 void column_copy_float(float *values, const struct column_chunk *chunk, size_t first,
@@ -167,6 +204,8 @@ void column_copy_float(float *values, const struct column_chunk *chunk, size_t f
         uint32_t bits = load32(chunk->words + 4 * (first + i));
         memcpy(&values[i], &bits, sizeof bits);
     }
+    for (size_t i = 0; chunk->valid && i < count; i++)
+        if (is_null(chunk, first + i)) values[i] = 0;
 }
 
 static bool parse_int64(recmap_value *value, const char *text) {

@@ -24,6 +24,7 @@ static void fill_column(Recmap__Column *message, const struct manifest_column *c
     message->type = (Recmap__ValueType)column->type;
     message->first_value = column->first_value;
     message->is_annotated = column->is_annotated;
+    message->null_count = column->null_count;
     message->has_default = column->default_value != NULL;
     message->default_value = column->default_value ? column->default_value : no_text();
 }
@@ -184,6 +185,7 @@ static enum decode_verdict copy_columns(struct manifest *manifest,
         manifest->columns[i].type = (recmap_type)column->type;
         manifest->columns[i].first_value = column->first_value;
         manifest->columns[i].is_annotated = column->is_annotated;
+        manifest->columns[i].null_count = column->null_count;
         manifest->columns[i].name = strdup(column->name);
         if (!manifest->columns[i].name) return DECODE_NO_MEMORY;
         if (!column->has_default) continue;

@@ -13,7 +13,7 @@
 #include "index/identity.h"
 
 enum {
-    INDEX_FORMAT_VERSION = 1,
+    INDEX_FORMAT_VERSION = 2, /* the newest that is read; written only if it is needed */
     SHARDS_PER_TABLE = 4096,
     DAMAGES_PER_TABLE = 4096,
     REASON_MAX = 160,
@@ -25,6 +25,7 @@ struct manifest_column {
     recmap_type type;
     uint64_t first_value; /* number of the first record that has a value; 0 if none has */
     bool is_annotated;    /* values did not come from the records */
+    uint64_t null_count;  /* records whose value is null */
 };
 
 struct manifest_counted {

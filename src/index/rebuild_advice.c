@@ -45,13 +45,16 @@ static void add_option(struct command *command, const char *option, const char *
 }
 
 static void add_contents(struct command *command, const struct manifest *manifest) {
+    bool has_nulls = false;
     if (manifest->id_name) add_option(command, "--id", manifest->id_name, "", NULL);
     for (size_t i = 0; i < manifest->column_count; i++) {
         const struct manifest_column *column = &manifest->columns[i];
         /* The records lack the values of an annotated column, so no build can have it. */
         command->is_cut |= strchr(column->name, '=') != NULL || column->is_annotated;
         add_option(command, "--lift", column->name, "=", column->default_value);
+        has_nulls |= column->null_count != 0;
     }
+    if (has_nulls) add_option(command, "--missing", "null", "", NULL);
     for (size_t i = 0; i < manifest->counted_feature_count; i++) {
         const struct manifest_counted *counted = &manifest->counted_features[i];
         const char *element = recmap_element_name(counted->element);

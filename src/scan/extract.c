@@ -45,7 +45,8 @@ static recmap_status copy_names(struct extractor *extractor, const recmap_index_
     if (id) extractor->names[extractor->name_count++] = strdup(id);
     for (size_t i = 0; i < extractor->column_count; i++) {
         extractor->names[extractor->name_count++] = strdup(options->lifts[i].name);
-        extractor->are_required[i] = !options->lifts[i].default_value;
+        extractor->are_required[i] = !options->lifts[i].default_value &&
+                                     !options->lifts[i].is_nullable;
     }
     for (size_t i = 0; i < extractor->name_count; i++)
         if (!extractor->names[i]) return fail_memory(error);

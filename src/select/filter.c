@@ -41,7 +41,10 @@ recmap_status recmap_filter_create(recmap_filter **filter, recmap_dataset *datas
 
 void recmap_filter_destroy(recmap_filter *filter) {
     if (!filter) return;
-    for (size_t i = 0; i < filter->column_count; i++) free(filter->columns[i].values);
+    for (size_t i = 0; i < filter->column_count; i++) {
+        free(filter->columns[i].values);
+        free(filter->columns[i].nulls);
+    }
     free(filter->columns);
     free(filter->nodes);
     free(filter->values);
@@ -63,7 +66,8 @@ static recmap_status reserve(recmap_filter *filter, recmap_error *error) {
     for (size_t i = 0; i < filter->column_count; i++) {
         struct filter_column *column = &filter->columns[i];
         if (!column->values) column->values = malloc(CHUNK_RECORDS * value_size(column->type));
-        if (!column->values) return fail_memory(error);
+        if (column->has_nulls && !column->nulls) column->nulls = malloc(CHUNK_RECORDS);
+        if (!column->values || (column->has_nulls && !column->nulls)) return fail_memory(error);
     }
     return RECMAP_OK;
 }
@@ -82,6 +86,9 @@ static recmap_status read_chunk(recmap_filter *filter, uint64_t first, size_t co
                                                error);
         else
             status = recmap_dataset_read_int64(column->values, dataset, column->index, first, count,
+                                               error);
+        if (status == RECMAP_OK && column->nulls)
+            status = recmap_dataset_read_nulls(column->nulls, dataset, column->index, first, count,
                                                error);
     }
     return status;
@@ -176,12 +183,14 @@ static void compare_texts(uint8_t *mask, enum filter_operator relation, const re
     COMPARE_LOOP(filter_value_compare(&left[i], &right[i]), 0)
 }
 
+/* A column of type NONE has only nulls, so that no comparison with it is true. */
 static void compare_columns(uint8_t *mask, const struct filter_column *left,
                             const struct filter_column *right, enum filter_operator relation,
                             size_t count) {
     bool left_is_float = left->type == RECMAP_TYPE_FLOAT;
     bool right_is_float = right->type == RECMAP_TYPE_FLOAT;
-    if (left->type == RECMAP_TYPE_BYTES)
+    if (left->type == RECMAP_TYPE_NONE || right->type == RECMAP_TYPE_NONE) memset(mask, 0, count);
+    else if (left->type == RECMAP_TYPE_BYTES)
         compare_texts(mask, relation, left->values, right->values, count);
     else if (left_is_float && right_is_float)
         compare_floats(mask, relation, left->values, right->values, count);
@@ -236,6 +245,19 @@ static void match_in(uint8_t *mask, const recmap_filter *filter, const struct fi
     }
 }
 
+/* ---- Nulls. */
+
+static void match_null(uint8_t *mask, const struct filter_column *column, bool is_negated,
+                       size_t count) {
+    if (!column->nulls) memset(mask, is_negated, count);
+    for (size_t i = 0; column->nulls && i < count; i++) mask[i] = column->nulls[i] ^ is_negated;
+}
+
+/* A comparison is false for a null, whatever the values are that stand in its place. */
+static void remove_nulls(uint8_t *mask, const struct filter_column *column, size_t count) {
+    for (size_t i = 0; column->nulls && i < count; i++) mask[i] &= column->nulls[i] ^ 1;
+}
+
 /* ---- The tree. */
 
 static void match_node(uint8_t *mask, const recmap_filter *filter, size_t index, size_t count);
@@ -258,6 +280,10 @@ static void match_children(uint8_t *mask, const recmap_filter *filter,
     }
 }
 
+static void match_negated(uint8_t *mask, size_t count) {
+    for (size_t i = 0; i < count; i++) mask[i] ^= 1;
+}
+
 static void match_node(uint8_t *mask, const recmap_filter *filter, size_t index, size_t count) {
     assert(index < filter->node_count && count <= CHUNK_RECORDS);
     const struct filter_node *node = &filter->nodes[index];
@@ -267,13 +293,27 @@ static void match_node(uint8_t *mask, const recmap_filter *filter, size_t index,
     case FILTER_OR: match_children(mask, filter, node, count); break;
     case FILTER_NOT:
         match_node(mask, filter, node->first_child, count);
-        for (size_t i = 0; i < count; i++) mask[i] ^= 1;
+        match_negated(mask, count);
         break;
-    case FILTER_COMPARE_VALUE: compare_value(mask, &columns[node->column], node, count); break;
+    case FILTER_COMPARE_VALUE:
+        compare_value(mask, &columns[node->column], node, count);
+        remove_nulls(mask, &columns[node->column], count);
+        break;
     case FILTER_COMPARE_COLUMNS:
         compare_columns(mask, &columns[node->column], &columns[node->other], node->relation, count);
+        remove_nulls(mask, &columns[node->column], count);
+        remove_nulls(mask, &columns[node->other], count);
         break;
-    case FILTER_IN: match_in(mask, filter, node, count); break;
+    case FILTER_IN:
+    case FILTER_NOT_IN:
+        match_in(mask, filter, node, count);
+        if (node->kind == FILTER_NOT_IN) match_negated(mask, count);
+        remove_nulls(mask, &columns[node->column], count);
+        break;
+    case FILTER_IS_NULL:
+    case FILTER_IS_NOT_NULL:
+        match_null(mask, &columns[node->column], node->kind == FILTER_IS_NOT_NULL, count);
+        break;
     }
 }
 

@@ -22,6 +22,9 @@ enum filter_kind {
     FILTER_COMPARE_VALUE,   /* a column with a value */
     FILTER_COMPARE_COLUMNS, /* a column with another one */
     FILTER_IN,              /* a column with values, any of which may be equal */
+    FILTER_NOT_IN,          /* a column with values, none of which is equal */
+    FILTER_IS_NULL,         /* a column that is null */
+    FILTER_IS_NOT_NULL,
 };
 
 /* A value to compare with. That of an int64 column can also be a double. */
@@ -40,7 +43,7 @@ struct filter_node {
     size_t first_child, next_sibling; /* nodes, or FILTER_NO_NODE */
     size_t column, other;             /* columns of the filter */
     struct filter_value value;
-    size_t first_value, value_count; /* of FILTER_IN: values of the filter, sorted */
+    size_t first_value, value_count; /* of a list: values of the filter, sorted */
 };
 
 /* A lifted column that the expression uses, with the values of the current chunk. */
@@ -48,6 +51,8 @@ struct filter_column {
     size_t index; /* in the data set */
     recmap_type type;
     void *values;
+    bool has_nulls; /* some value of the column is null */
+    uint8_t *nulls; /* of the current chunk: 1 for each null; NULL if the column has none */
 };
 
 struct recmap_filter {
@@ -56,7 +61,7 @@ struct recmap_filter {
     size_t node_count, node_capacity, root;
     struct filter_column *columns;
     size_t column_count, column_capacity;
-    recmap_value *values; /* of all FILTER_IN */
+    recmap_value *values; /* of all lists */
     size_t value_count, value_capacity;
     char *texts;    /* which values point to */
     size_t depth;   /* of the tree */

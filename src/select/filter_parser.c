@@ -3,9 +3,9 @@
  *     condition   = conjunction { "or" conjunction }
  *     conjunction = negation { "and" negation }
  *     negation    = "not" negation | "(" condition ")" | comparison
- *     comparison  = operand relation { relation } [ membership ] | operand membership
+ *     comparison  = operand relation { relation } [ ending ] | operand ending
  *     relation    = ( "==" | "!=" | "<" | "<=" | ">" | ">=" ) operand
- *     membership  = ["not"] "in" list
+ *     ending      = ["not"] "in" list | "is" ["not"] "null"
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,19 +125,23 @@ static recmap_status fail_column(struct parser *parser, size_t start, const char
     fail(parser->error, RECMAP_NOT_FOUND, "%sthe index has no column '%.*s'",
          filter_place(place, &parser->lexer, start, 0), (int)(size < 200 ? size : 200), name);
     fail_file(parser->error, dataset_path(parser->filter->dataset));
+    if (size == 4 && !memcmp(name, "null", 4)) {
+        fail_advise(parser->error, "to find records without a value, use `COLUMN is null`");
+        return RECMAP_NOT_FOUND;
+    }
     advise_columns(parser, name, size);
     return RECMAP_NOT_FOUND;
 }
 
 /* Finds a column of the data set whose name has these bytes. */
-static bool find_index(size_t *index, recmap_type *type, const recmap_dataset *dataset,
-                       const char *name, size_t size) {
+static bool find_index(struct filter_column *found, const recmap_dataset *dataset, const char *name,
+                       size_t size) {
     for (size_t i = 0; i < recmap_dataset_get_info(dataset)->lifted_column_count; i++) {
         recmap_lifted_column column;
         if (recmap_dataset_get_lifted_column(&column, dataset, i, NULL) != RECMAP_OK) continue;
         if (strlen(column.name) != size || memcmp(column.name, name, size) != 0) continue;
-        *index = i;
-        *type = column.type;
+        *found = (struct filter_column){
+            .index = i, .type = column.type, .has_nulls = column.null_count != 0};
         return true;
     }
     return false;
@@ -147,18 +151,17 @@ static bool find_index(size_t *index, recmap_type *type, const recmap_dataset *d
 static recmap_status find_column(size_t *column, struct parser *parser, size_t start,
                                  const char *name, size_t size) {
     recmap_filter *filter = parser->filter;
-    size_t index;
-    recmap_type type;
-    if (!find_index(&index, &type, filter->dataset, name, size) &&
+    struct filter_column found;
+    if (!find_index(&found, filter->dataset, name, size) &&
         (size != 6 || memcmp(name, "length", 6) != 0 ||
-         !find_index(&index, &type, filter->dataset, "@length", 7)))
+         !find_index(&found, filter->dataset, "@length", 7)))
         return fail_column(parser, start, name, size);
     for (*column = 0; *column < filter->column_count; ++*column)
-        if (filter->columns[*column].index == index) return RECMAP_OK;
+        if (filter->columns[*column].index == found.index) return RECMAP_OK;
     if (!array_reserve(&filter->columns, &filter->column_capacity, filter->column_count + 1,
                        sizeof *filter->columns))
         return fail_memory(parser->error);
-    filter->columns[filter->column_count++] = (struct filter_column){.index = index, .type = type};
+    filter->columns[filter->column_count++] = found;
     return RECMAP_OK;
 }
 
@@ -360,7 +363,8 @@ static recmap_status parse_items(struct parser *parser, const struct operand *le
 }
 
 /* Parses the list after `in`. Its values are sorted, to be searched. */
-static recmap_status parse_list(size_t *node, struct parser *parser, const struct operand *left) {
+static recmap_status parse_list(size_t *node, struct parser *parser, enum filter_kind kind,
+                                const struct operand *left) {
     static const char opening[] = "([{", *const closing[] = {")", "]", "}"};
     const struct filter_lexer *lexer = &parser->lexer;
     const char *bracket = lexer->token.kind == FILTER_TOKEN_SYMBOL
@@ -368,7 +372,7 @@ static recmap_status parse_list(size_t *node, struct parser *parser, const struc
                               : NULL;
     if (!left->is_column) return fail_operand(parser, left, "this is not a column");
     if (!bracket) return fail_token(parser, "this is not a list of values");
-    struct filter_node found = {.kind = FILTER_IN,
+    struct filter_node found = {.kind = kind,
                                 .first_child = FILTER_NO_NODE,
                                 .next_sibling = FILTER_NO_NODE,
                                 .column = left->column,
@@ -398,27 +402,44 @@ static bool continues_chain(const struct filter_lexer *lexer) {
            filter_lexer_is(lexer, "not") || filter_lexer_is(lexer, "is");
 }
 
-/* Parses `in LIST` or `not in LIST`, which ends a chain: Python would compare the list with what
- * follows. */
+/* Nothing may follow a list or `null` in a chain: Python would compare it with what follows. */
+static recmap_status check_end(struct parser *parser, const char *what) {
+    return continues_chain(&parser->lexer) ? fail_token(parser, what) : RECMAP_OK;
+}
+
+/* Parses `in LIST` or `not in LIST`. */
 static recmap_status parse_membership(size_t *node, struct parser *parser,
                                       const struct operand *left) {
     bool is_negated = filter_lexer_is(&parser->lexer, "not");
     if (is_negated) RETURN_IF_FAILED(next(parser));
     if (!filter_lexer_is(&parser->lexer, "in")) return fail_token(parser, "`in` is missing");
     RETURN_IF_FAILED(next(parser));
-    size_t found = FILTER_NO_NODE;
-    RETURN_IF_FAILED(parse_list(&found, parser, left));
-    if (continues_chain(&parser->lexer))
-        return fail_token(parser, "a list cannot be compared: join conditions with `and`");
-    *node = found;
-    return is_negated ? add_parent(node, parser, FILTER_NOT, found, FILTER_NO_NODE) : RECMAP_OK;
+    RETURN_IF_FAILED(parse_list(node, parser, is_negated ? FILTER_NOT_IN : FILTER_IN, left));
+    return check_end(parser, "a list cannot be compared: join conditions with `and`");
+}
+
+/* Parses `is null` or `is not null`. */
+static recmap_status parse_null(size_t *node, struct parser *parser, const struct operand *left) {
+    if (!left->is_column) return fail_operand(parser, left, "this is not a column");
+    RETURN_IF_FAILED(next(parser));
+    bool is_negated = filter_lexer_is(&parser->lexer, "not");
+    if (is_negated) RETURN_IF_FAILED(next(parser));
+    if (!filter_lexer_is(&parser->lexer, "null"))
+        return fail_token(parser, "only `null` can be after `is`: use `==` to compare");
+    RETURN_IF_FAILED(next(parser));
+    struct filter_node test = {.kind = is_negated ? FILTER_IS_NOT_NULL : FILTER_IS_NULL,
+                               .first_child = FILTER_NO_NODE,
+                               .next_sibling = FILTER_NO_NODE,
+                               .column = left->column};
+    RETURN_IF_FAILED(add_node(node, parser, test));
+    return check_end(parser, "null cannot be compared: join conditions with `and`");
 }
 
 /* Parses one link of a chain; `left` becomes its right operand. */
 static recmap_status parse_link(size_t *node, struct parser *parser, struct operand *left) {
     enum filter_operator relation;
     const struct filter_lexer *lexer = &parser->lexer;
-    if (filter_lexer_is(lexer, "is")) return fail_token(parser, "use `==` to compare");
+    if (filter_lexer_is(lexer, "is")) return parse_null(node, parser, left);
     if (!parse_relation(&relation, lexer)) return parse_membership(node, parser, left);
     struct operand right;
     RETURN_IF_FAILED(next(parser));

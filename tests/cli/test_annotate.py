@@ -268,13 +268,17 @@ class Columns(Annotated):
         self.where("score == -1", [40])
         self.where("score == 5", [5, 41])
 
-    def test_without_a_default_an_append_needs_values(self):
+    def test_without_a_default_appended_records_have_null(self):
         self.write("s.csv", "number,score\n" + "".join(f"{i},{i}\n" for i in range(COUNT)))
         self.annotate("--column", "score=s.csv")
-        self.write("a-2.tfrecord", tfrecord([example(id="new", label=1)]))
+        self.write(
+            "a-2.tfrecord",
+            tfrecord([example(id="new", label=1), example(id="x", label=1, score=7)]),
+        )
         result = self.run_recmap("index", "--append", "-o", "a.rmx", "a-2.tfrecord")
-        self.assertEqual(result.status, 3)
-        self.assertIn(b'has no value of lifted feature "score"', result.err)
+        self.assertEqual(result.status, 0, result)
+        self.where("score is null", [COUNT])
+        self.where("score >= 7", [*range(7, COUNT), COUNT + 1])
 
 
 class Lifts(Annotated):
@@ -372,13 +376,6 @@ class Errors(Annotated):
             *self.csv(f"id,s\n{rows}id-3,1\n"),
             err=(
                 "s.csv: line 42: duplicate id, first used in line 5\n  give each record one value"
-            ),
-        )
-        self.fails(
-            *self.csv("id,s\nid-0,1\n"),
-            err=(
-                's.csv: record 1 has no value for column "s"\n  give records without a value a '
-                "default: `--default s=VALUE`"
             ),
         )
         self.fails(*self.csv("id,s\n,1\n"), err="s.csv: line 2: the row has no id")

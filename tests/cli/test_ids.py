@@ -112,7 +112,8 @@ class Ids(CliTest):
             status=3,
             err=(
                 f'recmap: a: record 1 at byte {start}: has no value of lifted feature "x"'
-                "\n  build the index with a default for such records: `--lift x=DEFAULT`\n"
+                "\n  build the index with a default for such records: `--lift x=DEFAULT`, or with "
+                "`--missing null`\n"
             ),
         )
         self.assertEqual(self.files(), ["a"])
@@ -175,7 +176,8 @@ class Ids(CliTest):
         self.check_advice(
             example(label=[]),
             "label",
-            "build the index with a default for such records: `--lift label=DEFAULT`",
+            "build the index with a default for such records: `--lift label=DEFAULT`, or with "
+            "`--missing null`",
         )
 
 

@@ -171,7 +171,7 @@ void shard_compress(const char *path) {
 }
 
 recmap_index_options fixture_options(void) {
-    static const recmap_lift lifts[] = {{"label", NULL}, {"name", "none"}};
+    static const recmap_lift lifts[] = {{"label", NULL, 0}, {"name", "none", 0}};
     static const recmap_counted_feature counted[] = {{"label", RECMAP_ELEMENT_NONE}};
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.thread_count = 1;

@@ -259,12 +259,39 @@ static void find_records(struct use *use) {
     }
 }
 
+/* Selects records by their nulls. A record is null or not, and never is part of a comparison if it
+ * is. */
+static void filter_records(struct use *use) {
+    static const char null[] = "language is null or score is null",
+                      other[] = "not (language is null) and score is not null",
+                      compared[] = "(language == 'de' or language not in ('de',)) and score < 1e9";
+    static uint8_t masks[3][RECORDS_MAX];
+    static const char *const expressions[] = {null, other, compared};
+    recmap_error error = RECMAP_ERROR_INIT;
+    for (size_t i = 0; i < 3; i++) {
+        recmap_filter *filter;
+        if (!is_ok(recmap_filter_create(&filter, use->dataset, expressions[i],
+                                        strlen(expressions[i]), &error),
+                   &error))
+            return;
+        bool is_matched =
+            is_ok(recmap_filter_match(masks[i], filter, 0, (size_t)use->count, &error), &error);
+        recmap_filter_destroy(filter);
+        if (!is_matched) return;
+    }
+    for (size_t i = 0; i < use->count; i++) {
+        require(masks[0][i] + masks[1][i] == 1, "a value is neither null nor not");
+        require(masks[2][i] <= masks[1][i], "a null is part of a comparison");
+    }
+}
+
 /* Reads every lifted column as each type and touches all bytes returned. Wrong types are refused; a
  * sanitizer detects values outside the file. */
 static void read_columns(struct use *use) {
     static int64_t integers[RECORDS_MAX];
     static float floats[RECORDS_MAX];
     static recmap_value values[RECORDS_MAX];
+    static uint8_t nulls[RECORDS_MAX];
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = use->dataset;
     size_t count = (size_t)use->count;
@@ -274,8 +301,12 @@ static void read_columns(struct use *use) {
             touch(column.name, strlen(column.name));
         is_ok(recmap_dataset_read_int64(integers, dataset, c, 0, count, &error), &error);
         is_ok(recmap_dataset_read_float(floats, dataset, c, 0, count, &error), &error);
+        bool has_nulls =
+            is_ok(recmap_dataset_read_nulls(nulls, dataset, c, 0, count, &error), &error);
         if (!is_ok(recmap_dataset_read_bytes(values, dataset, c, 0, count, &error), &error))
             continue;
+        for (size_t i = 0; has_nulls && column.type == RECMAP_TYPE_BYTES && i < count; i++)
+            require((values[i].type == RECMAP_TYPE_NONE) == nulls[i], "nulls differ");
         for (size_t i = 0; i < count; i++) touch(values[i].as.bytes.data, values[i].as.bytes.size);
     }
     if (recmap_dataset_count(dataset) > RECORDS_MAX) return;
@@ -351,13 +382,12 @@ static void read_counts(struct use *use) {
 
 /* What can be merged gives an index that can be opened. */
 static void merge(const char *path) {
-    static const recmap_lift lifts[] = {{"number", "-1"}, {"word", "none"}};
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     recmap_index_builder *builder;
     options.id_feature = "id";
-    options.lifts = lifts;
-    options.lift_count = 2;
+    options.lifts = samples_lifts;
+    options.lift_count = SAMPLE_LIFTS;
     options.counted_features = samples_counted;
     options.counted_feature_count = SAMPLE_COUNTED;
     options.extract = samples_extract;
@@ -391,6 +421,7 @@ static void use_once(struct use *use) {
     locate_records(use);
     find_records(use);
     read_columns(use);
+    filter_records(use);
     read_counts(use);
     describe(use);
     if (rng_one_in(&use->random, 2)) verify(use);

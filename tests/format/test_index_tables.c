@@ -52,6 +52,54 @@ static void column_of_other_type(struct forged *index) {
     index->manifest.columns[0].type = RECMAP_TYPE_FLOAT;
 }
 
+/* A column that may have nulls: without a default, in an index of version 2. */
+static void let_be_null(struct forged *index, size_t column, uint64_t null_count) {
+    free(index->manifest.columns[column].default_value);
+    index->manifest.columns[column].default_value = NULL;
+    index->manifest.columns[column].null_count = null_count;
+    index->manifest.format_version = 2;
+}
+
+static void nulls_in_version_1(struct forged *index) {
+    let_be_null(index, 0, 1);
+    index->manifest.format_version = 1;
+}
+
+static void nulls_with_default(struct forged *index) {
+    index->manifest.columns[0].null_count = 1;
+    index->manifest.format_version = 2;
+}
+
+static void nulls_beyond_records(struct forged *index) {
+    let_be_null(index, 0, SAMPLE_RECORDS + 1);
+}
+
+/* The chunks have none. */
+static void nulls_only_in_manifest(struct forged *index) {
+    let_be_null(index, 0, 1);
+}
+
+/* The fourth column has no values, so that its chunk is only a prefix. */
+static void all_null(struct forged *index) {
+    value_of(index, STORE_COLUMNS, 3)->data[2] = COLUMN_HAS_NULLS;
+}
+
+static void no_nulls_in_manifest(struct forged *index) {
+    let_be_null(index, 3, 0);
+}
+
+static void fewer_nulls_in_manifest(struct forged *index) {
+    let_be_null(index, 3, SAMPLE_RECORDS - 1);
+}
+
+static void chunk_with_unknown_flag(struct forged *index) {
+    value_of(index, STORE_COLUMNS, 0)->data[2] = 4;
+}
+
+static void flag_in_version_1(struct forged *index) {
+    index->manifest.format_version = 1;
+}
+
 static void more_ids(struct forged *index) {
     index->manifest.id_count++;
 }
@@ -245,6 +293,10 @@ static recmap_status read_empty_column(struct index_file *index, recmap_error *e
     return index_column_chunk(&chunk, index, 3, 0, error);
 }
 
+static recmap_status check_all(struct index_file *index, recmap_error *error) {
+    return index_check_all(index, error);
+}
+
 static const struct break_case cases[] = {
     CHANGES(no_offsets, "its offsets are incomplete"),
     CHANGES(offsets_twice, "its offsets are incomplete"),
@@ -290,6 +342,29 @@ static const struct break_case cases[] = {
      .say = column_of_other_type,
      .use = read_first_column,
      .message = "a chunk of a column is malformed"},
+    SAYS(nulls_in_version_1, "a column has nulls, which need format version 2"),
+    SAYS(nulls_with_default, "a column with a default has nulls"),
+    SAYS(nulls_beyond_records, "a column has more nulls than there are records"),
+    {.name = "nulls_only_in_manifest",
+     .say = nulls_only_in_manifest,
+     .use = check_all,
+     .message = "the chunks of a column have another number of nulls"},
+    {.name = "no_nulls_in_manifest",
+     .say = no_nulls_in_manifest,
+     .change = all_null,
+     .use = read_empty_column,
+     .message = "a chunk of a column is malformed"},
+    {.name = "fewer_nulls_in_manifest",
+     .say = fewer_nulls_in_manifest,
+     .change = all_null,
+     .use = read_empty_column,
+     .message = "a chunk of a column is malformed"},
+    {.name = "flag_in_version_1",
+     .say = flag_in_version_1,
+     .change = all_null,
+     .use = read_empty_column,
+     .message = "a chunk of a column is malformed"},
+    USED(chunk_with_unknown_flag, read_first_column, "a chunk of a column is malformed"),
     {.name = "column_of_nothing_without_default",
      .say = no_default,
      .use = read_empty_column,

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "index/count_chunk.h"
 #include "index/ids.h"
+#include "index/lifted.h"
 #include "index/offsets.h"
 #include "support/build.h"
 
@@ -43,6 +44,9 @@ static void change_column(struct forged *index, struct rng *random) {
     if (rng_one_in(random, 3)) column->type = (recmap_type)rng_below(random, RECMAP_TYPE_BYTES + 1);
     if (rng_one_in(random, 3))
         column->first_value = strange_number(column->first_value, manifest->record_count, random);
+    if (rng_one_in(random, 3))
+        column->null_count = strange_number(column->null_count, manifest->record_count, random);
+    if (rng_one_in(random, 8)) manifest->format_version = 1 + (uint32_t)rng_below(random, 2);
     if (!rng_one_in(random, 3)) return;
     free(column->default_value);
     column->default_value = rng_one_in(random, 4) ? NULL : strdup(defaults[rng_below(random, 6)]);
@@ -276,6 +280,62 @@ static void repack_counts(struct forged *index, uint64_t record_count, struct rn
     free(counts);
 }
 
+/* Makes another value null, or a null a value. Texts are taken as they are: empty if null. */
+static void change_nulls(struct column_values *values, uint8_t *nulls, struct rng *random) {
+    for (uint64_t left = rng_below(random, 4); left > 0; left--) {
+        size_t i = (size_t)rng_below(random, values->count);
+        nulls[i] ^= 1;
+        if (values->type != RECMAP_TYPE_BYTES && rng_one_in(random, 2))
+            ((uint64_t *)values->words)[i] = rng_next(random);
+    }
+    if (rng_one_in(random, 8)) memset(nulls, (int)rng_below(random, 2), values->count);
+}
+
+/* Changes what a chunk says of its nulls, or of its dictionary: its prefix, its bits, its codes,
+ * its ends. */
+static void change_chunk(struct forged_value *value, struct rng *random) {
+    size_t reach = rng_one_in(random, 2) ? COLUMN_PREFIX_SIZE : 40;
+    if (reach > value->size) reach = value->size;
+    for (uint64_t left = rng_below(random, 3); left > 0; left--) {
+        uint8_t *place = &value->data[rng_below(random, reach)];
+        *place = rng_one_in(random, 2) ? (uint8_t)rng_below(random, 8)
+                                       : (uint8_t)(*place ^ 1 << rng_below(random, 8));
+    }
+}
+
+/* Decodes a chunk of a column, changes which values are null, and encodes it again, with a few
+ * wrong bytes now and then. The manifest then may have another number of nulls. */
+static void repack_column(struct forged *index, uint64_t record_count, struct rng *random) {
+    struct forged_table *table = &index->tables[STORE_COLUMNS];
+    size_t count = (size_t)record_count, size = 0;
+    struct column_chunk chunk;
+    if (!table->count || !count || count > COLUMN_CHUNK_RECORDS) return;
+    struct forged_value *value = &table->values[rng_below(random, table->count)];
+    if (!column_open(&chunk, value->data, value->size, count)) return;
+    uint64_t *words = must_realloc(NULL, count * sizeof *words);
+    uint8_t *nulls = must_realloc(NULL, count);
+    struct buffer bytes = BUFFER_INIT;
+    for (size_t i = 0; i < count; i++) {
+        recmap_value item = column_at(&chunk, i);
+        nulls[i] = item.type == RECMAP_TYPE_NONE;
+        words[i] = item.type == RECMAP_TYPE_INT64 ? (uint64_t)item.as.int64 : 0;
+        if (item.type == RECMAP_TYPE_FLOAT) memcpy(&words[i], &item.as.float32, sizeof(float));
+        if (chunk.type != RECMAP_TYPE_BYTES) continue;
+        if (!nulls[i]) buffer_add(&bytes, item.as.bytes.data, item.as.bytes.size);
+        words[i] = bytes.size;
+    }
+    struct column_values values = {chunk.type, count, words, bytes.data, nulls};
+    change_nulls(&values, nulls, random);
+    uint8_t *packed = column_pack(&size, &values);
+    free(value->data);
+    value->data = must_realloc(packed, size);
+    value->size = size;
+    if (rng_one_in(random, 2)) change_chunk(value, random);
+    buffer_deinit(&bytes);
+    free(nulls);
+    free(words);
+}
+
 static void change_points(struct forged *index, struct rng *random) {
     enum { HEAD = 8, ENTRY = 24 };
     static const int fields[] = {0, 8, 16, 20}, widths[] = {8, 8, 4, 4};
@@ -356,7 +416,7 @@ void mutate_index(struct forged *index, struct rng *random) {
     if (has_messages) forged_encode(index);
     for (uint64_t left = has_messages ? rng_below(random, 2) : 1 + rng_below(random, 2); left > 0;
          left--)
-        switch (rng_below(random, 18)) {
+        switch (rng_below(random, 22)) {
         case 0:
         case 1:
         case 2: change_bytes(index, random); break;
@@ -369,6 +429,10 @@ void mutate_index(struct forged *index, struct rng *random) {
         case 9: change_points(index, random); break;
         case 10:
         case 11: repack_counts(index, record_count, random); break;
+        case 12:
+        case 13:
+        case 14:
+        case 15: repack_column(index, record_count, random); break;
         default: repack_offsets(index, record_count, random);
         }
 }

@@ -28,6 +28,9 @@ enum { FIXED_SIZE = 40, TEXT_SIZE = 240, POINTS_APART = 400, TAR_BLOCK = 512 };
 const recmap_counted_feature samples_counted[SAMPLE_COUNTED] = {{"tokens", RECMAP_ELEMENT_NONE},
                                                                 {"raw", RECMAP_ELEMENT_UINT16}};
 
+const recmap_lift samples_lifts[SAMPLE_LIFTS] = {
+    {"number", "-1", 0}, {"word", "none", 0}, {"language", NULL, 1}, {"score", NULL, 1}};
+
 static const char *const framings[SAMPLE_FRAMINGS] = {"tfrecord", "ofrecord",     "lines",
                                                       "tar",      "fixed:7,40,5", "short"};
 enum { TFRECORD, OFRECORD, LINES, TAR, FIXED, SHORT };
@@ -62,11 +65,16 @@ recmap_status samples_extract(void *context, const recmap_record *record, recmap
     id->type = RECMAP_TYPE_BYTES;
     id->as.bytes.data = text;
     id->as.bytes.size = size;
-    for (size_t i = 0; i < column_count; i++) {
-        columns[i].type = i ? RECMAP_TYPE_BYTES : RECMAP_TYPE_INT64;
-        if (i) columns[i].as.bytes = id->as.bytes;
-        else columns[i].as.int64 = number;
-    }
+    recmap_value values[SAMPLE_LIFTS] = {
+        {.type = RECMAP_TYPE_INT64, .as.int64 = number},
+        *id,
+        text_value(number % 3 ? "de" : "a longer text"),
+        {.type = RECMAP_TYPE_FLOAT, .as.float32 = (float)number / 4},
+    };
+    if (number % 5 == 1) values[2].type = RECMAP_TYPE_NONE;
+    if (number % 2) values[3].type = RECMAP_TYPE_NONE;
+    memcpy(columns, values,
+           (column_count < SAMPLE_LIFTS ? column_count : SAMPLE_LIFTS) * sizeof *columns);
     return RECMAP_OK;
 }
 
@@ -254,15 +262,14 @@ static void add_counts(const char *index_name) {
 }
 
 static recmap_index_options options_of(size_t kind) {
-    static const recmap_lift lifts[] = {{"number", "-1"}, {"word", "none"}};
     static const recmap_compression compressions[] = {
         RECMAP_COMPRESSION_NONE, RECMAP_COMPRESSION_GZIP, RECMAP_COMPRESSION_ZLIB};
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.framing = framings[kind % SAMPLE_FRAMINGS];
     options.compression = compressions[kind / SAMPLE_FRAMINGS];
     options.id_feature = "id";
-    options.lifts = lifts;
-    options.lift_count = 2;
+    options.lifts = samples_lifts;
+    options.lift_count = SAMPLE_LIFTS;
     options.extract = samples_extract;
     options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
     options.thread_count = 1;

@@ -16,7 +16,11 @@ enum {
     SAMPLE_FILES = 3,               /* shards of a set */
     SAMPLE_FILE_RECORDS = 15,
     SAMPLE_COUNTED = 2,
+    SAMPLE_LIFTS = 4,
 };
+
+/* The columns of all sets: two with defaults, and two with nulls, of which one has few texts. */
+extern const recmap_lift samples_lifts[SAMPLE_LIFTS];
 
 /* The features that all sets count. Their counts are made up: most records are not tf.Examples. */
 extern const recmap_counted_feature samples_counted[SAMPLE_COUNTED];

@@ -17,7 +17,8 @@
 #include "support/oracle.h"
 
 static const recmap_lift lifts[KNOWN_COLUMNS] = {
-    {"label", "5"}, {"score", "-0.5"}, {"word", "none"}, {"late", "7"}, {"never", "2.5"},
+    {"label", "5", 0}, {"score", "-0.5", 0}, {"word", "none", 0},
+    {"late", "7", 0},  {"never", "2.5", 0},
 };
 
 static const recmap_counted_feature counted[] = {

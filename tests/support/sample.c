@@ -14,7 +14,7 @@
 
 recmap_index_options sample_options(void) {
     static const recmap_lift lifts[SAMPLE_COLUMNS] = {
-        {"number", "-1"}, {"share", "0.5"}, {"word", "none"}, {"never", "7"}};
+        {"number", "-1", 0}, {"share", "0.5", 0}, {"word", "none", 0}, {"never", "7", 0}};
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.id_feature = "id";
     options.lifts = lifts;

@@ -1,4 +1,5 @@
 /* recmap annotate: adds columns from files to an index, removes and renames columns. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,27 @@ static recmap_status apply_all(recmap_annotation *annotation, const struct annot
     return recmap_annotation_finish(annotation, error);
 }
 
+static void print_nulls(const recmap_dataset *dataset, const char *name) {
+    recmap_lifted_column column;
+    size_t index;
+    if (recmap_dataset_find_lifted_column(&index, dataset, name, NULL) == RECMAP_OK &&
+        recmap_dataset_get_lifted_column(&column, dataset, index, NULL) == RECMAP_OK &&
+        column.null_count)
+        message("column '%s' is null for %" PRIu64 " of %" PRIu64 " records", name,
+                column.null_count, recmap_dataset_count(dataset));
+}
+
+/* Says how many records have no value of the new columns: a file may have been incomplete. */
+static void print_all_nulls(const struct annotate_job *job) {
+    recmap_dataset *dataset = NULL;
+    if (recmap_dataset_open(&dataset, job->args.operands[0], &job->args.dataset_options, NULL) !=
+        RECMAP_OK)
+        return;
+    for (size_t i = 0; i < job->change_count; i++)
+        if (job->changes[i].option == OPTION_COLUMN) print_nulls(dataset, job->changes[i].name);
+    recmap_dataset_close(dataset);
+}
+
 static int run_annotate(struct annotate_job *job, recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_annotation *annotation = NULL;
@@ -130,6 +152,7 @@ static int run_annotate(struct annotate_job *job, recmap_dataset *dataset) {
     message("%s: columns: %zu added, %zu dropped, %zu renamed", job->args.operands[0],
             count_changes(job, OPTION_COLUMN), count_changes(job, OPTION_DROP),
             count_changes(job, OPTION_RENAME));
+    print_all_nulls(job);
     return interrupt_finish(0);
 }
 
@@ -173,7 +196,7 @@ static const char help[] =
     "                           each record; repeatable\n"
     "      --default NAME=VALUE\n"
     "                           the value of column NAME for records without a value; without\n"
-    "                           it, such a record is an error\n"
+    "                           it, their value is null\n"
     "      --on id|number       the field of FILE that names the record; default: id, if FILE\n"
     "                           has it, else number\n"
     "      --drop NAME          remove a column; repeatable\n"

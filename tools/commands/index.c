@@ -26,7 +26,8 @@ enum {
     OPTION_FRAMING,
     OPTION_COMPRESSION,
     OPTION_FROM_IDX,
-    OPTION_MEMORY_LIMIT
+    OPTION_MEMORY_LIMIT,
+    OPTION_MISSING
 };
 
 enum { PATH_SIZE = 4096, THREADS_MAX = 4096 };
@@ -36,7 +37,8 @@ struct index_job {
     const char *path;            /* of the index */
     char path_buffer[PATH_SIZE]; /* holds the default path */
     bool appends;
-    bool only_lifts; /* no option but --lift was given */
+    bool only_lifts; /* no option but --lift and --missing was given */
+    bool missing_is_null;
     recmap_index_options options;
     recmap_lift *lifts;                       /* malloc'ed; borrows names and defaults from argv */
     recmap_counted_feature *counted_features; /* malloc'ed; borrows names from argv */
@@ -49,6 +51,7 @@ static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
     {"id", required_argument, NULL, OPTION_ID},
     {"lift", required_argument, NULL, OPTION_LIFT},
+    {"missing", required_argument, NULL, OPTION_MISSING},
     {"count", required_argument, NULL, OPTION_COUNT},
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"on-corrupt", required_argument, NULL, OPTION_ON_CORRUPT},
@@ -73,7 +76,7 @@ static int add_lift(struct index_job *job, char *argument) {
     if (!*argument) return args_usage_error(&job->args, "--lift needs a feature name");
     recmap_lift *lifts = realloc(job->lifts, (job->options.lift_count + 1) * sizeof *lifts);
     if (!lifts) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
-    lifts[job->options.lift_count++] = (recmap_lift){argument, equals ? equals + 1 : NULL};
+    lifts[job->options.lift_count++] = (recmap_lift){argument, equals ? equals + 1 : NULL, 0};
     job->lifts = lifts;
     job->options.lifts = lifts;
     return 0;
@@ -102,6 +105,20 @@ static int add_counted(struct index_job *job, char *argument) {
     job->options.counted_feature_count++;
     job->options.counted_features = job->counted_features = features;
     return 0;
+}
+
+static int set_missing(struct index_job *job, const char *text) {
+    if (!strcmp(text, "error")) job->missing_is_null = false;
+    else if (!strcmp(text, "null")) job->missing_is_null = true;
+    else return args_usage_error(&job->args, "invalid --missing '%s': use error or null", text);
+    return 0;
+}
+
+/* Lets the features that are lifted without a default be null: those of the options, or of the
+ * index that is appended to. */
+static void set_nullable(struct index_job *job) {
+    recmap_lift *lifts = job->lifts ? job->lifts : job->appended.lifts;
+    for (size_t i = 0; i < job->options.lift_count; i++) lifts[i].is_nullable = 1;
 }
 
 static int set_threads(struct index_job *job, const char *text) {
@@ -147,6 +164,7 @@ static int set_option(struct index_job *job, int option) {
         return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
     case OPTION_ID: return set_id(job, optarg);
     case OPTION_LIFT: return add_lift(job, optarg);
+    case OPTION_MISSING: return set_missing(job, optarg);
     case OPTION_COUNT: return add_counted(job, optarg);
     case OPTION_THREADS: return set_threads(job, optarg);
     case OPTION_ON_CORRUPT: return set_on_corrupt(job, optarg);
@@ -249,8 +267,9 @@ static void print_summary(const struct index_job *job, const recmap_index_summar
     build_report(job->path, summary, reused, job->options.id_feature != NULL, &job->progress);
     for (size_t i = 0; summary->record_count && !job->appends && i < job->options.lift_count; i++)
         if (summary->empty_lifts >> i & 1)
-            message("no record has the lifted feature '%s': all have its default",
-                    job->options.lifts[i].name);
+            message("no record has the lifted feature '%s': all have %s",
+                    job->options.lifts[i].name,
+                    job->options.lifts[i].default_value ? "its default" : "null");
     for (size_t i = 0; summary->record_count && i < job->options.counted_feature_count; i++)
         if (summary->empty_counts >> i & 1)
             message("no record has elements of the counted feature '%s'",
@@ -280,8 +299,7 @@ static recmap_status lift(const struct index_job *job, recmap_dataset *dataset,
     recmap_status status =
         recmap_annotation_create(&annotation, dataset, progress_bar_report, progress, error);
     for (size_t i = 0; status == RECMAP_OK && i < job->options.lift_count; i++)
-        status = recmap_annotation_lift(annotation, job->lifts[i].name, job->lifts[i].default_value,
-                                        error);
+        status = recmap_annotation_lift(annotation, &job->lifts[i], error);
     if (status == RECMAP_OK) status = recmap_annotation_finish(annotation, error);
     recmap_annotation_destroy(annotation);
     return status;
@@ -340,9 +358,12 @@ static int run_job(struct index_job *job) {
         if (option == ARGS_STOP) return job->args.exit_status;
         int exit_status = set_option(job, option);
         if (exit_status) return exit_status;
-        job->only_lifts &= option == OPTION_LIFT;
+        job->only_lifts &= option == OPTION_LIFT || option == OPTION_MISSING;
     }
-    if (names_index(job)) return run_lift(job);
+    if (names_index(job)) {
+        if (job->missing_is_null) set_nullable(job);
+        return run_lift(job);
+    }
     int exit_status = check_operands(job);
     if (!exit_status) exit_status = list_shards(job);
     if (!exit_status) exit_status = choose_path(job);
@@ -350,6 +371,7 @@ static int run_job(struct index_job *job) {
     if (!exit_status && job->appends) exit_status = inherit_options(job);
     else if (!exit_status)
         exit_status = replaced_check(job->path, &job->options, &job->args.dataset_options);
+    if (!exit_status && job->missing_is_null) set_nullable(job);
     return exit_status ? exit_status : run_build(job);
 }
 
@@ -381,7 +403,10 @@ static const char help[] =
     "      --id FEATURE         make records findable by this bytes or int64 feature\n"
     "      --lift FEATURE[=DEFAULT]\n"
     "                           copy this feature (one value per record) into a column of the\n"
-    "                           index; a record without it gets DEFAULT, or is an error\n"
+    "                           index; a record without it gets DEFAULT, or see --missing\n"
+    "      --missing error|null\n"
+    "                           a record without a lifted feature that has no default is an\n"
+    "                           error (default), or has a null\n"
     "      --count FEATURE[:DTYPE]\n"
     "                           count the elements of this feature in each record, for rows of\n"
     "                           tokens or steps: the values of a feature, or the steps of a\n"

@@ -57,6 +57,7 @@ static recmap_status print_columns(recmap_dataset *dataset, const recmap_dataset
             fputs(", default ", stdout);
             print_safe(stdout, column.default_value);
         }
+        if (column.null_count) printf(", %" PRIu64 " null", column.null_count);
         putchar('\n');
     }
     return RECMAP_OK;

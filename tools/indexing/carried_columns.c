@@ -12,6 +12,7 @@ struct carried_column {
     recmap_dataset *source;
     size_t index;
     recmap_type type;
+    bool has_nulls;
 };
 
 bool carried_columns_exist(const recmap_dataset *source) {
@@ -20,7 +21,12 @@ bool carried_columns_exist(const recmap_dataset *source) {
 
 static recmap_status read_value(recmap_value *value, const struct carried_column *column,
                                 uint64_t number, recmap_error *error) {
-    value->type = column->type;
+    uint8_t is_null = 0;
+    if (column->has_nulls)
+        RETURN_IF_FAILED(
+            recmap_dataset_read_nulls(&is_null, column->source, column->index, number, 1, error));
+    value->type = is_null ? RECMAP_TYPE_NONE : column->type;
+    if (is_null) return RECMAP_OK;
     if (column->type == RECMAP_TYPE_INT64)
         return recmap_dataset_read_int64(&value->as.int64, column->source, column->index, number, 1,
                                          error);
@@ -46,7 +52,7 @@ static recmap_status add_column(recmap_annotation *annotation, recmap_dataset *s
     recmap_lifted_column info;
     RETURN_IF_FAILED(recmap_dataset_get_lifted_column(&info, source, index, error));
     RETURN_IF_FAILED(recmap_annotation_add_column_like(annotation, &info, error));
-    struct carried_column column = {source, index, info.type};
+    struct carried_column column = {source, index, info.type, info.null_count != 0};
     for (uint64_t first = 0; first < count; first += ROWS) {
         size_t rows = count - first < ROWS ? (size_t)(count - first) : ROWS;
         if (interrupt_is_pending()) return interrupt_fail(error);

@@ -23,7 +23,7 @@ static recmap_status inherit_columns(struct inherited *inherited, recmap_index_o
     for (size_t i = 1; i < count; i++) {
         recmap_lifted_column column;
         RETURN_IF_FAILED(recmap_dataset_get_lifted_column(&column, inherited->dataset, i, error));
-        inherited->lifts[i - 1] = (recmap_lift){column.name, column.default_value};
+        inherited->lifts[i - 1] = (recmap_lift){column.name, column.default_value, 0};
     }
     options->lifts = inherited->lifts;
     options->lift_count = count - 1;

@@ -104,6 +104,7 @@ static recmap_status write_columns(struct html *html, recmap_dataset *dataset,
         html_put(html, i ? ", <code>" : "<code>");
         html_string(html, column.name);
         html_put(html, "</code>");
+        if (column.null_count) html_format(html, " (%" PRIu64 " null)", column.null_count);
     }
     if (info->lifted_column_count > COLUMNS_SHOWN_MAX) html_put(html, ", …");
     html_put(html, "</td></tr>\n");

@@ -114,7 +114,10 @@ void viewer_write_search(struct page_json *json, const struct listing *listing) 
 
 static recmap_status read_value(recmap_value *value, recmap_dataset *dataset, size_t column_index,
                                 recmap_type type, uint64_t number, recmap_error *error) {
-    value->type = type;
+    uint8_t is_null;
+    RETURN_IF_FAILED(recmap_dataset_read_nulls(&is_null, dataset, column_index, number, 1, error));
+    value->type = is_null ? RECMAP_TYPE_NONE : type;
+    if (is_null) return RECMAP_OK;
     if (type == RECMAP_TYPE_INT64)
         return recmap_dataset_read_int64(&value->as.int64, dataset, column_index, number, 1, error);
     if (type == RECMAP_TYPE_FLOAT)

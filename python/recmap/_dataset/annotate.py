@@ -151,14 +151,24 @@ def _array_of(values: Any) -> npt.NDArray[Any]:
 
 def _values(name: str, values: Any) -> tuple[str, _Items, npt.NDArray[np.bool_]]:
     """The type, the values without those that are missing, and which ones are not missing."""
-    array = _array(values)
+    array, kept = _known(values)
+    has_objects = getattr(getattr(values, "dtype", None), "kind", None) == "O"
+    kind, items, rest = _typed(name, array, has_objects)
+    kept[kept] = rest
+    return kind, items, kept
+
+
+def _typed(
+    name: str, array: npt.NDArray[Any], has_objects: bool
+) -> tuple[str, _Items, npt.NDArray[np.bool_]]:
+    """As `_values`, of an array. `has_objects` if it came as one of objects, not as a list."""
     kept = np.ones(array.size, bool)
     if isinstance(array, np.ma.MaskedArray):
         kept = ~np.ma.getmaskarray(array)
         array = array.compressed()
     elif array.dtype.kind == "O":
         is_text = any(isinstance(item, (str, bytes)) for item in array)
-        kept = np.array([not _is_missing(item, is_text) for item in array], bool)
+        kept = np.array([not _is_missing(item, is_text or has_objects) for item in array], bool)
         if is_text:
             return "bytes", _texts(name, array[kept].tolist()), kept
         array = np.asarray(array[kept].tolist())
@@ -171,11 +181,23 @@ def _values(name: str, values: Any) -> tuple[str, _Items, npt.NDArray[np.bool_]]
     raise TypeError(f"the values of column {name!r} must be int, float, str or bytes")
 
 
-def _is_missing(item: Any, is_text: bool) -> bool:
-    """None, pandas's NA, and NaN among texts, which is how pandas marks missing ones."""
-    if item is None or type(item).__name__ == "NAType":
+def _known(values: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+    """The values, without those that pandas's own types know to be missing, and which they are.
+
+    Its arrays of such a type would have NaN for them, and floats for integers."""
+    dtype = getattr(values, "dtype", None)
+    if not hasattr(dtype, "na_value") or not hasattr(values, "isna"):
+        array = _array(values)
+        return array, np.ones(array.size, bool)
+    kept = ~np.asarray(values.isna(), bool)
+    return _array(values[kept]), kept
+
+
+def _is_missing(item: Any, with_nan: bool) -> bool:
+    """None, pandas's NA, and NaN among texts or objects, with which pandas marks missing ones."""
+    if item is None or item is np.ma.masked or type(item).__name__ == "NAType":
         return True
-    return is_text and isinstance(item, float) and item != item
+    return with_nan and isinstance(item, float) and item != item
 
 
 def _texts(name: str, items: list[Any]) -> list[Any]:

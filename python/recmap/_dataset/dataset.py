@@ -16,7 +16,16 @@ from .._context import Closing
 from .._display.progress import Progress, shown
 from .._display.text import joined, size_text
 from .._errors import StaleIndexError
-from .._options.options import ConcatOptions, Lift, OpenOptions, Path, lifts_of, size_of
+from .._options.options import (
+    ConcatOptions,
+    Lift,
+    MissingLift,
+    OpenOptions,
+    Path,
+    check_missing,
+    lifts_of,
+    size_of,
+)
 from .annotate import Key, changes_of
 from .described import Described
 from .records import Records
@@ -86,7 +95,9 @@ class Dataset(Records, Described, Closing):
         self._change_columns(changes, progress, "annotating")
         return self
 
-    def lift(self, features: Lift, *, progress: Progress = "auto") -> Dataset:
+    def lift(
+        self, features: Lift, *, missing: MissingLift = "error", progress: Progress = "auto"
+    ) -> Dataset:
         """Adds lifted columns to the index, from features of the records, and returns this data
         set.
 
@@ -96,6 +107,7 @@ class Dataset(Records, Described, Closing):
         Args:
             features: names of features with one value per record; or {name: value for records
                 without the feature}, as for `recmap.open`.
+            missing: "null" lets records lack a feature without such a value: theirs is null.
             progress: see `recmap.open`.
 
         Raises:
@@ -109,7 +121,9 @@ class Dataset(Records, Described, Closing):
         183
         """
         self._check_has_index("lift columns of")
-        changes = [("lift", name, default) for name, default in lifts_of(features)]
+        check_missing(missing)
+        lifts = lifts_of(features)
+        changes = [("lift", name, default, missing == "null") for name, default in lifts]
         self._change_columns(changes, progress, "lifting")
         return self
 

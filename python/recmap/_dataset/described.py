@@ -43,7 +43,14 @@ class Described(Selectable):
 
     def _lifts(self) -> Lifts:
         """Names and defaults of the lifted columns, without "@length"."""
-        return tuple((name, default) for name, _, default in self._column_table()[1:])
+        return tuple((name, default) for name, _, default, _ in self._column_table()[1:])
+
+    def _has_lifted_nulls(self) -> bool:
+        """Whether a lifted column, which was read from the records, has nulls."""
+        annotated = self._annotated_columns()
+        return any(
+            null_count and name not in annotated for name, _, _, null_count in self._column_table()
+        )
 
     @property
     def info(self) -> dict[str, Any]:

@@ -22,14 +22,16 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
 
     Each is a read-only array with one value per record of the data set or view: int64, float32, or
     object for bytes. Columns of bytes compare with str: ``columns["lang"] == "de"`` is a mask, and
-    `numpy.isin` accepts str, too. The column "@length" always exists: the size of each record in
-    bytes.
+    `numpy.isin` accepts str, too. A column with nulls is a `numpy.ma.MaskedArray`, whose mask is
+    True for them; ``columns["score"].filled(0)`` is a plain array. The column "@length" always
+    exists: the size of each record in bytes.
     """
 
     def __init__(self, dataset: Selectable) -> None:
         self._dataset = dataset
         self._types = {
-            name: (index, kind) for index, (name, kind, _) in enumerate(dataset._column_table())
+            name: (index, kind or "int64", null_count)
+            for index, (name, kind, _, null_count) in enumerate(dataset._column_table())
         }
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
@@ -55,7 +57,7 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
             return f"did you mean {near[0]!r}? {known}"
         return f"{known} If the records have it, ds.lift([{name!r}]) adds it."
 
-    def _read(self, index: int, kind: str) -> npt.NDArray[Any]:
+    def _read(self, index: int, kind: str, null_count: int) -> npt.NDArray[Any]:
         count = self._dataset._record_count()
         values: npt.NDArray[Any]
         if kind == "bytes":
@@ -64,8 +66,16 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
         else:
             values = np.empty(count, kind)
             self._dataset._read_numbers(index, 0, values)
+        if null_count:
+            values = np.ma.MaskedArray(values, self._read_mask(index, count))
+            values.harden_mask()
         values.flags.writeable = False
         return values
+
+    def _read_mask(self, index: int, count: int) -> npt.NDArray[np.bool_]:
+        mask = np.empty(count, bool)
+        self._dataset._read_nulls(index, 0, mask)
+        return mask
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._types)
@@ -74,5 +84,5 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
         return len(self._types)
 
     def __repr__(self) -> str:
-        kinds = ", ".join(f"{name}: {kind}" for name, (_, kind) in self._types.items())
+        kinds = ", ".join(f"{name}: {kind}" for name, (_, kind, _) in self._types.items())
         return f"<recmap.Columns {{{kinds}}}>"

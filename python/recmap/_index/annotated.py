@@ -117,6 +117,8 @@ def _is_value_of(record: memoryview, name: str, value: Any) -> bool:
     except Error:
         return False
     found = features.get(name)
+    if value is np.ma.masked:
+        return found is None or len(found) == 0
     if found is None or len(found) != 1:
         return False
     return bool(found[0] == value or (found[0] != found[0] and value != value))  # NaN equals NaN

@@ -17,6 +17,7 @@ from .._options.options import (
     Credentials,
     IndexOptions,
     Lift,
+    MissingLift,
     OnCorrupt,
     Path,
     Source,
@@ -61,6 +62,7 @@ def build_index(
                 idx_folder=options.from_idx,
                 storage=storage_of(options.storage, options.credentials, options.fs),
                 memory_limit=options.memory_limit,
+                nullable=options.missing == "null",
             )
     except CorruptIndexError as error:
         if error.path is None or error.path in (path, *parts):
@@ -85,7 +87,8 @@ def _chosen(
 
 def _warn_of_empty_lifts(lifts: list[tuple[str, str | None]]) -> None:
     for name, default in lifts:
-        warn_caller(f"no record has the feature {name!r}: all have its default, {default!r}")
+        value = "null" if default is None else f"its default, {default!r}"
+        warn_caller(f"no record has the feature {name!r}: all have {value}")
 
 
 def _warn_of_gaps(path: str, options: IndexOptions, counts: dict[str, int]) -> None:
@@ -126,6 +129,7 @@ def index(
     *,
     id: str | None = None,
     lift: Lift = (),
+    missing: MissingLift = "error",
     count: Count = (),
     on_corrupt: OnCorrupt = "raise",
     framing: Path = "auto",
@@ -155,6 +159,7 @@ def index(
     options = IndexOptions(
         id=id,
         lifts=lifts_of(lift),
+        missing=missing,
         counted=counted_of(count),
         on_corrupt=on_corrupt,
         framing=load_framing(framing)[0],

@@ -20,6 +20,7 @@ from .._options.options import (
     Credentials,
     IndexOptions,
     Lift,
+    MissingLift,
     OnCorrupt,
     OpenOptions,
     Path,
@@ -109,6 +110,7 @@ def _keep_contents(path: str, indexing: IndexOptions, first_shard: str) -> Index
         framings = {framing for framing, _ in dataset._formats()}
         folder = os.path.dirname(os.path.realpath(path))
         names = {resolved(folder, row[0]) for row in dataset._shard_table()}
+        missing = "null" if dataset._has_lifted_nulls() else indexing.missing
     framing = indexing.framing
     if framing == "auto" and len(framings) == 1 and resolved("", first_shard) in names:
         framing = framings.pop()
@@ -116,6 +118,7 @@ def _keep_contents(path: str, indexing: IndexOptions, first_shard: str) -> Index
         indexing,
         id=id,
         lifts=tuple(lifts.items()),
+        missing=missing,
         counted=tuple(counted.items()),
         framing=framing,
     )
@@ -126,6 +129,7 @@ def open(
     *,
     id: str | None = None,
     lift: Lift = (),
+    missing: MissingLift = "error",
     count: Count = (),
     on_corrupt: OnCorrupt = "raise",
     index: Path | None = None,
@@ -167,6 +171,9 @@ def open(
         id: a bytes or int64 feature by which records can be found.
         lift: features with one value per record to copy into the index as columns;
             {name: default} if records may lack one.
+        missing: "null" lets records lack a lifted feature that has no default: the column then has
+            nulls. "error" allows that only for a column of an existing index that has nulls, or
+            that was annotated.
         count: features whose elements to count in each record, for rows of tokens and windows of
             episodes: values of a feature, or steps of a feature list. {name: dtype} counts the
             numbers in a value of bytes. A record without the feature counts 0. See ``ds.counts``.
@@ -297,6 +304,7 @@ def open(
     indexing = IndexOptions(
         id=id,
         lifts=lifts_of(lift),
+        missing=missing,
         counted=counted_of(count),
         on_corrupt=on_corrupt,
         framing=framing_name,

@@ -25,12 +25,14 @@ __all__ = [
     "Credentials",
     "IndexOptions",
     "Lift",
+    "MissingLift",
     "OnCorrupt",
     "OpenOptions",
     "Path",
     "Source",
     "StorageOptions",
     "absolute",
+    "check_missing",
     "counted_of",
     "expanded",
     "is_url",
@@ -47,6 +49,7 @@ __all__ = [
 Path: TypeAlias = "str | os.PathLike[str]"
 Source: TypeAlias = "Path | Iterable[Path]"
 OnCorrupt: TypeAlias = Literal["raise", "skip"]
+MissingLift: TypeAlias = Literal["error", "null"]
 Access: TypeAlias = Literal["map", "read", "direct", "auto"]
 Check: TypeAlias = Literal["data", "header"]
 Compression: TypeAlias = Literal["auto", "none", "gzip", "zlib"]
@@ -65,6 +68,7 @@ _ACCESS = {"map": 0, "read": 1, "direct": 2, "auto": 3}
 _CHECK = {"data": 0, "header": 1}
 _COMPRESSION = {"auto": 0, "none": 1, "gzip": 2, "zlib": 3}
 _ON_CORRUPT = {"raise": 0, "skip": 1}
+_MISSING = {"error": 0, "null": 1}
 
 
 def _check_choice(name: str, value: str, choices: Mapping[str, int]) -> None:
@@ -149,6 +153,7 @@ class IndexOptions:
 
     id: str | None = None
     lifts: Lifts = ()
+    missing: MissingLift = "error"
     counted: Counted = ()
     on_corrupt: OnCorrupt = "raise"
     framing: str = "auto"
@@ -167,6 +172,7 @@ class IndexOptions:
             raise TypeError(f"id must be the name of one feature, not {self.id!r}")
         compression_code(self.compression)
         _check_choice("on_corrupt", self.on_corrupt, _ON_CORRUPT)
+        check_missing(self.missing)
 
     @property
     def compression_code(self) -> int:
@@ -177,6 +183,11 @@ def compression_code(compression: str) -> int:
     """The value of recmap_compression."""
     _check_choice("compression", compression, _COMPRESSION)
     return _COMPRESSION[compression]
+
+
+def check_missing(missing: str) -> None:
+    """Refuses what is neither "error" nor "null"."""
+    _check_choice("missing", missing, _MISSING)
 
 
 def lifts_of(lift: Lift) -> Lifts:

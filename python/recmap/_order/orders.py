@@ -15,7 +15,13 @@ import numpy.typing as npt
 
 from .._display.text import joined
 from .._errors import OutOfRangeError
-from .._numbers import Int64s, as_integers, as_mask_or_items, out_of_range
+from .._numbers import (
+    Int64s,
+    as_integers,
+    as_mask_or_items,
+    out_of_range,
+    without_nulls,
+)
 from .._recmap import Order as _Order
 
 __all__ = [
@@ -325,6 +331,7 @@ class Weighted(Order):
 
 
 def _vector(values: npt.ArrayLike, dtype: Any, what: str) -> npt.NDArray[Any]:
+    values = without_nulls(values, what)
     try:
         array = np.ascontiguousarray(values, dtype=dtype)
     except OverflowError:
@@ -340,7 +347,7 @@ def _vector(values: npt.ArrayLike, dtype: Any, what: str) -> npt.NDArray[Any]:
 
 def _labels(groups: npt.ArrayLike, what: str) -> Int64s:
     """Labels as integers. Strings and bytes are replaced by their rank among all labels."""
-    array = np.asarray(groups)
+    array = np.asarray(without_nulls(groups, what))
     if array.ndim == 1 and array.dtype.kind in "USO" and array.size:
         array = np.unique(array, return_inverse=True)[1]
     if array.size and array.dtype.kind not in "iub":
@@ -575,7 +582,7 @@ def _selects(order: Order) -> bool:
 
 def as_integers_or_mask(values: object) -> npt.NDArray[np.uint64]:
     """The record numbers of a selection. Nothing bounds them, so negative ones are errors."""
-    array = np.asarray(values)
+    array = values if isinstance(values, np.ndarray) else np.asarray(values)
     if array.dtype == np.bool_:
         return as_mask_or_items(array, array.size)
     array = as_integers(values, "numbers of records")

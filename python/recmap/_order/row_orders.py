@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .._numbers import without_nulls
 from .._recmap import Counts as _Counts
 from .._recmap import Order as _Order
 from .._warn import warn_caller
@@ -41,7 +42,7 @@ def _keep_counts(given: Any) -> _KeptCounts:
         return _KeptCounts(packed)
     if hasattr(given, "counts"):
         raise TypeError("counts must be an array, not a data set: pass ds.counts[FEATURE]")
-    array = np.asarray(given)
+    array = np.asarray(without_nulls(given, "counts"))
     if array.ndim != 1:
         raise ValueError(f"counts must have one dimension, not {array.ndim}")
     if array.size and array.dtype.kind not in "iu":

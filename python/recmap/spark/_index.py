@@ -17,6 +17,7 @@ from .._options.options import (
     Compression,
     Count,
     Lift,
+    MissingLift,
     OnCorrupt,
     Path,
     Source,
@@ -42,6 +43,7 @@ def index(
     *,
     id: str | None = None,
     lift: Lift = (),
+    missing: MissingLift = "error",
     count: Count = (),
     on_corrupt: OnCorrupt = "raise",
     framing: Path = "auto",
@@ -58,8 +60,8 @@ def index(
 
     Args:
         spark: the session.
-        source, path, id, lift, count, on_corrupt, framing, compression, from_idx, memory_limit,
-            storage_options: see `recmap.index`.
+        source, path, id, lift, missing, count, on_corrupt, framing, compression, from_idx,
+            memory_limit, storage_options: see `recmap.index`.
         threads: threads per task.
     """
     name, framing_path = load_framing(framing)  # the merge in this process needs it too
@@ -70,6 +72,7 @@ def index(
     arguments = {
         "id": id,
         "lift": dict(lifts_of(lift)),
+        "missing": missing,
         "count": dict(counted_of(count)),
         "on_corrupt": on_corrupt,
         "framing": framing_path or name,

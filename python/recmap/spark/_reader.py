@@ -127,7 +127,7 @@ class Reader(sources.DataSourceReader):
         column = next((c for c in self.columns if c.name == name), None)
         is_number = column is not None and column.depth == 0 and column.kind != "bytes"
         is_plain = is_number and not pa.types.is_boolean(column.element if column else None)
-        lifted = {name for name, kind, _ in self.dataset._column_table() if kind != "bytes"}
+        lifted = {name for name, kind, *_ in self.dataset._column_table() if kind != "bytes"}
         return name if is_plain and name in lifted and all(map(_is_number, values)) else None
 
     def pushFilters(self, filters: list[Any]) -> Iterable[Any]:
@@ -141,7 +141,9 @@ class Reader(sources.DataSourceReader):
     def _numbers(self, first: int, end: int) -> npt.NDArray[np.int64]:
         numbers = np.arange(first, end)
         for name, filter_ in self.filters:
-            numbers = numbers[_passing(filter_, self.dataset.columns[name][numbers])]
+            values = self.dataset.columns[name][numbers]
+            passing = _passing(filter_, np.ma.getdata(values))
+            numbers = numbers[passing | np.ma.getmaskarray(values)]  # Spark decides about nulls
         return numbers
 
     def partitions(self) -> Sequence[sources.InputPartition]:

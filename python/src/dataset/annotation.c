@@ -95,10 +95,13 @@ static int add_file(struct annotate_call *call, PyObject *change) {
 }
 
 static int add_lift(struct annotate_call *call, PyObject *change) {
-    const char *kind, *name, *default_value;
-    if (!PyArg_ParseTuple(change, "ssz:lift", &kind, &name, &default_value)) return 0;
+    const char *kind;
+    recmap_lift lift;
+    if (!PyArg_ParseTuple(change, "sszp:lift", &kind, &lift.name, &lift.default_value,
+                          &lift.is_nullable))
+        return 0;
     call->progress.thread = PyEval_SaveThread();
-    call->status = recmap_annotation_lift(call->annotation, name, default_value, &call->error);
+    call->status = recmap_annotation_lift(call->annotation, &lift, &call->error);
     PyEval_RestoreThread(call->progress.thread);
     return call->status == RECMAP_OK;
 }

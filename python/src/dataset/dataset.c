@@ -215,6 +215,7 @@ static PyMethodDef methods[] = {
     {"_read_counts", dataset_read_counts, METH_O, NULL},
     {"_read_numbers", dataset_read_numbers, METH_VARARGS, NULL},
     {"_read_bytes", dataset_read_bytes, METH_VARARGS, NULL},
+    {"_read_nulls", dataset_read_nulls, METH_VARARGS, NULL},
     {"_shard_table", dataset_shard_table, METH_NOARGS, NULL},
     {"_info_json", dataset_info_json, METH_VARARGS, NULL},
     {"_fingerprint", dataset_fingerprint, METH_NOARGS, NULL},

@@ -25,10 +25,11 @@ PyObject *dataset_column_table(PyObject *object, PyObject *unused) {
         recmap_lifted_column info = {0};
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_status status = recmap_dataset_get_lifted_column(&info, handle->dataset, i, &error);
-        PyObject *row =
-            status != RECMAP_OK
-                ? raise_error(&error)
-                : Py_BuildValue("(ssz)", info.name, dtype_name(info.type), info.default_value);
+        PyObject *row = status != RECMAP_OK
+                            ? raise_error(&error)
+                            : Py_BuildValue("(szzK)", info.name, dtype_name(info.type),
+                                            info.default_value,
+                                            (unsigned long long)info.null_count);
         if (!row) Py_CLEAR(table);
         else PyList_SetItem(table, (Py_ssize_t)i, row);
     }
@@ -90,6 +91,30 @@ PyObject *dataset_read_numbers(PyObject *object, PyObject *arguments) {
     int is_read = read_column(handle, column, first, out);
     handle_release(handle);
     if (!is_read) return NULL;
+    Py_RETURN_NONE;
+}
+
+PyObject *dataset_read_nulls(PyObject *object, PyObject *arguments) {
+    unsigned long column;
+    unsigned long long first;
+    PyObject *out;
+    struct array_view nulls = ARRAY_VIEW_INIT;
+    if (!PyArg_ParseTuple(arguments, "kKO:_read_nulls", &column, &first, &out)) return NULL;
+    if (!take_array_of(out, &nulls, 1, PyBUF_WRITABLE)) return NULL;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = RECMAP_OK;
+    if (handle) {
+        struct signal_check check;
+        signals_start(&check);
+        status = recmap_dataset_read_nulls(nulls.data, handle->dataset, column, first, nulls.count,
+                                           &error);
+        signals_stop(&check);
+        handle_release(handle);
+    }
+    array_release(&nulls);
+    if (!handle) return NULL;
+    if (status != RECMAP_OK) return raise_error(&error);
     Py_RETURN_NONE;
 }
 

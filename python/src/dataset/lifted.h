@@ -4,7 +4,8 @@
 
 #include "base/python.h"
 
-/* [(name, type, default or None)] of all columns. */
+/* [(name, type, default or None, number of nulls)] of all columns. The type is None if the data set
+ * is empty or all values are null. */
 PyObject *dataset_column_table(PyObject *object, PyObject *unused);
 
 /* Names of the columns whose values did not come from the records, as far as the index knows. */
@@ -14,7 +15,10 @@ PyObject *dataset_annotated_columns(PyObject *object, PyObject *unused);
  */
 PyObject *dataset_read_numbers(PyObject *object, PyObject *arguments);
 
-/* _read_bytes(column, first, count) -> [bytes] */
+/* _read_nulls(column, first, out): out is bool, and True for each null. */
+PyObject *dataset_read_nulls(PyObject *object, PyObject *arguments);
+
+/* _read_bytes(column, first, count) -> [bytes], with b"" for a null */
 PyObject *dataset_read_bytes(PyObject *object, PyObject *arguments);
 
 #endif

@@ -153,29 +153,31 @@ PyObject *framing_load(PyObject *module, PyObject *object) {
 }
 
 /* index_build(path, indexes, shards, id, lifts, counted features, skip_corrupt, threads, guard,
- *             progress, framing, compression, idx_folder or None, storage or None, memory limit) */
+ *             progress, framing, compression, idx_folder or None, storage or None, memory limit,
+ *             whether lifted values may be null) */
 PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords) {
-    static char *names[] = {"path",       "indexes",  "shards",       "id",
-                            "lift",       "count",    "skip_corrupt", "threads",
-                            "guard",      "progress", "framing",      "compression",
-                            "idx_folder", "storage",  "memory_limit", NULL};
+    static char *names[] = {
+        "path",         "indexes", "shards",       "id",       "lift",    "count",
+        "skip_corrupt", "threads", "guard",        "progress", "framing", "compression",
+        "idx_folder",   "storage", "memory_limit", "nullable", NULL};
     (void)module;
     PyObject *path = NULL, *indexes, *shards, *idx_folder = NULL;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     struct progress_call progress = PROGRESS_CALL_INIT;
     struct lift_list lifts = {NULL, 0};
     struct counted_list counted = {NULL, 0};
-    int skips = 0, compression = 0;
+    int skips = 0, compression = 0, is_nullable = 0;
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O&OOzO&O&pO&pOsiO&O&O&:index_build", names, take_path, &path,
+            arguments, keywords, "O&OOzO&O&pO&pOsiO&O&O&p:index_build", names, take_path, &path,
             &indexes, &shards, &options.id_feature, take_lifts, &lifts, take_counted, &counted,
             &skips, take_unsigned, &options.thread_count, &options.guard, &progress.callable,
             &options.framing, &compression, take_path_or_none, &idx_folder, take_storage,
-            &options.storage, take_uint64, &options.memory_limit)) {
+            &options.storage, take_uint64, &options.memory_limit, &is_nullable)) {
         return NULL;
     }
     options.on_corrupt = skips ? RECMAP_ON_CORRUPT_SKIP : RECMAP_ON_CORRUPT_RAISE;
     options.compression = (recmap_compression)compression;
+    for (size_t i = 0; i < lifts.count; i++) lifts.lifts[i].is_nullable = is_nullable;
     options.lifts = lifts.lifts;
     options.lift_count = lifts.count;
     options.counted_features = counted.features;

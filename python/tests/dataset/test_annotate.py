@@ -110,10 +110,9 @@ def test_files(ds, tmp_path):
 
 def test_missing_values(ds):
     values = [None if i == 3 else i for i in range(COUNT)]
-    with pytest.raises(recmap.InvalidError, match='record 3 has no value for column "score"'):
-        ds.annotate({"score": values})
-    assert list(ds.columns) == ["@length", "label"]
-    ds.annotate({"score": values}, default={"score": -5})
+    ds.annotate({"score": values})
+    assert column(ds)[2:5] == [2, None, 4]
+    ds.annotate({"score": values}, default={"score": -5}, drop=["score"])
     assert column(ds)[2:5] == [2, -5, 4]
     ds.annotate({"f": {3: float("nan")}}, default={"f": 0.5})
     assert np.isnan(ds.columns["f"][3]) and ds.columns["f"][4] == 0.5
@@ -121,9 +120,9 @@ def test_missing_values(ds):
 
 def test_masked_values_are_missing(ds):
     values = np.ma.MaskedArray(np.arange(COUNT), np.arange(COUNT) == 3)
-    with pytest.raises(recmap.InvalidError, match='record 3 has no value for column "score"'):
-        ds.annotate({"score": values})
-    ds.annotate({"score": values}, default={"score": -5})
+    ds.annotate({"score": values})
+    assert column(ds)[2:5] == [2, None, 4] and ds.columns["score"].dtype == np.int64
+    ds.annotate({"score": values}, default={"score": -5}, drop=["score"])
     assert column(ds)[2:5] == [2, -5, 4]
 
 
@@ -131,9 +130,9 @@ def test_nulls_of_polars_are_missing(ds):
     polars = pytest.importorskip("polars")
     values = polars.Series([None if i == 3 else i for i in range(COUNT)])
     assert values.dtype == polars.Int64
-    with pytest.raises(recmap.InvalidError, match='record 3 has no value for column "score"'):
-        ds.annotate({"score": values})
-    ds.annotate({"score": values}, default={"score": -5})
+    ds.annotate({"score": values})
+    assert column(ds)[2:5] == [2, None, 4] and ds.columns["score"].dtype == np.int64
+    ds.annotate({"score": values}, default={"score": -5}, drop=["score"])
     assert ds.columns["score"].dtype == np.int64
     assert column(ds)[2:5] == [2, -5, 4]
 

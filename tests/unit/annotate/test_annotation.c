@@ -86,9 +86,9 @@ static int is_annotated(const char *name) {
 static void test_marks(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_lifted_column lifted = {"lifted", RECMAP_TYPE_INT64, "7", 0};
-    recmap_lifted_column annotated = {"annotated", RECMAP_TYPE_INT64, NULL, 1};
-    recmap_lifted_column invalid = {"@x", RECMAP_TYPE_INT64, NULL, 0};
+    recmap_lifted_column lifted = {"lifted", RECMAP_TYPE_INT64, "7", 0, 0};
+    recmap_lifted_column annotated = {"annotated", RECMAP_TYPE_INT64, NULL, 1, 0};
+    recmap_lifted_column invalid = {"@x", RECMAP_TYPE_INT64, NULL, 0, 0};
     recmap_dataset *dataset = open_three_records();
     recmap_annotation *annotation = annotate(dataset);
     ASSERT_OK(recmap_annotation_add_column_like(annotation, &lifted, &error), &error);

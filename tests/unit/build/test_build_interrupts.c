@@ -37,7 +37,7 @@ static recmap_status extract(void *context, const recmap_record *record, recmap_
     return RECMAP_OK;
 }
 
-static const recmap_lift lift = {"number", NULL};
+static const recmap_lift lift = {"number", NULL, 0};
 
 static recmap_index_options options_of_parts(void) {
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;

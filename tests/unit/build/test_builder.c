@@ -81,7 +81,7 @@ static recmap_status try_types(const char *default_value, const int *types, size
         file_write(shard_names(8)[shards++], shard.data, shard.size);
         buffer_deinit(&shard);
     }
-    recmap_lift lift = {"x", default_value};
+    recmap_lift lift = {"x", default_value, 0};
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.lifts = &lift;
     options.lift_count = 1;
@@ -195,7 +195,7 @@ static void assert_mismatch(const recmap_index_options *options) {
 static void test_parts_that_do_not_fit(void **state) {
     (void)state;
     make_shards(2);
-    recmap_lift lifts[] = {{"x", "1"}, {"y", "2"}};
+    recmap_lift lifts[] = {{"x", "1", 0}, {"y", "2", 0}};
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.lifts = lifts;
     options.lift_count = 2;
@@ -210,11 +210,11 @@ static void test_parts_that_do_not_fit(void **state) {
     assert_mismatch(&other);
     other.id_feature = NULL;
     assert_mismatch(&other);
-    recmap_lift swapped[] = {{"y", "2"}, {"x", "1"}};
+    recmap_lift swapped[] = {{"y", "2", 0}, {"x", "1", 0}};
     other = options;
     other.lifts = swapped;
     assert_mismatch(&other);
-    recmap_lift another[] = {{"x", "1"}, {"y", NULL}};
+    recmap_lift another[] = {{"x", "1", 0}, {"y", NULL, 0}};
     other.lifts = another;
     assert_mismatch(&other);
     other = options;
@@ -288,8 +288,9 @@ static void test_impossible_options(void **state) {
     assert_int_equal(recmap_index_builder_create(&builder, "no/folder/x.rmx", NULL, &error),
                      RECMAP_IO);
     static const recmap_lift bad[][2] = {
-        {{"", "1"}, {"x", "1"}},     {{"@length", "1"}, {"x", "1"}}, {{"x", "1"}, {"x", "2"}},
-        {{"\xff", "1"}, {"x", "1"}}, {{"y", "\xff"}, {"x", "1"}},    {{NULL, "1"}, {"x", "1"}},
+        {{"", "1", 0}, {"x", "1", 0}},     {{"@length", "1", 0}, {"x", "1", 0}},
+        {{"x", "1", 0}, {"x", "2", 0}},    {{"\xff", "1", 0}, {"x", "1", 0}},
+        {{"y", "\xff", 0}, {"x", "1", 0}}, {{NULL, "1", 0}, {"x", "1", 0}},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         recmap_index_options lifting = RECMAP_INDEX_OPTIONS_INIT;

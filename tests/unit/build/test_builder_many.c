@@ -104,7 +104,7 @@ static void test_many_records(void **state) {
     (void)state;
     const char *const *names = shard_names(3);
     write_many(names, 3);
-    recmap_lift lifts[] = {{"number", "-3"}, {"bytes", "none"}};
+    recmap_lift lifts[] = {{"number", "-3", 0}, {"bytes", "none", 0}};
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.id_feature = "id";
     options.lifts = lifts;

@@ -92,7 +92,7 @@ static size_t parse_lifts(recmap_lift *lifts, char *text) {
     size_t count = 0;
     while (text) {
         char *word = strsep(&text, " "), *name = strsep(&word, "=");
-        lifts[count++] = (recmap_lift){name, word};
+        lifts[count++] = (recmap_lift){name, word, 0};
     }
     return count;
 }

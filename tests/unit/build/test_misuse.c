@@ -121,7 +121,7 @@ static void test_callbacks_that_lie(void **state) {
     (void)state;
     static const struct lie lies[] = {{77, 0, 0}, {0, 77, 0}, {0, 0, 99}, {2, 0, 0}};
     const char *const names[] = {"shard"};
-    recmap_lift lift = {"column", "0"};
+    recmap_lift lift = {"column", "0", 0};
     write_shard("shard", "a");
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;

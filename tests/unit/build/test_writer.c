@@ -124,7 +124,7 @@ static void test_closing_twice(void **state) {
 /* A record that does not have what is to be lifted fails the writer, which names its place. */
 static void test_error_in_record(void **state) {
     (void)state;
-    recmap_lift lift = {"x", NULL};
+    recmap_lift lift = {"x", NULL, 0};
     recmap_index_options index = RECMAP_INDEX_OPTIONS_INIT;
     index.lifts = &lift;
     index.lift_count = 1;

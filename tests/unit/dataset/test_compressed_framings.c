@@ -100,7 +100,7 @@ static recmap_status lift_digits(void *context, const recmap_record *record, rec
 
 static recmap_index_options options_of(size_t kind, enum compression compression_kind,
                                        recmap_on_corrupt on_corrupt) {
-    static const recmap_lift lift = {"digits", NULL};
+    static const recmap_lift lift = {"digits", NULL, 0};
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.framing = kinds[kind];
     /* What a ZLIB stream begins with is too little to tell it in these framings. */

@@ -251,7 +251,8 @@ static uint64_t *parse_byte_values(const struct vector_case *vector, uint8_t *by
 static void expect_column_value(const struct column_values *values,
                                 const struct column_chunk *chunk, size_t i) {
     recmap_value value = column_at(chunk, i);
-    assert_int_equal(value.type, values->type);
+    bool is_null = values->nulls && values->nulls[i];
+    assert_int_equal(value.type, is_null ? RECMAP_TYPE_NONE : values->type);
     uint32_t bits;
     switch (value.type) {
     case RECMAP_TYPE_INT64: assert_true((uint64_t)value.as.int64 == values->words[i]); break;
@@ -271,9 +272,9 @@ static void expect_column_value(const struct column_values *values,
 }
 
 static void expect_column(const struct vector_case *vector, const struct column_values *values) {
-    size_t size = column_packed_size(values);
-    uint8_t *packed = room(size);
-    column_pack(packed, values);
+    size_t size;
+    uint8_t *packed = column_pack(&size, values);
+    assert_non_null(packed);
     vector_expect(vector, "packed", packed, size);
     free(packed);
     packed = vector_bytes(vector, "packed", &size);
@@ -283,6 +284,21 @@ static void expect_column(const struct vector_case *vector, const struct column_
     assert_false(column_open(&chunk, packed, size, values->count + 1));
     assert_false(column_open(&chunk, packed, size - 1, values->count));
     free(packed);
+}
+
+/* A byte for each value, or NULL. */
+static uint8_t *parse_nulls(const struct vector_case *vector, size_t count) {
+    if (!vector_has(vector, "nulls")) return NULL;
+    size_t null_count;
+    uint64_t *places = vector_numbers(vector, "nulls", &null_count);
+    uint8_t *nulls = room(count);
+    memset(nulls, 0, count);
+    for (size_t i = 0; i < null_count; i++) {
+        assert_true(places[i] < count);
+        nulls[places[i]] = 1;
+    }
+    free(places);
+    return nulls;
 }
 
 static void test_columns(void **state) {
@@ -296,8 +312,10 @@ static void test_columns(void **state) {
         uint64_t *words = type == RECMAP_TYPE_BYTES ? parse_byte_values(vector, bytes, &count)
                                                     : vector_numbers(vector, "values", &count);
         if (type != RECMAP_TYPE_NONE) assert_int_equal(count, vector_number(vector, "count"));
-        struct column_values values = {type, (size_t)vector_number(vector, "count"), words, bytes};
+        struct column_values values = {type, (size_t)vector_number(vector, "count"), words, bytes,
+                                       parse_nulls(vector, count)};
         expect_column(vector, &values);
+        free((void *)values.nulls);
         free(words);
         free(bytes);
     }

@@ -16,12 +16,12 @@
 #include "support/buffer.h"
 #include "support/folder.h"
 
-/* Packs in memory of exactly the promised size and opens it again; the caller frees what comes
- * back. */
+/* Packs values, and opens the chunk; the caller frees what comes back. */
 static uint8_t *pack(const struct column_values *values, struct column_chunk *chunk) {
-    size_t size = column_packed_size(values);
-    uint8_t *packed = must_realloc(NULL, size);
-    column_pack(packed, values);
+    size_t size;
+    uint8_t *packed = column_pack(&size, values);
+    assert_non_null(packed);
+    packed = must_realloc(packed, size);
     assert_true(column_open(chunk, packed, size, values->count));
     assert_int_equal(chunk->type, values->type);
     struct column_chunk other;
@@ -33,7 +33,7 @@ static uint8_t *pack(const struct column_values *values, struct column_chunk *ch
 }
 
 static void check_integers(const int64_t *values, size_t count, unsigned width) {
-    struct column_values given = {RECMAP_TYPE_INT64, count, (const uint64_t *)values, NULL};
+    struct column_values given = {RECMAP_TYPE_INT64, count, (const uint64_t *)values, NULL, NULL};
     struct column_chunk chunk;
     uint8_t *packed = pack(&given, &chunk);
     assert_int_equal(chunk.width, width);
@@ -103,7 +103,7 @@ static void test_floats(void **state) {
         memcpy(&bits, &values[i], 4);
         words[i] = bits;
     }
-    struct column_values given = {RECMAP_TYPE_FLOAT, 8, words, NULL};
+    struct column_values given = {RECMAP_TYPE_FLOAT, 8, words, NULL, NULL};
     struct column_chunk chunk;
     uint8_t *packed = pack(&given, &chunk);
     for (size_t i = 0; i < 8; i++) {
@@ -128,7 +128,7 @@ static void test_bytes(void **state) {
             buffer_add_random(&bytes, (size_t)rng_skewed(&random, 8), &random);
             ends[i] = bytes.size;
         }
-        struct column_values given = {RECMAP_TYPE_BYTES, count, ends, bytes.data};
+        struct column_values given = {RECMAP_TYPE_BYTES, count, ends, bytes.data, NULL};
         struct column_chunk chunk;
         uint8_t *packed = pack(&given, &chunk);
         for (size_t i = 0; i < count; i++) {
@@ -145,11 +145,167 @@ static void test_bytes(void **state) {
 
 static void test_nothing(void **state) {
     (void)state;
-    struct column_values given = {RECMAP_TYPE_NONE, 65536, NULL, NULL};
+    struct column_values given = {RECMAP_TYPE_NONE, 65536, NULL, NULL, NULL};
     struct column_chunk chunk;
     uint8_t *packed = pack(&given, &chunk);
     assert_int_equal(column_at(&chunk, 65535).type, RECMAP_TYPE_NONE);
     free(packed);
+}
+
+/* A random column, as its values and as a chunk of them. */
+struct random_column {
+    struct column_values values;
+    uint64_t words[700];
+    uint8_t nulls[700];
+    struct buffer bytes;
+};
+
+static void fill_column(struct random_column *column, struct rng *random) {
+    static const char *const texts[] = {"", "de", "fr", "de-AT", "a longer text"};
+    size_t count = (size_t)rng_below(random, 700);
+    recmap_type type = (recmap_type)(RECMAP_TYPE_INT64 + rng_below(random, 3));
+    unsigned null_share = (unsigned)rng_below(random, 4),
+             text_count = (unsigned)rng_below(random, 5);
+    for (size_t i = 0; i < count; i++) {
+        column->nulls[i] = null_share == 3 || (null_share && rng_one_in(random, 4));
+        column->words[i] = rng_next(random) >> (type == RECMAP_TYPE_FLOAT ? 32 : 50);
+        if (type != RECMAP_TYPE_BYTES) continue;
+        const char *text = texts[rng_below(random, text_count + 1)];
+        if (!column->nulls[i]) buffer_add(&column->bytes, text, strlen(text));
+        column->words[i] = column->bytes.size;
+    }
+    column->values =
+        (struct column_values){type, count, column->words, column->bytes.data, column->nulls};
+}
+
+static void check_value(const struct random_column *column, const struct column_chunk *chunk,
+                        size_t i) {
+    recmap_value value = column_at(chunk, i);
+    if (column->nulls[i]) {
+        assert_int_equal(value.type, RECMAP_TYPE_NONE);
+        return;
+    }
+    assert_int_equal(value.type, column->values.type);
+    uint64_t start = i ? column->words[i - 1] : 0;
+    switch (value.type) {
+    case RECMAP_TYPE_INT64: assert_true((uint64_t)value.as.int64 == column->words[i]); break;
+    case RECMAP_TYPE_FLOAT: assert_memory_equal(&value.as.float32, &column->words[i], 4); break;
+    case RECMAP_TYPE_BYTES:
+        assert_int_equal(value.as.bytes.size, column->words[i] - start);
+        if (value.as.bytes.size)
+            assert_memory_equal(value.as.bytes.data, column->bytes.data + start,
+                                value.as.bytes.size);
+        break;
+    case RECMAP_TYPE_NONE: fail(); break;
+    }
+}
+
+/* Copies of a part of the values: 0 for a null. */
+static void check_copies(const struct random_column *column, const struct column_chunk *chunk,
+                         size_t first) {
+    size_t count = chunk->count - first;
+    uint8_t nulls[700];
+    int64_t integers[700];
+    float floats[700];
+    column_copy_nulls(nulls, chunk, first, count);
+    assert_memory_equal(nulls, column->nulls + first, count);
+    if (chunk->type == RECMAP_TYPE_INT64) column_copy_int64(integers, chunk, first, count);
+    if (chunk->type == RECMAP_TYPE_FLOAT) column_copy_float(floats, chunk, first, count);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t due = nulls[i] ? 0 : column->words[first + i];
+        if (chunk->type == RECMAP_TYPE_INT64) assert_true((uint64_t)integers[i] == due);
+        if (chunk->type == RECMAP_TYPE_FLOAT) assert_memory_equal(&floats[i], &due, 4);
+    }
+}
+
+/* Columns of every type, with and without nulls, and of few texts or many. */
+static void test_random_nulls(void **state) {
+    (void)state;
+    struct rng random = {5};
+    uint64_t dictionaries = 0, empty = 0;
+    for (int round = 0; round < 600; round++) {
+        struct random_column column = {.bytes = BUFFER_INIT};
+        struct column_chunk chunk;
+        fill_column(&column, &random);
+        size_t size, count = column.values.count, null_count = 0;
+        uint8_t *packed = column_pack(&size, &column.values);
+        assert_true(packed && column_open(&chunk, packed, size, count));
+        for (size_t i = 0; i < count; i++) check_value(&column, &chunk, i);
+        for (size_t i = 0; i < count; i++) null_count += column.nulls[i];
+        assert_int_equal(chunk.null_count, null_count);
+        if (count) check_copies(&column, &chunk, (size_t)rng_below(&random, count));
+        dictionaries += chunk.text_count != 0;
+        empty += chunk.type == RECMAP_TYPE_NONE;
+        free(packed);
+        buffer_deinit(&column.bytes);
+    }
+    assert_true(dictionaries && empty);
+}
+
+/* A column of 3 values, some of them null, with one thing changed. */
+struct forged_chunk {
+    const char *what;
+    size_t place;
+    uint8_t value;
+};
+
+static void refuse_each(const struct column_values *values, const struct forged_chunk *forged,
+                        size_t count) {
+    size_t size;
+    struct column_chunk chunk;
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *packed = column_pack(&size, values);
+        assert_true(column_open(&chunk, packed, size, values->count));
+        assert_true(forged[i].place < size && packed[forged[i].place] != forged[i].value);
+        packed[forged[i].place] = forged[i].value;
+        if (column_open(&chunk, packed, size, values->count))
+            fail_msg("a chunk was opened: %s", forged[i].what);
+        free(packed);
+    }
+}
+
+static void test_forged_nulls(void **state) {
+    (void)state;
+    const uint64_t words[] = {1, 2, 3};
+    const uint8_t nulls[] = {0, 1, 0};
+    struct column_values values = {RECMAP_TYPE_INT64, 3, words, NULL, nulls};
+    static const struct forged_chunk forged[] = {
+        {"an unknown flag", 2, 5},
+        {"a dictionary of integers", 2, 3},
+        {"a nonzero byte of the prefix", 3, 1},
+        {"bits of nulls without the flag", 2, 0},
+        {"no null", 16, 7},
+        {"only nulls", 16, 0},
+        {"a bit after the last value", 16, 0x0d},
+        {"a bit in the last byte", 23, 0x80},
+    };
+    refuse_each(&values, forged, sizeof forged / sizeof *forged);
+}
+
+static void test_forged_dictionary(void **state) {
+    (void)state;
+    uint64_t ends[12];
+    uint8_t bytes[24];
+    for (size_t i = 0; i < 12; i++) {
+        memcpy(bytes + 2 * i, i % 2 ? "fr" : "de", 2);
+        ends[i] = 2 * i + 2;
+    }
+    struct column_values values = {RECMAP_TYPE_BYTES, 12, ends, bytes, NULL};
+    static const struct forged_chunk forged[] = {
+        {"a dictionary without the flag", 2, 0},
+        {"no texts", 8, 0},
+        {"more texts than there are ends", 8, 3},
+        {"more texts than values", 8, 13},
+        {"a number of texts beyond 32 bits", 12, 1},
+        {"a negative number of texts", 15, 0x80},
+        {"codes of no bytes", 1, 0},
+        {"codes of 2 bytes", 1, 2},
+        {"codes of 4 bytes", 1, 4},
+        {"a code of no text", 16, 2},
+        {"ends that descend", 16 + 12, 5},
+        {"an end past the texts", 16 + 16, 5},
+    };
+    refuse_each(&values, forged, sizeof forged / sizeof *forged);
 }
 
 /* A sum over all that a chunk gives, for a sanitizer to watch. */
@@ -170,7 +326,7 @@ static uint64_t read_all(const struct column_chunk *chunk) {
 static void test_forged_bytes(void **state) {
     (void)state;
     struct rng random = {3};
-    uint64_t sum = 0, opened = 0;
+    uint64_t sum = 0, opened = 0, with_nulls = 0, with_texts = 0;
     int rounds = is_long() ? 1000000 : 50000;
     for (int round = 0; round < rounds; round++) {
         size_t count = (size_t)rng_below(&random, 20);
@@ -181,16 +337,29 @@ static void test_forged_bytes(void **state) {
         if (size >= COLUMN_PREFIX_SIZE) {
             bytes[0] = (uint8_t)rng_below(&random, 6);
             bytes[1] = (uint8_t)rng_below(&random, 11);
+            bytes[2] = rng_one_in(&random, 2) ? (uint8_t)rng_below(&random, 5) : 0;
+            bytes[3] = 0;
+            if (bytes[2] & COLUMN_HAS_DICTIONARY) {
+                bytes[0] = RECMAP_TYPE_BYTES;
+                bytes[1] = (uint8_t)rng_below(&random, 3);
+                memset(bytes + 8, 0, 8);
+                bytes[8] = (uint8_t)rng_below(&random, 4);
+            }
+            if (bytes[2] & COLUMN_HAS_NULLS && size >= COLUMN_PREFIX_SIZE + 8)
+                store64(bytes + COLUMN_PREFIX_SIZE,
+                        rng_next(&random) & (((uint64_t)1 << count) - 1));
             store32(bytes + 4, (uint32_t)count);
         }
         struct column_chunk chunk;
         if (column_open(&chunk, bytes, size, count)) {
             sum += read_all(&chunk);
             opened++;
+            with_nulls += chunk.valid != NULL;
+            with_texts += chunk.text_count != 0;
         }
         free(bytes);
     }
-    assert_true(opened > 0 && sum > 0);
+    assert_true(opened > 0 && sum > 0 && with_nulls > 0 && with_texts > 0);
 }
 
 static void assert_default(recmap_type type, const char *text, recmap_type due) {
@@ -252,10 +421,17 @@ static void test_defaults(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integers), cmocka_unit_test(test_random_integers),
-        cmocka_unit_test(test_floats),   cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_nothing),  cmocka_unit_test(test_forged_bytes),
-        cmocka_unit_test(test_defaults), cmocka_unit_test(test_default_of_a_locale),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_random_integers),
+        cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_forged_bytes),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_default_of_a_locale),
+        cmocka_unit_test(test_random_nulls),
+        cmocka_unit_test(test_forged_nulls),
+        cmocka_unit_test(test_forged_dictionary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,9 +21,9 @@
 #include "support/sanitizers.h"
 
 static struct manifest_column columns[] = {
-    {(char *)"label", (char *)"5", RECMAP_TYPE_INT64, 0, false},
-    {(char *)"", NULL, RECMAP_TYPE_NONE, 0, false},
-    {(char *)"word", (char *)"", RECMAP_TYPE_BYTES, (uint64_t)1 << 40, true},
+    {(char *)"label", (char *)"5", RECMAP_TYPE_INT64, 0, false, 0},
+    {(char *)"", NULL, RECMAP_TYPE_NONE, 0, false, 7},
+    {(char *)"word", (char *)"", RECMAP_TYPE_BYTES, (uint64_t)1 << 40, true, 0},
 };
 
 static struct manifest sample(void) {

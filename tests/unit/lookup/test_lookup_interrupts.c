@@ -69,7 +69,7 @@ static recmap_dataset *open_set(void) {
         char text[TEXT_SIZE];
         oracle_add_record(&shard, text, (size_t)snprintf(text, sizeof text, "%d", i));
     }
-    const recmap_lift lift = {"text", NULL};
+    const recmap_lift lift = {"text", NULL, 0};
     options.id_feature = "id";
     options.lifts = &lift;
     options.lift_count = 1;

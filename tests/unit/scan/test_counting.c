@@ -189,7 +189,7 @@ static void test_malformed_lists(void **state) {
 /* Ids, columns and counts are looked up together, also for a name that is used twice. */
 static void test_together(void **state) {
     (void)state;
-    static const recmap_lift lifts[] = {{"n", NULL}};
+    static const recmap_lift lifts[] = {{"n", NULL, 0}};
     static const recmap_counted_feature counted[] = {{"n", RECMAP_ELEMENT_NONE},
                                                      {"id", RECMAP_ELEMENT_UINT8}};
     recmap_error error = RECMAP_ERROR_INIT;

@@ -16,7 +16,7 @@
 #include "support/build.h"
 #include "support/features.h"
 
-static const recmap_lift lifts[] = {{"n", "1"}, {"x", NULL}, {"word", "w"}};
+static const recmap_lift lifts[] = {{"n", "1", 0}, {"x", NULL, 0}, {"word", "w", 0}};
 
 static struct extractor *make(const char *id, size_t lift_count) {
     recmap_error error = RECMAP_ERROR_INIT;

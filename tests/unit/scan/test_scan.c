@@ -149,7 +149,7 @@ static struct story scan_story(const char *const *paths, size_t count, struct se
     struct story told = {.shard = 0};
     recmap_error error = RECMAP_ERROR_INIT;
     struct extractor *lifting;
-    recmap_lift lifts[] = {{"number", "1"}, {"bytes", NULL}};
+    recmap_lift lifts[] = {{"number", "1", 0}, {"bytes", NULL, 0}};
     recmap_index_options extraction = RECMAP_INDEX_OPTIONS_INIT;
     extraction.id_feature = "id";
     extraction.lifts = lifts;

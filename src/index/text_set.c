@@ -1,4 +1,4 @@
-#include "annotate/text_set.h"
+#include "index/text_set.h"
 
 #include <assert.h>
 #include <stdlib.h>

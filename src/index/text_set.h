@@ -1,6 +1,6 @@
 /* A set of distinct texts, numbered in the order in which they were added. */
-#ifndef RECMAP_ANNOTATE_TEXT_SET_H
-#define RECMAP_ANNOTATE_TEXT_SET_H
+#ifndef RECMAP_INDEX_TEXT_SET_H
+#define RECMAP_INDEX_TEXT_SET_H
 
 #include <recmap/record.h>
 

@@ -1,0 +1,228 @@
+"""Columns with nulls, against a model of plain lists."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+import recmap
+
+COUNT = 60
+
+
+def records(start, count):
+    return [recmap.encode_example({"id": f"id-{i}", "n": i}) for i in range(start, start + count)]
+
+
+def write(path, start, count):
+    with recmap.Writer(path) as writer:
+        for record in records(start, count):
+            writer.write(record)
+
+
+@pytest.fixture
+def ds(tmp_path):
+    write(tmp_path / "a-0.tfrecord", 0, COUNT)
+    return recmap.open(tmp_path / "a-0.tfrecord", index=tmp_path / "a.rmx", id="id")
+
+
+def listed(column):
+    """The values of a column, None for a null, and str for texts."""
+    return [v.decode() if isinstance(v, bytes) else v for v in column.tolist()]
+
+
+def test_a_column_with_nulls_is_a_masked_array(ds):
+    ds.annotate({"score": {3: 0.5, 7: -1.0}, "lang": {1: "de"}, "n": {2: 7}}, on="number")
+    scores, lang, n = (ds.columns[name] for name in ("score", "lang", "n"))
+    assert isinstance(scores, np.ma.MaskedArray) and scores.dtype == np.float32
+    assert n.dtype == np.int64 and scores.count() == 2
+    assert not isinstance(ds.columns["@length"], np.ma.MaskedArray)
+    assert scores.filled(9)[:4].tolist() == [9, 9, 9, 0.5]
+    assert listed(lang)[:3] == [None, "de", None]
+    with pytest.raises(ValueError):
+        scores[3] = 1
+    assert ds.info["columns"][1] == {"name": "score", "type": "float", "nulls": COUNT - 2}
+
+
+def test_a_masked_comparison_selects_nothing(ds):
+    ds.annotate({"score": {3: 0.5, 7: -1.0}, "lang": {1: "de", 2: "fr"}}, on="number")
+    assert ds.select(ds.columns["score"] < 1).numbers.tolist() == [3, 7]
+    assert ds.select(ds.columns["score"] != 0.5).numbers.tolist() == [7]
+    assert ds.select(~(ds.columns["score"] == 0.5)).numbers.tolist() == [7]
+    assert ds.select(ds.columns["lang"] == "de").numbers.tolist() == [1]
+    assert ds.select(ds.columns["lang"] != "de").numbers.tolist() == [2]
+    assert len(ds.select(ds.columns["score"].mask)) == COUNT - 2
+    assert ds[ds.columns["score"] < 1].numbers.tolist() == [3, 7]
+
+
+def test_nulls_are_no_numbers_of_records(ds):
+    ds.annotate({"next": {0: 5}}, on="number")
+    with pytest.raises(ValueError, match="must not be null"):
+        ds.select(ds.columns["next"])
+
+
+def test_weights_must_not_be_null(ds):
+    ds.annotate({"w": {0: 5.0}}, on="number")
+    with pytest.raises(ValueError, match="null"):
+        recmap.Weighted(ds.columns["w"], 10)
+    recmap.Weighted(ds.columns["w"].filled(1), 10)
+
+
+def test_views_and_concatenations(ds, tmp_path):
+    ds.annotate({"score": {3: 0.5, 7: -1.0}}, on="number")
+    view = ds[2:8]
+    assert listed(view.columns["score"]) == [None, 0.5, None, None, None, -1.0]
+    assert view.where("score is not null").numbers.tolist() == [3, 7]
+    write(tmp_path / "b.tfrecord", 0, 3)
+    other = recmap.open(tmp_path / "b.tfrecord", index=tmp_path / "b.rmx", id="id")
+    other.annotate({"score": [1.0, 2.0, 3.0]})
+    both = recmap.concat([ds, other])
+    assert listed(both.columns["score"])[-4:] == [None, 1, 2, 3]
+    assert both.where("score is not null").numbers.tolist() == [3, 7, 60, 61, 62]
+    assert recmap.concat([other, other]).columns["score"].tolist() == [1, 2, 3] * 2
+
+
+def test_arrow(ds):
+    pa = pytest.importorskip("pyarrow")
+    ds.annotate({"score": {3: 0.5}}, on="number")
+    scores = ds.columns["score"]
+    array = pa.array(scores.data, mask=scores.mask)
+    assert array.null_count == COUNT - 1 and array[3].as_py() == 0.5
+
+
+def test_nullable_types_of_pandas(ds):
+    pandas = pytest.importorskip("pandas")
+    integers = pandas.Series([None if i % 2 else i for i in range(COUNT)], dtype="Int64")
+    frame = pandas.DataFrame(
+        {
+            "number": range(COUNT),
+            "i": integers,
+            "f": integers.astype("Float64") / 2,
+            "b": pandas.Series([None, True] * (COUNT // 2), dtype="boolean"),
+            "s": pandas.Series([None, "x"] * (COUNT // 2), dtype="string"),
+            "c": pandas.Series(["y", None] * (COUNT // 2), dtype="category"),
+            "o": pandas.Series([3, float("nan")] * (COUNT // 2), dtype=object),
+            "nan": pandas.Series([3, float("nan")] * (COUNT // 2)),
+        }
+    )
+    ds.annotate(frame, on="number")
+    columns = ds.columns
+    assert columns["i"].dtype == np.int64 and listed(columns["i"])[:4] == [0, None, 2, None]
+    assert listed(columns["f"])[:4] == [0, None, 1, None]
+    assert columns["b"].dtype == np.int64 and listed(columns["b"])[:2] == [None, 1]
+    assert listed(columns["s"])[:2] == [None, "x"]
+    assert listed(columns["c"])[:2] == ["y", None]
+    assert columns["o"].dtype == np.int64 and listed(columns["o"])[:2] == [3, None]
+    assert not np.ma.is_masked(columns["nan"]) and np.isnan(columns["nan"][1])
+
+
+def test_a_nan_of_a_list_or_of_arrow_is_a_value(ds):
+    nan = float("nan")
+    ds.annotate({"f": [None, nan] * (COUNT // 2)})
+    assert np.isnan(ds.columns["f"][1]) and ds.columns["f"][0] is np.ma.masked
+    pa = pytest.importorskip("pyarrow")
+    ds.annotate({"a": pa.array([None, nan] * (COUNT // 2))})
+    assert np.isnan(ds.columns["a"][1]) and ds.columns["a"][0] is np.ma.masked
+
+
+def test_nothing_but_nulls(ds):
+    ds.annotate({"x": [None] * COUNT})
+    assert ds.columns["x"].mask.all()
+    assert len(ds.where("x is null")) == COUNT and not len(ds.where("x == 1"))
+
+
+def test_missing_features(tmp_path):
+    with recmap.Writer(tmp_path / "a.tfrecord") as writer:
+        for i in range(4):
+            writer.write(recmap.encode_example({"id": f"{i}", **({"n": i} if i % 2 else {})}))
+    paths = {"index": tmp_path / "a.rmx"}
+    with pytest.raises(recmap.FeatureError, match="no value of lifted feature"):
+        recmap.open(tmp_path / "a.tfrecord", lift=["n"], **paths)
+    with pytest.raises(ValueError, match="missing"):
+        recmap.open(tmp_path / "a.tfrecord", lift=["n"], missing="skip", **paths)
+    ds = recmap.open(tmp_path / "a.tfrecord", lift=["n"], missing="null", **paths)
+    assert listed(ds.columns["n"]) == [None, 1, None, 3]
+    again = recmap.open(tmp_path / "a.tfrecord", lift=["n"], rebuild=True, **paths)
+    assert listed(again.columns["n"]) == [None, 1, None, 3]
+    bare = recmap.open(tmp_path / "a.tfrecord", index=tmp_path / "b.rmx")
+    with pytest.raises(recmap.FeatureError, match="no value of lifted feature"):
+        bare.lift(["n"])
+    with pytest.raises(ValueError, match="missing"):
+        bare.lift(["n"], missing="skip")
+    assert listed(bare.lift(["n"], missing="null").columns["n"]) == [None, 1, None, 3]
+
+
+TEXTS = ["", "de", "fr", "a longer text", "ü"]
+
+
+def random_values(rng, kind, count):
+    """Values of one kind, of which a share is None."""
+    share = rng.choice([0, 0.1, 0.9, 1])
+    make = {
+        "int64": lambda: rng.randrange(-(2 ** rng.choice([3, 15, 62])), 2**15),
+        "float": lambda: rng.randrange(-1000, 1000) / 8,
+        "bytes": lambda: rng.choice(TEXTS),
+        "unique": lambda: f"text {rng.random()}",
+    }[kind]
+    values = [None if rng.random() < share else make() for _ in range(count)]
+    if all(value is None for value in values):
+        values[rng.randrange(count)] = make()
+    return values
+
+
+def check(ds, model):
+    """Columns and conditions of the data set are those of the model: {name: values}."""
+    for name, values in model.items():
+        assert listed(ds.columns[name]) == values, name
+        nulls = [i for i, value in enumerate(values) if value is None]
+        assert ds.where(f"{name} is null").numbers.tolist() == nulls
+        present = [value for value in values if value is not None]
+        if not present:
+            continue
+        one = present[len(present) // 2]
+        for relation, holds in [
+            ("==", lambda a, b: a == b),
+            ("!=", lambda a, b: a != b),
+            ("<", lambda a, b: a < b),
+            (">=", lambda a, b: a >= b),
+        ]:
+            due = [i for i, v in enumerate(values) if v is not None and holds(v, one)]
+            assert ds.where(f"{name} {relation} {one!r}").numbers.tolist() == due
+        due = [i for i, v in enumerate(values) if v is None or v != one]
+        assert ds.where(f"not ({name} in ({one!r},))").numbers.tolist() == due
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_columns(tmp_path, seed):
+    """Columns that are annotated, appended to, merged, viewed and concatenated."""
+    rng = random.Random(seed)
+    model, datasets = {}, []
+    kinds = {f"c{i}": rng.choice(["int64", "float", "bytes", "unique"]) for i in range(4)}
+    for part in range(2):
+        count = rng.choice([1, 63, 64, 65, 200])
+        shard = tmp_path / f"p{part}.tfrecord"
+        write(shard, part * 1000, count)
+        ds = recmap.open(shard, index=tmp_path / f"p{part}.rmx", id="id")
+        columns = {name: random_values(rng, kind, count) for name, kind in kinds.items()}
+        ds.annotate(columns)
+        check(ds, columns)
+        datasets.append(ds)
+        model[part] = columns
+    both = {name: model[0][name] + model[1][name] for name in kinds}
+    check(recmap.concat(datasets), both)
+    recmap.merge(tmp_path / "all.rmx", [ds.index_path for ds in datasets])
+    check(recmap.open(tmp_path / "all.rmx"), both)
+    first = datasets[0]
+    more = rng.randrange(1, 80)
+    write(tmp_path / "more.tfrecord", 5000, more)
+    shards = [tmp_path / "p0.tfrecord", tmp_path / "more.tfrecord"]
+    grown = recmap.open(shards, index=first.index_path)
+    model = {name: values + [None] * more for name, values in model[0].items()}
+    check(grown, model)
+    grown.annotate(rename={"c0": "renamed"}, drop=["c1"])
+    model["renamed"] = model.pop("c0")
+    del model["c1"]
+    check(grown, model)
+    view = grown[1::2]
+    assert {n: listed(view.columns[n]) for n in model} == {n: v[1::2] for n, v in model.items()}
