@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -17,6 +17,9 @@ __all__ = ["encoded"]
 
 pc: Any = pyarrow.compute  # its functions are made at run time
 
+_CHUNK_SIZE = 4 << 20  # bytes of a batch that are records at the same time
+_MESSAGES = {"Example": 1, "SequenceExample": 2}
+
 
 def _fail_null(column: Column, row: int) -> NoReturn:
     raise ValueError(
@@ -25,71 +28,64 @@ def _fail_null(column: Column, row: int) -> NoReturn:
     )
 
 
-def _flat(array: Any) -> tuple[Any, npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """The elements of lists, where each list begins and the last one ends, and which are valid."""
-    valid = array.is_valid().to_numpy(zero_copy_only=False)
+def _valid(array: Any) -> npt.NDArray[np.bool_]:
+    return np.ascontiguousarray(array.is_valid().to_numpy(zero_copy_only=False))
+
+
+def _flat(array: Any) -> tuple[Any, npt.NDArray[np.int64]]:
+    """The elements of lists, and where each list begins and the last one ends."""
     lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
-    return array.flatten(), np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]), valid
+    return array.flatten(), np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
-def _values_of(array: Any, column: Column) -> Any:
-    """Values without nulls, as the builder takes slices of them."""
-    if column.kind == "bytes":
-        return array.to_pylist()
-    dtype, kind = (np.int64, pa.int64()) if column.kind == "int64" else (np.float32, pa.float32())
+def _numbers(array: Any, dtype: Any, kind: Any) -> npt.NDArray[Any]:
     if pa.types.is_decimal(array.type):
         array = array.cast(pa.float64())
     # Doubles are rounded to floats, as every TFRecord stores them.
-    return array.cast(kind, safe=False).to_numpy(zero_copy_only=False).astype(dtype, copy=False)
+    values = array.cast(kind, safe=False).to_numpy(zero_copy_only=False)
+    return np.ascontiguousarray(values, dtype)
 
 
-def _adder_of_values(column: Column) -> Callable[[Any, str | None, Any], None]:
-    kind = {"int64": "add_int64", "float32": "add_float", "bytes": "add_bytes"}[column.kind]
-
-    def add(builder: Any, name: str | None, values: Any) -> None:
-        getattr(builder, kind)(name, values)
-
-    return add
-
-
-def _add_column(array: Any, column: Column) -> Callable[[Any, int], None]:
-    """A function that adds the value of a row to a builder, unless it is null."""
-    add, name = _adder_of_values(column), column.name
-    if column.depth == 0:
-        valid = array.is_valid().to_numpy(zero_copy_only=False)
-        filled = array if not array.null_count else array.fill_null(_zero_of(array.type))
-        values = _values_of(filled, column)
-        return lambda builder, row: (
-            add(builder, name, values[row : row + 1]) if valid[row] else None
-        )
-    flat, starts, valid = _flat(array)
-    if column.depth == 1:
-        _check_elements(flat, starts, column)
-        values = _values_of(flat, column)
-        return lambda builder, row: (
-            add(builder, name, values[starts[row] : starts[row + 1]]) if valid[row] else None
-        )
-    _check_elements(flat, starts, column)
-    inner, steps, _ = _flat(flat)
-    _check_elements(inner, starts[:0], column)
-    values = _values_of(inner, column)
-
-    def add_list(builder: Any, row: int) -> None:
-        if not valid[row]:
-            return
-        builder.begin_list(name)
-        for step in range(starts[row], starts[row + 1]):
-            add(builder, None, values[steps[step] : steps[step + 1]])
-        builder.end_list()
-
-    return add_list
+def _bytes(array: Any) -> tuple[Any, npt.NDArray[np.int64]]:
+    """The bytes of all values after each other, and where each begins and the last one ends."""
+    array = array.cast(pa.large_binary())
+    _, ends, data = array.buffers()
+    count = len(array) + 1
+    offsets = np.frombuffer(ends, np.int64)[array.offset : array.offset + count] if ends else None
+    return data or b"", np.zeros(count, np.int64) if offsets is None else offsets
 
 
-def _check_elements(flat: Any, starts: npt.NDArray[np.int64], column: Column) -> None:
+def _values_of(array: Any, column: Column) -> tuple[str, Any, Any]:
+    """The kind, the values and the ends of values as `encode_rows` takes them."""
+    if array.null_count:
+        array = array.fill_null(_zero_of(array.type))
+    if column.kind == "bytes":
+        return "b", *_bytes(array)
+    if column.kind == "int64":
+        return "i", _numbers(array, np.int64, pa.int64()), None
+    return "f", _numbers(array, np.float32, pa.float32()), None
+
+
+def _row_column(array: Any, column: Column, first_row: int) -> tuple[Any, ...]:
+    """A column as `encode_rows` takes it."""
+    valid, lists = _valid(array), []
+    for _ in range(column.depth):
+        array, starts = _flat(array)
+        lists.append(starts)
+        _check_elements(array, lists, column, first_row)
+    kind, values, ends = _values_of(array, column)
+    return column.name, kind, valid, tuple(lists) or None, values, ends
+
+
+def _check_elements(
+    flat: Any, lists: list[npt.NDArray[np.int64]], column: Column, first_row: int
+) -> None:
     if not flat.null_count:
         return
     place = int(np.argmax(flat.is_null().to_numpy(zero_copy_only=False)))
-    _fail_null(column, max(0, int(np.searchsorted(starts, place, side="right")) - 1))
+    for starts in reversed(lists):  # the list that it is in, and the row of that
+        place = int(np.searchsorted(starts, place, side="right")) - 1
+    _fail_null(column, first_row + place)
 
 
 def _zero_of(kind: Any) -> Any:
@@ -100,6 +96,13 @@ def _zero_of(kind: Any) -> Any:
     return pa.scalar(0, pa.int8()).cast(kind)
 
 
+def _chunks(batch: Any) -> Iterator[tuple[int, Any]]:
+    """Parts of a batch, and where they begin, so that few records are in memory at once."""
+    rows = max(1, batch.num_rows * _CHUNK_SIZE // max(1, batch.nbytes))
+    for first in range(0, batch.num_rows, rows):
+        yield first, batch.slice(first, rows)
+
+
 def encoded(batch: Any, columns: Sequence[Column], record_type: str) -> Iterator[Any]:
     """The records of a batch."""
     if record_type == "ByteArray":
@@ -107,12 +110,7 @@ def encoded(batch: Any, columns: Sequence[Column], record_type: str) -> Iterator
             raise ValueError(f"column {columns[0].name!r} contains null: a record must have bytes")
         yield from batch.column(0).to_pylist()
         return
-    ordered = sorted(range(len(columns)), key=lambda i: columns[i].depth == 2)  # the context first
-    adders = [_add_column(batch.column(i), columns[i]) for i in ordered]
-    is_sequence = record_type == "SequenceExample"
-    builder = _recmap.ExampleBuilder()
-    for row in range(batch.num_rows):
-        builder.begin(is_sequence)
-        for add in adders:
-            add(builder, row)
-        yield builder.finish()
+    builder, message = _recmap.ExampleBuilder(), _MESSAGES[record_type]
+    for first, chunk in _chunks(batch):
+        arrays = [_row_column(chunk.column(i), column, first) for i, column in enumerate(columns)]
+        yield from builder.encode_rows(message, arrays, chunk.num_rows)

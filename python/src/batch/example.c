@@ -6,6 +6,7 @@
 #include "base/arguments.h"
 #include "base/errors.h"
 #include "base/module.h"
+#include "batch/example_rows.h"
 
 struct builder_object {
     PyObject_HEAD
@@ -164,6 +165,10 @@ static PyObject *finish(PyObject *object, PyObject *unused) {
                                : raise_error(&error);
 }
 
+static PyObject *encode(PyObject *object, PyObject *arguments) {
+    return encode_rows(builder_of(object), arguments);
+}
+
 static void dealloc(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
     recmap_example_builder_destroy(builder_of(object));
@@ -181,6 +186,7 @@ static PyMethodDef methods[] = {
     {"begin_list", begin_list, METH_VARARGS, NULL},
     {"end_list", end_list, METH_NOARGS, NULL},
     {"finish", finish, METH_NOARGS, NULL},
+    {"encode_rows", encode, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
