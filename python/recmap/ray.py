@@ -10,9 +10,6 @@ copy them to each node. Needs the package ray with its data part (``pip install 
 from __future__ import annotations
 
 import functools
-import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -30,7 +27,8 @@ from ._dataset.dataset import Dataset
 from ._dataset.missing import Missing
 from ._display.progress import Progress
 from ._example.features import Features, parser_of
-from ._index import build
+from ._index.build import plan_of
+from ._index.parts import Part, build_in_parts
 from ._numbers import Int64s, cuts_of
 from ._options.credentials import Credentials
 from ._options.options import (
@@ -42,15 +40,6 @@ from ._options.options import (
     Path,
     Source,
     StorageOptions,
-    absolute,
-    counted_of,
-    expanded,
-    lifts_of,
-    load_framing,
-    names_of,
-    path_of,
-    storage_pairs,
-    with_signed_urls,
 )
 from ._order.orders import Order, check_fits
 from .arrow import table as table_of
@@ -265,44 +254,27 @@ def index(
         progress: reports the progress of the merge.
         options: options for the tasks, as ``ray.remote`` takes them: {"num_cpus": 2, ...}.
     """
-    name, framing_path = load_framing(framing)  # the merge in this process needs it too
-    pairs = storage_pairs(storage_options)
-    shards, default_path, all_pairs = expanded(names_of(source), pairs, credentials, fs)
-    storage_options = with_signed_urls(storage_options, all_pairs)
-    target = os.path.abspath(path if path is not None else default_path)
-    arguments = {
-        "id": id,
-        "lift": dict(lifts_of(lift)),
-        "missing": missing,
-        "count": dict(counted_of(count)),
-        "on_corrupt": on_corrupt,
-        "framing": framing_path or name,
-        "compression": compression,
-        "from_idx": path_of(from_idx),
-        "threads": threads,
-        "memory_limit": memory_limit,
-        "guard": guard,
-        "progress": None,
-        "storage_options": storage_options,
-        "credentials": credentials,
-        "fs": fs,
-    }
-    prefix = f".{os.path.basename(target)}.parts-"
-    folder = tempfile.mkdtemp(prefix=prefix, dir=os.path.dirname(target))
-    task: Any = ray.remote(build.index).options(**{"num_cpus": threads, **(options or {})})
-    try:
-        parts = [
-            task.remote(shard, _part(folder, i), **arguments)
-            for i, shard in enumerate(map(absolute, shards))
-        ]
-        build.merge(target, _gathered(parts), progress=progress, fs=fs)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return target
-
-
-def _part(folder: str, i: int) -> str:
-    return os.path.join(folder, f"{i:08d}.rmx")
+    plan = plan_of(
+        source,
+        path,
+        id=id,
+        lift=lift,
+        missing=missing,
+        count=count,
+        on_corrupt=on_corrupt,
+        framing=framing,
+        compression=compression,
+        from_idx=from_idx,
+        threads=threads,
+        memory_limit=memory_limit,
+        guard=guard,
+        progress=progress,
+        storage_options=storage_options,
+        credentials=credentials,
+        fs=fs,
+    )
+    task: Any = ray.remote(Part.build).options(**{"num_cpus": threads, **(options or {})})
+    return build_in_parts(plan, lambda parts: _gathered([task.remote(part) for part in parts]))
 
 
 def _gathered(parts: Sequence[Any]) -> Iterable[str]:

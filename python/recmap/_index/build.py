@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .. import _recmap
@@ -28,6 +29,7 @@ from .._options.options import (
     lifts_of,
     load_framing,
     names_of,
+    path_of,
     size_of,
     storage_of,
     storage_pairs,
@@ -37,7 +39,53 @@ from .annotated import check_replaced
 from .contents import open_contents
 from .counted import warn_of_counts
 
-__all__ = ["build_index", "index", "merge", "warn_without_ids"]
+__all__ = ["Plan", "build_index", "index", "merge", "plan_of", "warn_without_ids"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An index to build: its path, its shards, and what it contains."""
+
+    path: str
+    shards: list[str]
+    options: IndexOptions
+
+
+def plan_of(
+    source: Source,
+    path: Path | None,
+    *,
+    lift: Lift,
+    count: Count,
+    framing: Path,
+    from_idx: Path | None,
+    memory_limit: int | str | None,
+    storage_options: StorageOptions | None,
+    credentials: Credentials | None,
+    fs: Any,
+    **others: Any,
+) -> Plan:
+    """The index that the arguments of `index` ask for. An index that may not be replaced is an
+    error here, before anything is read."""
+    pairs = storage_pairs(storage_options)
+    shards, default_path, pairs = expanded(names_of(source), pairs, credentials, fs)
+    framing_name, framing_path = load_framing(framing)
+    options = IndexOptions(
+        lifts=lifts_of(lift),
+        counted=counted_of(count),
+        framing=framing_name,
+        framing_path=framing_path,
+        from_idx=path_of(from_idx),
+        memory_limit=size_of(memory_limit),
+        storage=pairs,
+        credentials=credentials,
+        fs=fs,
+        **others,
+    )
+    target = os.path.abspath(path if path is not None else default_path)
+    if os.path.lexists(target):
+        check_replaced(target, options)
+    return Plan(target, shards, options)
 
 
 def build_index(
@@ -154,30 +202,27 @@ def index(
     >>> recmap.index("data/digits", folder / "ids.rmx", id="id") == str(folder / "ids.rmx")
     True
     """
-    pairs = storage_pairs(storage_options)
-    shards, default_path, pairs = expanded(names_of(source), pairs, credentials, fs)
-    options = IndexOptions(
+    plan = plan_of(
+        source,
+        path,
         id=id,
-        lifts=lifts_of(lift),
+        lift=lift,
         missing=missing,
-        counted=counted_of(count),
+        count=count,
         on_corrupt=on_corrupt,
-        framing=load_framing(framing)[0],
+        framing=framing,
         compression=compression,
         from_idx=from_idx,
         threads=threads,
-        memory_limit=size_of(memory_limit),
+        memory_limit=memory_limit,
         guard=guard,
         progress=progress,
-        storage=pairs,
+        storage_options=storage_options,
         credentials=credentials,
         fs=fs,
     )
-    target = os.path.abspath(path if path is not None else default_path)
-    if os.path.lexists(target):
-        check_replaced(target, options)
-    build_index(target, shards, options)
-    return target
+    build_index(plan.path, plan.shards, plan.options)
+    return plan.path
 
 
 def merge(

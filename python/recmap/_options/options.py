@@ -157,6 +157,7 @@ class IndexOptions:
     counted: Counted = ()
     on_corrupt: OnCorrupt = "raise"
     framing: str = "auto"
+    framing_path: str | None = None  # the shared object of a custom framing
     compression: Compression = "auto"
     from_idx: Path | None = None
     threads: int = 0
@@ -322,12 +323,6 @@ def expanded(
     if fs is not None and urls:
         raise ValueError("a URL with a query cannot be read with fs=: leave out one of them")
     return paths, path, pairs + tuple(("urls", url) for url in urls)
-
-
-def with_signed_urls(options: StorageOptions | None, pairs: StoragePairs) -> StorageOptions | None:
-    """Storage options for other processes: with the presigned URLs that `expanded` found."""
-    urls = [value for name, value in pairs if name == "urls"]
-    return {**(options or {}), "urls": urls} if urls else options
 
 
 def storage_of(
