@@ -56,8 +56,8 @@ def index(
 
     Args:
         spark: the session.
-        source, path, id, lift, missing, count, on_corrupt, framing, compression, from_idx, memory_limit,
-            guard, storage_options: see `recmap.index`.
+        source, path, id, lift, missing, count, on_corrupt, framing, compression, from_idx,
+            memory_limit, guard, storage_options: see `recmap.index`.
         credentials: see `recmap.index`; every task calls it, so it must be picklable.
         fs: see `recmap.index`; every task reads with a copy of it, so it must be picklable.
         threads: threads per task; set ``spark.task.cpus`` to as many.

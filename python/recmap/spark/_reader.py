@@ -22,7 +22,7 @@ from ..arrow import table as table_of
 from ._settings import Settings
 from ._types import Column, columns_of
 
-__all__ = ["Reader"]
+__all__ = ["FilteringReader", "Reader"]
 
 pc: Any = pyarrow.compute  # its functions are made at run time
 
@@ -62,12 +62,12 @@ def _cast(values: Any, column: Column) -> Any:
         ) from None
 
 
-def _relisted(column: Any, element: Any) -> Any:
-    """The lists, with other elements, and the offsets that Spark expects."""
+def _relisted(column: Any, element: Any, kind: Any) -> Any:
+    """The lists, with other elements, and the offsets and the type that Spark expects."""
     offsets = column.offsets.cast(pa.int32())
     if column.null_count:
         offsets = pc.if_else(pa.array([*column.is_valid().to_pylist(), True]), offsets, None)
-    return pa.ListArray.from_arrays(offsets, element)
+    return pa.ListArray.from_arrays(offsets, element, type=kind)
 
 
 def _spark_array(table: Any, column: Column, numbers: npt.NDArray[Any]) -> Any:
@@ -78,9 +78,19 @@ def _spark_array(table: Any, column: Column, numbers: npt.NDArray[Any]) -> Any:
     if column.depth == 0:
         return _cast(_taken(array, column.name, numbers), column)
     if column.depth == 1:
-        return _relisted(array, _cast(array.values, column))
+        return _relisted(array, _cast(array.values, column), column.type_in(0))
     inner = array.values
-    return _relisted(array, _relisted(inner, _cast(inner.values, column)))
+    inner = _relisted(inner, _cast(inner.values, column), column.type_in(1))
+    return _relisted(array, inner, column.type_in(0))
+
+
+def _check_nulls(array: Any, column: Column, numbers: npt.NDArray[Any]) -> None:
+    if array.null_count and not column.nullable[0]:
+        row = int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
+        raise ValueError(
+            f"column {column.name!r}: record {numbers[row]} has no such feature, but the schema "
+            f"says that the column is never null"
+        )
 
 
 _COMPARISONS: dict[type[sources.Filter], Callable[[Any, Any], Any]] = {
@@ -93,7 +103,8 @@ _COMPARISONS: dict[type[sources.Filter], Callable[[Any, Any], Any]] = {
 
 
 def _passing(filter_: Any, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Which values may pass. Spark checks again, so too many may, but none too few."""
+    """Which values may pass. Spark checks again, so too many may, but none too few. It compares
+    floats as doubles."""
     if isinstance(filter_, sources.Not):
         mask = ~_passing(filter_.child, values)
     elif isinstance(filter_, sources.In):
@@ -116,33 +127,14 @@ class Reader(sources.DataSourceReader):
         self.partition_count = settings.partitions
         self.filters: list[tuple[str, Any]] = []
 
-    def _lifted_name(self, filter_: Any) -> str | None:
-        """The lifted column of numbers that a filter compares with numbers, or None."""
-        if isinstance(filter_, sources.Not):
-            return self._lifted_name(filter_.child)
-        if type(filter_) not in _COMPARISONS and not isinstance(filter_, sources.In):
-            return None
-        values = filter_.value if isinstance(filter_, sources.In) else [filter_.value]
-        name = filter_.attribute[0] if len(filter_.attribute) == 1 else None
-        column = next((c for c in self.columns if c.name == name), None)
-        is_number = column is not None and column.depth == 0 and column.kind != "bytes"
-        is_plain = is_number and not pa.types.is_boolean(column.element if column else None)
-        lifted = {name for name, kind, *_ in self.dataset._column_table() if kind != "bytes"}
-        return name if is_plain and name in lifted and all(map(_is_number, values)) else None
-
-    def pushFilters(self, filters: list[Any]) -> Iterable[Any]:
-        """Filters on lifted columns leave records unread. Spark evaluates all filters again."""
-        for filter_ in filters:
-            name = self._lifted_name(filter_)
-            if name is not None:
-                self.filters.append((name, filter_))
-            yield filter_
-
     def _numbers(self, first: int, end: int) -> npt.NDArray[np.int64]:
         numbers = np.arange(first, end)
         for name, filter_ in self.filters:
             values = self.dataset.columns[name][numbers]
-            passing = _passing(filter_, np.ma.getdata(values))
+            plain = np.ma.getdata(values)
+            if plain.dtype.kind == "f":
+                plain = plain.astype(np.float64)
+            passing = _passing(filter_, plain)
             numbers = numbers[passing | np.ma.getmaskarray(values)]  # Spark decides about nulls
         return numbers
 
@@ -178,8 +170,10 @@ class Reader(sources.DataSourceReader):
                 arrays.append(_cast(table["bytes"].combine_chunks(), column))
             else:
                 arrays.append(_spark_array(table, column, numbers))
-        names = [column.name for column in self.columns]
-        return pa.RecordBatch.from_arrays(arrays, names=names)
+        for array, column in zip(arrays, self.columns, strict=True):
+            _check_nulls(array, column, numbers)
+        schema = pa.schema([column.field for column in self.columns])
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def _tables(self, numbers: npt.NDArray[np.int64]) -> list[Any]:
         """For each column, the table that it is in."""
@@ -193,3 +187,29 @@ class Reader(sources.DataSourceReader):
         both = self.dataset.parse_sequence(numbers, features, lists, missing="ignore")
         context, steps = map(table_of, both)
         return [steps if column.depth == 2 else context for column in self.columns]
+
+
+class FilteringReader(Reader):
+    """A reader that takes filters. Spark refuses it unless the session pushes filters down."""
+
+    def _lifted_name(self, filter_: Any) -> str | None:
+        """The lifted column of numbers that a filter compares with numbers, or None."""
+        if isinstance(filter_, sources.Not):
+            return self._lifted_name(filter_.child)
+        if type(filter_) not in _COMPARISONS and not isinstance(filter_, sources.In):
+            return None
+        values = filter_.value if isinstance(filter_, sources.In) else [filter_.value]
+        name = filter_.attribute[0] if len(filter_.attribute) == 1 else None
+        column = next((c for c in self.columns if c.name == name), None)
+        is_number = column is not None and column.depth == 0 and column.kind != "bytes"
+        is_plain = is_number and not pa.types.is_boolean(column.element if column else None)
+        lifted = {name for name, kind, *_ in self.dataset._column_table() if kind != "bytes"}
+        return name if is_plain and name in lifted and all(map(_is_number, values)) else None
+
+    def pushFilters(self, filters: list[Any]) -> Iterable[Any]:
+        """Filters on lifted columns leave records unread. Spark evaluates all filters again."""
+        for filter_ in filters:
+            name = self._lifted_name(filter_)
+            if name is not None:
+                self.filters.append((name, filter_))
+            yield filter_

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 
 from .._dataset.dataset import Dataset
@@ -12,8 +14,10 @@ __all__ = ["Settings"]
 _RECORD_TYPES = ("Example", "SequenceExample", "ByteArray")
 
 _OPTIONS = {
-    "path", "recordtype", "id", "lift", "count", "index", "partitions", "sample", "compression"
+    "path", "paths", "recordtype", "id", "lift", "count", "index", "partitions", "sample",
+    "compression"
 }  # fmt: skip
+_STORAGE = "storage."
 
 
 class Settings:
@@ -21,22 +25,32 @@ class Settings:
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self.values = {name.lower(): value for name, value in options.items()}
+        self.storage = {
+            name.removeprefix(_STORAGE): self.values.pop(name)
+            for name in list(self.values)
+            if name.startswith(_STORAGE)
+        }
         unknown = sorted(self.values.keys() - _OPTIONS)
         if unknown:
             raise ValueError(
                 f"there is no option {unknown[0]!r}; options are {_names_of_options()}"
             )
-        if "path" not in self.values:
-            raise ValueError("pass a path: load(PATH) or save(PATH)")
-        self.path = self.values["path"].removeprefix("file://")
+        self.paths = [_local(path) for path in self._given_paths()]
         self.record_type = self._choice("recordtype", _RECORD_TYPES, "Example")
         self.is_gzip = self._choice("compression", ("none", "gzip"), "none") == "gzip"
         self.id = self.values.get("id")
-        self.lift = self._list("lift")
-        self.count = self._list("count")
+        self.lift = dict(_parted(name, "=") for name in self._list("lift"))
+        self.count = dict(_parted(name, ":") for name in self._list("count"))
         self.index = self.values.get("index")
         self.partitions = self._number("partitions", 0)
         self.sample = self._number("sample", 1000)
+
+    def _given_paths(self) -> list[str]:
+        paths = [self.values["path"]] if "path" in self.values else []
+        paths += json.loads(self.values.get("paths", "[]"))
+        if not paths:
+            raise ValueError("pass a path: load(PATH) or save(PATH)")
+        return paths
 
     def _choice(self, name: str, choices: Sequence[str], default: str) -> str:
         given = self.values.get(name, default)
@@ -56,7 +70,7 @@ class Settings:
 
     def open(self) -> Dataset:
         return opening.open(
-            self.path,
+            self.paths,
             id=self.id,
             lift=self.lift,
             count=self.count,
@@ -64,8 +78,26 @@ class Settings:
             progress=None,
             access="read",
             allow_absolute_paths=True,
+            allow_urls=True,
+            storage_options=self.storage,
         )
 
 
+def _local(path: str) -> str:
+    """The path of a file that Spark names by a URL. Other URLs are those of remote stores."""
+    if path.startswith("file:"):
+        return re.sub("^file:(//(?=/))?", "", path)
+    if re.match("[a-z0-9]+:/(?!/)", path):
+        raise ValueError(f"{path}: pass a path that all nodes see, or a URL with ://")
+    return path
+
+
+def _parted(name: str, separator: str) -> tuple[str, str | None]:
+    """A name, and what follows it after the separator."""
+    first, _, rest = name.partition(separator)
+    return first, rest or None
+
+
 def _names_of_options() -> str:
-    return "recordType, " + ", ".join(sorted(_OPTIONS - {"path", "recordtype"}))
+    names = sorted(_OPTIONS - {"path", "paths", "recordtype"})
+    return f"recordType, {', '.join(names)}, {_STORAGE}NAME"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import datasource as sources
 from pyspark.sql import types
 
-from ._reader import Reader
+from ._reader import FilteringReader, Reader
 from ._settings import Settings
 from ._types import inferred_schema
 from ._writer import ShardWriter
@@ -19,9 +19,9 @@ class TFRecord(sources.DataSource):
     Reading: ``spark.read.format("recmap").load(PATH)``, where PATH is what `recmap.open` takes: an
     ``.rmx``, a folder, a glob, a file. Each task reads a range of record numbers, so that tasks
     have equal work whatever the sizes of the shards. Pass a schema with ``.schema(...)`` to read
-    fewer columns; otherwise a sample of the records suggests one. With
-    ``spark.sql.python.filterPushdown.enabled=true``, filters on lifted columns of numbers leave
-    other records unread.
+    fewer columns; otherwise a sample of the records suggests one. With the option lift, filters on
+    lifted columns of numbers leave other records unread; the session must then have
+    ``spark.sql.python.filterPushdown.enabled=true``.
 
     Writing: ``df.write.format("recmap").mode("append").save(FOLDER)``, or mode "overwrite". Each
     task writes a shard, and the shards appear together with their index when all tasks are done. A
@@ -30,7 +30,10 @@ class TFRecord(sources.DataSource):
     Options:
         recordType: "Example", "SequenceExample" (arrays of arrays become feature lists) or
             "ByteArray" (one column of records).
-        id, lift, count, index: see `recmap.open`; lift and count are names with commas between.
+        id, lift, count, index: see `recmap.open`; lift and count are names with commas between,
+            as for the command: "age=0,score", "tokens:uint16". Shards that are appended get what
+            the index has.
+        storage.NAME: a storage option of `recmap.open`, as "storage.endpoint", for reading.
         compression: of what is written: "none" or "gzip".
         partitions: the number of tasks that read; by default one for every 64 MiB.
         sample: the number of records to infer the schema from; 1000 by default, 0: all.
@@ -50,7 +53,8 @@ class TFRecord(sources.DataSource):
     def reader(self, schema: types.StructType) -> sources.DataSourceReader:
         """The reader of a query."""
         settings = Settings(self.options)
-        return Reader(settings.open(), schema, settings)
+        kind = FilteringReader if settings.lift else Reader
+        return kind(settings.open(), schema, settings)
 
     def writer(self, schema: types.StructType, overwrite: bool) -> sources.DataSourceWriter:
         """The writer of a job."""

@@ -35,20 +35,35 @@ class Column:
     kind: str  # of the feature: "int64", "float32" or "bytes"
     element: Any  # the type of a value in Arrow
     depth: int
+    nullable: tuple[bool, ...]  # the column, its elements, and theirs
+
+    def type_in(self, level: int) -> Any:
+        """The type in Arrow of the column at level 0, of its elements at 1, of theirs at 2."""
+        if level == self.depth:
+            return self.element
+        inner = pa.field("element", self.type_in(level + 1), self.nullable[level + 1])
+        return pa.list_(inner)
+
+    @property
+    def field(self) -> Any:
+        """The column in a schema of Arrow."""
+        return pa.field(self.name, self.type_in(0), self.nullable[0])
 
 
 def column_of(field: types.StructField) -> Column:
-    depth, kind = 0, field.dataType
+    depth, kind, nullable = 0, field.dataType, [field.nullable]
     while isinstance(kind, types.ArrayType):
+        nullable.append(kind.containsNull)
         depth, kind = depth + 1, kind.elementType
     if isinstance(kind, types.DecimalType):
-        return Column(field.name, "float32", pa.decimal128(kind.precision, kind.scale), depth)
+        element = pa.decimal128(kind.precision, kind.scale)
+        return Column(field.name, "float32", element, depth, tuple(nullable))
     if type(kind) not in _KINDS or depth > 2:
         raise TypeError(
             f"column {field.name!r}: {field.dataType.simpleString()} has no counterpart in a "
             f"TFRecord: cast it to a number, a string, binary, or an array of these"
         )
-    return Column(field.name, *_KINDS[type(kind)], depth)
+    return Column(field.name, *_KINDS[type(kind)], depth, tuple(nullable))
 
 
 def columns_of(schema: types.StructType, record_type: str) -> list[Column]:
@@ -80,4 +95,9 @@ def inferred_schema(dataset: Dataset, sample: int | None, record_type: str) -> t
             if is_list or entry["max_length"] > 1:
                 kind = types.ArrayType(kind)
             fields.append(types.StructField(name, types.ArrayType(kind) if is_list else kind))
+    if not fields:
+        raise ValueError(
+            f"{dataset.index_path}: no record has features to infer the schema from: pass a schema "
+            f"with .schema(...), or another recordType than {record_type}"
+        )
     return types.StructType(fields)

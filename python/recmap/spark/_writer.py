@@ -19,8 +19,10 @@ from pyspark.sql import types
 from .. import _recmap
 from .._errors import FileMissingError, InvalidError
 from .._index import build
+from .._index.contents import open_contents
+from .._index.match import check_contents
 from .._index.writer import Writer
-from .._options.options import is_url
+from .._options.options import IndexOptions, counted_of, is_url, lifts_of
 from ._encode import encoded
 from ._settings import Settings
 from ._types import columns_of
@@ -47,23 +49,55 @@ def _index_of(shard: str) -> str:
     return f"{shard}.rmx"
 
 
+def _check_names(contents: IndexOptions, columns: list[str]) -> None:
+    """Refuses an index of columns that the table lacks. A lifted column with a default may."""
+    named = [("id", contents.id)] if contents.id is not None else []
+    named += [("lift", name) for name, default in contents.lifts if default is None]
+    named += [("count", name) for name, _ in contents.counted]
+    for option, name in named:
+        if name not in columns:
+            found = ", ".join(map(repr, columns))
+            raise ValueError(
+                f"the index needs the column {name!r} (option {option}); the columns are {found}"
+            )
+
+
 class ShardWriter(sources.DataSourceArrowWriter):
     """Each attempt of a task writes a shard and its index into a folder of its own. The commit
     moves those of the attempts that succeeded, and merges the indexes."""
 
     def __init__(self, schema: types.StructType, settings: Settings, overwrite: bool) -> None:
-        if is_url(settings.path):
+        if len(settings.paths) > 1 or is_url(settings.paths[0]):
             raise ValueError(
-                f"{settings.path}: recmap.spark writes to folders that all nodes reach"
+                f"{settings.paths[-1]}: recmap.spark writes to one folder, which all nodes reach"
             )
         self.columns = columns_of(schema, settings.record_type)
         self.settings = settings
         self.overwrite = overwrite
         self.job = uuid.uuid4().hex[:12]
-        self.folder = os.path.abspath(settings.path)
+        self.folder = os.path.abspath(settings.paths[0])
+        self.contents = self._contents()
         self.attempts = os.path.join(self.folder, f".recmap-{self.job}")
         os.makedirs(self.attempts)
         self.sequence = _next_sequence(self.folder)
+
+    def _contents(self) -> IndexOptions:
+        """What the index contains. Shards that are appended get what the index has; anything else
+        would fail only after all tasks have run."""
+        settings = self.settings
+        contents = IndexOptions(
+            id=settings.id, lifts=lifts_of(settings.lift), counted=counted_of(settings.count)
+        )
+        index = None if self.overwrite else self._existing()[1]
+        if index is not None:
+            with open_contents(index, contents) as dataset:
+                check_contents(dataset, contents)
+                contents = IndexOptions(
+                    id=dataset._id_name(), lifts=dataset._lifts(), counted=dataset._counted()
+                )
+        if settings.record_type != "ByteArray":
+            _check_names(contents, [column.name for column in self.columns])
+        return contents
 
     # On an executor.
 
@@ -95,14 +129,12 @@ class ShardWriter(sources.DataSourceArrowWriter):
     def _writer(self, shard: str) -> Writer:
         if self.settings.is_gzip:
             return Writer(shard)
-        settings = self.settings
-        return Writer(
-            shard,
-            index=_index_of(shard),
-            id=settings.id,
-            lift=settings.lift,
-            count=settings.count,
-        )
+        return Writer(shard, index=_index_of(shard), **self._arguments())
+
+    def _arguments(self) -> dict[str, Any]:
+        contents = self.contents
+        lift, count = dict(contents.lifts), dict(contents.counted)
+        return {"id": contents.id, "lift": lift, "count": count}
 
     def _compressed(self, shard: str) -> str:
         with open(shard, "rb") as plain, open(f"{shard}.gz", "wb") as file:
@@ -115,16 +147,7 @@ class ShardWriter(sources.DataSourceArrowWriter):
         return f"{shard}.gz"
 
     def _index_shard(self, shard: str) -> None:
-        settings = self.settings
-        build.index(
-            shard,
-            _index_of(shard),
-            id=settings.id,
-            lift=settings.lift,
-            count=settings.count,
-            threads=1,
-            progress=None,
-        )
+        build.index(shard, _index_of(shard), threads=1, progress=None, **self._arguments())
 
     # On the driver.
 
@@ -152,7 +175,9 @@ class ShardWriter(sources.DataSourceArrowWriter):
 
     def _existing(self) -> tuple[list[str], str | None]:
         """The shards that the folder has, and their index."""
-        if not any(not name.startswith(".") for name in os.listdir(self.folder)):
+        if not os.path.isdir(self.folder) or not any(
+            not name.startswith(".") for name in os.listdir(self.folder)
+        ):
             return [], None
         try:
             shards, path, _ = _recmap.shards_expand([self.folder], None)

@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
     pytest.skip("there is no Java", allow_module_level=True)
 
 import recmap.spark
+from object_server import ObjectServer, records_of
 
 from pyspark.sql import SparkSession, functions
 
@@ -245,6 +247,98 @@ def test_filters_on_lifted_columns_leave_records_unread(spark, tmp_path):
         frame.where("n = 4").collect()
 
 
+def test_filters_compare_floats_as_spark_does(spark, tmp_path):
+    """As doubles: the float 0.1 is greater than the double 0.1."""
+    folder = save(
+        spark.range(2).selectExpr("cast(0.1 as float) as x", "id"), tmp_path / "o", lift="x"
+    )
+    frame = reader(spark, lift="x").schema("x double, id long").load(str(folder))
+    assert frame.where("x > 0.1").count() == 2
+    assert frame.where("x = 0.1").count() == 0
+
+
+def test_a_session_that_pushes_no_filters(spark, written):
+    """The default of Spark."""
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "false")
+    try:
+        assert reader(spark).load(str(written)).where("label = 3").count() == 100
+        with pytest.raises(Exception, match="filterPushdown"):
+            reader(spark, lift="label").load(str(written)).count()
+    finally:
+        spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+
+
+def test_paths_in_the_spellings_of_spark(spark, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first, second = tmp_path / "a b", tmp_path / "second"
+    save(frame_of(spark, 6, 1), f"file:{first}")
+    save(frame_of(spark, 4, 1), f"file://{second}")
+    assert reader(spark).load(f"file:{first}").count() == 6
+    both = reader(spark, index=str(tmp_path / "both.rmx")).load([f"file://{first}", str(second)])
+    assert both.count() == 10
+    for path in ("dbfs:/data/out", "hdfs://name/data/out"):
+        with pytest.raises(Exception, match="all nodes"):
+            save(frame_of(spark, 1, 1), path)
+    assert names_in(tmp_path) == ["a b", "both.rmx", "second"]
+
+
+def test_columns_that_are_never_null(spark, tmp_path):
+    frame = spark.range(20).selectExpr("id", "array(id, 1L) as l", "array(array(id)) as ll")
+    assert not frame.schema["id"].nullable and not frame.schema["l"].dataType.containsNull
+    folder = save(frame, tmp_path / "out", recordType="SequenceExample")
+    back = reader(spark, recordType="SequenceExample").schema(frame.schema).load(str(folder))
+    assert back.orderBy("id").collect() == frame.collect()
+    renamed = frame.withColumnRenamed("id", "other").schema
+    with pytest.raises(Exception, match="column 'other': record 0 has no such feature"):
+        reader(spark, recordType="SequenceExample").schema(renamed).load(str(folder)).collect()
+
+
+def test_records_without_features_need_a_schema(spark, tmp_path):
+    frame = spark.sql("select array(array(1)) as l")
+    folder = save(frame, tmp_path / "out", recordType="SequenceExample")
+    with pytest.raises(Exception, match="another recordType than Example"):
+        reader(spark).load(str(folder))
+
+
+def test_what_is_appended_is_indexed_like_the_rest(spark, tmp_path):
+    folder = save(frame_of(spark, 10, 1), tmp_path / "out", id="user_id", lift="label=7,weight")
+    save(frame_of(spark, 5, 1).drop("label"), folder)
+    with recmap.open(folder, id="user_id", lift={"label": 7, "weight": None}) as ds:
+        assert len(ds.find_all("user-3")) == 2
+        assert list(ds.columns["label"][10:]) == [7] * 5
+    before = names_in(folder)
+    frame = frame_of(spark, 5, 1)
+    failing = frame.mapInArrow(fail_in_the_middle, frame.schema)  # it must not even start
+    for options, message in [
+        ({"id": "n"}, "ids of the feature 'user_id', but ids of 'n'"),
+        ({"lift": "n"}, "no column 'n'"),
+        ({"count": "pair"}, "no element counts of 'pair'"),
+    ]:
+        with pytest.raises(Exception, match=message):
+            save(failing, folder, **options)
+    with pytest.raises(Exception, match=r"needs the column 'weight' \(option lift\)"):
+        save(failing.drop("weight"), folder)
+    assert names_in(folder) == before
+
+
+@pytest.mark.parametrize("option", ["id", "lift", "count"])
+def test_options_that_name_no_column(spark, tmp_path, option):
+    with pytest.raises(Exception, match=rf"the column 'labl' \(option {option}\); the columns are"):
+        save(frame_of(spark, 5, 1), tmp_path / "out", **{option: "labl"})
+    assert not (tmp_path / "out").exists()
+
+
+def test_nulls_of_a_lifted_column_need_a_default(spark, tmp_path):
+    frame = spark.sql("select if(id = 1, null, id) as x, array('a', 'b') as l from range(3)")
+    frame = frame.coalesce(1)
+    with pytest.raises(Exception, match='no value of lifted feature "x"'):
+        save(frame, tmp_path / "out", lift="x")
+    folder = save(frame, tmp_path / "out", lift="x=-1", count="l")
+    with recmap.open(folder) as ds:
+        assert list(ds.columns["x"]) == [0, -1, 2] and list(ds.counts["l"]) == [2, 2, 2]
+    assert [row.x for row in reader(spark).load(str(folder)).collect()] == [0, None, 2]
+
+
 def test_append_and_overwrite(spark, tmp_path):
     folder = tmp_path / "out"
     save(frame_of(spark, 10, 1), folder, id="user_id")
@@ -389,6 +483,74 @@ def test_indexing_equals_one_build(spark, tmp_path):
     recmap.index(tmp_path, tmp_path / "b.rmx", id="id", lift=["label"], progress=None)
     assert Path(path).read_bytes() == (tmp_path / "b.rmx").read_bytes()
     assert not list(tmp_path.glob(".*"))
+
+
+def test_options_of_indexing(spark, tmp_path):
+    """Each gives what recmap.index gives."""
+    (tmp_path / "text").write_bytes(b"first\nsecond\n")
+    for shard in DIGITS.glob("*.tfrecord"):
+        shutil.copy(shard, tmp_path)
+    damaged = next(tmp_path.glob("digits-00002*"))
+    data = bytearray(damaged.read_bytes())
+    data[300] ^= 1
+    damaged.write_bytes(data)
+    for i, options in enumerate(
+        [
+            {"source": tmp_path / "text", "framing": "lines", "compression": "none"},
+            {
+                "source": tmp_path / "digits@4.tfrecord",
+                "on_corrupt": "skip",
+                "id": "id",
+                "lift": {"label": 0},
+                "count": {"image": "uint8"},
+                "guard": True,
+                "memory_limit": "64MiB",
+                "threads": 2,
+            },
+        ]
+    ):
+        ours, theirs = tmp_path / f"a{i}.rmx", tmp_path / f"b{i}.rmx"
+        source = options.pop("source")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            recmap.spark.index(spark, source, ours, **options, progress=None)
+            recmap.index(source, theirs, **options, progress=None)
+        assert ours.read_bytes() == theirs.read_bytes()
+    with pytest.raises(recmap.CorruptRecordError, match="digits-00002"):
+        recmap.spark.index(spark, tmp_path / "digits@4.tfrecord", tmp_path / "c.rmx")
+    with recmap.open(ours, lift={"label": 0}, on_corrupt="skip") as ds:
+        ds.annotate({"split": [1] * len(ds)}, on="number")
+    with pytest.raises(recmap.FeatureError, match="'split'"):
+        recmap.spark.index(spark, tmp_path / "digits@4.tfrecord", ours, on_corrupt="skip")
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_shards_in_a_bucket(spark, tmp_path):
+    with ObjectServer(DIGITS.parent) as server:
+        options = {name: str(value).lower() for name, value in server.options().items()}
+        url = f"s3://{DIGITS.name}/digits-*.tfrecord"
+        path = recmap.spark.index(
+            spark, url, tmp_path / "a.rmx", id="id", storage_options=options, progress=None
+        )
+        recmap.index(url, tmp_path / "b.rmx", id="id", storage_options=options, progress=None)
+        assert (tmp_path / "a.rmx").read_bytes() == (tmp_path / "b.rmx").read_bytes()
+        del options["anonymous"]
+        recmap.spark.index(
+            spark,
+            url,
+            tmp_path / "c.rmx",
+            id="id",
+            storage_options=options,
+            credentials=lambda: {"key": "KEY", "secret": "SECRET"},
+            progress=None,
+        )
+        assert (tmp_path / "c.rmx").read_bytes() == (tmp_path / "a.rmx").read_bytes()
+        options["anonymous"] = "true"
+        storage = {f"storage.{name}": value for name, value in options.items()}
+        frame = reader(spark, recordType="ByteArray", partitions="3", **storage).load(path)
+        found = sorted(bytes(row.byteArray) for row in frame.collect())
+        with recmap.open(path, storage_options=options, allow_urls=True) as ds:
+            assert found == sorted(records_of(ds))
 
 
 def test_errors_of_indexing_are_those_of_recmap(spark, tmp_path):
