@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import os
 import re
 import shutil
@@ -121,33 +120,22 @@ class ShardWriter(sources.DataSourceArrowWriter):
         if not len(writer):
             shutil.rmtree(attempt)
             return _Part(partition, "")
-        return _Part(partition, self._compressed(shard) if self.settings.is_gzip else shard)
+        return _Part(partition, shard)
 
     def _name_of(self, partition: int) -> str:
-        return f"part-{self.sequence:04d}-{partition:05d}-{self.job}.tfrecord"
+        end = ".gz" if self.settings.is_gzip else ""
+        return f"part-{self.sequence:04d}-{partition:05d}-{self.job}.tfrecord{end}"
 
     def _writer(self, shard: str) -> Writer:
-        if self.settings.is_gzip:
-            return Writer(shard)
-        return Writer(shard, index=_index_of(shard), **self._arguments())
-
-    def _arguments(self) -> dict[str, Any]:
         contents = self.contents
-        lift, count = dict(contents.lifts), dict(contents.counted)
-        return {"id": contents.id, "lift": lift, "count": count}
-
-    def _compressed(self, shard: str) -> str:
-        with open(shard, "rb") as plain, open(f"{shard}.gz", "wb") as file:
-            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
-                shutil.copyfileobj(plain, packed, 1 << 20)
-            file.flush()
-            os.fsync(file.fileno())
-        os.unlink(shard)
-        self._index_shard(f"{shard}.gz")
-        return f"{shard}.gz"
-
-    def _index_shard(self, shard: str) -> None:
-        build.index(shard, _index_of(shard), threads=1, progress=None, **self._arguments())
+        return Writer(
+            shard,
+            index=_index_of(shard),
+            id=contents.id,
+            lift=dict(contents.lifts),
+            count=dict(contents.counted),
+            threads=1,
+        )
 
     # On the driver.
 
@@ -205,7 +193,7 @@ class ShardWriter(sources.DataSourceArrowWriter):
         shard = os.path.join(self.attempts, self._name_of(0))
         with self._writer(shard):
             pass
-        return self._published(self._compressed(shard) if self.settings.is_gzip else shard)
+        return self._published(shard)
 
     def _publish_index(self, shards: list[str], old: list[str], old_index: str | None) -> str:
         """Merges the indexes of the shards, and that of the old ones unless they are replaced."""
