@@ -184,6 +184,16 @@ class Report(ReportTest):
         self.assertIn("Of 1000 of 5000 records, evenly spaced.", page.sections["features"])
         self.assertIn("int640 to 4995", page.sections["features"])
 
+    def test_many_features(self):
+        """Only the first are open."""
+        page = self.report(example(**{f"f{i:02}": i for i in range(40)}))
+        self.assertIn("int640\n", page.sections["features"])
+        self.assertNotIn("int640 to 0", page.sections["features"])
+        source = self.read("a.html").decode()
+        features = source[source.index('id="features"') : source.index('id="records"')]
+        self.assertEqual(features.count("<details open "), 24)
+        self.assertEqual(features.count("<details "), 40)
+
     def test_sizes_of_many_records(self):
         self.write("a.txt", b"".join(b"a" * (i % 10) + b"\n" for i in range(1_200_000)))
         self.index("-o", "a.rmx", "--framing", "lines", "a.txt")

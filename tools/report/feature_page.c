@@ -7,7 +7,8 @@
 #include "report/plot.h"
 #include "terminal/message.h"
 
-enum { FEATURES_SHOWN_MAX = 256, NAME_SHOWN_MAX = 200, NUMBER_SIZE = 32 };
+/* The features that follow the open ones are shown as one line each, until they are opened. */
+enum { FEATURES_SHOWN_MAX = 256, FEATURES_OPEN_MAX = 24, NAME_SHOWN_MAX = 200, NUMBER_SIZE = 32 };
 
 static bool is_numeric(const struct sampled_value *value) {
     return value->type == RECMAP_TYPE_INT64 ||
@@ -84,7 +85,9 @@ static void write_span(struct html *html, const char *title, uint64_t min, uint6
 }
 
 static void write_ranges(struct html *html, const recmap_schema_feature *feature) {
-    if (feature->int64_count)
+    if (feature->int64_count && feature->min_int64 == feature->max_int64)
+        html_format(html, "<tr><th>int64</th><td>%" PRId64 "</td></tr>\n", feature->min_int64);
+    else if (feature->int64_count)
         html_format(html, "<tr><th>int64</th><td>%" PRId64 " to %" PRId64 "</td></tr>\n",
                     feature->min_int64, feature->max_int64);
     if (feature->float_count)
@@ -98,8 +101,8 @@ static void write_ranges(struct html *html, const recmap_schema_feature *feature
 }
 
 static void write_feature(struct html *html, const recmap_schema_feature *feature,
-                          struct feature_values *values) {
-    html_put(html, "<details open class=\"card\"><summary><b>");
+                          struct feature_values *values, bool is_open) {
+    html_format(html, "<details%s class=\"card\"><summary><b>", is_open ? " open" : "");
     html_text(html, feature->name, feature->name_size, NAME_SHOWN_MAX);
     html_format(html, "</b> %s%s, in %.2f %% of the sampled records</summary>\n", feature->kind,
                 feature->is_list ? " list" : "", feature->share * 100);
@@ -139,7 +142,8 @@ void page_write_features(struct html *html, struct report *report) {
     if (!count) html_put(html, "<p>The sampled records have no features.</p>\n");
     for (size_t i = 0; i < count && i < FEATURES_SHOWN_MAX; i++) {
         recmap_schema_feature feature = recmap_schema_get_feature(features->schema, i);
-        write_feature(html, &feature, record_features_find(features, &feature));
+        write_feature(html, &feature, record_features_find(features, &feature),
+                      i < FEATURES_OPEN_MAX);
     }
     if (count > FEATURES_SHOWN_MAX)
         html_format(html, "<p class=\"note\">The first %d of %zu features.</p>\n",
