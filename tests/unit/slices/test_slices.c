@@ -385,6 +385,9 @@ static void test_errors(void **unused) {
     assert_int_equal(read_all(&error, dataset, order, make_parser("tokens", 1)), RECMAP_INVALID);
     order = make_order(CHUNKED, 16, 0, RECORDS);
     assert_int_equal(read_all(&error, dataset, order, make_parser("name", 0)), RECMAP_FEATURE);
+    order = make_order(CHUNKED, (uint64_t)1 << 31, 0, RECORDS);
+    assert_int_equal(read_all(&error, dataset, order, make_parser("tokens", 0)), RECMAP_INVALID);
+    assert_non_null(strstr(error.message, "2147483648 elements has 2^31 values or more"));
     ASSERT_OK(recmap_order_sequential(&order, RECORDS, &error), &error);
     assert_int_equal(read_all(&error, dataset, order, make_parser("tokens", 0)), RECMAP_INVALID);
     recmap_dataset_close(dataset);
