@@ -74,11 +74,16 @@ static void cut_victim(void *context, const struct call *call) {
     cut->is_done = true;
 }
 
+/* Errors name a shard as the index does, or in the folder of the index. */
+static bool names_victim(const recmap_error *error) {
+    return !strcmp(error->path, "part-1") || !strcmp(error->path, data.shards[VICTIM]);
+}
+
 static const char *check_error(const recmap_error *error, uint64_t number) {
     bool is_stated = error->status == RECMAP_IO || error->status == RECMAP_CORRUPT ||
                      error->status == RECMAP_STALE;
-    if (is_stated && !strcmp(error->path, "part-1") && error->record >= FIRST &&
-        error->record < END && error->offset != RECMAP_NO_OFFSET && error->message[0])
+    if (is_stated && names_victim(error) && error->record >= FIRST && error->record < END &&
+        error->offset != RECMAP_NO_OFFSET && error->message[0])
         return NULL;
     return case_says("record %d: %s, path \"%s\", record %lld, byte %lld: %s", (int)number,
                      recmap_status_name(error->status), error->path, (long long)error->record,
@@ -198,8 +203,8 @@ static uint64_t choose_compressed_cut(size_t i) {
 static const char *check_stated(const recmap_error *error) {
     bool is_stated = error->status == RECMAP_IO || error->status == RECMAP_CORRUPT ||
                      error->status == RECMAP_STALE;
-    if (is_stated && !strcmp(error->path, "part-1") && error->record >= FIRST &&
-        error->record < END && error->message[0] && error->advice[0])
+    if (is_stated && names_victim(error) && error->record >= FIRST && error->record < END &&
+        error->message[0] && error->advice[0])
         return NULL;
     return case_says("%s, path \"%s\", record %lld: %s", recmap_status_name(error->status),
                      error->path, (long long)error->record, error->message);

@@ -10,8 +10,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +19,6 @@
 #include "fixture.h"
 #include "helpers/store_file.h"
 #include "os/map.h"
-#include "support/random.h"
 #include "support/rounds.h"
 
 /* What is done to the file while a store is open. */
@@ -139,114 +136,6 @@ static void *check_everything(void *opened) {
     return NULL;
 }
 
-/* A thread that changes bytes of the file in place and restores them, until it is stopped. */
-struct scribbler {
-    uint8_t *bytes;    /* the file, shared */
-    size_t first, end; /* the bytes that are changed */
-    size_t size;
-    bool is_whole; /* all pages but those of values are changed */
-    atomic_bool stop;
-    pthread_t thread;
-};
-
-enum { PAGE = 4096, PAGE_KINDS = 1 | 2 | 8 /* of branches, leaves and meta pages */ };
-
-/* Whether a byte belongs to a page that is followed when a store is opened. */
-static bool is_structure(const uint8_t *bytes, size_t offset) {
-    uint64_t number;
-    const uint8_t *page = bytes + offset / PAGE * PAGE;
-    memcpy(&number, page + PAGE_NUMBER, sizeof number);
-    return number == offset / PAGE && page[PAGE_KIND] & PAGE_KINDS;
-}
-
-static void *scribble(void *context) {
-    struct scribbler *scribbler = context;
-    size_t span = scribbler->end - scribbler->first;
-    struct rng random = {9};
-    while (!atomic_load(&scribbler->stop)) {
-        size_t offset = scribbler->first + rng_below(&random, span);
-        if (scribbler->is_whole && !is_structure(scribbler->bytes, offset)) continue;
-        volatile uint8_t *byte = scribbler->bytes + offset;
-        uint8_t former = *byte;
-        *byte = (uint8_t)rng_next(&random);
-        for (uint64_t wait = rng_below(&random, 1000); wait; wait--) atomic_load(&scribbler->stop);
-        *byte = former;
-    }
-    return NULL;
-}
-
-/* Changes the `size` bytes of the file that equal `value`, or bytes of all pages that are
- * followed if that is NULL. */
-static void scribbler_start(struct scribbler *scribbler, const uint8_t *value, size_t size) {
-    struct stat now;
-    int fd = open(path, O_RDWR);
-    assert_int_equal(fstat(fd, &now), 0);
-    *scribbler = (struct scribbler){.size = (size_t)now.st_size, .is_whole = !value};
-    scribbler->bytes = mmap(NULL, scribbler->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    assert_true(scribbler->bytes != MAP_FAILED);
-    close(fd);
-    if (value) {
-        const uint8_t *found = memmem(scribbler->bytes, scribbler->size, value, size);
-        assert_non_null(found);
-        scribbler->first = (size_t)(found - scribbler->bytes);
-    }
-    scribbler->end = value ? scribbler->first + size : scribbler->size;
-    assert_int_equal(pthread_create(&scribbler->thread, NULL, scribble, scribbler), 0);
-}
-
-static void scribbler_stop(struct scribbler *scribbler) {
-    atomic_store(&scribbler->stop, true);
-    pthread_join(scribbler->thread, NULL);
-    munmap(scribbler->bytes, scribbler->size);
-}
-
-/* What is followed is what was checked: a file whose pages change at any moment is opened or
- * refused, and never read outside of its bytes. */
-static void pages_that_change_while_they_are_checked(void **state) {
-    (void)state;
-    struct scribbler scribbler;
-    size_t opened_count = 0;
-    unsigned rounds = some_rounds(6000);
-    sample_write(path);
-    scribbler_start(&scribbler, NULL, 0);
-    for (unsigned i = 0; i < rounds; i++) {
-        struct store *opened;
-        recmap_error error = RECMAP_ERROR_INIT;
-        if (store_open(&opened, path, NULL, &error) != RECMAP_OK) {
-            assert_int_equal(error.status, RECMAP_CORRUPT);
-            continue;
-        }
-        opened_count++;
-        check_everything(opened);
-        store_close(opened);
-    }
-    scribbler_stop(&scribbler);
-    assert_in_range(opened_count, 1, rounds - 1);
-}
-
-/* A copy has the bytes whose hash was checked. */
-static void a_value_that_changes_while_it_is_copied(void **state) {
-    (void)state;
-    struct scribbler scribbler;
-    size_t copied_count = 0;
-    uint8_t expected[SAMPLE_VALUE_MAX];
-    unsigned rounds = some_rounds(60000);
-    sample_write(path);
-    size_t size = sample_value(expected, STORE_OFFSETS, 0);
-    struct store *opened = open_store(NULL);
-    scribbler_start(&scribbler, expected, size);
-    for (unsigned i = 0; i < rounds; i++) {
-        uint8_t *copy;
-        if (store_copy(&copy, opened, STORE_OFFSETS, 0, NULL) != RECMAP_OK) continue;
-        copied_count++;
-        assert_memory_equal(copy, expected, size);
-        free(copy);
-    }
-    scribbler_stop(&scribbler);
-    assert_in_range(copied_count, 1, rounds - 1);
-    store_close(opened);
-}
-
 static void many_threads_check_at_once(void **state) {
     (void)state;
     sample_write(path);
@@ -282,8 +171,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(harm_to_the_file_while_open, enter, leave),
         cmocka_unit_test_setup_teardown(a_reader_beside_a_builder, enter, leave),
-        cmocka_unit_test_setup_teardown(pages_that_change_while_they_are_checked, enter, leave),
-        cmocka_unit_test_setup_teardown(a_value_that_changes_while_it_is_copied, enter, leave),
         cmocka_unit_test_setup_teardown(many_threads_check_at_once, enter, leave),
         cmocka_unit_test_setup_teardown(a_child_reads_on, enter, leave),
     };
