@@ -95,6 +95,11 @@ def dataset(
         )
     else:
         made = _of_forms(_Held(loader), state, _forms(loader))
+    return _keep(loader, made)
+
+
+def _keep(loader: Loader[Any] | JoinedLoader, made: Any) -> Any:
+    """Keeps the loader, which generators refer to weakly, as long as the data set."""
     made._recmap_loader = loader
     return made
 
@@ -108,8 +113,7 @@ def _of_joined(joined: JoinedLoader, state: bool, signature: Any) -> Any:
     made = tf.data.Dataset.zip(parts)
     if state:
         made = made.map(_with_joined_state)
-    made._recmap_loader = joined
-    return made
+    return _keep(joined, made)
 
 
 def _with_joined_state(parts: dict[str, tuple[Any, Any]]) -> tuple[dict[str, Any], Any]:
