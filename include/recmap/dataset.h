@@ -128,13 +128,13 @@ RECMAP_API void recmap_dataset_close(recmap_dataset *dataset);
  * parts[0], and so on, and so do the shards. Everything that takes a data set takes the result. The
  * parts are borrowed: close the result first. They may be concatenations, and may repeat.
  *
- * Lifted columns are those that all parts have with the same type. recmap_dataset_find returns the
- * first record with an id in the first part that has one, recmap_dataset_find_all those of all
- * parts. All parts must have ids for that, which may come from features of different names; the
- * concatenation then has no `id_name`, and cannot be joined by id or searched for repeated ids.
- * Records are read and checked as each part was opened; if parts differ, the stricter check applies
- * to all. The fingerprint is that of the first part, hashed with that of each further part in turn
- * (XXH3-128 of both).
+ * Lifted columns are those that all parts have with the same type; a part without values of a
+ * column has any type. recmap_dataset_find returns the first record with an id in the first part
+ * that has one, recmap_dataset_find_all those of all parts. All parts must have ids for that, which
+ * may come from features of different names; the concatenation then has no `id_name`, and cannot be
+ * joined by id or searched for repeated ids. Records are read and checked as each part was opened;
+ * if parts differ, the stricter check applies to all. The fingerprint is that of the first part,
+ * hashed with that of each further part in turn (XXH3-128 of both).
  *
  * Errors: INVALID without parts, or with more than 2^62 records together; NO_MEMORY. Cost: 100
  * bytes per shard. Reading takes a search among the parts longer. */
@@ -402,8 +402,9 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_lifted_column(
 
 /* The values of a lifted column for records [first, first + count), in the column's type: int64,
  * float, or views of bytes that live as long as the data set. A null is 0, or of bytes a value of
- * type NONE. If all values are null, the column may have type NONE, and is read as int64. Errors:
- * INVALID for another type or if out of range; CORRUPT (the index). Cost: a few ns per value. */
+ * type NONE. If all values are null, the column may have type NONE, and is read as any type.
+ * Errors: INVALID for another type or if out of range; CORRUPT (the index). Cost: a few ns per
+ * value. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_int64(int64_t *values,
                                                                     recmap_dataset *dataset,
                                                                     size_t column_index,

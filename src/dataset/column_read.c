@@ -17,17 +17,21 @@ static recmap_status check_column(const recmap_dataset *dataset, size_t column_i
                 column_index, dataset->info.lifted_column_count);
 }
 
-/* The column of the first part, with the nulls of all. */
+/* The column of the first part, with the nulls of all, and the type of a part that has values. */
 static recmap_status get_column_of_parts(recmap_lifted_column *info, const recmap_dataset *dataset,
                                          size_t column_index, recmap_error *error) {
     uint64_t null_count = 0;
+    recmap_type type = RECMAP_TYPE_NONE;
     for (size_t i = dataset->part_count; i--;) {
         const struct dataset_part *part = &dataset->parts[i];
         RETURN_IF_FAILED(recmap_dataset_get_lifted_column(info, part->dataset,
                                                           part->columns[column_index], error));
         null_count += info->null_count;
+        recmap_type found = concat_part_type(part, info);
+        if (found != RECMAP_TYPE_NONE) type = found;
     }
     info->null_count = null_count;
+    if (type != RECMAP_TYPE_NONE) info->type = type;
     return RECMAP_OK;
 }
 
@@ -68,8 +72,7 @@ static recmap_status check_read(const recmap_dataset *dataset, size_t column_ind
                                 recmap_error *error) {
     recmap_lifted_column info;
     RETURN_IF_FAILED(recmap_dataset_get_lifted_column(&info, dataset, column_index, error));
-    bool is_empty = !dataset->info.record_count ||
-                    (info.type == RECMAP_TYPE_NONE && type == RECMAP_TYPE_INT64);
+    bool is_empty = !dataset->info.record_count || info.type == RECMAP_TYPE_NONE;
     if (info.type != type && !is_empty)
         return fail(error, RECMAP_INVALID, "column \"%s\" is of another type", info.name);
     return dataset_check_range(dataset, first, count, error);
@@ -123,6 +126,7 @@ static recmap_status next_value(recmap_value *value, struct column_cursor *curso
     *value = cursor->chunk.type == RECMAP_TYPE_NONE
                  ? index_column_default(cursor->dataset->index, cursor->column)
                  : column_at(&cursor->chunk, in_chunk);
+    if (value->type != RECMAP_TYPE_BYTES) *value = column_null();
     return RECMAP_OK;
 }
 

@@ -151,18 +151,24 @@ static recmap_status set_shards(recmap_dataset *dataset, recmap_error *error) {
     return RECMAP_OK;
 }
 
-/* Finds a column of the first part in all parts, as column `index` of the concatenation. */
-static bool find_column(recmap_dataset *dataset, size_t index, const recmap_lifted_column *column) {
+recmap_type concat_part_type(const struct dataset_part *part, const recmap_lifted_column *column) {
+    return part->dataset->info.record_count ? column->type : RECMAP_TYPE_NONE;
+}
+
+/* Finds a column of the first part in all parts, as column `index` of the concatenation. Parts in
+ * which it has no values have no type for it, and fit all others. */
+static bool find_column(recmap_dataset *dataset, size_t index, const char *name) {
+    recmap_type type = RECMAP_TYPE_NONE;
     for (size_t i = 0; i < dataset->part_count; i++) {
         struct dataset_part *part = &dataset->parts[i];
         recmap_lifted_column found;
         size_t *place = &part->columns[index];
-        if (recmap_dataset_find_lifted_column(place, part->dataset, column->name, NULL) !=
-                RECMAP_OK ||
+        if (recmap_dataset_find_lifted_column(place, part->dataset, name, NULL) != RECMAP_OK ||
             recmap_dataset_get_lifted_column(&found, part->dataset, *place, NULL) != RECMAP_OK)
             return false;
-        bool is_empty = !part->dataset->info.record_count; /* its columns may have no type */
-        if (found.type != column->type && !is_empty) return false;
+        recmap_type next = concat_part_type(part, &found);
+        if (type != RECMAP_TYPE_NONE && next != RECMAP_TYPE_NONE && next != type) return false;
+        if (next != RECMAP_TYPE_NONE) type = next;
     }
     return true;
 }
@@ -177,7 +183,7 @@ static recmap_status set_columns(recmap_dataset *dataset, recmap_error *error) {
     for (size_t i = 0; i < count; i++) {
         recmap_lifted_column column;
         RETURN_IF_FAILED(recmap_dataset_get_lifted_column(&column, first, i, error));
-        if (find_column(dataset, dataset->info.lifted_column_count, &column))
+        if (find_column(dataset, dataset->info.lifted_column_count, column.name))
             dataset->info.lifted_column_count++;
     }
     return RECMAP_OK;

@@ -24,6 +24,9 @@ const struct dataset_part *concat_part_of_damage(const recmap_dataset *dataset,
 /* The end of a part's records. */
 uint64_t concat_part_end(const struct dataset_part *part);
 
+/* The type that a column of a part has, or NONE if it has no values there and fits any type. */
+recmap_type concat_part_type(const struct dataset_part *part, const recmap_lifted_column *column);
+
 /* How many features all parts count, in the same way. */
 size_t concat_counted_feature_count(const recmap_dataset *dataset);
 

@@ -144,11 +144,18 @@ static recmap_value text_at(const struct column_chunk *chunk, size_t i) {
     return value;
 }
 
+/* An initialiser guarantees only the first member of the union, which is smaller than `bytes`. */
+recmap_value column_null(void) {
+    recmap_value value = {.type = RECMAP_TYPE_NONE};
+    value.as.bytes.data = NULL;
+    value.as.bytes.size = 0;
+    return value;
+}
+
 recmap_value column_at(const struct column_chunk *chunk, size_t i) {
     assert(i < chunk->count);
     recmap_value value = {.type = chunk->type};
-    if (chunk->type == RECMAP_TYPE_NONE || is_null(chunk, i))
-        return (recmap_value){.type = RECMAP_TYPE_NONE};
+    if (chunk->type == RECMAP_TYPE_NONE || is_null(chunk, i)) return column_null();
     if (chunk->type == RECMAP_TYPE_BYTES) return text_at(chunk, i);
     uint64_t word = load_integer(chunk->words + i * chunk->width, chunk->width);
     if (chunk->type == RECMAP_TYPE_INT64) {

@@ -59,6 +59,9 @@ bool column_open(struct column_chunk *chunk, const uint8_t *bytes, size_t size, 
  * outside of it, even if the file was written to since the chunk was opened. */
 recmap_value column_at(const struct column_chunk *chunk, size_t i);
 
+/* The value of a null: type NONE, and no bytes, for readers of a column of bytes. */
+recmap_value column_null(void);
+
 /* Copies `count` values from `first` on, of a chunk of that type: the same as column_at for each,
  * at a fraction of its cost. A null is copied as 0. */
 void column_copy_int64(int64_t *values, const struct column_chunk *chunk, size_t first,

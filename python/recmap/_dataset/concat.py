@@ -20,11 +20,11 @@ def concat(datasets: Iterable[Dataset]) -> Dataset:
 
     The records of the second data set follow those of the first, and so on. The result is a data
     set like any other: orders, mixtures, loaders, views and adapters take it. It has the lifted
-    columns that all of them have, with the same type, and the element counts that all have. `find`
-    gives the first record with an id, and `find_all` all of them, if all data sets have ids. If the
-    ids come from features of different names, `info` names none, and `recmap.join` and `duplicates`
-    do not accept the result. Data sets may repeat, and may be views or concatenations; a view takes
-    8 bytes of memory per record.
+    columns that all of them have, with the same type or with nothing but nulls, and the element
+    counts that all have. `find` gives the first record with an id, and `find_all` all of them, if
+    all data sets have ids. If the ids come from features of different names, `info` names none, and
+    `recmap.join` and `duplicates` do not accept the result. Data sets may repeat, and may be views
+    or concatenations; a view takes 8 bytes of memory per record.
 
     The result keeps the data sets open, even if they are closed. Its fingerprint is computed from
     theirs.

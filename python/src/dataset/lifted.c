@@ -123,8 +123,10 @@ static PyObject *list_of_bytes(const recmap_value *values, size_t count) {
     enum { PIECE = 1 << 16 };
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; list && i < count; i++) {
-        PyObject *value = PyBytes_FromStringAndSize((const char *)values[i].as.bytes.data,
-                                                    (Py_ssize_t)values[i].as.bytes.size);
+        int has_text = values[i].type == RECMAP_TYPE_BYTES; /* else it is null */
+        PyObject *value =
+            PyBytes_FromStringAndSize(has_text ? (const char *)values[i].as.bytes.data : NULL,
+                                      has_text ? (Py_ssize_t)values[i].as.bytes.size : 0);
         if (!value || (i % PIECE == 0 && PyErr_CheckSignals() < 0)) {
             Py_XDECREF(value);
             Py_CLEAR(list);

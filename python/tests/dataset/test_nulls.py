@@ -132,6 +132,56 @@ def test_nothing_but_nulls(ds):
     assert len(ds.where("x is null")) == COUNT and not len(ds.where("x == 1"))
 
 
+@pytest.mark.parametrize("nulls", range(4))
+@pytest.mark.parametrize("kind", ["int", "float", "text"])
+def test_a_part_of_nothing_but_nulls(tmp_path, nulls, kind):
+    value = {"int": 7, "float": 0.5, "text": "de"}[kind]
+    parts = []
+    for i in range(3):
+        write(tmp_path / f"{i}.tfrecord", 0, 2)
+        parts.append(recmap.open(tmp_path / f"{i}.tfrecord", index=tmp_path / f"{i}.rmx"))
+        parts[i].annotate({"s": [None if nulls in (i, 3) else value, None]})
+    both = recmap.concat(parts)
+    expected = [one for part in parts for one in listed(part.columns["s"])]
+    assert listed(both.columns["s"]) == expected
+    for i, part in enumerate(parts):
+        assert listed(both[2 * i : 2 * i + 2].columns["s"]) == listed(part.columns["s"])
+    found = [i for i, one in enumerate(expected) if one is not None]
+    literal = f"'{value}'" if kind == "text" else value
+    assert both.where("s is not null").numbers.tolist() == found
+    assert both.where(f"s == {literal}").numbers.tolist() == found
+    assert both.where(f"s in ({literal}, {literal})").numbers.tolist() == found
+    assert both.where("s == s").numbers.tolist() == found
+    assert not len(both.where(f"s != {literal}")) and not len(both.where(f"s < {literal}"))
+    assert len(both.where("s is null")) == 6 - len(found)
+    both.close()
+
+
+def test_parts_of_other_types_have_no_common_column(tmp_path):
+    parts = []
+    for i, value in enumerate([None, 1, "x"]):
+        write(tmp_path / f"{i}.tfrecord", 0, 1)
+        parts.append(recmap.open(tmp_path / f"{i}.tfrecord", index=tmp_path / f"{i}.rmx"))
+        parts[i].annotate({"s": [value]})
+    assert list(recmap.concat(parts).columns) == ["@length"]
+    assert list(recmap.concat(parts[:2]).columns) == ["@length", "s"]
+
+
+@pytest.mark.parametrize("empty", range(3))
+def test_a_part_without_records_drops_no_column(tmp_path, empty):
+    parts = []
+    for i in range(3):
+        write(tmp_path / f"{i}.tfrecord", 10 * i, 0 if i == empty else 2)
+        parts.append(
+            recmap.open(tmp_path / f"{i}.tfrecord", index=tmp_path / f"{i}.rmx", lift=["id", "n"])
+        )
+    both = recmap.concat(parts)
+    numbers = [10 * i + j for i in range(3) if i != empty for j in range(2)]
+    assert both.columns["n"].tolist() == numbers
+    assert listed(both.columns["id"]) == [f"id-{n}" for n in numbers]
+    assert both.where(f"id == 'id-{numbers[-1]}'").numbers.tolist() == [3]
+
+
 def test_missing_features(tmp_path):
     with recmap.Writer(tmp_path / "a.tfrecord") as writer:
         for i in range(4):

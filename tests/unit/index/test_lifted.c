@@ -183,6 +183,8 @@ static void check_value(const struct random_column *column, const struct column_
     recmap_value value = column_at(chunk, i);
     if (column->nulls[i]) {
         assert_int_equal(value.type, RECMAP_TYPE_NONE);
+        assert_null(value.as.bytes.data);
+        assert_int_equal(value.as.bytes.size, 0);
         return;
     }
     assert_int_equal(value.type, column->values.type);
