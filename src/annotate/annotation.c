@@ -79,7 +79,7 @@ recmap_status recmap_annotation_create(recmap_annotation **annotation, recmap_da
                                        recmap_error *error) {
     if (dataset->part_count) {
         fail(error, RECMAP_INVALID, "a concatenation has no index of its own");
-        fail_advise(error, "annotate its parts");
+        fail_advise(error, "annotate its parts, or lift columns of its parts");
         return RECMAP_INVALID;
     }
     recmap_annotation *fresh = calloc(1, sizeof *fresh);
@@ -211,13 +211,17 @@ recmap_status annotation_set_type(recmap_annotation *annotation, struct new_colu
     return RECMAP_OK;
 }
 
+static recmap_status check_type(recmap_type type, recmap_type min, recmap_error *error) {
+    if (type >= min && type <= RECMAP_TYPE_BYTES) return RECMAP_OK;
+    return fail(error, RECMAP_INVALID, "invalid column type %d: use INT64, FLOAT or BYTES",
+                (int)type);
+}
+
 recmap_status recmap_annotation_add_column(recmap_annotation *annotation, const char *name,
                                            recmap_type type, const char *default_value,
                                            recmap_error *error) {
     struct new_column *column = NULL;
-    if (type < RECMAP_TYPE_INT64 || type > RECMAP_TYPE_BYTES)
-        return fail(error, RECMAP_INVALID, "invalid column type %d: use INT64, FLOAT or BYTES",
-                    (int)type);
+    RETURN_IF_FAILED(check_type(type, RECMAP_TYPE_INT64, error));
     recmap_status status = annotation_add_column(&column, annotation, name, default_value, error);
     if (status == RECMAP_OK) status = annotation_set_type(annotation, column, type, error);
     annotation->is_closed |= status != RECMAP_OK;
@@ -228,6 +232,8 @@ recmap_status recmap_annotation_add_column_like(recmap_annotation *annotation,
                                                 const recmap_lifted_column *column,
                                                 recmap_error *error) {
     struct new_column *added = NULL;
+    /* A column that has only nulls is of type NONE. */
+    RETURN_IF_FAILED(check_type(column->type, RECMAP_TYPE_NONE, error));
     recmap_status status =
         annotation_add_column(&added, annotation, column->name, column->default_value, error);
     if (status == RECMAP_OK) status = annotation_set_type(annotation, added, column->type, error);

@@ -89,6 +89,7 @@ static void test_marks(void **state) {
     recmap_lifted_column lifted = {"lifted", RECMAP_TYPE_INT64, "7", 0, 0};
     recmap_lifted_column annotated = {"annotated", RECMAP_TYPE_INT64, NULL, 1, 0};
     recmap_lifted_column invalid = {"@x", RECMAP_TYPE_INT64, NULL, 0, 0};
+    recmap_lifted_column typeless = {"y", (recmap_type)77, NULL, 0, 0};
     recmap_dataset *dataset = open_three_records();
     recmap_annotation *annotation = annotate(dataset);
     ASSERT_OK(recmap_annotation_add_column_like(annotation, &lifted, &error), &error);
@@ -104,6 +105,9 @@ static void test_marks(void **state) {
     assert_true(is_annotated("x"));
     dataset = open_three_records();
     annotation = annotate(dataset);
+    assert_int_equal(recmap_annotation_add_column_like(annotation, &typeless, &error),
+                     RECMAP_INVALID);
+    assert_string_equal(error.message, "invalid column type 77: use INT64, FLOAT or BYTES");
     assert_int_equal(recmap_annotation_add_column_like(annotation, &invalid, &error),
                      RECMAP_INVALID);
     recmap_annotation_destroy(annotation);
