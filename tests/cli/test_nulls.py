@@ -55,6 +55,13 @@ class Lifted(Nulls):
         self.where("lang in ('de',)", [1, 5, 9])
         self.check("verify", "a.rmx", out="a.rmx: 10 of 10 records are good\n")
 
+    def test_replacing_an_index_names_the_option_that_allows_nulls(self):
+        lost = "--lift score --lift lang --missing null"
+        self.lifted("-o", "a.rmx", "a-0.tfrecord")
+        self.index("--id", "id", "-o", "a.rmx", "a-0.tfrecord", lost=lost)
+        self.index("-o", "a.rmx", *lost.split(), "a-0.tfrecord", lost="--id id")
+        self.assertEqual(self.columns(), {"score": ("float", 4), "lang": ("bytes", 5)})
+
     def test_advice_about_damage_is_a_command_that_keeps_nulls(self):
         self.lifted("-o", "a.rmx", "a-0.tfrecord")
         data = bytearray(self.read("a-0.tfrecord"))

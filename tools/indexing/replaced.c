@@ -50,13 +50,17 @@ static void add_words(struct option_words *words, const char *option, const char
 static void add_lost_columns(struct option_words *words, const recmap_dataset *dataset,
                              const recmap_index_options *options) {
     size_t count = recmap_dataset_get_info(dataset)->lifted_column_count;
+    bool has_nulls = false;
     /* Column 0 is the length, which every index has. */
     for (size_t i = 1; i < count; i++) {
         recmap_lifted_column column;
-        if (recmap_dataset_get_lifted_column(&column, dataset, i, NULL) == RECMAP_OK &&
-            !column.is_annotated && !is_lifted(options, column.name))
-            add_words(words, "--lift", column.name, "=", column.default_value);
+        if (recmap_dataset_get_lifted_column(&column, dataset, i, NULL) != RECMAP_OK ||
+            column.is_annotated || is_lifted(options, column.name))
+            continue;
+        add_words(words, "--lift", column.name, "=", column.default_value);
+        has_nulls |= column.null_count != 0;
     }
+    if (has_nulls) add_words(words, "--missing", "null", "", NULL);
 }
 
 static void add_lost_counts(struct option_words *words, const recmap_dataset *dataset,

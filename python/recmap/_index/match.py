@@ -26,6 +26,21 @@ def _stale(path: str, message: str, advice: str = _ADVICE) -> StaleIndexError:
     return StaleIndexError(message, path, advice=advice)
 
 
+def _lift_advice(dataset: Dataset, name: str, default: str | None, options: IndexOptions) -> str:
+    """Code that adds a lifted column to the index."""
+    paths = [row[0] for row in dataset._shard_table()]
+    opening, lifting = [repr(dataset.index_path)], repr([name])
+    if any(os.path.isabs(path) for path in paths):
+        opening.append("allow_absolute_paths=True")
+    if any(is_url(path) for path in paths):
+        opening.append("allow_urls=True")
+    if default is not None:
+        lifting = repr({name: default})
+    elif options.missing == "null":
+        lifting = f'{[name]!r}, missing="null"'
+    return f"to add it, and keep all else: recmap.open({', '.join(opening)}).lift({lifting})"
+
+
 def check_contents(dataset: Dataset, options: IndexOptions) -> None:
     """Checks that the index has the ids, lifted columns and element counts asked for."""
     path, name = dataset.index_path, dataset._id_name()
@@ -40,7 +55,7 @@ def check_contents(dataset: Dataset, options: IndexOptions) -> None:
             raise _stale(
                 path,
                 f"the index has no column {name!r}",
-                f"to add it, and keep all else: recmap.open({path!r}).lift([{name!r}])",
+                _lift_advice(dataset, name, default, options),
             )
         if default is not None and default != defaults[name]:
             found = "no default" if defaults[name] is None else f"the default {defaults[name]!r}"

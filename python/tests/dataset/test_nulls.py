@@ -182,6 +182,31 @@ def test_a_part_without_records_drops_no_column(tmp_path, empty):
     assert both.where(f"id == 'id-{numbers[-1]}'").numbers.tolist() == [3]
 
 
+@pytest.mark.parametrize("lift", [["x"], {"x": 0}, {"x": "none"}])
+@pytest.mark.parametrize("absolute", [False, True])
+def test_the_advice_to_lift_a_column_works(tmp_path, lift, absolute):
+    shard, index = tmp_path / "a" / "a.tfrecord", tmp_path / ("b" if absolute else "a") / "a.rmx"
+    shard.parent.mkdir()
+    index.parent.mkdir(exist_ok=True)
+    with recmap.Writer(shard) as writer:
+        writer.write(recmap.encode_example({"n": 1}))
+    recmap.open(shard, index=index).close()
+    missing = "null" if lift == ["x"] else "error"
+    with pytest.raises(recmap.StaleIndexError, match="no column 'x'") as raised:
+        recmap.open(shard, index=index, lift=lift, missing=missing)
+    code = raised.value.advice.partition("to add it, and keep all else: ")[2]
+    assert ("allow_absolute_paths=True" in code) == absolute
+    eval(code, {"recmap": recmap}).close()
+    with recmap.open(shard, index=index, lift=lift, missing=missing) as lifted:
+        assert listed(lifted.columns["x"]) == [None if lift == ["x"] else next(iter(lift.values()))]
+
+
+def test_a_concatenation_cannot_be_lifted(ds):
+    with pytest.raises(recmap.InvalidError) as raised:
+        recmap.concat([ds, ds]).lift(["n"])
+    assert raised.value.advice == "annotate its parts, or lift columns of its parts"
+
+
 def test_missing_features(tmp_path):
     with recmap.Writer(tmp_path / "a.tfrecord") as writer:
         for i in range(4):
