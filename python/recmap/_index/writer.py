@@ -12,6 +12,7 @@ from typing import TypeAlias
 from .. import _recmap
 from .._context import Closing
 from .._display.text import joined
+from .._errors import InvalidError
 from .._example.encode import Features, encode_example
 from .._options.options import (
     Compression,
@@ -43,7 +44,8 @@ class Writer(Closing):
     compressed bytes do not depend on the number of threads.
 
     Safe to use from many threads, but the order of the records is then undefined. After a fork, the
-    writer belongs to the parent: a child cannot close it and does not affect it.
+    writer belongs to the parent: a child can neither write to it nor close it, and does not affect
+    it.
 
     Args:
         pattern: the names of the files: ``"out@16.tfrecord"`` for 16 files
@@ -98,12 +100,14 @@ class Writer(Closing):
 
         Raises:
             TypeError, ValueError: a feature has an invalid value. You can continue writing.
+            InvalidError: this process was forked from the one that created the writer.
             FeatureError: the id or a lifted feature does not match. The writer cannot continue.
             OSError: the file cannot be written. The writer cannot continue.
         """
         bytes_ = _bytes_of(record)
         if not bytes_.c_contiguous:
             raise ValueError("the bytes of a record must be contiguous in memory")
+        self._check_process()  # in a forked child, the lock may be held forever
         with self._lock:
             writers = self._writers  # another thread may close the writer
             if not writers:
@@ -124,6 +128,7 @@ class Writer(Closing):
         writers, self._writers = self._writers, []
         if not writers:
             return
+        self._check_process()
         try:
             self._publish(writers)
             if self._index is not None:
@@ -140,7 +145,7 @@ class Writer(Closing):
                 writer.close()
                 published.append(path)
         except BaseException:
-            for path in published if os.getpid() == self._owner else ():
+            for path in published:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(path)
             raise
@@ -150,10 +155,20 @@ class Writer(Closing):
         writers, self._writers = self._writers, []
         self._abandon(writers)
 
+    def _check_process(self) -> None:
+        if os.getpid() != self._owner:
+            raise InvalidError(
+                "the writer belongs to the process that forked this one",
+                self._absolute[0],
+                advice="write another file in each process",
+            )
+
     def _abandon(self, writers: list[_recmap.Writer]) -> None:
+        if os.getpid() != self._owner:
+            return
         for writer in writers:
             writer.abandon()
-        for part in self._parts if os.getpid() == self._owner else ():
+        for part in self._parts:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(part)
 

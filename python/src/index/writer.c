@@ -1,4 +1,10 @@
-/* The class Writer, which writes one TFRecord file. A lock admits one thread at a time. */
+/* The class Writer, which writes one TFRecord file. A lock admits one thread at a time.
+ *
+ * After a fork, the lock may be held by a thread that the child does not have, which may have been
+ * in the middle of a record. So the child must neither take the lock nor free anything. The class
+ * Writer of Python calls write and close only in the process that created the writer. */
+#include <unistd.h>
+
 #include "base/arguments.h"
 #include "base/errors.h"
 #include "base/module.h"
@@ -9,6 +15,7 @@ struct writer_object {
     recmap_writer *writer; /* NULL once closed */
     int is_compressed;
     PyThread_type_lock lock;
+    pid_t owner; /* the process that created it */
 };
 
 /* Records of at least this size are written without the GIL, as are all records of a compressed
@@ -24,6 +31,7 @@ static void lock(struct writer_object *self) {
 
 static int open_writer(struct writer_object *self, PyObject *path,
                        const recmap_writer_options *options) {
+    self->owner = getpid();
     self->lock = PyThread_allocate_lock();
     if (!self->lock) {
         PyErr_NoMemory();
@@ -117,10 +125,15 @@ static PyObject *close_writer(PyObject *object, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-/* abandon(): removes the file */
+static int is_owner(const struct writer_object *self) {
+    return self->owner == getpid();
+}
+
+/* abandon(): removes the file. Does nothing in a forked child */
 static PyObject *abandon(PyObject *object, PyObject *unused) {
     (void)unused;
     struct writer_object *self = (struct writer_object *)object;
+    if (!is_owner(self)) Py_RETURN_NONE;
     lock(self);
     recmap_writer_destroy(self->writer);
     self->writer = NULL;
@@ -131,8 +144,10 @@ static PyObject *abandon(PyObject *object, PyObject *unused) {
 static void dealloc(PyObject *object) {
     struct writer_object *self = (struct writer_object *)object;
     PyTypeObject *type = Py_TYPE(object);
-    recmap_writer_destroy(self->writer);
-    if (self->lock) PyThread_free_lock(self->lock);
+    if (is_owner(self)) {
+        recmap_writer_destroy(self->writer);
+        if (self->lock) PyThread_free_lock(self->lock);
+    }
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);

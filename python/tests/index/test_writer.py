@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import os
 import pathlib
+import signal
 import subprocess
 import threading
 import zlib
@@ -213,6 +214,64 @@ def test_child_process_does_not_touch_the_parents_file(tmp_path, leave):
         os.waitpid(child, 0)
         writer.write(b"two")
     assert list(recmap.open(tmp_path / "a.rmx")) == [b"one", b"two"]
+
+
+def leave_with(writer):
+    with contextlib.suppress(KeyError), writer:
+        raise KeyError
+
+
+def delete(writer):
+    writer.__dict__.clear()
+
+
+@pytest.mark.parametrize(
+    "use, message",
+    [
+        (lambda writer: writer.write(b"child"), "belongs to the process that forked this one"),
+        (recmap.Writer.close, "belongs to the process that forked this one"),
+        (recmap.Writer.abandon, ""),
+        (leave_with, ""),
+        (delete, ""),
+    ],
+    ids=["write", "close", "abandon", "with", "delete"],
+)
+def test_child_that_is_forked_while_another_thread_writes(tmp_path, use, message):
+    """The child has a copy of a lock that no thread of it will ever release."""
+    writer = recmap.Writer(tmp_path / "a.tfrecord.gz", index=tmp_path / "a.rmx", threads=2)
+    record, stops = np.random.default_rng(1).bytes(1000), threading.Event()
+
+    def write_all():
+        while not stops.is_set():
+            writer.write(record)
+
+    thread = threading.Thread(target=write_all)
+    thread.start()
+    try:
+        statuses = [child_status(lambda: use(writer), message) for _ in range(5)]
+    finally:
+        stops.set()
+        thread.join()
+    writer.close()
+    assert statuses == [0] * 5
+    with recmap.open(tmp_path / "a.rmx") as ds:
+        assert len(ds) == len(writer)
+        assert ds.verify()["records_good"] == len(writer)
+
+
+def child_status(use, message):
+    """Forks a child that must raise an InvalidError with the message, or nothing if it is ""."""
+    child = os.fork()
+    if child:
+        return os.waitpid(child, 0)[1]
+    signal.alarm(5)  # ends a child that hangs
+    found = ""
+    try:
+        use()
+    except recmap.InvalidError as error:
+        found = error.message
+    finally:
+        os._exit(not (message in found and bool(message) == bool(found)))
 
 
 def test_a_name_that_says_otherwise_is_refused(tmp_path):
