@@ -1,6 +1,7 @@
 #include "batch/example_rows.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arguments.h"
 #include "base/errors.h"
@@ -33,20 +34,40 @@ static void row_columns_deinit(struct row_columns *columns) {
     free(columns->bytes);
 }
 
+/* Takes an array whose items have one of the formats, each a letter of Python's `struct`. */
+static int take_items(PyObject *object, struct array_view *array, size_t item_size,
+                      const char *formats) {
+    if (!take_array_of(object, array, item_size, PyBUF_FORMAT)) return 0;
+    const char *format = array->buffer.format;
+    if (format && strlen(format) == 1 && strchr(formats, *format)) return 1;
+    PyErr_Format(PyExc_TypeError, "the array has items of the format '%s', not one of '%s'",
+                 format ? format : "B", formats);
+    return 0;
+}
+
+static int take_int64s(PyObject *object, struct array_view *array) {
+    return take_items(object, array, sizeof(int64_t), "lq");
+}
+
 static int take_lists(struct row_column *column, PyObject *lists) {
     if (lists == Py_None) return 1;
     PyObject *starts, *steps = NULL;
     if (!PyArg_ParseTuple(lists, "O|O:lists", &starts, &steps)) return 0;
     column->depth = steps ? 2 : 1;
-    return take_array(starts, &column->starts) && (!steps || take_array(steps, &column->steps));
+    return take_int64s(starts, &column->starts) && (!steps || take_int64s(steps, &column->steps));
 }
 
 static int take_values(struct row_column *column, PyObject *values, PyObject *ends) {
-    size_t item_size = column->kind == 'i'   ? sizeof(int64_t)
-                       : column->kind == 'f' ? sizeof(float)
-                                             : 1;
-    if (!take_array_of(values, &column->values, item_size, PyBUF_SIMPLE)) return 0;
-    return column->kind != 'b' || take_array(ends, &column->ends);
+    switch (column->kind) {
+    case 'i': return take_int64s(values, &column->values);
+    case 'f': return take_items(values, &column->values, sizeof(float), "f");
+    case 'b':
+        return take_array_of(values, &column->values, 1, PyBUF_SIMPLE) &&
+               take_int64s(ends, &column->ends);
+    default:
+        PyErr_Format(PyExc_ValueError, "column '%s': the kind must be i, f or b", column->name);
+        return 0;
+    }
 }
 
 static size_t value_count(const struct row_column *column) {
@@ -191,6 +212,9 @@ PyObject *encode_rows(recmap_example_builder *builder, PyObject *arguments) {
     Py_ssize_t count;
     if (!PyArg_ParseTuple(arguments, "iO!n:encode_rows", &message, &PyList_Type, &list, &count))
         return NULL;
+    if (message != RECMAP_MESSAGE_EXAMPLE && message != RECMAP_MESSAGE_SEQUENCE_EXAMPLE)
+        return PyErr_Format(PyExc_ValueError, "invalid message: %d", message);
+    if (count < 0) return PyErr_Format(PyExc_ValueError, "invalid number of rows: %zd", count);
     struct row_columns columns = {NULL, 0, NULL, 0};
     if (take_columns(&columns, list, (size_t)count))
         records = encode_all(builder, (recmap_message)message, &columns, (size_t)count);
