@@ -193,7 +193,8 @@ class FilteringReader(Reader):
     """A reader that takes filters. Spark refuses it unless the session pushes filters down."""
 
     def _lifted_name(self, filter_: Any) -> str | None:
-        """The lifted column of numbers that a filter compares with numbers, or None."""
+        """The lifted column of numbers that a filter compares with numbers, or None. Annotated
+        columns do not count: Spark reads the values of the records, which may differ."""
         if isinstance(filter_, sources.Not):
             return self._lifted_name(filter_.child)
         if type(filter_) not in _COMPARISONS and not isinstance(filter_, sources.In):
@@ -204,6 +205,7 @@ class FilteringReader(Reader):
         is_number = column is not None and column.depth == 0 and column.kind != "bytes"
         is_plain = is_number and not pa.types.is_boolean(column.element if column else None)
         lifted = {name for name, kind, *_ in self.dataset._column_table() if kind != "bytes"}
+        lifted -= set(self.dataset._annotated_columns())
         return name if is_plain and name in lifted and all(map(_is_number, values)) else None
 
     def pushFilters(self, filters: list[Any]) -> Iterable[Any]:

@@ -85,17 +85,22 @@ class Settings:
 
 def _local(path: str) -> str:
     """The path of a file that Spark names by a URL. Other URLs are those of remote stores."""
+    if re.match("file://[^/]", path):
+        raise ValueError(f"{path}: names a host: write file:///PATH for a path that all nodes see")
     if path.startswith("file:"):
         return re.sub("^file:(//(?=/))?", "", path)
     if re.match("[a-z0-9]+:/(?!/)", path):
-        raise ValueError(f"{path}: pass a path that all nodes see, or a URL with ://")
+        raise ValueError(
+            f"{path}: pass a path that all nodes see, or a URL that begins with s3://, gs://, "
+            "az:// or webhdfs://"
+        )
     return path
 
 
 def _parted(name: str, separator: str) -> tuple[str, str | None]:
-    """A name, and what follows it after the separator."""
-    first, _, rest = name.partition(separator)
-    return first, rest or None
+    """A name, and what follows it after the separator: None without one."""
+    first, found, rest = name.partition(separator)
+    return first, rest if found else None
 
 
 def _names_of_options() -> str:

@@ -68,7 +68,8 @@ class ShardWriter(sources.DataSourceArrowWriter):
     def __init__(self, schema: types.StructType, settings: Settings, overwrite: bool) -> None:
         if len(settings.paths) > 1 or is_url(settings.paths[0]):
             raise ValueError(
-                f"{settings.paths[-1]}: recmap.spark writes to one folder, which all nodes reach"
+                f"{settings.paths[-1]}: cannot write here: pass one folder that all nodes can "
+                "reach, not a URL or several paths"
             )
         self.columns = columns_of(schema, settings.record_type)
         self.settings = settings

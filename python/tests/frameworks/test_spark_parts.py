@@ -1,0 +1,96 @@
+"""The parts of the data source for Apache Spark that need no session and no Java."""
+
+import numpy as np
+import pytest
+import recmap
+from conftest import write
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("pyspark.sql.datasource", exc_type=ImportError)
+
+from recmap.spark import TFRecord
+from recmap.spark._settings import Settings
+
+from pyspark.sql import datasource as sources
+from pyspark.sql import types
+
+INDEX_NAME = "a.rmx"
+
+
+def settings_of(path, **options):
+    return Settings({"path": str(path), **options})
+
+
+def scores(tmp_path, **options):
+    """The index of ten records with the scores 0 to 9."""
+    write(tmp_path, [{"score": [i]} for i in range(10)])
+    path = tmp_path / INDEX_NAME
+    recmap.index(tmp_path / "made-0.tfrecord", path, progress=None, **options)
+    return path
+
+
+def scores_read(path, *filters):
+    """The scores that Spark gets after it has pushed the filters down."""
+    schema = types.StructType([types.StructField("score", types.LongType())])
+    reader = TFRecord({"path": str(path), "lift": "score"}).reader(schema)
+    assert list(reader.pushFilters(list(filters))) == list(filters)  # Spark evaluates all again
+    batches = [batch for part in reader.partitions() for batch in reader.read(part)]
+    return [score for batch in batches for score in batch.column(0).to_pylist()]
+
+
+def test_filters_on_lifted_columns_leave_records_out(tmp_path):
+    path = scores(tmp_path, lift=["score"])
+    assert scores_read(path, sources.GreaterThan(("score",), 5)) == [6, 7, 8, 9]
+
+
+def test_filters_on_annotated_columns_leave_no_record_out(tmp_path):
+    """Spark reads the values of the records, which the annotated ones may differ from."""
+    path = scores(tmp_path)
+    with recmap.open(path) as ds:
+        ds.annotate({"score": np.zeros(10, np.int64)}, on="number")
+    for filter_ in (
+        sources.GreaterThan(("score",), 5),
+        sources.Not(sources.EqualTo(("score",), 0)),
+        sources.In(("score",), (7, 8)),
+    ):
+        assert scores_read(path, filter_) == list(range(10))
+
+
+def test_defaults_of_lifted_columns():
+    options = settings_of("/a", lift="age=0, lang=,score", count="tokens:uint16,image")
+    assert options.lift == {"age": "0", "lang": "", "score": None}
+    assert options.count == {"tokens": "uint16", "image": None}
+
+
+def test_an_empty_default_is_one(tmp_path):
+    write(tmp_path, [{"lang": b"de"}, {"x": 1}])
+    shard = tmp_path / "made-0.tfrecord"
+    with settings_of(shard, lift="lang=", index=str(tmp_path / INDEX_NAME)).open() as ds:
+        assert ds._lifts() == (("lang", ""),)
+        assert list(ds.columns["lang"]) == [b"de", b""]
+
+
+@pytest.mark.parametrize("path", ["file:/data/a", "file:///data/a", "/data/a"])
+def test_paths_of_files(path):
+    assert settings_of(path).paths == ["/data/a"]
+
+
+@pytest.mark.parametrize(
+    "path, message",
+    [
+        ("hdfs:/a", "hdfs:/a: pass a path that all nodes see, or a URL .* s3://, gs://, az://"),
+        ("dbfs:/a", "webhdfs://"),
+        ("file://host/a", "file://host/a: names a host"),
+        ("file://localhost/a", "file:///PATH"),
+    ],
+)
+def test_paths_that_recmap_cannot_read_are_refused(path, message):
+    with pytest.raises(ValueError, match=message):
+        settings_of(path)
+
+
+@pytest.mark.parametrize("paths", ['["s3://bucket/a"]', '["hdfs://host/a"]', '["/a", "/b"]'])
+def test_writing_needs_one_folder(paths):
+    schema = types.StructType([types.StructField("x", types.LongType())])
+    with pytest.raises(ValueError, match="cannot write here: pass one folder that all nodes can"):
+        TFRecord({"paths": paths}).writer(schema, overwrite=False)
