@@ -305,7 +305,7 @@ class Writer:
         path: str,
         index: str | None,
         id: str | None,
-        lift: Sequence[tuple[str, str | None]],
+        lift: Sequence[tuple[str, str | None, bool]],
         count: Sequence[tuple[str, str | None]],
         compression: int,
         threads: int,

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import TypeAlias
 
 from .. import _recmap
@@ -78,6 +78,7 @@ class Writer(Closing):
         count: Count = (),
         compression: Compression = "auto",
         threads: int = 0,
+        _nullable: Container[str] = (),  # names of lifted columns that can have nulls
     ) -> None:
         self.paths = _paths_of(os.fsdecode(pattern), shards)
         if index is None and (id is not None or lift or count):
@@ -88,7 +89,8 @@ class Writer(Closing):
         self._count = 0
         self._lock = threading.Lock()
         self._owner = os.getpid()
-        lifts, counted, code = lifts_of(lift), counted_of(count), compression_code(compression)
+        lifts = [(name, default, name in _nullable) for name, default in lifts_of(lift)]
+        counted, code = counted_of(count), compression_code(compression)
         each = _threads_of(threads, len(self._absolute))
         self._writers = [
             _recmap.Writer(path, self._parts[i] if index else None, id, lifts, counted, code, each)

@@ -16,6 +16,7 @@ from pyspark.sql import datasource as sources
 from pyspark.sql import types
 
 from .. import _recmap
+from .._dataset.dataset import Dataset
 from .._errors import FileMissingError, InvalidError
 from .._index import build
 from .._index.contents import open_contents
@@ -48,10 +49,20 @@ def _index_of(shard: str) -> str:
     return f"{shard}.rmx"
 
 
-def _check_names(contents: IndexOptions, columns: list[str]) -> None:
-    """Refuses an index of columns that the table lacks. A lifted column with a default may."""
+def _nullable_columns(dataset: Dataset) -> frozenset[str]:
+    """The columns of an index in which shards that are appended can have nulls."""
+    nulls = (name for name, _, _, null_count in dataset._column_table() if null_count)
+    return frozenset(nulls).union(dataset._annotated_columns())
+
+
+def _check_names(contents: IndexOptions, nullable: frozenset[str], columns: list[str]) -> None:
+    """Refuses an index of columns that the table lacks, unless they have a default or nulls."""
     named = [("id", contents.id)] if contents.id is not None else []
-    named += [("lift", name) for name, default in contents.lifts if default is None]
+    named += [
+        ("lift", name)
+        for name, default in contents.lifts
+        if default is None and name not in nullable
+    ]
     named += [("count", name) for name, _ in contents.counted]
     for option, name in named:
         if name not in columns:
@@ -76,6 +87,7 @@ class ShardWriter(sources.DataSourceArrowWriter):
         self.overwrite = overwrite
         self.job = uuid.uuid4().hex[:12]
         self.folder = os.path.abspath(settings.paths[0])
+        self.nullable: frozenset[str] = frozenset()
         self.contents = self._contents()
         self.attempts = os.path.join(self.folder, f".recmap-{self.job}")
         os.makedirs(self.attempts)
@@ -92,11 +104,12 @@ class ShardWriter(sources.DataSourceArrowWriter):
         if index is not None:
             with open_contents(index, contents) as dataset:
                 check_contents(dataset, contents)
+                self.nullable = _nullable_columns(dataset)
                 contents = IndexOptions(
                     id=dataset._id_name(), lifts=dataset._lifts(), counted=dataset._counted()
                 )
         if settings.record_type != "ByteArray":
-            _check_names(contents, [column.name for column in self.columns])
+            _check_names(contents, self.nullable, [column.name for column in self.columns])
         return contents
 
     # On an executor.
@@ -136,6 +149,7 @@ class ShardWriter(sources.DataSourceArrowWriter):
             lift=dict(contents.lifts),
             count=dict(contents.counted),
             threads=1,
+            _nullable=self.nullable,
         )
 
     # On the driver.

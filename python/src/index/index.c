@@ -24,7 +24,8 @@ int take_lifts(PyObject *object, void *value) {
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *row = PySequence_GetItem(object, i);
         recmap_lift *lift = &list->lifts[i];
-        int taken = row && PyArg_ParseTuple(row, "sz", &lift->name, &lift->default_value);
+        int taken = row && PyArg_ParseTuple(row, "sz|p", &lift->name, &lift->default_value,
+                                            &lift->is_nullable);
         Py_XDECREF(row); /* the list still owns the row, and so the strings */
         if (!taken) {
             lift_list_deinit(list);

@@ -1,13 +1,18 @@
 """The parts of the data source for Apache Spark that need no session and no Java."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 import recmap
 from conftest import write
+from recmap import _recmap
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark.sql.datasource", exc_type=ImportError)
 
+import pyarrow as pa
 from recmap.spark import TFRecord
 from recmap.spark._settings import Settings
 
@@ -54,6 +59,60 @@ def test_filters_on_annotated_columns_leave_no_record_out(tmp_path):
         sources.In(("score",), (7, 8)),
     ):
         assert scores_read(path, filter_) == list(range(10))
+
+
+def append_rows(folder, schema, rows):
+    """Writes the rows as a job of one task does."""
+    writer = TFRecord({"path": str(folder)}).writer(schema, overwrite=False)
+    arrow = pa.schema([column.field for column in writer.columns])
+    batch = pa.RecordBatch.from_pylist(rows, schema=arrow)
+    attempt = os.path.join(writer.attempts, "0")
+    os.mkdir(attempt)
+    writer.commit([writer._write_part(iter([batch]), 0, attempt)])
+
+
+def index_of(folder):
+    """The path of the index that a folder of shards has by default."""
+    return Path(_recmap.shards_expand([str(folder)], None)[1])
+
+
+def lifted_with_null(path):
+    recmap.index(path.parent, path, lift=["score"], missing="null", progress=None)
+
+
+def annotated(path):
+    recmap.index(path.parent, path, progress=None)
+    with recmap.open(path) as ds:
+        ds.annotate({"score": np.arange(2)}, on="number")
+
+
+def annotated_with_null(path):
+    recmap.index(path.parent, path, progress=None)
+    with recmap.open(path) as ds:
+        ds.annotate({"number": [0], "score": [0]}, on="number")
+
+
+@pytest.mark.parametrize(
+    "build, first",
+    [(lifted_with_null, [0, None]), (annotated, [0, 1]), (annotated_with_null, [0, None])],
+)
+def test_appending_to_an_index_with_nulls(tmp_path, build, first):
+    """It gives what recmap.open gives."""
+    write(tmp_path, [{"score": [0]}, {"x": [1]}])
+    build(index_of(tmp_path))
+    x, score = (types.StructField(name, types.LongType()) for name in ("x", "score"))
+    append_rows(tmp_path, types.StructType([x]), [{"x": 1}])
+    append_rows(tmp_path, types.StructType([x, score]), [{"x": 1, "score": None}, {"score": 7}])
+    with recmap.open(index_of(tmp_path)) as ds:
+        assert ds.columns["score"][:].tolist() == [*first, None, None, 7]
+        assert ds._annotated_columns() == ([] if build is lifted_with_null else ["score"])
+
+
+def test_appending_needs_the_columns_without_nulls(tmp_path):
+    write(tmp_path, [{"score": [0]}])
+    recmap.open(tmp_path, lift=["score"], progress=None).close()
+    with pytest.raises(ValueError, match="the index needs the column 'score'"):
+        append_rows(tmp_path, types.StructType([types.StructField("x", types.LongType())]), [])
 
 
 def test_defaults_of_lifted_columns():
