@@ -67,6 +67,7 @@ def as_integers(values: object, what: str) -> npt.NDArray[Any]:
 
 def ids_to_find(ids: Iterable[Any] | npt.NDArray[Any]) -> list[Any] | Int64s:
     """A list of ids, or an array of int64 if `ids` is an array of integers that fit."""
+    ids = without_nulls(ids, "ids")
     if not isinstance(ids, np.ndarray) or ids.ndim != 1:
         return list(ids)
     if ids.dtype.kind in "iu" and ids.dtype.newbyteorder("=") != np.uint64:

@@ -305,21 +305,25 @@ static recmap_status word_of(uint64_t *word, struct new_column *column, const re
     return RECMAP_OK;
 }
 
-/* A row without a value is not stored: its record gets the default like one without a row. */
+static uint64_t row_key(uint64_t number, const recmap_value *value) {
+    assert(number <= ROW_NUMBER_MAX);
+    return number << 1 | (value->type == RECMAP_TYPE_NONE);
+}
+
+/* A row without a value is stored, too: its key must not be repeated either. */
 recmap_status annotation_add_value(recmap_annotation *annotation, struct new_column *column,
                                    size_t count, const recmap_value *value, recmap_error *error) {
     assert(value->type == RECMAP_TYPE_NONE || value->type == column->type);
     uint64_t word;
     column->row_count++;
-    if (value->type == RECMAP_TYPE_NONE) return RECMAP_OK;
     if (value->type == RECMAP_TYPE_BYTES && value->as.bytes.size > COLUMN_BYTES_MAX)
         return fail(error, RECMAP_INVALID,
                     "a text of %zu bytes for column \"%s\" is longer than the maximum of %d",
                     value->as.bytes.size, column->name, (int)COLUMN_BYTES_MAX);
     RETURN_IF_FAILED(word_of(&word, column, value, error));
     for (size_t i = 0; i < count; i++)
-        RETURN_IF_FAILED(
-            idsort_add(column->rows, (struct id_pair){annotation->found[i], word}, error));
+        RETURN_IF_FAILED(idsort_add(
+            column->rows, (struct id_pair){row_key(annotation->found[i], value), word}, error));
     return RECMAP_OK;
 }
 

@@ -10,8 +10,9 @@
 #include "os/file.h"
 #include "os/lock_file.h"
 
-/* A column of the new index. `rows` pairs a record number with a word: an int64, the bits of a
- * float, or the code of a text. The sorter orders them by number. */
+/* A column of the new index. `rows` pairs a row key with a word: an int64, the bits of a float, or
+ * the code of a text. The key is twice the record number, plus 1 if the row has no value. The
+ * sorter orders rows by key. */
 struct new_column {
     char *name;
     char *default_value; /* or NULL */
@@ -26,6 +27,9 @@ struct new_column {
 };
 
 #define NOT_OLD SIZE_MAX
+
+/* Keys of rows have 48 bits. */
+#define ROW_NUMBER_MAX ((UINT64_C(1) << 47) - 1)
 
 struct recmap_annotation {
     recmap_dataset *dataset;

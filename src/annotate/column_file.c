@@ -224,7 +224,7 @@ recmap_status recmap_annotation_add_file(recmap_annotation *annotation, const ch
     return status;
 }
 
-/* The lines of the first two rows that give the record a value. */
+/* The lines of the first two rows for the record. */
 static recmap_status find_lines(uint64_t lines[2], recmap_annotation *annotation,
                                 struct table *table, uint64_t number, recmap_error *error) {
     for (unsigned seen = 0; seen < 2;) {
@@ -233,7 +233,6 @@ static recmap_status find_lines(uint64_t lines[2], recmap_annotation *annotation
         size_t count;
         RETURN_IF_FAILED(table_next(&row, &is_row, table, error));
         if (!is_row) return RECMAP_INVALID;
-        if (row.value.kind == FIELD_MISSING) continue;
         RETURN_IF_FAILED(find_records(&count, annotation, table, &row, error));
         for (size_t i = 0; i < count; i++) {
             if (annotation->found[i] != number) continue;
@@ -255,7 +254,7 @@ recmap_status column_file_fail_repeat(recmap_annotation *annotation,
         table_fail(&table, lines[1], error, "duplicate %s, first used in line %" PRIu64,
                    table_key_name(column->key), lines[0]);
     else if (status == RECMAP_INVALID)
-        fail(error, RECMAP_INVALID, "two rows have a value for record %" PRIu64, number);
+        fail(error, RECMAP_INVALID, "two rows are for record %" PRIu64, number);
     table_close(&table);
     if (status != RECMAP_OK && status != RECMAP_INVALID) return status;
     fail_file(error, column->path);

@@ -14,7 +14,7 @@
 enum { WINDOW_PAIRS = 1024 };
 
 /* Iterates over the rows of a new column, by ascending record number. The sorter was made for ids:
- * here, the `hash` of a pair is the number of a record, and its `number` the value. */
+ * here, the `hash` of a pair is the key of a row, and its `number` the value. */
 struct row_cursor {
     struct new_column *column;
     struct column_stage *stage;
@@ -65,10 +65,15 @@ static recmap_value value_of(const struct new_column *column, uint64_t word) {
 static recmap_status fail_repeat(struct rewrite *rewrite, const struct new_column *column,
                                  uint64_t number, recmap_error *error) {
     if (column->path) return column_file_fail_repeat(rewrite->annotation, column, number, error);
-    fail(error, RECMAP_INVALID, "two rows have a value of column \"%s\" for record %" PRIu64,
-         column->name, number);
+    fail(error, RECMAP_INVALID, "two rows of column \"%s\" are for record %" PRIu64, column->name,
+         number);
     fail_advise(error, "give each record one value");
     return RECMAP_INVALID;
+}
+
+/* Whether the next row is one of the record. */
+static bool is_at(const struct row_cursor *cursor, uint64_t number) {
+    return cursor->count && cursor->window[cursor->next].hash >> 1 == number;
 }
 
 /* Stages the value of the record: that of its row, or the default, or null. */
@@ -76,11 +81,11 @@ static recmap_status stage_value(struct rewrite *rewrite, struct row_cursor *cur
                                  uint64_t number, recmap_error *error) {
     recmap_value value = {.type = RECMAP_TYPE_NONE};
     RETURN_IF_FAILED(fill_window(cursor, error));
-    if (cursor->count && cursor->window[cursor->next].hash == number) {
-        value = value_of(cursor->column, cursor->window[cursor->next++].number);
+    if (is_at(cursor, number)) {
+        struct id_pair row = cursor->window[cursor->next++];
+        if (!(row.hash & 1)) value = value_of(cursor->column, row.number);
         RETURN_IF_FAILED(fill_window(cursor, error));
-        if (cursor->count && cursor->window[cursor->next].hash == number)
-            return fail_repeat(rewrite, cursor->column, number, error);
+        if (is_at(cursor, number)) return fail_repeat(rewrite, cursor->column, number, error);
     }
     return column_stage_add(cursor->stage, &value, "", error);
 }

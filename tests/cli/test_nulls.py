@@ -174,6 +174,21 @@ class Annotated(Nulls):
         self.annotate("jsonl", '{"id": "id-1", "s": "x"}\n{"id": "id-2", "s": null}\n', 9)
         self.where("s is null", [0, *range(2, COUNT)])
 
+    def test_keys_of_missing_values_are_checked(self):
+        for first, second in (("i", ""), ("", "i"), ("", "")):
+            self.write("s.csv", f"id,s\nid-1,i\nid-0,{first}\nid-2,i\nid-0,{second}\n")
+            for default in ((), ("--default", "s=x")):
+                self.check(
+                    "annotate",
+                    "a.rmx",
+                    "--column",
+                    "s=s.csv",
+                    *default,
+                    status=2,
+                    err="recmap: s.csv: line 5: duplicate id, first used in line 3\n"
+                    "  give each record one value\n",
+                )
+
     def test_a_quoted_empty_field_is_a_value(self):
         self.annotate("csv", 'number,s\n0,""\n1,x\n2,\n', 8)
         self.where("s == ''", [0])

@@ -9,6 +9,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .._numbers import without_nulls
+
 __all__ = ["Key", "changes_of"]
 
 Key: TypeAlias = Literal["id", "number"]
@@ -82,16 +84,21 @@ def _change(
             )
     key = "number" if on is None else on
     key_items = _numbers(keys) if key == "number" else _ids(keys)
+    if count and default is None and not len(key_items):
+        raise ValueError(
+            f"column {name!r} has no values: give some or a default, or leave the column out"
+        )
     kind, items, kept = _values(name, values)
     if len(key_items) != kept.size:
         raise ValueError(f"column {name!r} has {kept.size} values for {len(key_items)} keys")
-    if not kept.all():
-        key_items = (
-            [item for item, keep in zip(key_items, kept, strict=True) if keep]
-            if isinstance(key_items, list)
-            else np.ascontiguousarray(key_items[kept])
-        )
-    return ("rows", name, default, _KEYS[key], _TYPES[kind], key_items, items)
+    keys, missing = _chosen(key_items, kept), _chosen(key_items, ~kept)
+    return ("rows", name, default, _KEYS[key], _TYPES[kind], keys, items, missing)
+
+
+def _chosen(items: _Items, chosen: npt.NDArray[np.bool_]) -> _Items:
+    if isinstance(items, list):
+        return [item for item, is_chosen in zip(items, chosen, strict=True) if is_chosen]
+    return np.ascontiguousarray(items[chosen])
 
 
 def _keyed(name: str, values: Any, on: Key | None) -> tuple[Any, Any]:
@@ -109,7 +116,7 @@ def _keyed(name: str, values: Any, on: Key | None) -> tuple[Any, Any]:
 
 
 def _numbers(keys: Any) -> npt.NDArray[np.int64]:
-    array = _array(keys)
+    array = without_nulls(_array(keys), "record numbers")
     if array.size and array.dtype.kind not in "iu":
         raise TypeError("record numbers must be integers")
     return _int64(array)
@@ -118,7 +125,7 @@ def _numbers(keys: Any) -> npt.NDArray[np.int64]:
 def _ids(keys: Any) -> list[Any]:
     if isinstance(keys, list):
         return list(keys)
-    return list(_array(keys).tolist())
+    return list(without_nulls(_array(keys), "ids").tolist())
 
 
 def _array(values: Any) -> npt.NDArray[Any]:
@@ -142,6 +149,8 @@ def _array_of(values: Any) -> npt.NDArray[Any]:
     if hasattr(values, "to_numpy"):
         return np.asarray(values.to_numpy())
     items = values if isinstance(values, Sequence) else list(values)
+    if any(item is np.ma.masked for item in items):  # NumPy would make it NaN, and integers floats
+        items = [None if item is np.ma.masked else item for item in items]
     if any(item is None or isinstance(item, (str, bytes)) for item in items):
         array = np.empty(len(items), object)
         array[:] = items
@@ -163,10 +172,7 @@ def _typed(
 ) -> tuple[str, _Items, npt.NDArray[np.bool_]]:
     """As `_values`, of an array. `has_objects` if it came as one of objects, not as a list."""
     kept = np.ones(array.size, bool)
-    if isinstance(array, np.ma.MaskedArray):
-        kept = ~np.ma.getmaskarray(array)
-        array = array.compressed()
-    elif array.dtype.kind == "O":
+    if array.dtype.kind == "O":
         is_text = any(isinstance(item, (str, bytes)) for item in array)
         kept = np.array([not _is_missing(item, is_text or has_objects) for item in array], bool)
         if is_text:
@@ -182,20 +188,22 @@ def _typed(
 
 
 def _known(values: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """The values, without those that pandas's own types know to be missing, and which they are.
+    """The values, without those that are masked or that pandas's own types know to be missing, and
+    which ones were kept.
 
-    Its arrays of such a type would have NaN for them, and floats for integers."""
+    Arrays of such a type of pandas would have NaN for them, and floats for integers."""
     dtype = getattr(values, "dtype", None)
     if not hasattr(dtype, "na_value") or not hasattr(values, "isna"):
         array = _array(values)
-        return array, np.ones(array.size, bool)
+        kept = ~np.ma.getmaskarray(array)
+        return (array.compressed() if isinstance(array, np.ma.MaskedArray) else array), kept
     kept = ~np.asarray(values.isna(), bool)
     return _array(values[kept]), kept
 
 
 def _is_missing(item: Any, with_nan: bool) -> bool:
     """None, pandas's NA, and NaN among texts or objects, with which pandas marks missing ones."""
-    if item is None or item is np.ma.masked or type(item).__name__ == "NAType":
+    if item is None or type(item).__name__ == "NAType":
         return True
     return with_nan and isinstance(item, float) and item != item
 

@@ -73,16 +73,15 @@ class Dataset(Records, Described, Closing):
                 Arrow are such columns. None is a missing value.
             on: what a key is: the "id" or the "number" of a record. By default a number, and for a
                 file its field id, if it has one.
-            default: {name: value} for records without a value. Without it, such a record is an
-                error.
+            default: {name: value} for records without a value. Without it, they are null.
             drop: names of columns to remove first.
             rename: {old name: new name}, after that.
 
         A column is of type int64, float32 or bytes (texts are stored as UTF-8, at most 255 bytes).
 
         Raises:
-            ValueError: a key occurs twice, or no record has it; a record has no value and there is
-                no default; or the data set is a view or a concatenation.
+            ValueError: a key occurs twice, or no record has it; a column has neither values nor
+                a default; or the data set is a view or a concatenation.
             KeyError: there is no column to drop or rename.
 
         >>> ds = recmap.open("data/digits", id="id", index=folder / "labelled.rmx")

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._errors import IdNotFoundError
+from .null_column import NullColumn
 from .text_column import TextColumn
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
     Each is a read-only array with one value per record of the data set or view: int64, float32, or
     object for bytes. Columns of bytes compare with str: ``columns["lang"] == "de"`` is a mask, and
     `numpy.isin` accepts str, too. A column with nulls is a `numpy.ma.MaskedArray`, whose mask is
-    True for them; ``columns["score"].filled(0)`` is a plain array. The column "@length" always
-    exists: the size of each record in bytes.
+    True for them; `numpy.isin` is False for them, and ``columns["score"].filled(0)`` is a plain
+    array. The column "@length" always exists: the size of each record in bytes.
     """
 
     def __init__(self, dataset: Selectable) -> None:
@@ -67,8 +68,7 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
             values = np.empty(count, kind)
             self._dataset._read_numbers(index, 0, values)
         if null_count:
-            values = np.ma.MaskedArray(values, self._read_mask(index, count))
-            values.harden_mask()
+            values = _with_nulls(values, self._read_mask(index, count))
         values.flags.writeable = False
         return values
 
@@ -86,3 +86,15 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
     def __repr__(self) -> str:
         kinds = ", ".join(f"{name}: {kind}" for name, (_, kind, _) in self._types.items())
         return f"<recmap.Columns {{{kinds}}}>"
+
+
+def _with_nulls(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    """A read-only column: a change of its mask would change all later uses of the column."""
+    column: np.ma.MaskedArray[Any, Any] = NullColumn(values, mask)
+    column.harden_mask()
+    np.ma.getmask(column).flags.writeable = False
+    if values.dtype == object:
+        column.fill_value = b""
+    elif values.dtype.kind == "f":
+        column.fill_value = np.nan
+    return column

@@ -27,12 +27,26 @@ def _add(builder: _recmap.ExampleBuilder, name: str | None, value: Any) -> None:
     elif isinstance(value, (list, tuple)) and isinstance(
         value[0], (bytes, bytearray, memoryview, str)
     ):
+        _check_not_null(value)
         builder.add_bytes(name, list(value))
     else:
+        _check_not_null(value)
         array = np.asarray(value)
-        if array is not value and array.dtype.kind in "SUO":
+        if not isinstance(value, np.ndarray) and array.dtype.kind in "SUO":
             raise TypeError(f"{reprlib.repr(value)} cannot be stored in a tf.Example")
         _add_array(builder, name, array)
+
+
+def _check_not_null(value: Any) -> None:
+    """Refuses masked values, also in a list, which would become 0 or NaN."""
+    items = value if isinstance(value, (list, tuple)) else [value]
+    if not any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, items))):
+        return
+    if any(np.ma.is_masked(item) for item in items):
+        raise ValueError(
+            "it has a null (a masked value): choose a value with `.filled(value)`, or give None "
+            "for a feature without values"
+        )
 
 
 def _add_array(builder: _recmap.ExampleBuilder, name: str | None, array: Any) -> None:

@@ -20,10 +20,22 @@ struct annotate_call {
     recmap_error error;
 };
 
+/* Rows that are added to a column: keys and their values, and keys whose value is missing. */
+struct new_rows {
+    struct items keys, values, missing;
+};
+
 /* Keys and values of a group of rows. */
 struct row_group {
     recmap_value *keys, *values;
 };
+
+/* The value of row `i`, which is missing if `values` is NULL. */
+static int value_at(recmap_value *value, const struct items *values, size_t i) {
+    if (values) return item_at(value, values, i);
+    *value = (recmap_value){.type = RECMAP_TYPE_NONE};
+    return 1;
+}
 
 /* Adds rows in groups. Other threads run while a group is looked up. */
 static int add_groups(struct annotate_call *call, recmap_key key, const struct items *keys,
@@ -32,7 +44,7 @@ static int add_groups(struct annotate_call *call, recmap_key key, const struct i
         size_t left = keys->count - first, count = left < capacity ? left : capacity;
         for (size_t i = 0; i < count; i++)
             if (!item_at(&group->keys[i], keys, first + i) ||
-                !item_at(&group->values[i], values, first + i))
+                !value_at(&group->values[i], values, first + i))
                 return 0;
         call->progress.thread = PyEval_SaveThread();
         call->status = recmap_annotation_add_rows(call->annotation, key, group->keys, group->values,
@@ -56,25 +68,40 @@ static int add_items(struct annotate_call *call, recmap_key key, const struct it
     return added;
 }
 
+static int take_rows(struct new_rows *rows, PyObject *keys, PyObject *values, recmap_type type,
+                     PyObject *missing) {
+    if (!take_items(&rows->keys, keys, RECMAP_TYPE_INT64) ||
+        !take_items(&rows->values, values, type) ||
+        !take_items(&rows->missing, missing, RECMAP_TYPE_INT64))
+        return 0;
+    if (rows->keys.count == rows->values.count) return 1;
+    PyErr_SetString(PyExc_ValueError, "there must be one value for each key");
+    return 0;
+}
+
+static void release_rows(struct new_rows *rows) {
+    items_release(&rows->keys);
+    items_release(&rows->values);
+    items_release(&rows->missing);
+}
+
 static int add_rows(struct annotate_call *call, PyObject *change) {
     const char *kind, *name, *default_value;
     int key, type, added = 0;
-    PyObject *key_items, *value_items;
-    if (!PyArg_ParseTuple(change, "ssziiOO:rows", &kind, &name, &default_value, &key, &type,
-                          &key_items, &value_items))
+    PyObject *keys, *values, *missing;
+    if (!PyArg_ParseTuple(change, "ssziiOOO:rows", &kind, &name, &default_value, &key, &type, &keys,
+                          &values, &missing))
         return 0;
-    struct items keys, values;
-    if (!take_items(&keys, key_items, RECMAP_TYPE_INT64)) return 0;
-    if (take_items(&values, value_items, (recmap_type)type)) {
+    struct new_rows rows = {
+        {.array = ARRAY_VIEW_INIT}, {.array = ARRAY_VIEW_INIT}, {.array = ARRAY_VIEW_INIT}};
+    if (take_rows(&rows, keys, values, (recmap_type)type, missing)) {
         call->status = recmap_annotation_add_column(call->annotation, name, (recmap_type)type,
                                                     default_value, &call->error);
-        if (keys.count != values.count)
-            PyErr_SetString(PyExc_ValueError, "there must be one value for each key");
-        else if (call->status == RECMAP_OK)
-            added = add_items(call, (recmap_key)key, &keys, &values);
-        items_release(&values);
+        added = call->status == RECMAP_OK &&
+                add_items(call, (recmap_key)key, &rows.keys, &rows.values) &&
+                add_items(call, (recmap_key)key, &rows.missing, NULL);
     }
-    items_release(&keys);
+    release_rows(&rows);
     return added;
 }
 

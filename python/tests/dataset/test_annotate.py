@@ -169,7 +169,7 @@ def test_a_replaced_index(ds, tmp_path):
     ("columns", "on", "message"),
     [
         ({"s": {"r0": 1, "x": 2}}, "id", 'no record has the id "x"'),
-        ({"s": (["r0", "r0"], [1, 2])}, "id", 'two rows have a value of column "s" for record 0'),
+        ({"s": (["r0", "r0"], [1, 2])}, "id", 'two rows of column "s" are for record 0'),
         ({"s": {-1: 1}}, "number", "no record has the number -1"),
         ({"s": {COUNT: 1}}, "number", f"no record has the number {COUNT}"),
         ({"s": SCORES}, "id", "has no ids"),

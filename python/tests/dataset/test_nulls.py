@@ -83,6 +83,119 @@ def test_views_and_concatenations(ds, tmp_path):
     assert recmap.concat([other, other]).columns["score"].tolist() == [1, 2, 3] * 2
 
 
+def test_the_mask_of_a_column_cannot_be_written(ds):
+    ds.annotate({"score": {3: 0.5}, "lang": {1: "de"}, "n": {1: 7}}, on="number")
+    for name in ("score", "lang", "n"):
+        column = ds.columns[name]
+        with pytest.raises(ValueError, match="read-only"):
+            column.mask[0] = False
+        with pytest.raises(ValueError, match="read-only"):
+            column.mask = False
+        with pytest.raises(ValueError, match="read-only"):
+            ds[:5].columns[name].mask[:] = False
+        assert column.count() == ds.columns[name].count() == 1
+
+
+def test_filled_without_a_value(ds):
+    ds.annotate({"score": {3: 0.5}, "lang": {1: "de"}}, on="number")
+    assert np.isnan(ds.columns["score"].filled()).sum() == COUNT - 1
+    assert ds.columns["lang"].filled().tolist()[:3] == [b"", b"de", b""]
+    assert ds[:3].columns["lang"].filled().tolist() == [b"", b"de", b""]
+
+
+def test_isin(ds):
+    ds.annotate({"score": {3: 0.5, 4: 0.0}, "lang": {1: "de", 2: "fr", 4: ""}}, on="number")
+    scores, lang = ds.columns["score"], ds.columns["lang"]
+
+    def found(*args, **options):
+        return np.flatnonzero(np.isin(*args, **options)).tolist()
+
+    assert found(lang, ["de", "es"]) == [1]
+    assert found(lang, ["de", ""], invert=True) == [2]
+    assert found(element=lang, test_elements=[b"fr", ""]) == [2, 4]
+    assert found(scores, [0.0]) == [4]
+    assert found(scores, [0.0], invert=True) == [3]
+    assert found(ds[1::2].columns["lang"], ["de"]) == [0]
+    assert found([0.0, 0.25, 0.5], scores) == [0, 2]
+    assert found([0.0, 0.25], ds[:4].columns["score"]) == []
+    assert found(lang, lang) == [1, 2, 4]
+    assert ds.select(np.isin(lang, ["de"])).numbers.tolist() == [1]
+    both = recmap.concat([ds, ds]).columns["lang"]
+    assert found(both, ["de"]) == [1, COUNT + 1]
+
+
+def test_nulls_are_not_stored_in_records(ds):
+    ds.annotate({"s": {0: 0.5}, "k": {0: 7}, "lang": {0: "de"}}, on="number")
+    for name in ("s", "k", "lang"):
+        column = ds.columns[name]
+        recmap.encode_example({"x": column[0], "all": column[:1]})
+        for value in (column[1], column, column[:2], [column[0], column[1]], [column[:2]]):
+            with pytest.raises(ValueError, match=r"feature 'x': .* null .*filled.*None"):
+                recmap.encode_example({"x": value})
+    with pytest.raises(ValueError, match=r"list 'x', step 1: .* null"):
+        recmap.encode_sequence_example({}, {"x": [ds.columns["k"][0], ds.columns["k"][1]]})
+    assert recmap.encode_example({"x": ds.columns["k"][:1]}) == recmap.encode_example({"x": [7]})
+
+
+def test_null_keys_are_errors(ds, tmp_path):
+    ds.annotate({"key": {0: 5}, "text": {0: "id-5"}}, on="number")
+    key, text = ds.columns["key"], ds.columns["text"]
+    assert ds.find_many(text[:1]).tolist() == [5]
+    for ids in (key, text):
+        with pytest.raises(ValueError, match="ids must not be null"):
+            ds.find_many(ids)
+        with pytest.raises(ValueError, match="ids must not be null"):
+            ds.annotate({"id": ids, "x": range(COUNT)}, on="id")
+    with pytest.raises(ValueError, match="record numbers must not be null"):
+        ds.annotate({"number": key, "x": range(COUNT)}, on="number")
+    with pytest.raises(TypeError):
+        ds.find_many(list(key))
+    with pytest.raises(TypeError):
+        ds.annotate({"x": (list(key), range(COUNT))}, on="number")
+    assert "x" not in ds.columns
+
+
+def test_columns_can_be_given_back(ds):
+    values = {"k": {0: 16777217, 1: 2**62 + 1}, "s": {0: 0.5}, "lang": {0: "de", 3: ""}}
+    ds.annotate(values, on="number")
+    ids = [f"id-{i}" for i in range(COUNT)]
+    for name in values:
+        column = ds.columns[name]
+        copies = {
+            "array": column,
+            "list": list(column),
+            "objects": np.ma.MaskedArray(column.tolist(), column.mask, dtype=object),
+        }
+        ds.annotate(copies)
+        ds.annotate({"ids": dict(zip(ids, column, strict=True))}, on="id")
+        for copy in (*copies, "ids"):
+            assert ds.columns[copy].dtype == column.dtype
+            assert listed(ds.columns[copy]) == listed(column), copy
+        ds.annotate(drop=[*copies, "ids"])
+
+
+def test_a_column_without_rows_is_refused(ds):
+    for values in ({}, ([], [])):
+        with pytest.raises(ValueError, match="column 's' has no values"):
+            ds.annotate({"s": values}, on="number")
+    ds.annotate({"s": {}}, on="id", default={"s": 0})
+    assert ds.columns["s"].tolist() == [0] * COUNT
+
+
+@pytest.mark.parametrize("value", [1, 0.5, "de"])
+def test_keys_of_nulls_are_checked(ds, value):
+    for keys in ([77, 0], [-1, 0]):
+        with pytest.raises(ValueError, match=f"no record has the number {keys[0]}"):
+            ds.annotate({"x": (keys, [None, value])}, on="number")
+    with pytest.raises(ValueError, match='no record has the id "none"'):
+        ds.annotate({"x": {"none": None, "id-0": value}}, on="id")
+    for values in ([value, None], [None, value], [None, None]):
+        with pytest.raises(ValueError, match='two rows of column "x" are for record 0'):
+            ds.annotate({"x": ([0, 0], values)}, on="number")
+        with pytest.raises(ValueError, match='two rows of column "x" are for record 1'):
+            ds.annotate({"x": (["id-0", "id-1", "id-1"], [None, *values])}, on="id")
+
+
 def test_arrow(ds):
     pa = pytest.importorskip("pyarrow")
     ds.annotate({"score": {3: 0.5}}, on="number")
