@@ -45,7 +45,7 @@ RECMAP_API recmap_compression recmap_writer_get_compression(const recmap_writer 
  * missing or has another type; NO_MEMORY. After an error the writer can only be destroyed. Cost:
  * the CRC of the record and one copy into a buffer, which is written when it is full. If the file
  * is compressed, the buffer is deflated first, by all threads; it has 2 MiB for each, or 1 MiB with
- * one thread. */
+ * one thread, and deflating it takes as much again. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_writer_write(recmap_writer *writer,
                                                               const void *data, size_t size,
                                                               recmap_error *error);

@@ -56,7 +56,7 @@ class Writer(Closing):
         id, lift, count: what the index contains; see `recmap.open`.
         compression: "none", "gzip" or "zlib"; "auto" goes by the end of the names. TensorFlow
             must be told how a file is compressed; recmap sees it.
-        threads: number of threads that compress; 0: one per core. Each needs 2 MiB a shard.
+        threads: number of threads that compress; 0: one per core. Each needs 4 MiB a shard.
 
     >>> with Writer(folder / "out@2.tfrecord", index=folder / "out.rmx", id="word") as writer:
     ...     for word in "one", "two", "three":
