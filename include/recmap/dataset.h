@@ -238,7 +238,7 @@ typedef struct recmap_damage {
     uint64_t record;    /* number of the record that is damaged, if known; else RECMAP_NO_RECORD */
     uint64_t offset;    /* in the shard */
     uint64_t length;    /* bytes; 0 if the whole shard is meant (missing, stale) */
-    const char *path;   /* of the shard */
+    const char *path;   /* of the shard: in a report, one that leads there; else as in the index */
     const char *reason; /* one line */
 } recmap_damage;
 

@@ -22,6 +22,7 @@ struct open_shard {
     struct record_pin pin; /* first, so that a pin is its shard */
     struct shard_cache *cache;
     uint32_t shard_index;
+    char *path;                 /* for messages */
     struct shard_window mapped; /* of an uncompressed mapped shard: all its bytes; else empty */
     struct shard_image image;   /* used if there is no source */
     struct source *source;      /* NULL if the shard is mapped */
@@ -123,6 +124,7 @@ static void open_shard_destroy(struct open_shard *shard) {
     file_close(shard->direct_fd);
     points_deinit(&shard->points);
     waypoints_destroy(shard->waypoints);
+    free(shard->path);
     free(shard);
 }
 
@@ -153,7 +155,7 @@ static recmap_status fail_stale(const struct open_shard *shard, const char *diff
                                 recmap_error *error) {
     const struct shard_cache *cache = shard->cache;
     fail(error, RECMAP_STALE, "the shard changed since it was indexed: %s", difference);
-    fail_file(error, entry_of(cache, shard->shard_index)->path);
+    fail_file(error, shard->path);
     index_advise_rebuild(error, cache->folder.is_moved ? NULL : cache->index,
                          (struct rebuild_option){NULL, NULL},
                          "restore the indexed file, or build the index again with ");
@@ -261,7 +263,7 @@ static recmap_status load(struct open_shard *shard, const struct shard_entry *en
     if (shard->cache->options.access != RECMAP_ACCESS_MAP || fd < 0) return RECMAP_OK;
     recmap_error local;
     recmap_status status;
-    do status = image_open(&shard->image, fd, entry->file_size, entry->path, &local);
+    do status = image_open(&shard->image, fd, entry->file_size, shard->path, &local);
     while (status == RECMAP_NO_MEMORY && close_oldest(shard->cache));
     if (status == RECMAP_NO_MEMORY) return RECMAP_OK;
     if (status != RECMAP_OK && error) *error = local;
@@ -287,31 +289,35 @@ static const struct remote_identity *find_expected(struct remote_identity *expec
     return entry->etag[0] && is_comparable ? expected : NULL;
 }
 
-static recmap_status open_source(struct open_shard *shard, const char *path, recmap_error *error) {
+static recmap_status open_source(struct open_shard *shard, const char *name, recmap_error *error) {
     struct shard_cache *cache = shard->cache;
     struct remote_identity identity;
     const struct remote_identity *expected = find_expected(&identity, shard);
     recmap_error local;
     recmap_status status;
     /* Closing another shard helps only if shards are read with pread: mapped ones hold no files. */
-    do status = shard_folder_open(&shard->source, &cache->folder, path, expected, &local);
+    do
+        status =
+            shard_folder_open(&shard->source, &cache->folder, name, shard->path, expected, &local);
     while (status == RECMAP_IO && local.system_errno == EMFILE &&
            cache->options.access != RECMAP_ACCESS_MAP && close_oldest(cache));
     if (status != RECMAP_OK && error) *error = local;
-    if (status == RECMAP_IO) shard_folder_advise(&cache->folder, path, error);
+    if (status == RECMAP_IO) shard_folder_advise(&cache->folder, name, error);
     return status;
 }
 
 /* Opens a second descriptor for direct reads, because one with O_DIRECT cannot be read at
  * arbitrary bytes. If that fails, the shard is read through the page cache. */
-static void open_direct(struct open_shard *shard, const char *path, const struct file_stat *first) {
+static void open_direct(struct open_shard *shard, const char *name, const struct file_stat *first) {
     struct file_stat second;
     int fd;
     struct source *source;
-    if (shard_folder_open(&source, &shard->cache->folder, path, NULL, NULL) != RECMAP_OK) return;
+    if (shard_folder_open(&source, &shard->cache->folder, name, shard->path, NULL, NULL) !=
+        RECMAP_OK)
+        return;
     if (source_take_file(&fd, source, NULL) != RECMAP_OK) return;
-    if (file_get_stat(&second, fd, path, NULL) == RECMAP_OK && file_is_same(&second, first) &&
-        file_pass_cache(&shard->direct_alignment, fd))
+    if (file_get_stat(&second, fd, shard->path, NULL) == RECMAP_OK &&
+        file_is_same(&second, first) && file_pass_cache(&shard->direct_alignment, fd))
         shard->direct_fd = fd;
     else file_close(fd);
 }
@@ -337,6 +343,8 @@ static void keep_on_disk(struct open_shard *shard) {
 
 static recmap_status open_shard_file(struct open_shard *shard, recmap_error *error) {
     const struct shard_entry *entry = entry_of(shard->cache, shard->shard_index);
+    shard->path = shard_folder_find_path(&shard->cache->folder, entry->path);
+    if (!shard->path) return fail_memory(error);
     RETURN_IF_FAILED(open_source(shard, entry->path, error));
     /* Loading a shard may close its source. */
     struct file_stat stat = shard->source->stat;
@@ -459,6 +467,7 @@ static bool is_compressed(const struct open_shard *shard) {
 
 static struct span_source source_of(const struct open_shard *shard) {
     return (struct span_source){.entry = entry_of(shard->cache, shard->shard_index),
+                                .path = shard->path,
                                 .points = &shard->points,
                                 .map = shard->image.map,
                                 .source = shard->source,

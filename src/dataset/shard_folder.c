@@ -13,6 +13,9 @@
 /* Shards that are looked for when the data set is opened, at most; one if the first is there. */
 enum { PRESENCE_SAMPLES = 16 };
 
+/* Of a path in messages, as in an error. */
+#define PATH_SIZE sizeof(((recmap_error *)0)->path)
+
 static const char *name_of(const struct shard_folder *folder, uint32_t shard_index) {
     return index_shards(folder->index)[shard_index].entry.path;
 }
@@ -170,25 +173,39 @@ static recmap_status open_in_folder_url(struct source **source, const struct sha
 }
 
 recmap_status shard_folder_open(struct source **source, const struct shard_folder *folder,
-                                const char *name, const struct remote_identity *expected,
-                                recmap_error *error) {
+                                const char *name, const char *path,
+                                const struct remote_identity *expected, recmap_error *error) {
     int fd;
     const char *rest = name_in_folder(folder, name);
     RETURN_IF_FAILED(check_name(folder, name, error));
     if (shard_name_is_absolute(rest))
         return shard_source_open(source, rest, folder->storage, expected, error);
     if (url_is_url(folder->path)) return open_in_folder_url(source, folder, rest, expected, error);
-    RETURN_IF_FAILED(file_open_beneath(&fd, folder->path, rest, error));
-    return source_open_file(source, fd, name, error);
+    RETURN_IF_FAILED(file_open_beneath(&fd, folder->path, rest, path, error));
+    return source_open_file(source, fd, path, error);
 }
 
-void shard_folder_write_path(char *path, size_t capacity, const struct shard_folder *folder,
+static void write_unredacted(char *path, size_t capacity, const struct shard_folder *folder,
                              const char *name) {
     const char *rest = name_in_folder(folder, name);
     const char *index = store_path(index_store(folder->index)), *slash = strrchr(index, '/');
     if (shard_name_is_absolute(rest)) snprintf(path, capacity, "%s", rest);
     else if (folder->is_moved) snprintf(path, capacity, "%s/%s", folder->path, rest);
     else snprintf(path, capacity, "%.*s%s", slash ? (int)(slash + 1 - index) : 0, index, rest);
+}
+
+void shard_folder_write_path(char *path, size_t capacity, const struct shard_folder *folder,
+                             const char *name) {
+    char whole[PATH_SIZE];
+    write_unredacted(whole, sizeof whole, folder, name);
+    if (url_is_url(whole)) url_redact(path, capacity, whole);
+    else snprintf(path, capacity, "%s", whole);
+}
+
+char *shard_folder_find_path(const struct shard_folder *folder, const char *name) {
+    char path[PATH_SIZE];
+    shard_folder_write_path(path, sizeof path, folder, name);
+    return strdup(path);
 }
 
 void shard_folder_advise(const struct shard_folder *folder, const char *name, recmap_error *error) {
@@ -205,9 +222,12 @@ static bool is_missing(const struct shard_folder *folder, const char *name, recm
     bool is_remote = url != NULL;
     free(url);
     if (is_remote) return false;
+    char *path = shard_folder_find_path(folder, name);
+    if (!path) return false;
     struct source *source = NULL;
-    recmap_status status = shard_folder_open(&source, folder, name, NULL, error);
+    recmap_status status = shard_folder_open(&source, folder, name, path, NULL, error);
     source_close(source);
+    free(path);
     return status == RECMAP_IO && (error->system_errno == ENOENT || error->system_errno == ENOTDIR);
 }
 

@@ -34,20 +34,25 @@ recmap_status shard_folder_init(struct shard_folder *folder, const struct index_
                                 const struct shard_folder_options *options, recmap_error *error);
 void shard_folder_deinit(struct shard_folder *folder);
 
-/* Opens a shard's file or object by its name in the index, if the name is allowed. `expected` is
- * the version of an object, or NULL: see remote_open. `name` must outlive the source. Errors: IO,
- * INVALID, CORRUPT (a name that leaves the index's folder), and those of remote_open. */
+/* The path of a shard, by which errors name it: what leads from the process's folder to the file,
+ * in the folder of the index as the caller named that, or the object's URL without credentials. The
+ * caller frees it. NULL: memory ran out. */
+char *shard_folder_find_path(const struct shard_folder *folder, const char *name);
+
+/* Writes that path, truncated to `capacity`. */
+void shard_folder_write_path(char *path, size_t capacity, const struct shard_folder *folder,
+                             const char *name);
+
+/* Opens a shard's file or object by its name in the index, if the name is allowed. `path`, by which
+ * errors name it, must outlive the source. `expected` is the version of an object, or NULL: see
+ * remote_open. Errors: IO, INVALID, CORRUPT (a name that leaves the index's folder), and those of
+ * remote_open. A name that is not allowed is given as it is in the index. */
 recmap_status shard_folder_open(struct source **source, const struct shard_folder *folder,
-                                const char *name, const struct remote_identity *expected,
-                                recmap_error *error);
+                                const char *name, const char *path,
+                                const struct remote_identity *expected, recmap_error *error);
 
 /* The URL of a shard; the caller frees it. NULL: it is a local file, or memory ran out. */
 char *shard_folder_find_url(const struct shard_folder *folder, const char *name);
-
-/* Writes a path that leads from the process's folder to the shard, for messages: in the folder of
- * the index as the caller named that. */
-void shard_folder_write_path(char *path, size_t capacity, const struct shard_folder *folder,
-                             const char *name);
 
 /* Adds to an error where the shard was expected, if it could not be opened for a reason other than
  * a lack of descriptors. */

@@ -32,6 +32,8 @@ struct recmap_report {
     size_t count;
     size_t capacity;
     uint64_t good_count;
+    char **paths; /* of all shards; NULL if no shard was read */
+    size_t path_count;
 };
 
 /* The records [begin, end). */
@@ -60,11 +62,15 @@ static const struct index_shard *shard_at(const struct verification *verificatio
     return &index_shards(verification->dataset->index)[verification->shard_index];
 }
 
+static const char *path_of(const recmap_report *report, uint64_t shard_index) {
+    return report->paths[shard_index];
+}
+
 static recmap_status fail_limit(const struct verification *verification, recmap_error *error) {
     fail(error, RECMAP_UNSUPPORTED,
          "the list of %zu damaged places takes more memory than the limit of %" PRIu64 " bytes",
          verification->report->count + 1, verification->memory_limit);
-    fail_file(error, shard_at(verification)->entry.path);
+    fail_file(error, path_of(verification->report, verification->shard_index));
     fail_advise(error, "raise the memory limit (`--memory-limit`, in Python `memory_limit=`), or "
                        "restore the shard from its source first");
     return RECMAP_UNSUPPORTED;
@@ -277,11 +283,13 @@ static recmap_status skip_shard(void *context, const recmap_error *cause, recmap
     return add_finding(context, RECMAP_NO_RECORD, 0, 0, cause->message, error);
 }
 
-static recmap_status open_shard_by_name(struct source **source, void *context, const char *name,
-                                        const struct remote_identity *expected,
-                                        recmap_error *error) {
+static recmap_status open_indexed(struct source **source, void *context, size_t shard_index,
+                                  const char *path, const struct remote_identity *expected,
+                                  recmap_error *error) {
     const recmap_dataset *dataset = context;
-    return shard_folder_open(source, shard_cache_folder(dataset->shards), name, expected, error);
+    return shard_folder_open(source, shard_cache_folder(dataset->shards),
+                             index_shards(dataset->index)[shard_index].entry.path, path, expected,
+                             error);
 }
 
 static recmap_status known_points(struct point_list *points, uint64_t *size, void *context,
@@ -291,13 +299,26 @@ static recmap_status known_points(struct point_list *points, uint64_t *size, voi
     return index_points(points, dataset->index, shard_index, error);
 }
 
-/* Names the shards and says how to read them: inflated as readers do, even if damage changed the
- * first bytes, by which files are recognised. */
-static void list_shards(const char **names, struct scan_form *forms,
-                        const recmap_dataset *dataset) {
+/* Finds the paths of all shards, which belong to the report. */
+static recmap_status find_paths(recmap_report *report, recmap_error *error) {
+    const recmap_dataset *dataset = report->dataset;
+    size_t count = (size_t)dataset->info.shard_count;
+    report->paths = calloc(count + 1, sizeof *report->paths);
+    if (!report->paths) return fail_memory(error);
+    report->path_count = count;
+    for (size_t i = 0; i < count; i++) {
+        report->paths[i] = shard_folder_find_path(shard_cache_folder(dataset->shards),
+                                                  index_shards(dataset->index)[i].entry.path);
+        if (!report->paths[i]) return fail_memory(error);
+    }
+    return RECMAP_OK;
+}
+
+/* Says how to read the shards: inflated as readers do, even if damage changed the first bytes, by
+ * which files are recognised. */
+static void list_forms(struct scan_form *forms, const recmap_dataset *dataset) {
     for (size_t i = 0; i < dataset->info.shard_count; i++) {
         const struct index_shard *shard = &index_shards(dataset->index)[i];
-        names[i] = shard->entry.path;
         forms[i] = (struct scan_form){
             shard->framing,
             (recmap_compression)(RECMAP_COMPRESSION_NONE + shard->entry.compression)};
@@ -306,9 +327,8 @@ static void list_shards(const char **names, struct scan_form *forms,
 
 /* After damage in a compressed shard the scan resumes at the index's seek points, as readers do.
  * Damage is added to the report; it is not an error of the scan. */
-static recmap_status scan_listed(struct verification *verification, const char *const *names,
-                                 const struct scan_form *forms,
-                                 const recmap_verify_options *options, recmap_error *error) {
+static recmap_status scan_as(struct verification *verification, const struct scan_form *forms,
+                             const recmap_verify_options *options, recmap_error *error) {
     struct extractor *no_extraction;
     RETURN_IF_FAILED(extractor_create(&no_extraction, NULL, error));
     struct scan_sink sink = {verification, begin_shard, add_run, add_damage, end_shard, skip_shard};
@@ -319,14 +339,15 @@ static recmap_status scan_listed(struct verification *verification, const char *
         .on_corrupt = RECMAP_ON_CORRUPT_SKIP,
         .memory_limit = options->memory_limit,
         .extractor = no_extraction,
-        .open = open_shard_by_name,
+        .open = open_indexed,
         .open_context = verification->dataset,
         .known_points = known_points,
         .progress = options->progress,
         .progress_context = options->progress_context,
         .totals = &progress,
     };
-    recmap_status status = scan_shards(names, (size_t)verification->dataset->info.shard_count,
+    recmap_report *report = verification->report;
+    recmap_status status = scan_shards((const char *const *)report->paths, report->path_count,
                                        &sink, &scanning, error);
     extractor_destroy(no_extraction);
     return status;
@@ -335,23 +356,28 @@ static recmap_status scan_listed(struct verification *verification, const char *
 static recmap_status scan_all(struct verification *verification,
                               const recmap_verify_options *options, recmap_error *error) {
     size_t count = (size_t)verification->dataset->info.shard_count;
-    const char **names = calloc(count + 1, sizeof *names);
+    RETURN_IF_FAILED(find_paths(verification->report, error));
     struct scan_form *forms = calloc(count + 1, sizeof *forms);
-    recmap_status status;
-    if (names && forms) {
-        list_shards(names, forms, verification->dataset);
-        status = scan_listed(verification, names, forms, options, error);
-    } else {
-        status = fail_memory(error);
-    }
+    if (!forms) return fail_memory(error);
+    list_forms(forms, verification->dataset);
+    recmap_status status = scan_as(verification, forms, options, error);
     free(forms);
-    free(names);
     return status;
+}
+
+/* Moves the paths of a part's shards to the report of all parts. */
+static void move_paths(recmap_report *report, const struct dataset_part *part,
+                       recmap_report *part_report) {
+    for (size_t i = 0; i < part_report->path_count; i++) {
+        report->paths[part->first_shard + i] = part_report->paths[i];
+        part_report->paths[i] = NULL;
+    }
 }
 
 /* Adds what the verification of a part found. */
 static recmap_status add_report(recmap_report *report, const struct dataset_part *part,
-                                const recmap_report *part_report, recmap_error *error) {
+                                recmap_report *part_report, recmap_error *error) {
+    move_paths(report, part, part_report);
     report->good_count += part_report->good_count;
     if (!array_reserve(&report->findings, &report->capacity, report->count + part_report->count,
                        sizeof *report->findings))
@@ -368,10 +394,13 @@ static recmap_status add_report(recmap_report *report, const struct dataset_part
 /* Progress is reported for each part by itself. */
 static recmap_status verify_parts(recmap_report **report, recmap_dataset *dataset,
                                   const recmap_verify_options *options, recmap_error *error) {
+    size_t shard_count = (size_t)dataset->info.shard_count;
     recmap_report *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
-    fresh->dataset = dataset;
-    recmap_status status = RECMAP_OK;
+    *fresh = (recmap_report){.dataset = dataset,
+                             .paths = calloc(shard_count + 1, sizeof *fresh->paths),
+                             .path_count = shard_count};
+    recmap_status status = fresh->paths ? RECMAP_OK : fail_memory(error);
     for (size_t i = 0; status == RECMAP_OK && i < dataset->part_count; i++) {
         const struct dataset_part *part = &dataset->parts[i];
         recmap_report *part_report = NULL;
@@ -447,6 +476,8 @@ recmap_status recmap_dataset_verify(recmap_report **report, recmap_dataset *data
 
 void recmap_report_destroy(recmap_report *report) {
     if (!report) return;
+    for (size_t i = 0; report->paths && i < report->path_count; i++) free(report->paths[i]);
+    free(report->paths);
     free(report->findings);
     free(report);
 }
@@ -466,7 +497,7 @@ recmap_damage recmap_report_get_damage(const recmap_report *report, size_t damag
         .record = finding->record,
         .offset = finding->offset,
         .length = finding->length,
-        .path = report->dataset->shard_table[finding->shard_index].entry.path,
+        .path = path_of(report, finding->shard_index),
         .reason = finding->reason,
     };
 }

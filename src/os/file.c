@@ -67,17 +67,18 @@ static bool component_is_plain(const char *name, size_t size) {
            !(size == 2 && name[0] == '.' && name[1] == '.') && size <= NAME_MAX;
 }
 
-static recmap_status fail_outside(recmap_error *error, const char *name) {
+static recmap_status fail_outside(recmap_error *error, const char *path) {
     fail(error, RECMAP_CORRUPT,
          "the index names a shard outside its own folder, or one reached through a symbolic link");
-    fail_file(error, name);
+    fail_file(error, path);
     fail_advise(error, "do not trust this index; build it again with `recmap index`");
     return RECMAP_CORRUPT;
 }
 
 /* Opens `name` one component at a time with O_NOFOLLOW, because openat follows links in all
  * components but the last. */
-recmap_status file_open_beneath(int *fd, const char *root, const char *name, recmap_error *error) {
+recmap_status file_open_beneath(int *fd, const char *root, const char *name, const char *path,
+                                recmap_error *error) {
     int folder = open_retry(AT_FDCWD, root, FOLDER_FLAGS, 0);
     if (folder < 0) return fail_errno(error, errno, root, "open the folder");
     const char *part = name;
@@ -86,7 +87,7 @@ recmap_status file_open_beneath(int *fd, const char *root, const char *name, rec
         size_t size = slash ? (size_t)(slash - part) : strlen(part);
         if (!component_is_plain(part, size)) {
             close(folder);
-            return fail_outside(error, name);
+            return fail_outside(error, path);
         }
         char component[NAME_MAX + 1];
         memcpy(component, part, size);
@@ -97,8 +98,8 @@ recmap_status file_open_beneath(int *fd, const char *root, const char *name, rec
         close(folder);
         errno = saved;
         if (next < 0 && (errno == ELOOP || (slash && errno == ENOTDIR)))
-            return fail_outside(error, name);
-        if (next < 0 || !slash) return keep_regular(fd, next, name, error);
+            return fail_outside(error, path);
+        if (next < 0 || !slash) return keep_regular(fd, next, path, error);
         folder = next;
         part = slash + 1;
     }

@@ -21,8 +21,10 @@ struct file_stat {
 recmap_status file_open(int *fd, const char *path, recmap_error *error);
 
 /* Opens `name` below the folder `root`. Rejects absolute names and components that are empty, `.`,
- * `..` or symbolic links, so that a name from an untrusted index cannot leave the folder. */
-recmap_status file_open_beneath(int *fd, const char *root, const char *name, recmap_error *error);
+ * `..` or symbolic links, so that a name from an untrusted index cannot leave the folder. Errors
+ * name the file `path`, or the root if that cannot be opened. */
+recmap_status file_open_beneath(int *fd, const char *root, const char *name, const char *path,
+                                recmap_error *error);
 
 recmap_status file_get_stat(struct file_stat *file_stat, int fd, const char *path,
                             recmap_error *error);

@@ -32,9 +32,11 @@ struct scan_options {
                               tests use small ones */
     bool refuses_others; /* with SKIP: a file without records that is known to be of another kind is
                             an error */
-    /* Opens a shard by its name. NULL: the name is a path or a URL. */
-    recmap_status (*open)(struct source **source, void *context, const char *name,
-                          const struct remote_identity *expected, recmap_error *error);
+    /* Opens the shard `shard_index` of `paths`; `path` is its path there. NULL: the path, or URL,
+     * is opened. */
+    recmap_status (*open)(struct source **source, void *context, size_t shard_index,
+                          const char *path, const struct remote_identity *expected,
+                          recmap_error *error);
     void *open_context;
     recmap_storage *storage; /* for URLs; NULL: the defaults */
     /* Reads the seek points that an index has of a compressed shard, and the size of its image. The
@@ -65,8 +67,8 @@ struct scan_sink {
 /* Errors: INVALID if the limit is not 0 and less than a scan needs. */
 recmap_status scan_check_memory_limit(uint64_t limit, recmap_error *error);
 
-/* Scans `paths` in order. Errors name shard, record (counted from totals->record_count on) and
- * byte. */
+/* Scans `paths` in order, by which messages name the shards. Errors name shard, record (counted
+ * from totals->record_count on) and byte. */
 recmap_status scan_shards(const char *const *paths, size_t path_count, const struct scan_sink *sink,
                           const struct scan_options *options, recmap_error *error);
 

@@ -22,18 +22,20 @@ static recmap_status fail_changed(const struct scan_shard *shard, recmap_error *
     return RECMAP_STALE;
 }
 
-static recmap_status open_source(struct source **source, const char *path,
+static recmap_status open_source(struct source **source, const struct scan_shard *shard,
                                  const struct remote_identity *expected,
                                  const struct scan_options *options, recmap_error *error) {
-    if (options->open) return options->open(source, options->open_context, path, expected, error);
-    return shard_source_open(source, path, options->storage, expected, error);
+    if (options->open)
+        return options->open(source, options->open_context, shard->index, shard->path, expected,
+                             error);
+    return shard_source_open(source, shard->path, options->storage, expected, error);
 }
 
 /* Opens the shard again and checks that it is the one that was detected. */
 static recmap_status open_detected(struct source **source, const struct scan_shard *shard,
                                    const struct scan_options *options, recmap_error *error) {
     struct remote_identity detected = {shard->stat.size, shard->stat.mtime_ns, shard->etag};
-    RETURN_IF_FAILED(open_source(source, shard->path, &detected, options, error));
+    RETURN_IF_FAILED(open_source(source, shard, &detected, options, error));
     if (file_is_unchanged(&(*source)->stat, &shard->stat)) return RECMAP_OK;
     source_close(*source);
     *source = NULL;
@@ -63,7 +65,7 @@ void scan_shard_detect(struct scan_shard *shard, const char *path, size_t index,
     shard->framing = form->framing ? form->framing : &tfrecord_framing;
     struct source *source = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = open_source(&source, path, NULL, options, &error);
+    recmap_status status = open_source(&source, shard, NULL, options, &error);
     if (status == RECMAP_OK) {
         shard->stat = source->stat;
         shard->is_remote = source->fd < 0;
@@ -138,6 +140,8 @@ static void scan_copy_piece(bool *has_more, uint64_t *piece_end, const struct sc
                             struct scan_cursor *cursor, uint64_t piece_size) {
     *piece_end += min_u64(piece_size, shard->stat.size - *piece_end);
     scan_further(scanner, findings, cursor, shard->image.data, shard->image.size, *piece_end);
+    /* A scan pauses only after it has added something, so that it is not lost. */
+    if (findings_pause(findings)) *piece_end = min_u64(*piece_end, cursor->position);
     *has_more = *piece_end < shard->stat.size && findings->status == RECMAP_OK;
 }
 

@@ -75,7 +75,7 @@ static recmap_status fail_span(const struct span_source *source, enum inflate_ve
         fail_advise(error, "restore the file from its source; this index still reads the rest, "
                            "`recmap verify` lists what is lost, and a loader can skip bad records");
     bool has_place = status == RECMAP_CORRUPT && verdict != INFLATE_END;
-    fail_at(error, entry->path, RECMAP_NO_RECORD,
+    fail_at(error, source->path, RECMAP_NO_RECORD,
             verdict == INFLATE_BAD ? fault->at
             : has_place            ? begin
                                    : RECMAP_NO_OFFSET);
@@ -125,7 +125,7 @@ static bool continues(struct span *span, size_t size) {
 static void fail_point(struct span *span, const struct span_source *source) {
     fail(&span->error, RECMAP_CORRUPT,
          "the index is damaged or forged: a seek point of this shard is invalid");
-    fail_file(&span->error, source->entry->path);
+    fail_file(&span->error, source->path);
     fail_advise(&span->error, "build the index again with `recmap index`");
 }
 

@@ -17,6 +17,7 @@
 /* The compressed bytes of one shard and its seek points. */
 struct span_source {
     const struct shard_entry *entry;
+    const char *path;                /* for messages */
     const struct point_list *points; /* with the checks of the spans */
     const struct file_map *map;      /* NULL: read from the source */
     struct source *source;

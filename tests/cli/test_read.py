@@ -86,7 +86,7 @@ class Digits(CliTest):
             with self.subTest(command=command):
                 result = self.run_recmap(*command)
                 self.assertEqual((result.out, result.status), (b"", 4))
-                self.assertRegex(result.err, rb"^recmap: digits-0000\d-of-00004.tfrecord: ")
+                self.assertRegex(result.err, rb"^recmap: copy/digits-0000\d-of-00004.tfrecord: ")
                 self.assertIn(b"is expected in " + self.path("copy").encode(), result.err)
                 self.assertIn(b"pass `--shards FOLDER`", result.err)
                 self.assertFalse(os.path.exists(self.path("out")))

@@ -74,9 +74,8 @@ static void cut_victim(void *context, const struct call *call) {
     cut->is_done = true;
 }
 
-/* Errors name a shard as the index does, or in the folder of the index. */
 static bool names_victim(const recmap_error *error) {
-    return !strcmp(error->path, "part-1") || !strcmp(error->path, data.shards[VICTIM]);
+    return !strcmp(error->path, data.shards[VICTIM]);
 }
 
 static const char *check_error(const recmap_error *error, uint64_t number) {

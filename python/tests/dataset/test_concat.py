@@ -124,7 +124,7 @@ def test_damage_names_the_shard(parts, tmp_path):
     assert raised.value.path.endswith(shard.name) and raised.value.record == number
     assert str(tmp_path / "b") in raised.value.advice
     (damage,) = ds.verify(progress=None)["damage"]
-    assert damage["record"] == number and damage["path"] == shard.name
+    assert damage["record"] == number and damage["path"] == str(shard)
     loader = recmap.Loader(ds, 10, on_error="skip")
     assert sum(len(batch) for batch in loader) == 99
     assert [one["number"] for one in loader.skipped] == [number]

@@ -18,7 +18,8 @@ struct remote_reads {
 };
 
 /* For scan_options.open. `context` is a struct remote_reads. */
-recmap_status remote_file_open(struct source **source, void *context, const char *name,
-                               const struct remote_identity *expected, recmap_error *error);
+recmap_status remote_file_open(struct source **source, void *context, size_t shard_index,
+                               const char *name, const struct remote_identity *expected,
+                               recmap_error *error);
 
 #endif

@@ -41,7 +41,11 @@ static void make(struct shard *out, uint64_t stated_size) {
     out->map = (struct file_map){.data = out->file.data, .size = out->file.size};
     out->reader = (struct span_reader){
         .cache = span_cache_create((uint64_t)1 << 30),
-        .source = {&out->entry, &out->points, &out->map, NULL, waypoints_create()},
+        .source = {.entry = &out->entry,
+                   .path = "folder/a.gz",
+                   .points = &out->points,
+                   .map = &out->map,
+                   .waypoints = waypoints_create()},
     };
 }
 
@@ -56,7 +60,7 @@ static void end(struct shard *shard) {
 static void assert_says_span(recmap_status status, const recmap_error *error) {
     assert_int_equal(status, RECMAP_CORRUPT);
     assert_int_equal(error->status, RECMAP_CORRUPT);
-    assert_string_equal(error->path, "a.gz");
+    assert_string_equal(error->path, "folder/a.gz");
     assert_non_null(strstr(error->message, "ends earlier"));
 }
 
