@@ -39,8 +39,9 @@ recmap_status scan_shard_open(struct scan_shard *shard, const struct scan_option
 
 /* Scans the next piece of an open remote shard, from the cursor on, and adds to `findings`.
  * `piece_end` is where the previous piece ended, and becomes the end of this one. `has_more` says
- * whether another piece follows. At damage the shard is copied to a temporary file, which is mapped
- * as its image, and the next pieces are scanned there. Errors: as above, and CANCELLED. */
+ * whether another piece follows. A piece ends early if the findings pause. At damage the shard is
+ * copied to a temporary file, which is mapped as its image, and the next pieces are scanned there.
+ * Errors: as above, and CANCELLED. */
 recmap_status scan_shard_piece(bool *has_more, uint64_t *piece_end, struct scan_shard *shard,
                                const struct scan_options *options, struct scan_findings *findings,
                                struct scan_cursor *cursor, recmap_error *error);

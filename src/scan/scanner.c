@@ -57,6 +57,10 @@ bool findings_are_full(const struct scan_findings *findings) {
     return findings->size_limit && findings_size(findings) > findings->size_limit;
 }
 
+bool findings_pause(const struct scan_findings *findings) {
+    return findings->pause_size && findings_size(findings) >= findings->pause_size;
+}
+
 static void stop_if_full(struct scan_findings *findings, uint64_t offset) {
     if (findings->status == RECMAP_OK && findings_are_full(findings))
         stop(findings, offset, RECMAP_UNSUPPORTED);
@@ -172,7 +176,7 @@ static enum frame_verdict parse_frame(struct frame *frame, const struct scanner 
 static void scan_frames(const struct scanner *scanner, struct scan_findings *findings,
                         struct scan_cursor *cursor, const uint8_t *bytes, uint64_t size,
                         uint64_t end) {
-    while (findings->status == RECMAP_OK &&
+    while (findings->status == RECMAP_OK && !findings_pause(findings) &&
            (cursor->position < end || (cursor->is_lost && end == size))) {
         if (cursor->is_lost) {
             resync(scanner, findings, cursor, bytes, size, end);
@@ -262,7 +266,7 @@ enum frame_verdict scan_good(const struct scanner *scanner, struct scan_findings
                              struct scan_cursor *cursor, const struct shard_part *part,
                              uint64_t end) {
     const struct framing *framing = scanner->framing;
-    while (findings->status == RECMAP_OK && cursor->position < end) {
+    while (findings->status == RECMAP_OK && !findings_pause(findings) && cursor->position < end) {
         size_t start = (size_t)(cursor->position - part->origin), left = part->size - start;
         assert(start <= part->size);
         const uint8_t *frame_bytes = part->bytes + start;

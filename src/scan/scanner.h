@@ -35,6 +35,7 @@ struct scan_findings {
     size_t damage_count;
     size_t damage_capacity;
     uint64_t size_limit;  /* the scan stops with UNSUPPORTED if more bytes are found; 0: no limit */
+    uint64_t pause_size;  /* the scan pauses when so many bytes were found; 0: it does not */
     recmap_status status; /* not OK: the scan stopped at `stopped_at`, after run.count records */
     uint64_t stopped_at;
     recmap_error error;   /* without a record number */
@@ -55,6 +56,10 @@ void findings_clear(struct scan_findings *findings);
 /* Bytes that the records and the damage take, and whether they are more than `size_limit`. */
 uint64_t findings_size(const struct scan_findings *findings);
 bool findings_are_full(const struct scan_findings *findings);
+
+/* Whether the scan pauses: so much was found that it is to be handed over. The cursor is where the
+ * scan continues, with findings that were cleared. */
+bool findings_pause(const struct scan_findings *findings);
 
 /* Removes the records that reach past `limit`. `end` is the end of the last record, or more.
  * Returns the start of what is lost: `limit`, or the first record removed, or `end`. */

@@ -16,8 +16,10 @@ enum {
      * twice as much memory: the worst case are empty records. */
     SEGMENTS_TOTAL = 64 << 20,
     WHOLE_SHARD_SEGMENTS = 32, /* a shard of fewer segments may be scanned as one */
-    /* Bytes of what is found in remote shards, which may be of any size. */
+    /* Bytes for what is found in remote shards, which may be of any size. Arrays that grow have
+     * room for up to twice what they hold. */
     REMOTE_FINDINGS_TOTAL = 256 << 20,
+    ARRAY_ROOM = 2,
 };
 
 /* Whether the shard is a single segment: if it is compressed, if it is remote, so that its bytes
@@ -111,10 +113,11 @@ bool segments_scan_remote(struct segment_ring *ring, struct segment *segment) {
     segment->begin = segment->piece_end;
     segment->has_more = true;
     findings_clear(findings);
-    while (status == RECMAP_OK && segment->has_more &&
-           findings_size(findings) < ring->findings_limit)
+    findings->pause_size = ring->findings_limit;
+    while (status == RECMAP_OK && segment->has_more && !findings_pause(findings))
         status = scan_shard_piece(&segment->has_more, &segment->piece_end, shard, ring->options,
                                   findings, &segment->cursor, &error);
+    findings->pause_size = 0; /* the next shard in this slot may be a local one */
     if (status == RECMAP_OK) return true;
     segment->has_more = false;
     set_failed(ring, shard, status, &error);
@@ -271,7 +274,7 @@ recmap_status segments_init(struct segment_ring *ring, struct scan_shard *shards
     if (slots > segments + 1) slots = (size_t)segments + 1;
     if (threads <= 1) slots = 1;
     ring->findings_limit = options->segment_size ? options->segment_size
-                                                 : REMOTE_FINDINGS_TOTAL / slots;
+                                                 : REMOTE_FINDINGS_TOTAL / ARRAY_ROOM / slots;
     ring->slots = calloc(slots, sizeof *ring->slots);
     if (!ring->slots) return fail_memory(error);
     for (; ring->slot_count < slots; ring->slot_count++)
