@@ -24,17 +24,15 @@ enum {
 
 /* What is found out in one call of `fetch`. It contains secrets. */
 struct fetch {
-    struct storage_options options;
+    const struct identity *identity;
     struct exchange_reply reply;
     char url[URL_SIZE];
     struct access_token token;
     bool is_absent; /* there is no service, or it has no account */
 };
 
-static const char *variable(const char *name) {
-    const char *value = getenv(name);
-    return value ? value : "";
-}
+/* The order of `kind.variables`. */
+enum { VARIABLE_HOST, VARIABLE_NO_CHECK, VARIABLE_FILE };
 
 /* ---- The request. */
 
@@ -59,7 +57,7 @@ static recmap_status fail_answer(const struct fetch *fetch, recmap_error *error)
  */
 static recmap_status write_url(struct fetch *fetch, recmap_error *error) {
     struct url url;
-    const char *host = variable("GCE_METADATA_HOST");
+    const char *host = identity_variable(fetch->identity, VARIABLE_HOST);
     if (!host[0] || !strcmp(host, METADATA_NAME)) host = METADATA_HOST;
     int size = snprintf(fetch->url, sizeof fetch->url, "http://%s" TOKEN_PATH, host);
     if (size < (int)sizeof fetch->url && !url_parse(&url, fetch->url) &&
@@ -81,7 +79,8 @@ static recmap_status request_often(struct fetch *fetch, bool is_named, recmap_er
                                              .headers = {"Metadata-Flavor: Google"},
                                              .is_local = true};
     for (unsigned i = 0;; i++) {
-        RETURN_IF_FAILED(exchange_run(&fetch->reply, &request, &fetch->options, error));
+        RETURN_IF_FAILED(
+            exchange_run(&fetch->reply, &request, identity_options(fetch->identity), error));
         bool is_silent = !fetch->reply.status && !is_named;
         if (i + 1 == ATTEMPTS_MAX || is_silent || !may_pass(&fetch->reply)) return RECMAP_OK;
         sleep_ns((uint64_t)PAUSE_MS * NS_PER_MS << i);
@@ -90,8 +89,8 @@ static recmap_status request_often(struct fetch *fetch, bool is_named, recmap_er
 
 /* Credentials that the environment names are not replaced by those of the machine: its identity
  * would be another one. */
-static recmap_status check_environment(recmap_error *error) {
-    if (!variable("GOOGLE_APPLICATION_CREDENTIALS")[0]) return RECMAP_OK;
+static recmap_status check_environment(const struct identity *identity, recmap_error *error) {
+    if (!identity_variable(identity, VARIABLE_FILE)[0]) return RECMAP_OK;
     fail(error, RECMAP_INVALID,
          "GOOGLE_APPLICATION_CREDENTIALS names a file, which recmap does not read");
     fail_advise(error,
@@ -101,9 +100,10 @@ static recmap_status check_environment(recmap_error *error) {
 }
 
 static recmap_status fetch(struct fetch *fetch, recmap_error *error) {
-    bool is_named = variable("GCE_METADATA_HOST")[0];
-    RETURN_IF_FAILED(check_environment(error));
-    fetch->is_absent = !strcmp(variable("NO_GCE_CHECK"), "true") && !is_named;
+    const char *no_check = identity_variable(fetch->identity, VARIABLE_NO_CHECK);
+    bool is_named = identity_variable(fetch->identity, VARIABLE_HOST)[0];
+    RETURN_IF_FAILED(check_environment(fetch->identity, error));
+    fetch->is_absent = !strcmp(no_check, "true") && !is_named;
     if (fetch->is_absent) return RECMAP_OK;
     RETURN_IF_FAILED(write_url(fetch, error));
     RETURN_IF_FAILED(request_often(fetch, is_named, error));
@@ -142,30 +142,28 @@ static bool is_used(const recmap_storage *storage) {
            !options->is_explicit[OPTION_TOKEN] && is_private(options);
 }
 
-static recmap_status set_token(int64_t *expires_s, recmap_storage *storage,
-                               const struct access_token *token, recmap_error *error) {
-    RETURN_IF_FAILED(storage_set_google_token(storage, token->text, error));
-    *expires_s = clock_unix_s() + (int64_t)token->lifetime_s;
-    return RECMAP_OK;
-}
-
-static recmap_status fetch_token(int64_t *expires_s, recmap_storage *storage, recmap_error *error) {
+static recmap_status fetch_token(struct storage_options *credentials, int64_t *expires_s,
+                                 const struct identity *identity, recmap_error *error) {
     struct fetch *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
-    recmap_status status = storage_copy_options(&fresh->options, storage, error);
-    if (status == RECMAP_OK) {
-        status = fetch(fresh, error);
-        if (status == RECMAP_OK && !fresh->is_absent)
-            status = set_token(expires_s, storage, &fresh->token, error);
-        storage_options_deinit(&fresh->options);
+    fresh->identity = identity;
+    recmap_status status = fetch(fresh, error);
+    if (status == RECMAP_OK && !fresh->is_absent) {
+        status = storage_options_keep(credentials, OPTION_GOOGLE_TOKEN, fresh->token.text, error);
+        *expires_s = clock_unix_s() + (int64_t)fresh->token.lifetime_s;
     }
     explicit_bzero(fresh, sizeof *fresh);
     free(fresh);
     return status;
 }
 
-static const struct renewal_kind kind = {is_used, fetch_token, storage_clear_google_token};
+static const struct identity_kind kind = {
+    .variables = {"GCE_METADATA_HOST", "NO_GCE_CHECK", "GOOGLE_APPLICATION_CREDENTIALS"},
+    .credentials = {OPTION_GOOGLE_TOKEN},
+    .credential_count = 1,
+    .is_used = is_used,
+    .fetch = fetch_token};
 
 recmap_status google_token_prepare(recmap_storage *storage, recmap_error *error) {
-    return renewal_prepare(&storage->google, &kind, storage, error);
+    return identity_prepare(&storage->google, &kind, storage, error);
 }

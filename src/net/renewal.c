@@ -18,7 +18,7 @@ enum turn { TURN_NONE, TURN_FETCH, TURN_WAIT, TURN_FAILED };
 struct visit {
     struct renewal *renewal;
     const struct renewal_kind *kind;
-    recmap_storage *storage;
+    void *context;
     bool has_waited;
     uint64_t seen_count; /* turns that had ended when it began to wait */
 };
@@ -28,7 +28,7 @@ struct visit {
  * because after a fork the child does not have this thread. */
 static enum turn choose_turn(struct visit *visit, int64_t now) {
     struct renewal *renewal = visit->renewal;
-    if (!visit->kind->is_used(visit->storage) || now < renewal->renew_at_s) return TURN_NONE;
+    if (!visit->kind->is_used(visit->context) || now < renewal->renew_at_s) return TURN_NONE;
     bool has_ended = visit->has_waited && renewal->turn_count != visit->seen_count;
     if (has_ended && renewal->failure.status != RECMAP_OK) return TURN_FAILED;
     if (renewal->fetching_process != process_id()) return TURN_FETCH;
@@ -69,7 +69,7 @@ static void drop_expired(const struct visit *visit, int64_t now) {
     struct renewal *renewal = visit->renewal;
     if (!renewal->is_managed || now < renewal->expires_s) return;
     renewal->is_managed = false;
-    visit->kind->clear(visit->storage);
+    visit->kind->clear(visit->context);
 }
 
 /* Ends the turn. A fetch that was interrupted says nothing about the service, so the threads that
@@ -100,15 +100,15 @@ static recmap_status end_turn(const struct visit *visit, int64_t expires_s,
 static recmap_status run_turn(const struct visit *visit, recmap_error *error) {
     recmap_error failure = RECMAP_ERROR_INIT;
     int64_t expires_s = RENEWAL_NONE;
-    failure.status = visit->kind->fetch(&expires_s, visit->storage, &failure);
+    failure.status = visit->kind->fetch(&expires_s, visit->context, &failure);
     recmap_status status = end_turn(visit, expires_s, &failure);
     if (status != RECMAP_OK && error) *error = failure;
     return status;
 }
 
 recmap_status renewal_prepare(struct renewal *renewal, const struct renewal_kind *kind,
-                              recmap_storage *storage, recmap_error *error) {
-    struct visit visit = {.renewal = renewal, .kind = kind, .storage = storage};
+                              void *context, recmap_error *error) {
+    struct visit visit = {.renewal = renewal, .kind = kind, .context = context};
     recmap_error failure = RECMAP_ERROR_INIT;
     for (;;) {
         enum turn turn = take_turn(&visit, &failure);

@@ -6,14 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <recmap/storage.h>
+#include <recmap/status.h>
 
 /* The expiry of a credential that no service issued. */
 #define RENEWAL_NONE INT64_MIN
 
-/* One credential of a storage. Guarded by the process lock. */
+/* When one credential is fetched, and by whom. Guarded by the process lock. */
 struct renewal {
-    bool is_managed;    /* the storage has a credential that was fetched */
+    bool is_managed;    /* there is a credential that was fetched */
     int64_t renew_at_s; /* when it is fetched; seconds since 1970 */
     int64_t expires_s;
     long fetching_process; /* of the thread that fetches it; 0: none does */
@@ -23,23 +23,22 @@ struct renewal {
 
 /* One kind of credential. */
 struct renewal_kind {
-    /* Whether the storage uses this credential. The process lock is held. */
-    bool (*is_used)(const recmap_storage *storage);
+    /* Whether the caller uses this credential. The process lock is held. */
+    bool (*is_used)(const void *context);
 
-    /* Fetches the credential and puts it into the storage. `*expires_s` stays RENEWAL_NONE if the
-     * platform has no service that issues one, or if the storage got another credential meanwhile;
-     * both are not errors. */
-    recmap_status (*fetch)(int64_t *expires_s, recmap_storage *storage, recmap_error *error);
+    /* Fetches the credential and keeps it. `*expires_s` stays RENEWAL_NONE if the platform has no
+     * service that issues one, which is not an error. */
+    recmap_status (*fetch)(int64_t *expires_s, void *context, recmap_error *error);
 
-    /* Removes a credential that has expired from the storage. The process lock is held. */
-    void (*clear)(recmap_storage *storage);
+    /* Removes a credential that has expired. The process lock is held. */
+    void (*clear)(void *context);
 };
 
 /* Makes the credential current. Threads wait for the one that fetches it only if there is no valid
  * credential meanwhile, and if the fetch fails, they fail with the same error. A credential that
- * cannot be renewed is used until it expires.
+ * cannot be renewed is used until it expires. `context` is passed to the functions of the kind.
  * Errors: those of `fetch`; CANCELLED: the thread's interrupt stopped the wait. */
 recmap_status renewal_prepare(struct renewal *renewal, const struct renewal_kind *kind,
-                              recmap_storage *storage, recmap_error *error);
+                              void *context, recmap_error *error);
 
 #endif

@@ -45,16 +45,29 @@ static const struct role_service machine = {
 
 /* What is found out in one call of `fetch`. It contains secrets. */
 struct fetch {
-    const struct storage_options *options;
+    const struct identity *identity;
     struct exchange_reply reply;
     char url[URL_SIZE], header[HEADER_SIZE], form[FORM_SIZE];
     struct role_credentials credentials;
     bool is_absent; /* there is no service, or it has no role */
 };
 
-static const char *variable(const char *name) {
-    const char *value = getenv(name);
-    return value ? value : "";
+/* The order of `kind.variables`. */
+enum variable {
+    VARIABLE_TOKEN_FILE,
+    VARIABLE_ROLE,
+    VARIABLE_SESSION,
+    VARIABLE_STS,
+    VARIABLE_CONTAINER_PATH,
+    VARIABLE_CONTAINER_URL,
+    VARIABLE_CONTAINER_TOKEN,
+    VARIABLE_CONTAINER_TOKEN_FILE,
+    VARIABLE_MACHINE,
+    VARIABLE_NO_MACHINE,
+};
+
+static const char *variable(const struct fetch *fetch, enum variable index) {
+    return identity_variable(fetch->identity, index);
 }
 
 /* ---- Requests. */
@@ -96,7 +109,8 @@ static bool may_pass(const struct exchange_reply *reply) {
 static recmap_status request_often(struct fetch *fetch, const struct exchange_request *request,
                                    unsigned attempts, recmap_error *error) {
     for (unsigned i = 0;; i++) {
-        RETURN_IF_FAILED(exchange_run(&fetch->reply, request, fetch->options, error));
+        RETURN_IF_FAILED(
+            exchange_run(&fetch->reply, request, identity_options(fetch->identity), error));
         if (i + 1 >= attempts || !may_pass(&fetch->reply)) return RECMAP_OK;
         sleep_ns((uint64_t)PAUSE_MS * NS_PER_MS << i);
     }
@@ -144,8 +158,8 @@ static bool add_parameter(char form[FORM_SIZE], const char *name, const char *va
 }
 
 static void write_sts_url(struct fetch *fetch) {
-    const char *endpoint = variable("AWS_ENDPOINT_URL_STS");
-    const char *region = storage_options_get(fetch->options, OPTION_REGION);
+    const char *endpoint = variable(fetch, VARIABLE_STS);
+    const char *region = storage_options_get(identity_options(fetch->identity), OPTION_REGION);
     if (endpoint[0]) snprintf(fetch->url, sizeof fetch->url, "%.1024s", endpoint);
     else if (region[0])
         snprintf(fetch->url, sizeof fetch->url, "https://sts.%.64s.amazonaws.com/", region);
@@ -153,12 +167,12 @@ static void write_sts_url(struct fetch *fetch) {
 }
 
 static recmap_status fetch_by_identity(struct fetch *fetch, recmap_error *error) {
-    const char *session = variable("AWS_ROLE_SESSION_NAME");
+    const char *session = variable(fetch, VARIABLE_SESSION);
     char *token;
-    RETURN_IF_FAILED(read_token(&token, variable("AWS_WEB_IDENTITY_TOKEN_FILE"), error));
+    RETURN_IF_FAILED(read_token(&token, variable(fetch, VARIABLE_TOKEN_FILE), error));
     bool fits = add_parameter(fetch->form, "Action", "AssumeRoleWithWebIdentity") &&
                 add_parameter(fetch->form, "Version", "2011-06-15") &&
-                add_parameter(fetch->form, "RoleArn", variable("AWS_ROLE_ARN")) &&
+                add_parameter(fetch->form, "RoleArn", variable(fetch, VARIABLE_ROLE)) &&
                 add_parameter(fetch->form, "RoleSessionName", session[0] ? session : "recmap") &&
                 add_parameter(fetch->form, "WebIdentityToken", token);
     erase_token(token);
@@ -196,8 +210,8 @@ static recmap_status check_container_url(const struct fetch *fetch, recmap_error
 }
 
 static recmap_status write_authorization(struct fetch *fetch, recmap_error *error) {
-    const char *path = variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
-    const char *value = variable("AWS_CONTAINER_AUTHORIZATION_TOKEN");
+    const char *path = variable(fetch, VARIABLE_CONTAINER_TOKEN_FILE);
+    const char *value = variable(fetch, VARIABLE_CONTAINER_TOKEN);
     char *token = NULL;
     if (path[0]) RETURN_IF_FAILED(read_token(&token, path, error));
     if (token) value = token;
@@ -210,8 +224,8 @@ static recmap_status write_authorization(struct fetch *fetch, recmap_error *erro
 }
 
 static recmap_status fetch_of_container(struct fetch *fetch, recmap_error *error) {
-    const char *relative = variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
-    const char *full = variable("AWS_CONTAINER_CREDENTIALS_FULL_URI");
+    const char *relative = variable(fetch, VARIABLE_CONTAINER_PATH);
+    const char *full = variable(fetch, VARIABLE_CONTAINER_URL);
     snprintf(fetch->url, sizeof fetch->url, "%s%.1024s", relative[0] ? CONTAINER_ENDPOINT : "",
              relative[0] ? relative : full);
     RETURN_IF_FAILED(check_container_url(fetch, error));
@@ -230,7 +244,7 @@ static recmap_status fetch_of_container(struct fetch *fetch, recmap_error *error
 /* ---- Machines. */
 
 static recmap_status get_metadata(struct fetch *fetch, const char *name, recmap_error *error) {
-    const char *endpoint = variable("AWS_EC2_METADATA_SERVICE_ENDPOINT");
+    const char *endpoint = variable(fetch, VARIABLE_MACHINE);
     size_t size = strlen(endpoint);
     while (size && endpoint[size - 1] == '/') size--;
     snprintf(fetch->url, sizeof fetch->url, "%.*s/latest/%s%.512s",
@@ -288,20 +302,19 @@ static recmap_status fetch_of_machine(struct fetch *fetch, recmap_error *error) 
 
 /* ---- The choice. */
 
-static bool is_machine_asked(void) {
-    const char *value = variable("AWS_EC2_METADATA_DISABLED");
+static bool is_machine_asked(const struct fetch *fetch) {
+    const char *value = variable(fetch, VARIABLE_NO_MACHINE);
     return strcmp(value, "true") != 0 && strcmp(value, "True") != 0 && strcmp(value, "TRUE") != 0;
 }
 
 /* A service that the environment names, or else the machine's. One that fails is not replaced by
  * the next: its identity would be another one. */
 static recmap_status fetch(struct fetch *fetch, recmap_error *error) {
-    if (variable("AWS_WEB_IDENTITY_TOKEN_FILE")[0] && variable("AWS_ROLE_ARN")[0])
+    if (variable(fetch, VARIABLE_TOKEN_FILE)[0] && variable(fetch, VARIABLE_ROLE)[0])
         return fetch_by_identity(fetch, error);
-    if (variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")[0] ||
-        variable("AWS_CONTAINER_CREDENTIALS_FULL_URI")[0])
+    if (variable(fetch, VARIABLE_CONTAINER_PATH)[0] || variable(fetch, VARIABLE_CONTAINER_URL)[0])
         return fetch_of_container(fetch, error);
-    fetch->is_absent = !is_machine_asked();
+    fetch->is_absent = !is_machine_asked(fetch);
     return fetch->is_absent ? RECMAP_OK : fetch_of_machine(fetch, error);
 }
 
@@ -315,36 +328,41 @@ static bool is_used(const recmap_storage *storage) {
            !has_other_keys;
 }
 
-static recmap_status set_credentials(int64_t *expires_s, recmap_storage *storage,
-                                     const struct role_credentials *credentials,
-                                     uint64_t key_version, recmap_error *error) {
-    bool is_set;
-    RETURN_IF_FAILED(storage_set_role(&is_set, storage, credentials, key_version, error));
-    if (is_set) *expires_s = credentials->expires_s;
-    return RECMAP_OK;
+/* What the service says becomes a part of headers, so it is checked like options that are passed.
+ */
+static recmap_status keep(struct storage_options *credentials, const struct role_credentials *role,
+                          recmap_error *error) {
+    RETURN_IF_FAILED(storage_options_set(credentials, "key", role->key, error));
+    RETURN_IF_FAILED(storage_options_set(credentials, "secret", role->secret, error));
+    return storage_options_set(credentials, "token", role->token, error);
 }
 
-static recmap_status fetch_credentials(int64_t *expires_s, recmap_storage *storage,
-                                       recmap_error *error) {
-    struct storage_options options;
+static recmap_status fetch_credentials(struct storage_options *credentials, int64_t *expires_s,
+                                       const struct identity *identity, recmap_error *error) {
     struct fetch *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
-    uint64_t key_version = storage_key_version(storage);
-    recmap_status status = storage_copy_options(&options, storage, error);
-    if (status == RECMAP_OK) {
-        fresh->options = &options;
-        status = fetch(fresh, error);
-        if (status == RECMAP_OK && !fresh->is_absent)
-            status = set_credentials(expires_s, storage, &fresh->credentials, key_version, error);
-        storage_options_deinit(&options);
+    fresh->identity = identity;
+    recmap_status status = fetch(fresh, error);
+    if (status == RECMAP_OK && !fresh->is_absent) {
+        status = keep(credentials, &fresh->credentials, error);
+        *expires_s = fresh->credentials.expires_s;
     }
     explicit_bzero(fresh, sizeof *fresh);
     free(fresh);
     return status;
 }
 
-static const struct renewal_kind kind = {is_used, fetch_credentials, storage_clear_role};
+static const struct identity_kind kind = {
+    .variables = {"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME",
+                  "AWS_ENDPOINT_URL_STS", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+                  "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN",
+                  "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "AWS_EC2_METADATA_SERVICE_ENDPOINT",
+                  "AWS_EC2_METADATA_DISABLED"},
+    .credentials = {OPTION_KEY, OPTION_SECRET, OPTION_TOKEN},
+    .credential_count = 3,
+    .is_used = is_used,
+    .fetch = fetch_credentials};
 
 recmap_status role_prepare(recmap_storage *storage, recmap_error *error) {
-    return renewal_prepare(&storage->role, &kind, storage, error);
+    return identity_prepare(&storage->role, &kind, storage, error);
 }

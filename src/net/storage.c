@@ -139,55 +139,6 @@ static void swap_keys(recmap_storage *storage, struct storage_options *fresh) {
     storage_options_swap(&storage->options, fresh, OPTION_TOKEN);
 }
 
-uint64_t storage_key_version(recmap_storage *storage) {
-    process_lock();
-    uint64_t version = storage->key_version;
-    process_unlock();
-    return version;
-}
-
-/* Like those in the environment, such keys are for S3 only. */
-recmap_status storage_set_role(bool *is_set, recmap_storage *storage,
-                               const struct role_credentials *role, uint64_t key_version,
-                               recmap_error *error) {
-    struct storage_options fresh = {0};
-    const recmap_credentials credentials = {
-        .key = role->key, .secret = role->secret, .token = role->token};
-    recmap_status status = take_credentials(&fresh, &credentials, error);
-    for (int i = 0; i < OPTION_COUNT; i++) fresh.is_explicit[i] = false;
-    if (status == RECMAP_OK) {
-        process_lock();
-        *is_set = storage->key_version == key_version;
-        if (*is_set) swap_keys(storage, &fresh);
-        process_unlock();
-    }
-    storage_options_deinit(&fresh);
-    return status;
-}
-
-void storage_clear_role(recmap_storage *storage) {
-    struct storage_options none = {0};
-    swap_keys(storage, &none);
-    storage_options_deinit(&none);
-}
-
-void storage_clear_google_token(recmap_storage *storage) {
-    struct storage_options none = {0};
-    storage_options_swap(&storage->options, &none, OPTION_GOOGLE_TOKEN);
-    storage_options_deinit(&none);
-}
-
-recmap_status storage_set_google_token(recmap_storage *storage, const char *token,
-                                       recmap_error *error) {
-    struct storage_options fresh = {0};
-    RETURN_IF_FAILED(storage_options_keep(&fresh, OPTION_GOOGLE_TOKEN, token, error));
-    process_lock();
-    storage_options_swap(&storage->options, &fresh, OPTION_GOOGLE_TOKEN);
-    process_unlock();
-    storage_options_deinit(&fresh);
-    return RECMAP_OK;
-}
-
 /* The new values are complete before the lock is taken, and the old ones are freed after it. */
 recmap_status recmap_storage_renew(recmap_storage *storage, const recmap_credentials *credentials,
                                    recmap_error *error) {
@@ -198,7 +149,6 @@ recmap_status recmap_storage_renew(recmap_storage *storage, const recmap_credent
         if (credentials->key || credentials->secret || credentials->token) {
             swap_keys(storage, &fresh);
             storage->role.is_managed = false;
-            storage->key_version++;
         }
         if (credentials->sas) storage_options_swap(&storage->options, &fresh, OPTION_SAS);
         if (credentials->delegation)

@@ -7,11 +7,10 @@
 
 #include <recmap/storage.h>
 
-#include "net/renewal.h"
+#include "net/identity.h"
 #include "net/retry.h"
 #include "net/signed_urls.h"
 #include "net/storage_options.h"
-#include "protocol/role_reply.h"
 
 struct transfer;
 
@@ -22,10 +21,9 @@ struct recmap_storage {
     atomic_bool has_answered;       /* a server replied: the endpoint exists */
     /* Guarded by the process lock. */
     struct signed_urls urls;
-    bool is_complete;      /* the environment was read */
-    uint64_t key_version;  /* changes when recmap_storage_renew replaces the keys */
-    struct renewal role;   /* see role.h */
-    struct renewal google; /* see google_token.h */
+    bool is_complete;             /* the environment was read */
+    struct identity_share role;   /* see role.h */
+    struct identity_share google; /* see google_token.h */
     struct request_window window;
     unsigned run_count; /* calls of transfer_run that share the window, in `process` */
     long process;
@@ -44,26 +42,6 @@ recmap_status storage_retain(recmap_storage **reference, recmap_storage *storage
  * storage_options_deinit. On failure there is nothing to free. Errors: NO_MEMORY. */
 recmap_status storage_copy_options(struct storage_options *copy, recmap_storage *storage,
                                    recmap_error *error);
-
-/* How often recmap_storage_renew has replaced the keys. */
-uint64_t storage_key_version(recmap_storage *storage);
-
-/* Replaces the keys by credentials of a role that were fetched since storage_key_version returned
- * `key_version`. If the caller has set other keys since then, those stay, and `*is_set` is false.
- * Errors: INVALID, NO_MEMORY. */
-recmap_status storage_set_role(bool *is_set, recmap_storage *storage,
-                               const struct role_credentials *role, uint64_t key_version,
-                               recmap_error *error);
-
-/* Removes the credentials of a role. The process lock is held. */
-void storage_clear_role(recmap_storage *storage);
-
-/* Removes the token for gs:// that Google's metadata service issued. The process lock is held. */
-void storage_clear_google_token(recmap_storage *storage);
-
-/* Replaces the token for gs:// that Google's metadata service issued. Errors: NO_MEMORY. */
-recmap_status storage_set_google_token(recmap_storage *storage, const char *token,
-                                       recmap_error *error);
 
 /* Copies the query that requests for a web URL need; NULL if there is none. The caller erases and
  * frees it. Errors: NO_MEMORY. */

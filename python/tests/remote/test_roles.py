@@ -173,22 +173,47 @@ def test_requests_are_signed_with_the_credentials_of_the_role(server, roles, kin
         assert method == "PUT" and headers["X-aws-ec2-metadata-token-ttl-seconds"]
 
 
-def test_credentials_are_fetched_once_and_renewed_before_they_expire(server, roles, kind, tmp_path):
-    with opened(server, tmp_path) as ds:
-        before = roles.count
-        for i in range(5):
-            assert len(bytes(ds[i])) > 0
-        assert roles.count == before + 1  # the storage of the open data set
+def test_a_process_fetches_credentials_once(server, roles, kind, tmp_path):
+    for _ in range(2):  # each time, indexing and the data set have storages of their own
+        with opened(server, tmp_path) as ds:
+            for i in range(5):
+                assert len(bytes(ds[i])) > 0
+        assert roles.count == 1
+    assert set(keys_of(server)) == {"ROLE1"}
+
+
+def test_data_sets_share_credentials_that_are_renewed(server, roles, kind, tmp_path):
+    """Those that expire are renewed once for two data sets, which then use the same ones."""
     roles.seconds = 3.0
-    with opened(server, tmp_path) as ds:
-        bytes(ds[0])
+    with opened(server, tmp_path) as one, opened(server, tmp_path) as two:
+        bytes(one[0])
+        bytes(two[0])
         before, first = roles.count, keys_of(server)[-1]
+        roles.seconds = 3600.0
         deadline = time.monotonic() + 30
         while roles.count == before and time.monotonic() < deadline:
-            bytes(ds[1])
+            bytes(one[1])
             time.sleep(0.05)
-        bytes(ds[2])
-        assert keys_of(server)[-1] != first
+        assert roles.count == before + 1
+        server.requests.clear()
+        bytes(one[2])
+        bytes(two[2])
+        assert set(keys_of(server)) == {f"ROLE{before + 1}"} != {first}
+        assert roles.count == before + 1
+
+
+def test_another_environment_is_another_identity(server, roles, kind, tmp_path, monkeypatch):
+    variables = {
+        "sts": "AWS_ROLE_SESSION_NAME",
+        "container": "AWS_CONTAINER_AUTHORIZATION_TOKEN",
+        "machine": "AWS_WEB_IDENTITY_TOKEN_FILE",
+    }
+    opened(server, tmp_path).close()
+    monkeypatch.setenv(variables[kind], "other")
+    server.requests.clear()
+    with opened(server, tmp_path) as ds:
+        bytes(ds[0])
+    assert roles.count == 2 and set(keys_of(server)) == {"ROLE2"}
 
 
 def test_explicit_keys_and_anonymous_access_ask_no_service(server, roles, kind, tmp_path):
@@ -270,14 +295,17 @@ def test_the_token_of_a_container_is_not_sent_elsewhere(server, monkeypatch, tmp
 
 
 def test_threads_wait_for_the_first_credentials(server, roles, kind, tmp_path):
-    with opened(server, tmp_path) as ds:
-        before = roles.count
-        results = []
-        threads = [
-            threading.Thread(target=lambda i=i: results.append(bytes(ds[i]))) for i in range(8)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert len(results) == 8 and roles.count == before + 1
+    """Those of several data sets, too."""
+    index = opened(server, tmp_path, key="mine", secret="s").index_path
+    options = {"endpoint": server.url, "timeout": 20}
+    sets = [recmap.open(index, allow_urls=True, storage_options=options) for _ in range(3)]
+    assert roles.count == 0
+    results = []
+    threads = [
+        threading.Thread(target=lambda i=i: results.append(bytes(sets[i % 3][i]))) for i in range(9)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 9 and roles.count == 1

@@ -28,15 +28,15 @@ static struct {
 
 static _Thread_local bool has_asked;
 
-static bool is_used(const recmap_storage *storage) {
-    (void)storage;
+static bool is_used(const void *context) {
+    (void)context;
     if (!has_asked) atomic_fetch_add(&service.caller_count, 1);
     has_asked = true;
     return true;
 }
 
-static recmap_status fetch(int64_t *expires_s, recmap_storage *storage, recmap_error *error) {
-    (void)storage;
+static recmap_status fetch(int64_t *expires_s, void *context, recmap_error *error) {
+    (void)context;
     unsigned count = atomic_fetch_add(&service.fetch_count, 1) + 1;
     while (atomic_load(&service.caller_count) < service.awaited_count) usleep(1000);
     *expires_s = service.expires_s;
@@ -46,8 +46,8 @@ static recmap_status fetch(int64_t *expires_s, recmap_storage *storage, recmap_e
     return service.status;
 }
 
-static void clear(recmap_storage *storage) {
-    (void)storage;
+static void clear(void *context) {
+    (void)context;
     atomic_fetch_add(&service.clear_count, 1);
 }
 

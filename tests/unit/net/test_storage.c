@@ -230,26 +230,6 @@ static void test_authorization(void **state) {
     assert_string_equal(found.lines[0], "Authorization: Bearer t");
 }
 
-/* The keys of a role that arrive after the caller has set others are dropped. */
-static void test_renewal_while_a_role_is_fetched(void **state) {
-    (void)state;
-    recmap_storage *storage;
-    bool is_set = false;
-    const struct role_credentials role = {.key = "ROLE", .secret = "of-role", .token = "token"};
-    const recmap_credentials given = {.key = "GIVEN", .secret = "of-caller"};
-    assert_int_equal(recmap_storage_create(&storage, NULL), RECMAP_OK);
-    assert_int_equal(storage_set_role(&is_set, storage, &role, 0, NULL), RECMAP_OK);
-    assert_true(is_set);
-    uint64_t version = storage_key_version(storage);
-    assert_int_equal(recmap_storage_renew(storage, &given, NULL), RECMAP_OK);
-    assert_int_equal(storage_set_role(&is_set, storage, &role, version, NULL), RECMAP_OK);
-    assert_false(is_set);
-    assert_string_equal(storage_options_get(&storage->options, OPTION_KEY), "GIVEN");
-    assert_string_equal(storage_options_get(&storage->options, OPTION_SECRET), "of-caller");
-    assert_string_equal(storage_options_get(&storage->options, OPTION_TOKEN), "");
-    recmap_storage_release(storage);
-}
-
 static void test_delays(void **state) {
     (void)state;
     assert_int_equal(retry_delay_ms(1, 0, 0), 0);
@@ -284,7 +264,6 @@ int main(void) {
         cmocka_unit_test(test_files_of_hdfs),
         cmocka_unit_test(test_listing),
         cmocka_unit_test(test_authorization),
-        cmocka_unit_test(test_renewal_while_a_role_is_fetched),
         cmocka_unit_test(test_delays),
         cmocka_unit_test(test_window),
     };
