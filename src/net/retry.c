@@ -13,17 +13,19 @@ uint64_t retry_delay_ms(unsigned attempt, uint64_t random, uint64_t retry_after_
 }
 
 void window_init(struct request_window *window, unsigned first, unsigned limit) {
-    *window = (struct request_window){first < limit ? first : limit, limit};
+    *window = (struct request_window){.size = first < limit ? first : limit, .limit = limit};
 }
 
-/* One more request in flight for each full window of good replies. */
+/* One more request in flight for each good reply, or, once the limit of the server is known, for
+ * each full window of them. */
 void window_grow(struct request_window *window) {
     assert(window->size >= 1 && window->size <= window->limit);
-    window->size += 1 / window->size;
+    window->size += window->was_overloaded ? 1 / window->size : 1;
     if (window->size > window->limit) window->size = window->limit;
 }
 
 void window_shrink(struct request_window *window) {
+    window->was_overloaded = true;
     window->size /= 2;
     if (window->size < 1) window->size = 1;
 }

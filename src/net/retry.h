@@ -2,6 +2,7 @@
 #ifndef RECMAP_NET_RETRY_H
 #define RECMAP_NET_RETRY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { RETRY_FIRST_MS = 100, RETRY_MAX_MS = 15000, RETRY_AFTER_MAX_S = 60 };
@@ -12,10 +13,13 @@ enum { RETRY_FIRST_MS = 100, RETRY_MAX_MS = 15000, RETRY_AFTER_MAX_S = 60 };
  * `random` has 64 random bits. */
 uint64_t retry_delay_ms(unsigned attempt, uint64_t random, uint64_t retry_after_s);
 
-/* How many requests may be in flight at once: additive increase, multiplicative decrease. */
+/* How many requests may be in flight at once: additive increase, multiplicative decrease. Until a
+ * server is overloaded for the first time, the number doubles with each full window of good
+ * replies, so that a distant server is used fully after a few round trips. */
 struct request_window {
     double size;
     double limit;
+    bool was_overloaded;
 };
 
 void window_init(struct request_window *window, unsigned first, unsigned limit);

@@ -254,6 +254,21 @@ static void test_window(void **state) {
     assert_int_equal(window_size(&window), 8);
 }
 
+/* It doubles with each window of replies until a server is overloaded, and never again after. */
+static void test_window_doubles_at_first(void **state) {
+    (void)state;
+    struct request_window window;
+    window_init(&window, 4, 128);
+    for (int i = 0; i < 4 + 8 + 16; i++) window_grow(&window);
+    assert_int_equal(window_size(&window), 32);
+    window_shrink(&window);
+    for (int i = 0; i < 17; i++) window_grow(&window);
+    assert_int_equal(window_size(&window), 17);
+    window_init(&window, 4, 128);
+    for (int i = 0; i < 1000; i++) window_grow(&window);
+    assert_int_equal(window_size(&window), 128);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
@@ -266,6 +281,7 @@ int main(void) {
         cmocka_unit_test(test_authorization),
         cmocka_unit_test(test_delays),
         cmocka_unit_test(test_window),
+        cmocka_unit_test(test_window_doubles_at_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
