@@ -44,7 +44,7 @@ static recmap_status find_row(uint64_t *number, struct index_candidates *candida
     uint64_t other;
     bool is_found;
     *number = ROW_ABSENT;
-    RETURN_IF_FAILED(index_candidates_move(candidates, hash, error));
+    RETURN_IF_FAILED(index_candidates_move(candidates, hash, 0, error));
     RETURN_IF_FAILED(index_candidates_next(candidates, number, &is_found, error));
     if (!is_found) return RECMAP_OK;
     RETURN_IF_FAILED(index_candidates_next(candidates, &other, &is_found, error));

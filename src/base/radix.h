@@ -1,4 +1,4 @@
-/* A radix sort of items by integer keys. */
+/* Radix sorts by integer keys. */
 #ifndef RECMAP_BASE_RADIX_H
 #define RECMAP_BASE_RADIX_H
 
@@ -15,5 +15,9 @@ struct radix_item {
  * that has the result. Cost: one pass of two loops over the items for each 11 bits. */
 struct radix_item *radix_sort(struct radix_item *items, struct radix_item *scratch, size_t count,
                               unsigned first_bit, unsigned end_bit);
+
+/* The same for integers, which are sorted by some of their own bits. */
+uint64_t *radix_sort_words(uint64_t *words, uint64_t *scratch, size_t count, unsigned first_bit,
+                           unsigned end_bit);
 
 #endif

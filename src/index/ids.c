@@ -97,25 +97,36 @@ static size_t halve(const struct ids_chunk *chunk, size_t low, size_t high, uint
     return low + search_first(is_below, &search, high - low);
 }
 
-/* Steps of doubling length from `guess`, away from pairs on the wrong side of the answer. */
-static size_t search_around(const struct ids_chunk *chunk, size_t guess, uint64_t hash) {
-    size_t count = chunk->pair_count, step = 1;
-    if (guess < count && hash_at(chunk, guess) < hash) {
-        size_t low = guess + 1;
-        for (; step <= count - low && hash_at(chunk, low + step - 1) < hash; step *= 2) low += step;
-        return halve(chunk, low, step <= count - low ? low + step - 1 : count, hash);
-    }
-    size_t high = guess;
+/* Steps of doubling length from `start` on, which is not above the answer. */
+static size_t search_after(const struct ids_chunk *chunk, size_t start, uint64_t hash) {
+    size_t count = chunk->pair_count, low = start, step = 1;
+    for (; step <= count - low && hash_at(chunk, low + step - 1) < hash; step *= 2) low += step;
+    return halve(chunk, low, step <= count - low ? low + step - 1 : count, hash);
+}
+
+/* The same backwards from `end`, which is not below the answer. */
+static size_t search_before(const struct ids_chunk *chunk, size_t end, uint64_t hash) {
+    size_t high = end, step = 1;
     for (; step <= high && hash_at(chunk, high - step) >= hash; step *= 2) high -= step;
     return halve(chunk, step <= high ? high - step + 1 : 0, high, hash);
 }
 
-/* The distance to the answer follows from the average density of the pairs after `start`. Its error
- * is about the square root of the distance, so that the search stays in one or two cache lines. */
-size_t ids_lower_bound_from(const struct ids_chunk *chunk, size_t start, uint64_t hash) {
-    if (start >= chunk->pair_count) return search_around(chunk, chunk->pair_count, hash);
-    size_t last = chunk->pair_count - 1;
-    size_t distance =
-        interpolate(hash, hash_at(chunk, start), hash_at(chunk, last), last - start + 1);
-    return search_around(chunk, start + distance, hash);
+/* A few single steps reach most answers, and cost less than the branches of a search. */
+size_t ids_lower_bound_near(const struct ids_chunk *chunk, size_t guess, uint64_t hash) {
+    enum { STEPS_MAX = 12 };
+    size_t count = chunk->pair_count, i = guess;
+    if (i < count && hash_at(chunk, i) < hash) {
+        size_t end = count - i > STEPS_MAX ? i + STEPS_MAX : count;
+        while (i < end && hash_at(chunk, i) < hash) i++;
+        return i < end || i == count ? i : search_after(chunk, i, hash);
+    }
+    size_t begin = i > STEPS_MAX ? i - STEPS_MAX : 0;
+    while (i > begin && hash_at(chunk, i - 1) >= hash) i--;
+    return i > begin || !i ? i : search_before(chunk, i, hash);
+}
+
+double ids_density(const struct ids_chunk *chunk) {
+    if (chunk->pair_count < 2) return 0;
+    uint64_t first = hash_at(chunk, 0), last = hash_at(chunk, chunk->pair_count - 1);
+    return last > first ? (double)(chunk->pair_count - 1) / (double)(last - first) : 0;
 }

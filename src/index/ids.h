@@ -64,8 +64,10 @@ static inline struct id_pair ids_at(const struct ids_chunk *chunk, size_t i) {
  * outside. */
 size_t ids_lower_bound(const struct ids_chunk *chunk, uint64_t hash);
 
-/* The same, and faster if the result is not far after `start`, which is at most pair_count. Use it
- * to search for ascending hashes, each from the result for the previous one. */
-size_t ids_lower_bound_from(const struct ids_chunk *chunk, size_t start, uint64_t hash);
+/* The same, and faster if the result is close to `guess`, which is at most pair_count. */
+size_t ids_lower_bound_near(const struct ids_chunk *chunk, size_t guess, uint64_t hash);
+
+/* The average number of pairs for each hash between the first and the last one of a chunk. */
+double ids_density(const struct ids_chunk *chunk);
 
 #endif

@@ -225,9 +225,14 @@ static recmap_status first_chunk(size_t *chunk, struct index_file *index, uint64
 /* Moves to the first pair of a chunk. The chunk is kept, so that its hash is looked at once. */
 static recmap_status enter_chunk(struct index_candidates *candidates, size_t chunk,
                                  recmap_error *error) {
+    struct ids_chunk *pairs = &candidates->pairs;
     candidates->chunk = chunk;
     candidates->next = 0;
-    return index_id_chunk(&candidates->pairs, candidates->index, chunk, error);
+    RETURN_IF_FAILED(index_id_chunk(pairs, candidates->index, chunk, error));
+    candidates->first_hash = ids_at(pairs, 0).hash;
+    candidates->last_hash = ids_at(pairs, pairs->pair_count - 1).hash;
+    candidates->density = ids_density(pairs);
+    return RECMAP_OK;
 }
 
 recmap_status index_candidates_init(struct index_candidates *candidates, struct index_file *index,
@@ -241,24 +246,38 @@ recmap_status index_candidates_init(struct index_candidates *candidates, struct 
     return RECMAP_OK;
 }
 
+/* Where the pair is to be expected whose hash is `hash`: the pairs after the current one have the
+ * average density. The error is about the square root of the distance. Does not read the pairs, so
+ * that the searches for consecutive hashes need not wait for one another. */
+static size_t guess_next(const struct index_candidates *candidates, uint64_t hash) {
+    size_t left = candidates->pairs.pair_count - candidates->next;
+    if (hash <= candidates->hash) return candidates->next;
+    double distance = (double)(int64_t)(hash - candidates->hash) * candidates->density;
+    return candidates->next + (distance < (double)left ? (size_t)distance : left);
+}
+
 /* Whether the first pair with the hash, or what follows where it would be, is in the chunk. A chunk
  * that begins with the hash is not the one: the chunk before it may end with that hash. */
-static bool is_in_chunk(const struct ids_chunk *chunk, uint64_t hash) {
-    return chunk->pair_count && ids_at(chunk, 0).hash < hash &&
-           hash <= ids_at(chunk, chunk->pair_count - 1).hash;
+static bool is_in_chunk(const struct index_candidates *candidates, uint64_t hash) {
+    return candidates->pairs.pair_count && candidates->first_hash < hash &&
+           hash <= candidates->last_hash;
 }
 
 recmap_status index_candidates_move(struct index_candidates *candidates, uint64_t hash,
-                                    recmap_error *error) {
-    if (!is_in_chunk(&candidates->pairs, hash))
-        return index_candidates_init(candidates, candidates->index, hash, error);
-    candidates->next = ids_lower_bound_from(&candidates->pairs, candidates->next, hash);
-    candidates->hash = hash;
+                                    uint64_t range, recmap_error *error) {
+    if (is_in_chunk(candidates, hash)) {
+        candidates->next =
+            ids_lower_bound_near(&candidates->pairs, guess_next(candidates, hash), hash);
+        candidates->hash = hash;
+    } else {
+        RETURN_IF_FAILED(index_candidates_init(candidates, candidates->index, hash, error));
+    }
+    candidates->range = range;
     return RECMAP_OK;
 }
 
-/* Pairs with the hash may continue in the next chunk. Numbers are unverified until they are checked
- * here. */
+/* Pairs with the hashes may continue in the next chunk. Numbers are unverified until they are
+ * checked here. */
 recmap_status index_candidates_next(struct index_candidates *candidates, uint64_t *number,
                                     bool *is_found, recmap_error *error) {
     struct index_file *index = candidates->index;
@@ -269,7 +288,7 @@ recmap_status index_candidates_next(struct index_candidates *candidates, uint64_
     }
     struct id_pair pair = ids_at(&candidates->pairs, candidates->next);
     if (!store_intact(index->store)) return store_fail_cut(index->store, error);
-    if (pair.hash != candidates->hash) return RECMAP_OK;
+    if (pair.hash - candidates->hash > candidates->range) return RECMAP_OK;
     if (pair.number >= index->manifest.record_count)
         return index_fail(index, error, "an id names a record that is not there");
     candidates->next++;

@@ -71,18 +71,22 @@ void index_prefetch_bits(const struct index_file *index, uint64_t number);
 struct index_candidates {
     struct index_file *index;
     uint64_t hash;
+    uint64_t range; /* hashes from `hash` to `hash + range` are searched for */
     size_t chunk;
-    struct ids_chunk pairs; /* of the chunk; empty if the index has no chunks */
-    size_t next;            /* the index of a pair */
+    struct ids_chunk pairs;         /* of the chunk; empty if the index has no chunks */
+    uint64_t first_hash, last_hash; /* of the chunk */
+    double density;                 /* pairs for each hash in the chunk */
+    size_t next;                    /* the index of a pair */
 };
 
 /* Errors: CORRUPT naming the index. */
 recmap_status index_candidates_init(struct index_candidates *candidates, struct index_file *index,
                                     uint64_t hash, recmap_error *error);
 
-/* Starts again with another hash. It costs a few nanoseconds if hashes ascend in small steps. */
+/* Starts again with other hashes, from `hash` to `hash + range`; records of the same hash follow
+ * one another. It costs a few nanoseconds if hashes ascend in small steps. */
 recmap_status index_candidates_move(struct index_candidates *candidates, uint64_t hash,
-                                    recmap_error *error);
+                                    uint64_t range, recmap_error *error);
 
 /* The next record whose id has the hash. After the last one `is_found` is false. */
 recmap_status index_candidates_next(struct index_candidates *candidates, uint64_t *number,

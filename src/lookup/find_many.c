@@ -35,13 +35,14 @@ recmap_status recmap_dataset_find_many(int64_t *positions, recmap_dataset *datas
                                        recmap_position_fn position, void *context,
                                        recmap_error *error) {
     struct id_lookup lookup = {.position = position, .position_context = context};
+    size_t group = id_lookup_limit(dataset);
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; status == RECMAP_OK && i < count; i++)
         if (!i || ids[i].type != ids[i - 1].type)
             status = dataset_check_can_find_many(dataset, &ids[i], error);
-    for (size_t i = 0; status == RECMAP_OK && i < count; i += GROUP_IDS)
-        status = id_lookup_find(positions + i, &lookup, dataset, ids + i,
-                                min_u64(count - i, GROUP_IDS), error);
+    for (size_t i = 0; status == RECMAP_OK && i < count; i += group)
+        status = id_lookup_find(positions + i, &lookup, dataset, ids + i, min_u64(count - i, group),
+                                error);
     id_lookup_deinit(&lookup);
     return status;
 }

@@ -4,10 +4,6 @@
 
 #include "lookup/id_lookup.h"
 
-/* Ids that are looked up together. More would need more memory, about 75 bytes each, and hardly
- * save time: the table of ids and the shards are read once for each group. */
-enum { GROUP_IDS = 1 << 20 };
-
 /* INVALID unless the data set, or each part of a concatenation, can find an id of this type. */
 recmap_status dataset_check_can_find_many(const recmap_dataset *dataset, const recmap_value *id,
                                           recmap_error *error);

@@ -37,18 +37,27 @@ static inline const uint8_t *id_key_data(const struct id_key *key) {
     return (const uint8_t *)(uintptr_t)key->first;
 }
 
-/* The key of an id of type INT64 or BYTES. It borrows the bytes of a long id. */
+/* The `size` bytes, 0 to 8, of a number whose other bytes are 0. All loads lie within the bytes:
+ * loads of 4 or 2 bytes may overlap. */
+static inline uint64_t id_key_load(const uint8_t *bytes, size_t size) {
+    if (size == 8) return load64(bytes);
+    if (size >= 4) return load32(bytes) | (uint64_t)load32(bytes + size - 4) << (8 * (size - 4));
+    if (size >= 2) return load16(bytes) | (uint64_t)bytes[size - 1] << (8 * (size - 1));
+    return size ? bytes[0] : 0;
+}
+
+/* The key of an id of type INT64 or BYTES. It borrows the bytes of a long id. Copying the bytes to
+ * a buffer first would be slower: a load of bytes that were just stored one by one waits. */
 static inline struct id_key id_key_of(const recmap_value *id) {
-    uint8_t bytes[ID_KEY_BYTES_MAX + 1] = {0};
     if (id->type == RECMAP_TYPE_INT64)
         return (struct id_key){(uint64_t)id->as.int64, (uint64_t)ID_KEY_INT64 << ID_KEY_KIND_SHIFT};
-    size_t size = id->as.bytes.size;
+    const uint8_t *data = id->as.bytes.data;
+    uint64_t size = id->as.bytes.size, kind = size << ID_KEY_KIND_SHIFT;
     if (size > ID_KEY_BYTES_MAX)
-        return (struct id_key){(uintptr_t)id->as.bytes.data,
-                               (uint64_t)ID_KEY_LONG << ID_KEY_KIND_SHIFT | size};
-    if (size) memcpy(bytes, id->as.bytes.data, size);
-    bytes[ID_KEY_BYTES_MAX] = (uint8_t)size;
-    return (struct id_key){load64(bytes), load64(bytes + 8)};
+        return (struct id_key){(uintptr_t)data, (uint64_t)ID_KEY_LONG << ID_KEY_KIND_SHIFT | size};
+    if (size <= 8) return (struct id_key){id_key_load(data, size), kind};
+    /* The last 8 bytes, without those that are in the first 8. */
+    return (struct id_key){load64(data), load64(data + size - 8) >> (8 * (16 - size)) | kind};
 }
 
 /* Whether the bytes of two keys of kind LONG and of the same size are equal. */

@@ -3,7 +3,6 @@
 #ifndef RECMAP_LOOKUP_ID_LOOKUP_H
 #define RECMAP_LOOKUP_ID_LOOKUP_H
 
-#include "base/radix.h"
 #include "lookup/find.h"
 #include "lookup/id_key.h"
 
@@ -18,9 +17,12 @@ struct id_lookup {
     int64_t *positions;
     size_t count;
 
-    struct radix_item *items; /* first (hash, index of the id), then (record number, the same) */
-    struct radix_item *scratch;
-    struct id_key *keys; /* of each id that is looked up */
+    /* A word of each id that is looked up. The lowest slot_bits are its slot, the index in `ids`.
+     * The others are first the highest bits of its hash, then the number of a record. */
+    uint64_t *items;
+    uint64_t *scratch;
+    unsigned slot_bits;
+    struct id_key *keys; /* of each slot */
     size_t capacity;     /* of the arrays, which are kept from one run to the next */
     size_t item_count;
     size_t *part_counts; /* items that each part wrote */
@@ -28,6 +30,10 @@ struct id_lookup {
     unsigned thread_count;
     bool is_mapped;
 };
+
+/* How many ids can be looked up together at most. More would need more memory and hardly save time:
+ * the table of ids and the shards are read once for each run. */
+size_t id_lookup_limit(const recmap_dataset *dataset);
 
 /* Sets positions[i] to the lowest position of a record whose id is ids[i], if there is one and it
  * is lower than the position found before. Errors: those of recmap_dataset_find, except NOT_FOUND;

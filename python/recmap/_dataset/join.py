@@ -160,7 +160,7 @@ def _check_arguments(datasets: Mapping[str, Dataset], on: str, missing: str) -> 
             raise TypeError(f"{name!r} is not a data set; see recmap.open")
         if dataset._id_name() is None:
             raise ValueError(_without_ids(name, dataset))
-        dataset.find_many([""])  # raises if a callback in C read the ids, which are unknown here
+        dataset._find_all("")  # raises if a callback in C read the ids, which are unknown here
     if on != "id":
         raise ValueError(f'on must be "id", not {on!r}')
     if missing not in ("drop", "null", "error"):

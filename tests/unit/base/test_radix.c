@@ -30,6 +30,33 @@ static void check_sort(size_t count, unsigned first_bit, unsigned end_bit, struc
     free(scratch);
 }
 
+/* Words that agree in the bits keep their order, which their other bits must not change. */
+static void check_words(size_t count, unsigned first_bit, unsigned end_bit, struct rng *random) {
+    size_t size = (count + 1) * sizeof(uint64_t);
+    uint64_t *words = must_realloc(NULL, size), *scratch = must_realloc(NULL, size);
+    struct radix_item *items = must_realloc(NULL, 2 * size), *more = must_realloc(NULL, 2 * size);
+    for (size_t i = 0; i < count; i++) words[i] = rng_skewed(random, 64);
+    for (size_t i = 0; i < count; i++) items[i] = (struct radix_item){words[i], i};
+    const uint64_t *sorted = radix_sort_words(words, scratch, count, first_bit, end_bit);
+    const struct radix_item *due = radix_sort(items, more, count, first_bit, end_bit);
+    assert_true(sorted == words || sorted == scratch);
+    for (size_t i = 0; i < count; i++) assert_int_equal(sorted[i], due[i].key);
+    free(words);
+    free(scratch);
+    free(items);
+    free(more);
+}
+
+static void test_words(void **state) {
+    (void)state;
+    struct rng random = {2};
+    for (size_t count = 0; count < 300; count += 37)
+        for (unsigned first_bit = 0; first_bit < 64; first_bit += 13)
+            for (unsigned end_bit = first_bit; end_bit <= 64; end_bit++)
+                check_words(count, first_bit, end_bit, &random);
+    check_words(70000, 20, 64, &random);
+}
+
 static void test_sorts(void **state) {
     (void)state;
     struct rng random = {1};
@@ -41,6 +68,6 @@ static void test_sorts(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sorts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sorts), cmocka_unit_test(test_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,8 +48,8 @@ static void check_search(const struct ids_chunk *chunk, const struct id_pair *pa
     while (due < chunk->pair_count && pairs[due].hash < hash) due++;
     assert_int_equal(ids_lower_bound(chunk, hash), due);
     for (size_t start = 0; start <= chunk->pair_count; start += 1 + chunk->pair_count / 7)
-        assert_int_equal(ids_lower_bound_from(chunk, start, hash), due);
-    assert_int_equal(ids_lower_bound_from(chunk, chunk->pair_count, hash), due);
+        assert_int_equal(ids_lower_bound_near(chunk, start, hash), due);
+    assert_int_equal(ids_lower_bound_near(chunk, chunk->pair_count, hash), due);
 }
 
 /* Packs random pairs, whose hashes are distributed as `kind` says, reads them all back, and
@@ -103,7 +103,7 @@ static void test_search_without_order(void **state) {
         for (int i = 0; i < 20; i++) {
             uint64_t hash = draw_hash(i % 7, &random);
             assert_true(ids_lower_bound(&chunk, hash) <= count);
-            assert_true(ids_lower_bound_from(&chunk, rng_below(&random, count + 1), hash) <= count);
+            assert_true(ids_lower_bound_near(&chunk, rng_below(&random, count + 1), hash) <= count);
         }
         free((void *)chunk.pairs);
         free(pairs);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "index/ids.h"
 #include "support/build.h"
 #include "support/features.h"
 #include "support/folder.h"
@@ -160,16 +161,14 @@ static void test_concatenation(void **state) {
 }
 
 /* The match of each record is that of its id; a record without id has none. */
-static void check_match(recmap_dataset *dataset, recmap_dataset *source,
-                        recmap_position_fn position) {
+static void check_matches(recmap_dataset *dataset, recmap_dataset *source, const uint64_t *numbers,
+                          size_t count, recmap_position_fn position) {
     recmap_error error = RECMAP_ERROR_INIT;
-    uint64_t numbers[2 * RECORDS], count = recmap_dataset_count(source);
     int64_t found[2 * RECORDS];
-    for (uint64_t i = 0; i < count; i++) numbers[i] = count - 1 - i;
-    ASSERT_OK(recmap_dataset_match(found, dataset, source, numbers, (size_t)count, position,
-                                   dataset, &error),
-              &error);
-    for (uint64_t i = 0; i < count; i++) {
+    ASSERT_OK(
+        recmap_dataset_match(found, dataset, source, numbers, count, position, dataset, &error),
+        &error);
+    for (size_t i = 0; i < count; i++) {
         recmap_record record;
         recmap_value id = {.type = RECMAP_TYPE_NONE};
         ASSERT_OK(recmap_dataset_get(&record, source, numbers[i], &error), &error);
@@ -178,6 +177,21 @@ static void check_match(recmap_dataset *dataset, recmap_dataset *source,
         assert_int_equal(found[i], due);
         recmap_record_release(&record);
     }
+}
+
+/* In any order: backwards, drawn with repetition, of neighbouring records, and ascending. */
+static void check_match(recmap_dataset *dataset, recmap_dataset *source,
+                        recmap_position_fn position) {
+    struct rng random = {6};
+    uint64_t numbers[2 * RECORDS], count = recmap_dataset_count(source);
+    for (uint64_t i = 0; i < count; i++) numbers[i] = count - 1 - i;
+    check_matches(dataset, source, numbers, (size_t)count, position);
+    for (uint64_t i = 0; i < count; i++) numbers[i] = rng_below(&random, count);
+    check_matches(dataset, source, numbers, (size_t)count, position);
+    for (uint64_t i = 0; i < 100; i++) numbers[i] = count - 1 - rng_below(&random, 9);
+    check_matches(dataset, source, numbers, 100, position);
+    for (uint64_t i = 0; i < 100; i++) numbers[i] = 3 * i;
+    check_matches(dataset, source, numbers, 100, position);
 }
 
 static void test_match(void **state) {
@@ -213,6 +227,57 @@ static void test_ids_with_the_same_hash(void **state) {
     assert_memory_equal(found, odd, sizeof found);
     recmap_dataset_close(dataset);
     buffer_deinit(&shard);
+}
+
+/* The hashes of each two ids differ only in their lowest 4 bits, except the last two, whose hashes
+ * are equal. */
+static void test_ids_with_similar_hashes(void **state) {
+    (void)state;
+    static const char *const ids[] = {
+        "id-11309971", "id-10528834", "id-15562116", "id-19740086", "id-21650874",
+        "id-11506305", "id-5079205",  "id-16088432", "id-12537252", "id-17223289",
+    };
+    enum { COUNT = sizeof ids / sizeof *ids };
+    struct wanted *wanted = must_realloc(NULL, sizeof *wanted);
+    for (int i = 0; i < COUNT; i++) wanted->ids[i] = text_value(ids[i]);
+    assert_int_equal(id_hash(&wanted->ids[0]) >> 4, id_hash(&wanted->ids[1]) >> 4);
+    assert_int_not_equal(id_hash(&wanted->ids[0]), id_hash(&wanted->ids[1]));
+    assert_int_equal(id_hash(&wanted->ids[8]), id_hash(&wanted->ids[9]));
+    for (unsigned first = 0; first < 2; first++)
+        for (unsigned step = 1; step <= 3; step++) {
+            struct buffer shard = BUFFER_INIT;
+            for (int i = 0; i < 2 * COUNT; i += (int)step) {
+                const char *id = ids[(first ? i : 2 * COUNT - 1 - i) % COUNT];
+                oracle_add_record(&shard, id, strlen(id));
+            }
+            recmap_dataset *dataset = open_shard("set", &shard);
+            check_wanted(dataset, wanted, COUNT, NULL);
+            check_wanted(dataset, wanted, COUNT, odd_backwards);
+            recmap_dataset_close(dataset);
+            buffer_deinit(&shard);
+        }
+    free(wanted);
+}
+
+/* More ids than are looked up together. */
+static void test_groups(void **state) {
+    (void)state;
+    enum { MANY = (1 << 20) + 5 };
+    struct rng random = {7};
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = open_random("one", &random);
+    recmap_value *ids = must_realloc(NULL, MANY * sizeof *ids);
+    int64_t *found = must_realloc(NULL, MANY * sizeof *found), due[2 * IDS_MAX];
+    for (int i = 0; i < 2 * IDS_MAX; i++) {
+        recmap_value id = int64_value(i);
+        due[i] = find_alone(dataset, &id, NULL);
+    }
+    for (int i = 0; i < MANY; i++) ids[i] = int64_value(i % (2 * IDS_MAX));
+    ASSERT_OK(recmap_dataset_find_many(found, dataset, ids, MANY, NULL, NULL, &error), &error);
+    for (int i = 0; i < MANY; i++) assert_int_equal(found[i], due[i % (2 * IDS_MAX)]);
+    free(found);
+    free(ids);
+    recmap_dataset_close(dataset);
 }
 
 /* The error names the first record that cannot be read, also if several threads read. */
@@ -264,7 +329,7 @@ static void test_invalid_arguments(void **state) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_value ids[] = {int64_value(1), {.type = RECMAP_TYPE_FLOAT}};
     int64_t found[2];
-    uint64_t beyond = 1;
+    uint64_t beyond = 1, descending[] = {UINT64_MAX / 3, 0};
     oracle_add_record(&shard, "a", 1);
     index_bytes("plain.rmx", NULL, "plain", &shard);
     recmap_dataset *plain = dataset_open("plain.rmx", NULL), *dataset = open_shard("set", &shard);
@@ -276,6 +341,9 @@ static void test_invalid_arguments(void **state) {
     assert_non_null(strstr(error.message, "has no ids"));
     assert_int_equal(recmap_dataset_match(found, dataset, dataset, &beyond, 1, NULL, NULL, &error),
                      RECMAP_INVALID);
+    assert_int_equal(
+        recmap_dataset_match(found, dataset, dataset, descending, 2, NULL, NULL, &error),
+        RECMAP_INVALID);
     recmap_dataset_close(plain);
     recmap_dataset_close(dataset);
     buffer_deinit(&shard);
@@ -284,9 +352,15 @@ static void test_invalid_arguments(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(many_ids),          TEST(concatenation), TEST(match),
-        TEST(damaged_record),    TEST(interrupt),     TEST(ids_with_the_same_hash),
+        TEST(many_ids),
+        TEST(concatenation),
+        TEST(match),
+        TEST(damaged_record),
+        TEST(interrupt),
+        TEST(ids_with_the_same_hash),
         TEST(invalid_arguments),
+        TEST(ids_with_similar_hashes),
+        TEST(groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
