@@ -357,7 +357,7 @@ typedef int64_t (*recmap_position_fn)(void *context, uint64_t number);
  *
  * Errors: as recmap_dataset_find, except NOT_FOUND; `positions` is then undefined. Cost: several
  * times less than as many calls of recmap_dataset_find, because the ids are sorted and their
- * records read in file order, on all cores; 75 bytes of memory an id, for at most a million ids at
+ * records read in file order, on all cores; 32 bytes of memory an id, for at most a million ids at
  * a time. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_many(
     int64_t *positions, recmap_dataset *dataset, const recmap_value *ids, size_t count,
@@ -365,7 +365,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_many(
 
 /* As recmap_dataset_find_many, with the ids of the records `numbers` of `source`; -1 also for a
  * record without id. The records of `source` are read in file order, whatever the order of
- * `numbers`. Memory: unless `numbers` ascends, also 8 bytes for each of them. Errors: also as
+ * `numbers`. Memory: also 24 bytes and those of the id for each of a million records at a time,
+ * and, unless `numbers` ascends, 8 to 16 bytes for each of 67 million at a time. Errors: also as
  * recmap_dataset_gather for `source`, and INVALID if `source` has no ids. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_match(
     int64_t *positions, recmap_dataset *dataset, recmap_dataset *source, const uint64_t *numbers,
