@@ -244,6 +244,10 @@ def _code(code: str) -> str:
         return _feature_code(code)
     if code.startswith("recmap index ") and " -o " in code:
         return _rebuild_call(code)
+    if code.startswith("recmap index --lift ") and code.endswith(".rmx"):
+        return f"ds.lift([{_quoted(shlex.split(code)[3])}])"
+    if code == "recmap annotate":
+        return "ds.annotate"
     command, dashes, option = code.partition("--")
     if command not in ("", "recmap index", "recmap index "):
         return code  # a command to run in a shell

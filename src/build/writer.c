@@ -55,9 +55,16 @@ static recmap_status check_index_path(const recmap_writer *writer, const char *i
     return RECMAP_INVALID;
 }
 
-static bool ends_with(const char *path, const char *ending) {
+/* The end of the path, if it is the ending, in letters of either case; else NULL. */
+static const char *find_ending(const char *path, const char *ending) {
     size_t size = strlen(path), ending_size = strlen(ending);
-    return size >= ending_size && !strcmp(path + size - ending_size, ending);
+    if (size < ending_size) return NULL;
+    const char *end = path + size - ending_size;
+    for (size_t i = 0; i < ending_size; i++) {
+        char c = end[i] >= 'A' && end[i] <= 'Z' ? (char)(end[i] + ('a' - 'A')) : end[i];
+        if (c != ending[i]) return NULL;
+    }
+    return end;
 }
 
 /* Rejects a name that says that the file is compressed in another way, since other programs go by
@@ -94,10 +101,11 @@ static recmap_status choose_compression(enum compression *kind, const char *path
         return fail(error, RECMAP_INVALID, "invalid compression: %u", choice);
     *kind = kinds[choice];
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        if (!ends_with(path, endings[i].text)) continue;
+        const char *end = find_ending(path, endings[i].text);
+        if (!end) continue;
         if (choice == RECMAP_COMPRESSION_AUTO && endings[i].kind >= 0)
             *kind = (enum compression)endings[i].kind;
-        if ((int)*kind != endings[i].kind) return fail_name(path, endings[i].text, *kind, error);
+        if ((int)*kind != endings[i].kind) return fail_name(path, end, *kind, error);
     }
     return RECMAP_OK;
 }

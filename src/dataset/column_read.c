@@ -62,8 +62,7 @@ recmap_status recmap_dataset_find_lifted_column(size_t *column_index, const recm
     }
     fail(error, RECMAP_NOT_FOUND, "the index has no column \"%s\"", name);
     fail_file(error, dataset_path(dataset));
-    dataset_advise_rebuild(error, dataset, (struct rebuild_option){"--lift", name},
-                           "build it with ");
+    dataset_advise_lift(error, dataset, name, "");
     return RECMAP_NOT_FOUND;
 }
 

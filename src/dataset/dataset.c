@@ -316,10 +316,20 @@ bool dataset_guess_place(uint32_t *shard_index, uint64_t *offset, const recmap_d
 
 /* ---- Advice. */
 
+/* The index, if commands that name it find its shards; else NULL. */
+static const struct index_file *index_beside_shards(const recmap_dataset *dataset) {
+    bool is_moved = !dataset->part_count && shard_cache_folder(dataset->shards)->is_moved;
+    return is_moved ? NULL : dataset->index;
+}
+
 void dataset_advise_rebuild(recmap_error *error, const recmap_dataset *dataset,
                             struct rebuild_option option, const char *prefix) {
-    bool is_moved = !dataset->part_count && shard_cache_folder(dataset->shards)->is_moved;
-    index_advise_rebuild(error, is_moved ? NULL : dataset->index, option, prefix);
+    index_advise_rebuild(error, index_beside_shards(dataset), option, prefix);
+}
+
+void dataset_advise_lift(recmap_error *error, const recmap_dataset *dataset, const char *name,
+                         const char *prefix) {
+    index_advise_lift(error, index_beside_shards(dataset), name, prefix);
 }
 
 /* ---- Inflating. */

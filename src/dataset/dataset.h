@@ -52,6 +52,11 @@ void dataset_fail_at(recmap_error *error, const recmap_dataset *dataset, uint32_
 void dataset_advise_rebuild(recmap_error *error, const recmap_dataset *dataset,
                             struct rebuild_option option, const char *prefix);
 
+/* As index_advise_lift. Without the name of the index for a concatenation, and if the shards are
+ * elsewhere than the index says. */
+void dataset_advise_lift(recmap_error *error, const recmap_dataset *dataset, const char *name,
+                         const char *prefix);
+
 /* The place of record `number`, which is below record_count, with the number of its shard in this
  * data set. Errors: as index_locate. */
 recmap_status concat_locate(struct index_place *place, const recmap_dataset *dataset,

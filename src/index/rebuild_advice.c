@@ -138,3 +138,13 @@ void index_advise_rebuild(recmap_error *error, const struct index_file *index,
     }
     fail_advise(error, "%s`%s`", prefix, simple.is_cut ? "recmap index" : simple.text);
 }
+
+void index_advise_lift(recmap_error *error, const struct index_file *index, const char *name,
+                       const char *prefix) {
+    struct command command = {"recmap index", strlen("recmap index"), strchr(name, '=') != NULL};
+    add_option(&command, "--lift", name, "", NULL);
+    add_word(&command, index ? store_path(index_store(index)) : "NAME.rmx");
+    fail_advise(error,
+                "%sif the records have it, `%s` adds it; `recmap annotate` adds other values",
+                prefix, command.is_cut ? "recmap index --lift FEATURE NAME.rmx" : command.text);
+}

@@ -16,4 +16,9 @@ struct rebuild_option {
 void index_advise_rebuild(recmap_error *error, const struct index_file *index,
                           struct rebuild_option option, const char *prefix);
 
+/* Sets the advice "PREFIXif the records have it, `recmap index --lift NAME INDEX.rmx` adds it...".
+ * A name that cannot be written in a command is replaced. `index` may be NULL. */
+void index_advise_lift(recmap_error *error, const struct index_file *index, const char *name,
+                       const char *prefix);
+
 #endif

@@ -114,9 +114,12 @@ static void advise_columns(struct parser *parser, const char *name, size_t size)
         return;
     }
     if (size < sizeof wanted) snprintf(wanted, sizeof wanted, "%.*s", (int)size, name);
-    snprintf(prefix, sizeof prefix, "the columns are %s; if the records have it: ", list);
-    dataset_advise_rebuild(parser->error, dataset, (struct rebuild_option){"--lift", wanted},
-                           prefix);
+    if (name[0] == '@') {
+        fail_advise(parser->error, "the columns are %s", list);
+        return;
+    }
+    snprintf(prefix, sizeof prefix, "the columns are %s; ", list);
+    dataset_advise_lift(parser->error, dataset, wanted, prefix);
 }
 
 static recmap_status fail_column(struct parser *parser, size_t start, const char *name,

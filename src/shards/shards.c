@@ -153,6 +153,10 @@ static recmap_status list_files(struct path_list *list, const char *folder,
     return list_folder(expansion->left_out, folder, is_left_out, error);
 }
 
+/* What is not taken from a folder, in advice. */
+#define IGNORED_FILES                                                                              \
+    "hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and subfolders are ignored; "
+
 /* Names one of the files whose names keep them from being shards, apart from hidden ones. */
 static recmap_status fail_without_shards(const char *name, const struct path_list *left_out,
                                          size_t first_left_out, recmap_error *error) {
@@ -167,10 +171,7 @@ static recmap_status fail_without_shards(const char *name, const struct path_lis
     }
     if (!first) {
         fail_name(error, name, "the folder contains no shards", "");
-        fail_advise(error,
-                    "hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and subfolders "
-                    "are ignored; '%.200s/**' names the files of all subfolders",
-                    name);
+        fail_advise(error, IGNORED_FILES "'%.200s/**' names the files of all subfolders", name);
         return RECMAP_INVALID;
     }
     snprintf(what, sizeof what,
@@ -178,11 +179,10 @@ static recmap_status fail_without_shards(const char *name, const struct path_lis
              "those of shards",
              count, count == 1 ? "" : "s", first);
     fail_name(error, name, what, "");
-    fail_advise(
-        error,
-        "hidden files, _*, *.idx, *.json, *.crc and temporary files are ignored; '%.200s/*' "
-        "takes all files, and '%.200s/**' also those of subfolders",
-        name, name);
+    fail_advise(error,
+                IGNORED_FILES
+                "'%.200s/*' takes all files but indexes, and '%.200s/**' also those of subfolders",
+                name, name);
     return RECMAP_INVALID;
 }
 

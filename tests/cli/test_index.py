@@ -216,6 +216,17 @@ class Naming(CliTest):
             "  hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and "
             "subfolders are ignored; 'empty/**' names the files of all subfolders\n",
         )
+        self.write("empty/_SUCCESS", b"")
+        self.check(
+            "index",
+            "empty",
+            status=2,
+            err="recmap: empty: the folder contains no shards: the names of its 1 file, such as "
+            "_SUCCESS, are not those of shards\n"
+            "  hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and subfolders are "
+            "ignored; 'empty/*' takes all files but indexes, and 'empty/**' also those of "
+            "subfolders\n",
+        )
         self.assertEqual(self.files(), ["empty", "list"])
 
     def test_a_lifted_feature_that_is_not_there(self):
@@ -328,8 +339,8 @@ class BuildingAgain(CliTest):
             status=1,
             err=(
                 "recmap: a.rmx: character 1: the index has no column 'score'\n"
-                "  the columns are @length, n; if the records have it: "
-                "`recmap index --lift score --lift n -o a.rmx a`\n"
+                "  the columns are @length, n; if the records have it, "
+                "`recmap index --lift score a.rmx` adds it; `recmap annotate` adds other values\n"
             ),
         )
 

@@ -120,6 +120,20 @@ class Lifted(Nulls):
         self.check("index", *lifts, "a.rmx", err="recmap: a.rmx: columns: 2 added\n")
         self.assertEqual(self.read("a.rmx"), self.read("all.rmx"))
 
+    def test_missing_without_lifted_columns_is_refused(self):
+        self.index("-o", "a.rmx", "a-0.tfrecord")
+        before = self.read("a.rmx")
+        first = "--missing null needs --lift: it is about records without a lifted feature"
+        second = "--missing null needs lifted columns, and the index that is appended to has none"
+        for what, *arguments in (
+            (first, "-o", "a.rmx", "a-0.tfrecord"),
+            (first, "a.rmx"),
+            (second, "--append", "-o", "a.rmx", "a-1.tfrecord"),
+        ):
+            self.check_wrong("index", "--missing", "null", *arguments, what=what)
+        self.assertEqual(self.read("a.rmx"), before)
+        self.index("--missing", "error", "-o", "a.rmx", "a-0.tfrecord")
+
     def test_a_feature_of_no_record(self):
         result = self.run_recmap(
             "index", "--lift", "other", "--missing", "null", "-o", "a.rmx", "a-0.tfrecord"

@@ -288,7 +288,12 @@ class ShardSets(CliTest):
         self.digits()
         order = ["--shuffle", "--seed", "7"]
         due = self.run_recmap("cat", "d.rmx", *order).out
-        for name, module in ("a@4.gz", gzip), ("b@2.tfrecord.gz", gzip), ("c@3.zlib", zlib):
+        for name, module in (
+            ("a@4.gz", gzip),
+            ("b@2.tfrecord.gz", gzip),
+            ("c@3.zlib", zlib),
+            ("e@2.Gz", gzip),
+        ):
             self.assertEqual(self.run_recmap("cat", "d.rmx", *order, "-o", name).status, 0)
             stem, count, end = re.fullmatch(r"(.)@(.)(.*)", name).groups()
             shards = [self.read(shard) for shard in names_of(int(count), stem, end)]
@@ -299,10 +304,12 @@ class ShardSets(CliTest):
 
     def test_one_compressed_file(self):
         self.annotated()
-        message = "recmap: b.rmx: 2 records in 1 shard\n"
-        self.check("cat", "a.rmx", "--where", "rank > 7", "-o", "b.tfrecord.gz", err=message)
-        self.assertEqual(parse_tfrecord(gzip.decompress(self.read("b.tfrecord.gz"))), [b"a", b"b"])
-        self.check("cat", "b.rmx", "--where", "rank == 8", "--format", "raw", out=b"b")
+        for stem, end in ("b", ".tfrecord.gz"), ("c", ".TFRecord.GZ"):
+            message = f"recmap: {stem}.rmx: 2 records in 1 shard\n"
+            self.check("cat", "a.rmx", "--where", "rank > 7", "-o", stem + end, err=message)
+            packed = self.read(stem + end)
+            self.assertEqual(parse_tfrecord(gzip.decompress(packed)), [b"a", b"b"])
+            self.check("cat", f"{stem}.rmx", "--where", "rank == 8", "--format", "raw", out=b"b")
 
     def test_a_name_that_says_compressed(self):
         self.annotated()
@@ -310,7 +317,7 @@ class ShardSets(CliTest):
             "  `recmap cat` without --format writes compressed TFRecord files to NAME.tfrecord.gz "
             "or NAME@N.gz; otherwise pipe the output into a compressor\n"
         )
-        for name, form in ("x.gz", None), ("x.tfrecord.gz", "tfrecord"), ("x.zst", "json"):
+        for name, form in ("x.gz", None), ("x.tfrecord.gz", "tfrecord"), ("x.ZST", "json"):
             end = name[name.rindex(".") :]
             self.check(
                 "cat",

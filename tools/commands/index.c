@@ -121,6 +121,15 @@ static void set_nullable(struct index_job *job) {
     for (size_t i = 0; i < job->options.lift_count; i++) lifts[i].is_nullable = 1;
 }
 
+static int check_missing(const struct index_job *job) {
+    if (!job->missing_is_null || job->options.lift_count) return 0;
+    return args_usage_error(&job->args, job->appends
+                                            ? "--missing null needs lifted columns, and the index "
+                                              "that is appended to has none"
+                                            : "--missing null needs --lift: it is about records "
+                                              "without a lifted feature");
+}
+
 static int set_threads(struct index_job *job, const char *text) {
     uint64_t count;
     if (!args_number(&job->args, "--threads", text, THREADS_MAX, &count)) return 2;
@@ -364,13 +373,15 @@ static int run_job(struct index_job *job) {
         if (job->missing_is_null) set_nullable(job);
         return run_lift(job);
     }
-    int exit_status = check_operands(job);
+    int exit_status = job->appends ? 0 : check_missing(job);
+    if (!exit_status) exit_status = check_operands(job);
     if (!exit_status) exit_status = list_shards(job);
     if (!exit_status) exit_status = choose_path(job);
     if (!exit_status) exit_status = check_path(job);
     if (!exit_status && job->appends) exit_status = inherit_options(job);
     else if (!exit_status)
         exit_status = replaced_check(job->path, &job->options, &job->args.dataset_options);
+    if (!exit_status) exit_status = check_missing(job);
     if (!exit_status && job->missing_is_null) set_nullable(job);
     return exit_status ? exit_status : run_build(job);
 }

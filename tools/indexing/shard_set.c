@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,8 +35,8 @@ static bool parse_file(struct shard_set *set, const char *path) {
     size_t size = path ? strlen(path) : 0;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         size_t end_size = strlen(ends[i]);
-        if (size <= end_size || strcmp(path + size - end_size, ends[i]) != 0) continue;
-        *set = (struct shard_set){path, size - end_size, 0, ends[i]};
+        if (size <= end_size || strcasecmp(path + size - end_size, ends[i]) != 0) continue;
+        *set = (struct shard_set){path, size - end_size, 0, path + size - end_size};
         return set->path[set->stem_size - 1] != '/';
     }
     return false;

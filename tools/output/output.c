@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -124,13 +125,13 @@ static recmap_status check_name(const char *path, enum output_format format, rec
     size_t size = path ? strlen(path) : 0;
     for (size_t i = 0; i < sizeof endings / sizeof *endings && format != OUTPUT_RAW; i++) {
         size_t ending_size = strlen(endings[i]);
-        if (size < ending_size || strcmp(path + size - ending_size, endings[i]) != 0) continue;
+        if (size < ending_size || strcasecmp(path + size - ending_size, endings[i]) != 0) continue;
         return message_fail(error, RECMAP_INVALID, path,
                             "`recmap cat` without --format writes compressed TFRecord files to "
                             "NAME.tfrecord.gz or NAME@N.gz; otherwise pipe the output into a "
                             "compressor",
                             "the name ends in %s, but the file would not be compressed",
-                            endings[i]);
+                            path + size - ending_size);
     }
     return RECMAP_OK;
 }

@@ -40,7 +40,7 @@ class Writer(Closing):
     under their final names. An exception inside ``with``, or while the files are closed, removes
     all of them. If only the index fails, the files are complete and remain without it.
 
-    The files are compressed if their names end in .gz or .zlib, or with `compression`. The
+    The files are compressed if their names end in .gz or .zlib (or .GZ), or with `compression`. The
     compressed bytes do not depend on the number of threads.
 
     Safe to use from many threads, but the order of the records is then undefined. After a fork, the

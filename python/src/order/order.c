@@ -167,6 +167,11 @@ static PyObject *blend(const struct mixture_arguments *arguments, recmap_order *
 static PyObject *blend_checked(const struct mixture_arguments *arguments) {
     size_t count = (size_t)PyList_Size(arguments->sources),
            change_count = arguments->positions.count;
+    for (size_t i = 0; i < count; i++) {
+        PyObject *source = PyList_GetItem(arguments->sources, (Py_ssize_t)i);
+        if (!PyObject_TypeCheck(source, order_type))
+            return PyErr_Format(PyExc_TypeError, "source %zu of the mixture is not an order", i);
+    }
     if (arguments->weights.count != count * change_count)
         return PyErr_Format(PyExc_ValueError, "%zu weights for %zu orders and %zu changes",
                             arguments->weights.count, count, change_count);

@@ -113,8 +113,14 @@ def test_errors_name_the_character(labelled):
 
 
 def test_an_unknown_column(labelled):
-    with pytest.raises(KeyError, match="no column 'colour'"):
+    with pytest.raises(KeyError, match="no column 'colour'") as caught:
         labelled.where("colour == 'red'")
+    assert 'if the records have it, `ds.lift(["colour"])` adds it' in caught.value.advice
+    assert "`ds.annotate` adds other values" in caught.value.advice
+    assert "rebuild" not in caught.value.advice
+    with pytest.raises(KeyError, match="no column '@colour'") as caught:
+        labelled.where("columns['@colour'] == 'red'")
+    assert "lift" not in caught.value.advice
 
 
 def test_expressions_are_text(labelled):

@@ -275,7 +275,13 @@ def child_status(use, message):
 
 
 def test_a_name_that_says_otherwise_is_refused(tmp_path):
-    for name, compression in ("x.bz2", "auto"), ("x.gz", "none"), ("x.zlib", "gzip"):
+    for name, compression in (
+        ("x.bz2", "auto"),
+        ("x.gz", "none"),
+        ("x.zlib", "gzip"),
+        ("x.GZ", "none"),
+        ("x.Lz4", "gzip"),
+    ):
         with pytest.raises(recmap.InvalidError, match="but the compression is") as caught:
             recmap.Writer(tmp_path / f"{{shard}}-{name}", shards=2, compression=compression)
         assert ".gz for GZIP" in caught.value.advice
@@ -304,7 +310,7 @@ def write_documents(folder, name, **options):
     return [pathlib.Path(path) for path in writer.paths]
 
 
-@pytest.mark.parametrize("name, module", [("a@2.gz", gzip), ("a@2.zlib", zlib)])
+@pytest.mark.parametrize("name, module", [("a@2.gz", gzip), ("a@2.zlib", zlib), ("a@2.GZ", gzip)])
 def test_compressed_files_are_those_of_a_plain_writer(tmp_path, name, module):
     plain = write_documents(tmp_path / "plain", "a@2")
     packed = write_documents(tmp_path / "packed", name)

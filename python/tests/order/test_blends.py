@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import recmap
+from recmap import _recmap
 
 
 def sources(counts=(400, 300)):
@@ -29,6 +30,15 @@ def test_weights_change_at_positions_of_the_run():
     changes = json.loads(order.describe())["changes"]
     assert changes == [{"position": 100, "shares": [1, 4]}]
     assert recmap.Mixture(sources(), {0: [3, 1]}) == plain
+
+
+def test_only_orders_are_mixed():
+    positions, weights = np.zeros(1, "uint64"), np.ones(2)
+    for wrong in 1, None, recmap.Shuffled(3):
+        with pytest.raises(TypeError, match="source 1 of the mixture is not an order"):
+            _recmap.Order.mixture(
+                [_recmap.Order.sequential(3), wrong], positions, weights, False, 0
+            )
 
 
 def test_epochs_of_a_given_length():
