@@ -40,6 +40,7 @@ from ._example.features import (
 from ._loader.view_order import order_over
 from ._numbers import out_of_range
 from ._order.orders import Order, check_fits
+from ._order.row_orders import warn_without_rows
 
 __all__ = ["Batches", "DataSource", "JoinedSource", "Ordered", "Sampler"]
 
@@ -347,7 +348,8 @@ class Batches(grain.MapDataset):
     `drop_remainder`. `missing` is as in `recmap.Dataset.parse`, for the first batch read.
 
     With `recmap.Chunked`, `Packed` or `Windows`, a batch consists of rows, and has the additional
-    arrays "segment_ids", "positions" and "mask", or only "mask" for windows.
+    arrays "segment_ids", "positions" and "mask", or only "mask" for windows. "positions" are those
+    in pieces.
 
     >>> order = recmap.Shuffled(1797, seed=7)
     >>> batches = recmap.grain.Batches(digits(), order, 256, {"label": recmap.FixedLen()})
@@ -369,6 +371,7 @@ class Batches(grain.MapDataset):
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         self._order_over = order_over(dataset, order)
+        warn_without_rows(order)
         self._dataset, self._order, self._batch_size = dataset, order, batch_size
         self._features = None if features is None else dict(features)
         self._missing: Missing = missing

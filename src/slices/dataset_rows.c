@@ -85,7 +85,7 @@ recmap_status rows_check(const recmap_dataset *dataset, const recmap_order *orde
 }
 
 /* A record that was verified before is not checked again, so its bytes may be zeros by now: those
- * of pages past the end of a file that was cut. */
+ * of pages past the end of a file that was cut. Rows of zeros may be errors, and may not. */
 static recmap_status check_cut(const recmap_batch *batch, recmap_error *error) {
     for (size_t i = 0; i < batch->count; i++) {
         if (!batch->shards[i] || !open_shard_was_cut(batch->shards[i])) continue;
@@ -101,7 +101,10 @@ static recmap_status check_cut(const recmap_batch *batch, recmap_error *error) {
 static recmap_status cut_rows(recmap_batch *batch, recmap_dataset *dataset,
                               struct partial_rows *partial, recmap_error *error) {
     recmap_status status = rows_read(batch, partial, error);
-    if (status == RECMAP_OK) status = check_cut(batch, error);
+    if (status == RECMAP_OK || status == RECMAP_CORRUPT || status == RECMAP_FEATURE) {
+        recmap_status cut_status = check_cut(batch, error);
+        if (cut_status != RECMAP_OK) status = cut_status;
+    }
     if (status == RECMAP_CORRUPT || status == RECMAP_FEATURE || status == RECMAP_IO)
         dataset_place_error(dataset, error);
     return status;

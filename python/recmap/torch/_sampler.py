@@ -23,6 +23,14 @@ def mismatch(name: str, there: Any, here: Any) -> StateMismatchError:
     )
 
 
+def _check_records(order: Order) -> None:
+    if order.row_width:
+        raise ValueError(
+            "the order gives rows, not records: read them with recmap.torch.Loader or "
+            "IterableDataset"
+        )
+
+
 class Sampler(data.Sampler[Any]):
     """The record numbers of one rank in the order of an epoch, with a state, for any DataLoader.
 
@@ -42,7 +50,8 @@ class Sampler(data.Sampler[Any]):
     counts its epochs by loops makes as many with a resume as without.
 
     Args:
-        order: an order of as many records as the data set has.
+        order: an order of as many records as the data set has. Orders of rows, such as `Chunked`,
+            are for `Loader` and `IterableDataset`.
         batch_size: the number of record numbers in a list; None: single numbers, which the ranks
             take in turn. Orders that make their own batches need None and give lists.
         rank, world_size: ``**recmap.torch.ranks()``.
@@ -65,6 +74,7 @@ class Sampler(data.Sampler[Any]):
     ) -> None:
         if batch_size is not None and batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
+        _check_records(order)
         self.order = order
         self._given_size = batch_size
         self._is_batched = batch_size is not None or order.batch_count > 0
@@ -192,6 +202,7 @@ class Sampler(data.Sampler[Any]):
         if state["format_version"] != here["format_version"]:
             raise mismatch("format_version", state["format_version"], here["format_version"])
         chosen = self.order if order is None else order
+        _check_records(chosen)
         epoch, position = operator.index(state["epoch"]), operator.index(state["position"])
         if not (changed or (order is not None and _continues(order, state))):
             for name, value in ("order", chosen.describe()), ("position_count", len(chosen)):

@@ -134,17 +134,19 @@ def orders():
     }
 
 
+FEATURES = {
+    "tokens": recmap.Sliced((), "int64", pad=PAD),
+    "pairs": recmap.Sliced((2,), "float32", pad=PAD),
+    "raw": recmap.Sliced((), "uint16", raw=True),
+    "small": recmap.Sliced((), "int16", pad=PAD),
+    "frames": recmap.Sliced((), bytes),
+}
+
+
 @pytest.mark.parametrize("kind", orders())
 def test_rows_are_those_of_the_model(documents, kind):
     order = orders()[kind]
-    features = {
-        "tokens": recmap.Sliced((), "int64", pad=PAD),
-        "pairs": recmap.Sliced((2,), "float32", pad=PAD),
-        "raw": recmap.Sliced((), "uint16", raw=True),
-        "small": recmap.Sliced((), "int16", pad=PAD),
-        "frames": recmap.Sliced((), bytes),
-    }
-    loader = recmap.Loader(documents, 7, order=order, features=features, threads=3)
+    loader = recmap.Loader(documents, 7, order=order, features=FEATURES, threads=3)
     count = 0
     for batch in loader:
         positions = list(range(count, count + batch.row_count))
@@ -303,12 +305,67 @@ def test_counts_of_other_records(documents):
         load(documents, recmap.Chunked(LENGTHS[:-1], 10))
 
 
+@pytest.mark.parametrize("difference", [-1, 1])
+@pytest.mark.parametrize("name", FEATURES)
+def test_counts_that_are_off_by_one(documents, name, difference):
+    """Of lists of every kind, in a row that holds the record as a whole and in one with its end."""
+    wrong = LENGTHS.copy()
+    wrong[5] += difference
+    for size in (1000, 600):
+        with pytest.raises(
+            recmap.FeatureError, match=f"counts of the order say {wrong[5]}"
+        ) as error:
+            load(documents, recmap.Packed(wrong, size), {name: FEATURES[name]})
+        assert error.value.record == 5
+
+
+def test_counts_of_records_whose_end_is_not_read(documents):
+    """The end of a list of values of various sizes is unknown, and the rows are right without it.
+
+    A record that has fewer elements than a row needs is an error.
+    """
+    longer, shorter = 3, 9  # encoded as usual
+    assert LENGTHS[longer] >= 50 > LENGTHS[shorter] > 0
+    wrong = LENGTHS.copy()
+    wrong[longer] += 100
+    order = recmap.Packed(wrong, 50, long="truncate", seed=5)
+    (row,) = (i for i in range(len(order)) if order.pieces(0, i)[0, 0] == longer)
+    batches = load(documents, order, {name: FEATURES[name] for name in ("tokens", "frames")})
+    batch = batches[row // 8]
+    assert (batch["tokens"][row % 8] == tokens_of(longer)[:50]).all()
+    assert batch["frames"].to_numpy()[row % 8].tolist() == frames_of(longer)[:50]
+    for name in ("pairs", "raw"):
+        with pytest.raises(recmap.FeatureError, match=f"counts of the order say {wrong[longer]}"):
+            load(documents, order, {name: FEATURES[name]})
+    wrong[shorter] = 500
+    with pytest.raises(recmap.FeatureError, match="counts of the order say 500") as error:
+        load(documents, recmap.Packed(wrong, 50, long="truncate", seed=5))
+    assert error.value.record == shorter
+
+
 def test_absent_features(documents):
     order = recmap.Chunked(LENGTHS, 32)
     with pytest.raises(recmap.FeatureError, match="'other' is missing, but the counts"):
         load(documents, order, {"other": recmap.Sliced()})
     with pytest.raises(recmap.FeatureError, match="'name'"):
         load(documents, order, {"name": recmap.Sliced()})
+
+
+def test_a_feature_that_a_record_has_twice(tmp_path):
+    """The last one counts, even if it is unset."""
+
+    def record(*values):
+        entries = (field(1, field(1, b"tokens") + field(2, value)) for value in values)
+        return field(1, b"".join(entries))
+
+    first, last = packed_ints([1, 2]), packed_ints([3, 4, 5])
+    write(tmp_path, [record(first, last), record(last, b"")])
+    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+        (batch,) = load(ds, recmap.Packed([3, 0], 3))
+        assert batch["tokens"].tolist() == [[3, 4, 5]]
+        with pytest.raises(recmap.FeatureError, match="'tokens' is missing") as error:
+            load(ds, recmap.Packed([0, 3], 3))
+        assert error.value.record == 1
 
 
 def test_features_that_do_not_fit_the_order(documents):
@@ -324,6 +381,8 @@ def test_features_that_do_not_fit_the_order(documents):
         load(documents, recmap.Windows(LENGTHS, 4), {"name": recmap.FixedLen((), bytes)})
     with pytest.raises(ValueError, match="2\\^31 values"):
         load(documents, recmap.Chunked(LENGTHS, 2**31, last="pad"))
+    with pytest.raises(ValueError, match="2\\^31 values"):
+        load(documents, recmap.Chunked(LENGTHS, 2**30, last="pad"), {"pairs": FEATURES["pairs"]})
     adds = [recmap.Chunked(LENGTHS[:150], 8, add=n) for n in (0, 1)]
     with pytest.raises(ValueError, match="sources of the mixture add different numbers"):
         load(documents, recmap.Mixture(adds, [1, 1]))

@@ -128,6 +128,25 @@ def test_added_elements(open_long):
                     assert (found == ends[record][first : first + count]).all()
 
 
+def test_counts_that_do_not_fit_a_record_that_is_known(open_long):
+    """Only the last window shows that the record goes on. The loader keeps marks every 4,096
+    tokens, and finds that window by two of them, without a token to spare."""
+    mark = 20 * 4096
+    order = recmap.Windows([mark, 0, 0], 512, stride=512, seed=1)
+    last = order.position_of(0, len(order) - 1)
+    assert last > 10
+    loader = recmap.Loader(
+        open_long("examples"), 1, order=order, features={"tokens": FEATURES["tokens"]}, threads=1
+    )
+    batches = iter(loader)
+    for _ in range(last):
+        batch = next(batches)
+        ((_, first, _, _),) = batch.pieces[0]
+        assert (batch["tokens"][0] == TOKENS[first : first + 512]).all()
+    with pytest.raises(recmap.FeatureError, match=f"{COUNT} elements, .* say {mark}"):
+        next(batches)
+
+
 def test_batches_have_whole_records_or_none(open_long, request):
     """Of a record that was read in part, the memory of the other bytes was never written."""
     is_mapped = request.node.callspec.params["open_long"] == "map"
@@ -303,11 +322,44 @@ def test_values_that_no_longer_decode(read_once):
     assert raised.value.advice
 
 
+def test_a_value_that_does_not_fit(tmp_path):
+    """Only the whole record tells which value of a record that is read in part it is."""
+    tokens = np.arange(COUNT) % 1000
+    tokens[70_000] = 2**20
+    write(tmp_path, [record_of(tokens)])
+    ds = recmap.open(tmp_path / "made-0.tfrecord", access="read", progress=None)
+    order = recmap.Chunked(COUNTS[:1], WIDTH, seed=1)
+    assert order.position_of(0, 70_000 // WIDTH) > 1
+    features = {"tokens": recmap.Sliced((), "int16")}
+    with pytest.raises(recmap.FeatureError, match=f"value 70000 is {2**20}, which int16 cannot"):
+        list(recmap.Loader(ds, 1, order=order, features=features, threads=1))
+
+
 def test_a_shard_that_is_truncated(read_once):
     ds, path, order = read_once
     os.truncate(path, os.path.getsize(path) // 3)
     with pytest.raises(OSError, match="record 0"):
         load(ds, order)
+
+
+@pytest.mark.parametrize("name", ["raw", "pairs"])
+def test_a_mapped_shard_that_is_truncated(tmp_path, name):
+    """Records were checked before, and now the pages past the end of the file are zeros.
+
+    "raw" is the first feature, so that the others are not found. "pairs" is the last one, whose
+    last values are zeros.
+    """
+    (path,) = write(tmp_path, [record_of(TOKENS)])
+    order = recmap.Chunked(COUNTS[:1], WIDTH, seed=1)
+    features = {name: FEATURES[name]}
+    size = COUNT if name == "raw" else os.path.getsize(path) - COUNT
+    with recmap.open(path, guard=True, progress=None) as ds:
+        for _ in recmap.Loader(ds, 5, order=order, features=features):
+            pass
+        os.truncate(path, size)
+        with pytest.raises(OSError, match=r"record 0.*truncated after it was opened"):
+            for _ in recmap.Loader(ds, 5, order=order, features=features):
+                pass
 
 
 def test_one_data_set_with_several_features(read_once):

@@ -121,6 +121,25 @@ def test_grain_elements_are_not_rows(documents, order):
             make()
 
 
+def test_grain_warns_of_an_order_without_rows(documents):
+    pytest.importorskip("grain")
+    order = recmap.Windows(COUNTS, 1000)
+    with pytest.warns(UserWarning, match="the order has no rows") as caught:
+        assert len(recmap.grain.Batches(documents, order, BATCH, FEATURES)) == 0
+    assert caught[0].filename == __file__
+
+
+def test_torch_samplers_take_no_rows(order):
+    """Numbers of rows would be taken for numbers of records."""
+    pytest.importorskip("torch")
+    message = r"gives rows, not records: .* recmap\.torch\.Loader"
+    with pytest.raises(ValueError, match=message):
+        recmap.torch.Sampler(order, BATCH)
+    sampler = recmap.torch.Sampler(recmap.Shuffled(len(COUNTS)), BATCH)
+    with pytest.raises(ValueError, match=message):
+        sampler.load_state_dict(sampler.state_dict(), order=order, changed=True)
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_grain_ranks_and_resume(documents, order, workers):
     """Each rank's part of two epochs, read in one run, and in two with a state between them."""

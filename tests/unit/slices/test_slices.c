@@ -367,6 +367,19 @@ static recmap_status read_all(recmap_error *error, recmap_dataset *dataset, recm
     return status;
 }
 
+static recmap_order *order_of_more_records(void) {
+    const uint64_t values[RECORDS + 1] = {[RECORDS] = 20};
+    recmap_chunked_options options = RECMAP_CHUNKED_OPTIONS_INIT;
+    recmap_counts *counts;
+    recmap_order *order;
+    recmap_error error = RECMAP_ERROR_INIT;
+    options.size = 16;
+    ASSERT_OK(recmap_counts_create(&counts, values, sizeof *values, RECORDS + 1, &error), &error);
+    ASSERT_OK(recmap_order_chunked(&order, counts, &options, &error), &error);
+    recmap_counts_release(counts);
+    return order;
+}
+
 static void test_errors(void **unused) {
     (void)unused;
     recmap_dataset *dataset = make_set(NULL);
@@ -390,6 +403,9 @@ static void test_errors(void **unused) {
     assert_non_null(strstr(error.message, "2147483648 elements has 2^31 values or more"));
     ASSERT_OK(recmap_order_sequential(&order, RECORDS, &error), &error);
     assert_int_equal(read_all(&error, dataset, order, make_parser("tokens", 0)), RECMAP_INVALID);
+    order = order_of_more_records();
+    assert_int_equal(read_all(&error, dataset, order, make_parser("tokens", 0)), RECMAP_INVALID);
+    assert_non_null(strstr(error.message, "covers 41 records, but the data set has 40"));
     recmap_dataset_close(dataset);
 }
 
