@@ -118,7 +118,7 @@ def _keyed(name: str, values: Any, on: Key | None) -> tuple[Any, Any]:
 def _numbers(keys: Any) -> npt.NDArray[np.int64]:
     array = without_nulls(_array(keys), "record numbers")
     if array.size and array.dtype.kind not in "iu":
-        raise TypeError("record numbers must be integers")
+        raise TypeError('record numbers must be integers; if the keys are ids, pass on="id"')
     return _int64(array)
 
 

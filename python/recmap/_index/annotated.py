@@ -75,7 +75,7 @@ def _dropped(dataset: Dataset, indexing: IndexOptions) -> list[str]:
 def check_rebuilt(dataset: Dataset, names: Iterable[str]) -> None:
     """Refuses to build these columns again if the records do not have their values."""
     marked = set(dataset._annotated_columns())
-    annotated = [name for name in names if _is_annotated(dataset, name, name in marked)]
+    annotated = [name for name in names if name in marked or _is_annotated(dataset, name)]
     if annotated:
         _refuse(dataset.index_path, annotated)
 
@@ -95,10 +95,9 @@ def _refuse(path: str, names: list[str]) -> None:
     ) from None
 
 
-def _is_annotated(dataset: Dataset, name: str, is_marked: bool) -> bool:
-    """Whether records lack the values of the column. This reads a few records.
-
-    If they cannot be read, the mark in the index decides, which indexes of older versions lack."""
+def _is_annotated(dataset: Dataset, name: str) -> bool:
+    """Whether records lack the values of a column that is not marked as annotated, as in indexes of
+    older versions. This reads a few records. If they cannot be read, the values count as lifted."""
     try:
         values = dataset.columns[name]
         numbers = _non_default(values, dict(dataset._lifts())[name])
@@ -107,7 +106,7 @@ def _is_annotated(dataset: Dataset, name: str, is_marked: bool) -> bool:
         chosen = numbers[:: max(1, len(numbers) // _COMPARED)]
         return not all(_is_value_of(dataset[int(i)], name, values[int(i)]) for i in chosen)
     except Error:
-        return is_marked
+        return False
 
 
 def _is_value_of(record: memoryview, name: str, value: Any) -> bool:

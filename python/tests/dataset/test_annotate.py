@@ -228,6 +228,28 @@ def test_rebuild_keeps_annotated_columns_from_being_lost(ds, tmp_path, default):
         assert set(again.columns["lang"]) == {b"?"}
 
 
+def test_advice_for_a_missing_column_keeps_annotated_columns(ds):
+    """A rebuild would be refused."""
+    ds.annotate({"score": SCORES})
+    with pytest.raises(recmap.IdNotFoundError) as caught:
+        ds.where("digest > ''")
+    assert caught.value.advice.endswith('`ds.lift(["digest"])`')
+
+
+def test_ids_without_on(ds):
+    with pytest.raises(TypeError, match='if the keys are ids, pass on="id"'):
+        ds.annotate({"score": {"x": 1}}, on="number")
+
+
+@pytest.mark.parametrize("missing", ["error", "null"])
+def test_rebuild_keeps_annotated_columns_with_nulls_from_being_lost(ds, tmp_path, missing):
+    """Nulls are also what a lifted column has for records without its feature."""
+    ds.annotate({"score": {3: 0.5}, "lang": {5: "de"}}, on="number")
+    with pytest.raises(recmap.FeatureError, match="columns 'score', 'lang'"):
+        recmap.open(tmp_path, index=ds.index_path, rebuild=True, missing=missing)
+    assert ds.where("score == 0.5").numbers.tolist() == [3]
+
+
 def test_rebuild_keeps_an_annotated_column_with_the_name_of_a_feature(ds, tmp_path):
     ds.annotate({"digest": [f"{i}" for i in range(COUNT)]}, default={"digest": "?"})
     ds.annotate(drop=["label"])
