@@ -208,12 +208,21 @@ char *shard_folder_find_path(const struct shard_folder *folder, const char *name
     return strdup(path);
 }
 
+static bool is_path_missing(const recmap_error *error) {
+    return error->system_errno == ENOENT || error->system_errno == ENOTDIR;
+}
+
 void shard_folder_advise(const struct shard_folder *folder, const char *name, recmap_error *error) {
-    if (!error || error->system_errno == EMFILE || url_is_url(error->path)) return;
+    char path[256];
+    if (!error || !is_path_missing(error) || url_is_url(error->path)) return;
+    const char *rest = shard_name_is_absolute(name) ? name + common_length(folder) : name;
+    if (shard_name_is_absolute(name) && !folder->is_moved)
+        shard_folder_write_path(path, sizeof path, folder, name);
+    else snprintf(path, sizeof path, "%s/%s", folder->path, rest);
     fail_advise(error,
-                "the shard is expected in %s. Move it back, pass `--shards FOLDER`, or index the "
-                "shards again with `recmap index`.",
-                folder->is_moved || name[0] != '/' ? folder->path : "that folder");
+                "the shard is expected at %s. Move it back, pass `--shards FOLDER` if it is at "
+                "FOLDER/%.100s, or index the shards again with `recmap index`.",
+                path, rest);
 }
 
 /* Whether a local shard is certainly missing. Objects in remote stores are not asked for. */
@@ -228,7 +237,7 @@ static bool is_missing(const struct shard_folder *folder, const char *name, recm
     recmap_status status = shard_folder_open(&source, folder, name, path, NULL, error);
     source_close(source);
     free(path);
-    return status == RECMAP_IO && (error->system_errno == ENOENT || error->system_errno == ENOTDIR);
+    return status == RECMAP_IO && is_path_missing(error);
 }
 
 /* Fails if the index was copied away from its shards: none of a few shards across the table exists.

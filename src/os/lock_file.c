@@ -35,16 +35,36 @@ static void allow_writers(int fd, const char *path) {
     free(folder);
 }
 
+static bool is_denied(int code) {
+    return code == EACCES || code == EPERM || code == EROFS;
+}
+
+/* The error of a lock file that does not exist and cannot be created. */
+static recmap_status fail_create(int code, const char *path, recmap_error *error) {
+    if (!is_denied(code)) return fail_errno(error, code, path, "create the lock file");
+    fail_errno(error, code, path, "create the lock file in this folder");
+    fail_advise(error, "an index is changed in its own folder, which must be writable; or copy the "
+                       "index, and open the copy with `--shards FOLDER`, the folder of this one");
+    return RECMAP_IO;
+}
+
+/* The error of a lock file that exists and cannot be opened. */
+static recmap_status fail_open(int code, const char *path, recmap_error *error) {
+    fail_errno(error, code, path, "open the lock file");
+    if (is_denied(code)) fail_advise(error, "another user is appending: wait, then append again");
+    return RECMAP_IO;
+}
+
 /* Opens the lock file, or creates it. `*fd` stays -1 if the file vanished between the two. */
 static recmap_status open_or_create(int *fd, const char *path, recmap_error *error) {
     *fd = open_retry(path, LOCK_FLAGS | O_CREAT | O_EXCL);
-    if (*fd >= 0) allow_writers(*fd, path);
-    else if (errno == EEXIST) *fd = open_retry(path, LOCK_FLAGS);
-    if (*fd >= 0 || errno == ENOENT) return RECMAP_OK;
-    bool is_denied = errno == EACCES || errno == EPERM;
-    fail_errno(error, errno, path, "open the lock file");
-    if (is_denied) fail_advise(error, "another user is appending: wait, then append again");
-    return RECMAP_IO;
+    if (*fd >= 0) {
+        allow_writers(*fd, path);
+        return RECMAP_OK;
+    }
+    if (errno != EEXIST) return fail_create(errno, path, error);
+    *fd = open_retry(path, LOCK_FLAGS);
+    return *fd >= 0 || errno == ENOENT ? RECMAP_OK : fail_open(errno, path, error);
 }
 
 /* A file of the user's own is neither locked nor removed. */

@@ -91,8 +91,9 @@ static recmap_status fail_missing(const struct row_cutter *cutter, const struct 
          slice->slot.name, total);
     fail_at(error, NULL, cutter->record->number, RECMAP_NO_OFFSET);
     fail_advise(error,
-                "every sliced feature of a record needs as many elements as the counted one; "
-                "`recmap schema` shows what the records contain");
+                "every sliced feature of a record needs as many elements as the counted one, and a "
+                "feature list must be requested as one (feature_lists); `recmap schema` shows "
+                "what the records contain");
     return RECMAP_FEATURE;
 }
 

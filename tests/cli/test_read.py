@@ -87,7 +87,7 @@ class Digits(CliTest):
                 result = self.run_recmap(*command)
                 self.assertEqual((result.out, result.status), (b"", 4))
                 self.assertRegex(result.err, rb"^recmap: copy/digits-0000\d-of-00004.tfrecord: ")
-                self.assertIn(b"is expected in " + self.path("copy").encode(), result.err)
+                self.assertIn(b"is expected at " + self.path("copy").encode(), result.err)
                 self.assertIn(b"pass `--shards FOLDER`", result.err)
                 self.assertFalse(os.path.exists(self.path("out")))
         for command in ["info"], ["order"], ["export", "--to", "idx", "-o", "text"]:

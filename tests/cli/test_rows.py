@@ -120,8 +120,12 @@ class Rows(CliTest):
         )
 
     def test_no_rows(self):
-        self.order("--windows=7", out="")
-        self.order("--chunked=15", out="")
+        for kind, size in ("windows", 7), ("chunked", 15):
+            message = (
+                f"recmap: a.rmx: the order has no rows: the elements fill no row of {size}; "
+                "'recmap info' shows how many there are\n"
+            )
+            self.order(f"--{kind}={size}", out="", err=message)
         self.check_wrong(
             "order",
             "a.rmx",

@@ -105,10 +105,20 @@ static recmap_status print_numbers(struct order_iterator *iterator, recmap_error
     return status;
 }
 
+/* Empty output alone would look like a mistake of the command. */
+static void report_no_rows(const struct order_job *job, const recmap_order *order) {
+    uint64_t width = recmap_order_row_width(order);
+    if (width && !recmap_order_count(order))
+        message("%s: the order has no rows: the elements fill no row of %" PRIu64
+                "; 'recmap info' shows how many there are",
+                job->args.operands[0], width);
+}
+
 static int print_epoch(const struct order_job *job, recmap_order *order) {
     struct order_iterator iterator;
     int exit_status = order_iterator_init(&iterator, order, &job->order, &job->args);
     if (exit_status) return exit_status;
+    report_no_rows(job, order);
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status =
         recmap_order_row_width(order)

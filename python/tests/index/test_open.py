@@ -155,6 +155,9 @@ def test_shards_folder_replaces_that_of_the_index(tmp_path, copied_digits):
             assert bytes(again[7]) == payloads[7]
     with pytest.raises(FileNotFoundError, match='shards="FOLDER"'):
         recmap.open(beside)
+    with pytest.raises(FileNotFoundError) as caught:
+        recmap.open(absolute, shards=other)
+    assert f"expected at {other}/{pathlib.Path(shards(moved)[0]).name}." in caught.value.advice
     with pytest.raises(FileNotFoundError, match="no-such"):
         recmap.open(beside, shards=tmp_path / "no-such")
     with pytest.raises(ValueError, match="shards="):

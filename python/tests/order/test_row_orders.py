@@ -153,6 +153,12 @@ def test_bad_options(make, message):
         make()
 
 
+@pytest.mark.parametrize("pad", [3, (3,), (1, 2, 3), "ab"])
+def test_pad_that_is_not_a_pair(pad):
+    with pytest.raises(TypeError, match=r"pad must be two numbers, \(before, after\)"):
+        recmap.Windows(COUNTS, 8, pad=pad)
+
+
 def test_huge_counts():
     """Rows are computed from counts, however large: nothing is as long as a document."""
     counts = [2**40, 3, 2**40]

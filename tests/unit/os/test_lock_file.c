@@ -96,6 +96,30 @@ static void test_files_of_the_user_are_kept(void **state) {
     expect_refused();
 }
 
+/* Without permission, the folder is the cause if there is no lock file, and another user if there
+ * is one. Without a folder, no lock file can ever be created. */
+static void test_errors_name_the_cause(void **state) {
+    (void)state;
+    struct lock_file lock = LOCK_FILE_INIT;
+    bool is_held = true;
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_int_equal(lock_file_try(&lock, &is_held, "missing/target", &error), RECMAP_IO);
+    assert_string_equal(error.path, "missing/target.lock");
+    if (geteuid()) skip(); /* only root can become another user */
+    assert_int_equal(chmod(".", 0755), 0);
+    assert_int_equal(seteuid(65534), 0);
+    assert_int_equal(lock_file_try(&lock, &is_held, "target", &error), RECMAP_IO);
+    assert_non_null(strstr(error.message, "in this folder"));
+    assert_non_null(strstr(error.advice, "must be writable"));
+    assert_int_equal(seteuid(0), 0);
+    file_write("target.lock", "", 0);
+    assert_int_equal(chmod("target.lock", 0600), 0);
+    assert_int_equal(seteuid(65534), 0);
+    assert_int_equal(lock_file_try(&lock, &is_held, "target", &error), RECMAP_IO);
+    assert_int_equal(seteuid(0), 0);
+    assert_non_null(strstr(error.advice, "another user is appending"));
+}
+
 /* The previous holder's file was removed and created again while it was locked: the new one is
  * free. */
 static void test_lock_without_a_name_excludes_nobody(void **state) {
@@ -117,6 +141,7 @@ int main(void) {
         IN_FOLDER(test_dead_holder_leaves_no_lock),
         IN_FOLDER(test_child_leaves_the_file_alone),
         IN_FOLDER(test_files_of_the_user_are_kept),
+        IN_FOLDER(test_errors_name_the_cause),
         IN_FOLDER(test_lock_without_a_name_excludes_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
