@@ -1,64 +1,22 @@
 """recmap view: its page in a real browser."""
 
-import shutil
+import base64
+import re
 import unittest
 
-from support import example
+from browser import BrowserTest, Keys
+from support import example, tfrecord
 from test_report import png, wav
 from view_server import ViewTest
 
-try:
-    from selenium import webdriver
-    from selenium.webdriver.common.keys import Keys
-    from selenium.webdriver.support.ui import WebDriverWait
-except ImportError:
-    webdriver = None
 
-
-@unittest.skipUnless(webdriver and shutil.which("chromedriver"), "no selenium with Chromium")
-class Browser(ViewTest):
-    """The page in a real browser. Few tests, because a browser takes seconds to start."""
-
-    def setUp(self):
-        super().setUp()
-        options = webdriver.ChromeOptions()
-        for argument in (
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-dev-shm-usage",
-            "--disable-gpu",
-            "--window-size=1200,800",
-            f"--user-data-dir={self.path('profile')}",
-        ):
-            options.add_argument(argument)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        service = webdriver.ChromeService(shutil.which("chromedriver"))
-        self.driver = webdriver.Chrome(options, service)
-        self.addCleanup(self.driver.quit)
-
-    def run_script(self, script, *arguments):
-        return self.driver.execute_script(script, *arguments)
-
-    def wait_for(self, script, expected):
-        """Waits until a script returns a value."""
-        found = []
-
-        def has_value(_):
-            found[:] = [self.run_script(f"return {script}")]
-            return found[0] == expected
-
-        try:
-            WebDriverWait(self.driver, 60).until(has_value)
-        except Exception:
-            self.assertEqual(found[0], expected, script)
+class Browser(BrowserTest, ViewTest):
+    """The page in a real browser."""
 
     def wait_for_selected(self, number):
         self.wait_for(
             "document.querySelector('#lines .selected .number')?.textContent", str(number)
         )
-
-    def press(self, *keys):
-        self.driver.switch_to.active_element.send_keys(*keys)
 
     def fill(self, name, text):
         field = self.driver.find_element("id", name)
@@ -221,29 +179,111 @@ class Browser(ViewTest):
 
     def test_phones_and_dark_mode(self):
         self.view(example(**{"x" * 300: "y" * 3000, "label": 3}), options=["--lift", "label"])
-        driver = self.driver
         for width in (360, 1200):
-            driver.execute_cdp_cmd(
-                "Emulation.setDeviceMetricsOverride",
-                {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": True},
-            )
+            self.resize(width)
             for page in ("rows", "record"):
-                driver.get("about:blank")
-                driver.get(f"{self.url}#page={page}&number=0")
-                self.wait_for(f"document.getElementById('{page}').hidden", False)
-                self.wait_for_text(page)
-                needed = self.run_script("return document.documentElement.scrollWidth")
-                self.assertLessEqual(needed, width)
+                self.show(page)
+                self.check_width(width)
+        for page in ("rows", "record"):
+            self.show(page)
+            self.check_contrast()
         for scheme, color in (("light", "rgb(27, 31, 36)"), ("dark", "rgb(230, 237, 243)")):
-            driver.execute_cdp_cmd(
-                "Emulation.setEmulatedMedia",
-                {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
-            )
+            self.emulate(scheme=scheme)
             self.wait_for("getComputedStyle(document.body).color", color)
         self.check_log()
 
-    def wait_for_text(self, page):
-        self.wait_for(f"document.getElementById('{page}').textContent.includes('yyy')", True)
+    def test_damage(self):
+        """Numbers stay in one line on a phone, too."""
+        records = [example(text="t" * 4000) for _ in range(300)]
+        data = bytearray(tfrecord(records))
+        data[1_100_000] ^= 1
+        self.write("a.tfrecord", data)
+        self.index(
+            "--on-corrupt", "skip", "-o", "a.rmx", "a.tfrecord",
+            err="recmap: 1 damaged place skipped, 4037 bytes; 'recmap info a.rmx' lists them\n",
+        )  # fmt: skip
+        self.start(count=299)
+        self.resize(360)
+        self.driver.get(f"{self.url}#page=damage")
+        self.wait_for("document.querySelectorAll('#damage td').length", 5)
+        cells = "[...document.querySelectorAll('#damage td.whole')]"
+        heights = f"{cells}.filter((cell) => {{ const range = document.createRange();"
+        heights += "range.selectNodeContents(cell); return range.getClientRects().length > 1 })"
+        self.assertEqual(self.run_script(f"return {heights}.length"), 0)
+        self.check_width(360)
+        self.check_contrast()
+
+    def test_record_scrolls(self):
+        """Keys scroll a record that is longer than the window."""
+        self.view(*(example(**{f"x{i:03}": [i] * 9 for i in range(100)}) for _ in range(3)))
+        self.driver.get(self.url)
+        self.wait_for_selected(0)
+        self.press(Keys.ENTER)
+        self.wait_for("document.querySelector('#record h1')?.textContent", "Record 0")
+        place = "document.getElementById('record').scrollTop"
+        for key in (Keys.PAGE_DOWN, Keys.ARROW_DOWN, Keys.SPACE):
+            before = self.run_script(f"return {place}")
+            self.press(key)
+            self.wait_for(f"{place} > {before}", True)
+        self.press(Keys.END)
+        self.wait_for(
+            f"{place} + document.getElementById('record').clientHeight >= "
+            "document.getElementById('record').scrollHeight - 1",
+            True,
+        )
+        self.press("j")
+        self.wait_for("document.querySelector('#record h1')?.textContent", "Record 1")
+        self.wait_for(place, 0)
+        self.press(Keys.ESCAPE)
+        self.wait_for_selected(1)
+
+    def test_focus(self):
+        """The tabulator key visits everything that can be used, in the order of the page."""
+        self.view(example(sound=wav(b"\x80" * 800)), example(label=1))
+        self.driver.get(f"{self.url}#page=record&number=0")
+        self.wait_for("document.activeElement.id", "record")
+        visited = []
+        for _ in range(4):
+            self.press(Keys.TAB)
+            visited.append(self.run_script("return document.activeElement.textContent"))
+        self.assertEqual(visited, ["← Table", "Previous", "Next", ""])
+        self.assertEqual(self.run_script("return document.activeElement.tagName"), "AUDIO")
+        self.press(Keys.SHIFT, Keys.TAB)
+        self.driver.get("about:blank")
+        self.driver.get(self.url)
+        self.wait_for_selected(0)
+        visited = []
+        for _ in range(7):
+            self.press(Keys.TAB)
+            visited.append(
+                self.run_script(
+                    "const { id, textContent } = document.activeElement; return id || textContent"
+                )
+            )
+        expected = ["find-kind", "find-text", "Go", "filter-text", "Apply", "order-kind"]
+        self.assertEqual(visited, [*expected, "help-button"])
+
+    def test_print(self):
+        """A printed record is complete and dark on white, without what could be clicked."""
+        self.view(example(sound=wav(b"\x80" * 800), **{f"x{i:03}": [i] * 9 for i in range(100)}))
+        for page in ("rows", "record"):
+            self.show(page, "x0")
+            self.check_printed_colors()
+            clickable = "form, button, audio, #track"
+            shown = (
+                f"[...document.querySelectorAll('{clickable}')].filter(n => n.checkVisibility())"
+            )
+            self.assertEqual(self.run_script(f"return {shown}.length"), 0)
+            self.emulate()
+        printed = self.driver.execute_cdp_cmd("Page.printToPDF", {})["data"]
+        pages = re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed))
+        self.assertGreater(len(pages), 2)
+
+    def show(self, page, text="yyy"):
+        self.driver.get("about:blank")
+        self.driver.get(f"{self.url}#page={page}&number=0")
+        self.wait_for(f"document.getElementById('{page}').hidden", False)
+        self.wait_for(f"document.getElementById('{page}').textContent.includes('{text}')", True)
 
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ static void write_feature(struct html *html, const recmap_schema_feature *featur
     html_text(html, feature->name, feature->name_size, NAME_SHOWN_MAX);
     html_format(html, "</b> %s%s, in %.2f %% of the sampled records</summary>\n", feature->kind,
                 feature->is_list ? " list" : "", feature->share * 100);
-    html_put(html, "<div class=\"grid\"><div><table>\n");
+    html_put(html, "<div class=\"grid\"><div><table class=\"facts\">\n");
     if (feature->is_list)
         write_span(html, "steps per record", feature->min_steps, feature->max_steps);
     write_span(html, feature->is_list ? "values per step" : "values per record",

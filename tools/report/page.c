@@ -24,10 +24,10 @@ static const char style[] =
     "@media(prefers-color-scheme:dark){:root{--text:#e6edf3;--soft:#9da7b3;--page:#0d1117;"
     "--card:#161b22;--rule:#30363d;--bar:#6ca4f0;--line:#f0a36c;--bad:#ff6b6b}}\n"
     "@media print{:root{--text:#000;--soft:#444;--page:#fff;--card:#fff;--rule:#bbb;--bar:#3b7dd8;"
-    "--line:#b3541e;--bad:#c62828}.card,tr{break-inside:avoid}}\n"
+    "--line:#b3541e;--bad:#c62828}}\n"
     "*{box-sizing:border-box}\n"
     "body{margin:0 auto;padding:1rem;max-width:64rem;background:var(--page);color:var(--text);"
-    "font:16px/1.45 system-ui,sans-serif;overflow-wrap:anywhere}\n"
+    "font:1rem/1.45 system-ui,sans-serif;overflow-wrap:anywhere}\n"
     "h1{font-size:1.5rem;margin:.5rem 0}h2{font-size:1.2rem;margin:2rem 0 .5rem}"
     "h3{font-size:1rem;margin:.5rem 0}\n"
     ".grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(18rem,100%),1fr));"
@@ -38,7 +38,7 @@ static const char style[] =
     "table{border-collapse:collapse;width:100%;font-size:.9rem}"
     "th,td{text-align:left;vertical-align:top;padding:.2rem .6rem .2rem 0;"
     "border-bottom:1px solid var(--rule)}th{font-weight:600}"
-    "td.number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}\n"
+    ".number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}\n"
     "pre,code{font:.85rem/1.4 ui-monospace,monospace;margin:0;white-space:pre-wrap}\n"
     "svg{display:block;width:100%}svg.plot{height:6rem}svg.points{height:14rem}svg.sparkline{"
     "height:2rem;max-width:20rem}"
@@ -52,9 +52,15 @@ static const char style[] =
     "min-width:min(8rem,100%)}audio{max-width:100%}\n"
     "th:first-child{min-width:7rem}.wide th,.wide td{overflow-wrap:normal}"
     ".wide td:last-child{overflow-wrap:anywhere;min-width:4rem}.wide "
-    "th:first-child{min-width:0}.wide td.number{text-align:left}"
-    ".wide+.grid{margin-top:.8rem}\n"
-    "summary{cursor:pointer}.bad{color:var(--bad)}\n"
+    "th:first-child{min-width:0}.wide .number{text-align:left}"
+    ".wide+.grid{margin-top:.8rem}.facts th{width:10.5rem}\n"
+    "summary{cursor:pointer}summary b{word-break:break-all}.bad{color:var(--bad)}\n"
+    "@media(max-width:30rem){.wide table{font-size:.8rem}.wide th,.wide td{padding-right:.4rem}}\n"
+    /* On paper: what is folded on a screen is shown, and pages break between rows, not in them. */
+    "@media print{html{font-size:11px}body{max-width:none;padding:0}audio{display:none}"
+    ".wide{overflow:visible}details::details-content{content-visibility:visible}"
+    ".card,tr,img,svg{break-inside:avoid}#records .card{break-inside:auto}"
+    "h2,h3,summary,#order p{break-after:avoid}}\n"
     "</style>\n";
 
 void page_begin(struct html *html, const struct report *report) {
@@ -115,7 +121,7 @@ recmap_status page_write_totals(struct html *html, const struct report *report,
                                 recmap_error *error) {
     const struct view *view = &report->view;
     const recmap_dataset_info *info = recmap_dataset_get_info(view->dataset);
-    html_put(html, "<section id=\"totals\" class=\"card\">\n<table>\n");
+    html_put(html, "<section id=\"totals\" class=\"card\">\n<table class=\"facts\">\n");
     write_total(html, view->selection ? "selected records" : "records", view->count);
     if (view->selection) {
         html_put(html, "<tr><th>index</th><td>");
@@ -147,13 +153,14 @@ static void write_quantiles(struct html *html, const struct record_sizes *sizes)
     } quantiles[] = {{"smallest", 0}, {"10 %", .1}, {"median", .5}, {"90 %", .9}, {"largest", 1}};
     html_put(html, "<div class=\"wide\"><table><tr>");
     for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++)
-        html_format(html, "<th>%s</th>", quantiles[i].name);
-    html_put(html, "<th>mean</th></tr><tr>");
+        html_format(html, "<th class=\"number\">%s</th>", quantiles[i].name);
+    html_put(html, "<th class=\"number\">mean</th></tr><tr>");
     for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
         size_t place = (size_t)(quantiles[i].share * (double)(sizes->count - 1));
-        html_format(html, "<td>%" PRIu64 "</td>", sizes->sizes[place]);
+        html_format(html, "<td class=\"number\">%" PRIu64 "</td>", sizes->sizes[place]);
     }
-    html_format(html, "<td>%.1f</td></tr></table></div>\n", sizes->sum / (double)sizes->count);
+    html_format(html, "<td class=\"number\">%.1f</td></tr></table></div>\n",
+                sizes->sum / (double)sizes->count);
 }
 
 static void write_size_plots(struct html *html, const struct record_sizes *sizes) {

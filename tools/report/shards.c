@@ -48,8 +48,8 @@ static void write_bars(struct html *html, const struct shard_bars *bars, uint64_
 
 static recmap_status write_shard_rows(struct html *html, const recmap_dataset *dataset,
                                       uint64_t shard_count, recmap_error *error) {
-    html_put(html, "<div class=\"wide\"><table>\n<tr><th>shard</th><th>first record</th>"
-                   "<th>records</th><th>bytes</th><th>path</th></tr>\n");
+    html_put(html, "<div class=\"wide\"><table>\n<thead><tr><th>shard</th><th>first record</th>"
+                   "<th>records</th><th>bytes</th><th>path</th></tr></thead>\n");
     for (uint64_t i = 0; i < shard_count && i < ROWS_MAX; i++) {
         recmap_shard_info shard;
         RETURN_IF_FAILED(recmap_dataset_get_shard(&shard, dataset, i, error));
@@ -129,8 +129,8 @@ static recmap_status write_strips(struct html *html, recmap_dataset *dataset, ui
 
 static recmap_status write_damage_rows(struct html *html, recmap_dataset *dataset, uint64_t count,
                                        recmap_error *error) {
-    html_put(html, "<div class=\"wide\"><table>\n<tr><th>shard</th><th>byte</th><th>bytes</th>"
-                   "<th>reason</th></tr>\n");
+    html_put(html, "<div class=\"wide\"><table>\n<thead><tr><th>shard</th><th>byte</th><th>bytes</th>"
+                   "<th>reason</th></tr></thead>\n");
     for (uint64_t i = 0; i < count && i < ROWS_MAX; i++) {
         recmap_damage damage;
         RETURN_IF_FAILED(recmap_dataset_get_damage(&damage, dataset, i, error));

@@ -84,7 +84,10 @@ function showHeads() {
   const names = info.columns.map((column) => column.name);
   const width = `${Math.max(7, String(info.records).length + 1)}ch`;
   const widths = isPlain() ? [width, "8ch"] : [width, width, "8ch"];
-  for (const name of names) widths.push(`${Math.min(16, Math.max(8, name.length + 1))}ch`);
+  for (const { name, type } of info.columns) {
+    const least = type.startsWith("float") ? 12 : 8;
+    widths.push(`${Math.min(16, Math.max(least, name.length + 1))}ch`);
+  }
   byId("rows").style.setProperty("--columns", [...widths, "minmax(8rem, 1fr)"].join(" "));
   const heads = [element("span", "number", "record"), element("span", "number extra", "bytes")];
   for (const name of names) heads.push(element("span", "extra", name));
@@ -385,11 +388,12 @@ async function loadDamage() {
   const answer = await request("damage", {});
   const page = byId("damage"), table = element("table", "");
   const heads = ["shard", "byte", "bytes", "record", "reason"];
-  table.append(element("tr", "", ...heads.map((head) => element("th", "", head))));
+  const classes = ["", "whole", "whole", "whole", ""]; // Numbers do not break in two lines.
+  table.append(element("tr", "", ...heads.map((head) => element("th", "whole", head))));
   for (const place of answer.places) {
     const length = place.length || "whole shard";
     const texts = [place.shard, place.offset, length, place.number ?? "–", place.reason];
-    table.append(element("tr", "", ...texts.map((text) => element("td", "", `${text}`))));
+    table.append(element("tr", "", ...texts.map((text, i) => element("td", classes[i], `${text}`))));
   }
   const back = element("button", "", "← Table");
   back.addEventListener("click", () => open("rows"));
@@ -409,6 +413,7 @@ function open(page, isNewPage = true) {
   for (const name of ["rows", "record", "damage"]) byId(name).hidden = name !== page;
   writeAddress(isNewPage && isOther);
   if (page === "rows") select(state.row);
+  else byId(page).focus(); // So that keys scroll it.
 }
 
 async function showAddress() {

@@ -1,0 +1,70 @@
+"""recmap report: its page in a real browser, on phones, in dark mode and on paper."""
+
+import base64
+import re
+import unittest
+
+from browser import BrowserTest
+from support import example, tfrecord
+from test_report import png, wav
+
+
+class ReportPage(BrowserTest):
+    def setUp(self):
+        super().setUp()
+        records = [
+            example(
+                **{"x" * 150: "y" * 3000},
+                label=i % 10,
+                score=i / 7,
+                picture=png(500, 30),
+                sound=wav(b"\x80" * 800),
+                numbers=list(range(10**12, 10**12 + 60)),
+            )
+            for i in range(100)
+        ]
+        data = bytearray(tfrecord(records))
+        data[len(data) // 2] ^= 1
+        self.write("a.tfrecord", data)
+        self.index(
+            "--on-corrupt", "skip", "--lift", "label", "-o", "a.rmx", "a.tfrecord",
+            err="recmap: 1 damaged place skipped, 4574 bytes; 'recmap info a.rmx' lists them\n",
+        )  # fmt: skip
+        self.check(
+            "report", "a.rmx", "--shuffle", "-o", "a.html",
+            err="recmap: a.html: report of 99 records\n",
+        )  # fmt: skip
+        self.driver.get(f"file://{self.path('a.html')}")
+
+    def test_phones_and_dark_mode(self):
+        for width in (360, 390, 1200):
+            self.resize(width)
+            self.check_width(width)
+        self.check_contrast()
+        # Tables that do not fit scroll by themselves. That of the sizes fits.
+        self.resize(390)
+        hidden = "const box = document.querySelector('#sizes .wide');"
+        self.assertLessEqual(
+            self.run_script(f"{hidden} return box.scrollWidth - box.clientWidth"), 0
+        )
+        self.assertEqual(self.driver.get_log("browser"), [])
+
+    def test_print(self):
+        """Nothing is folded or cut off, and what cannot be used on paper is left out."""
+        self.check_printed_colors()
+        height = "document.documentElement.scrollHeight"
+        unfolded = self.run_script(f"return {height}")
+        self.run_script("document.querySelectorAll('details').forEach((part) => part.open = false)")
+        self.assertEqual(self.run_script(f"return {height}"), unfolded)
+        players = "[...document.querySelectorAll('audio')]"
+        self.assertGreater(self.run_script(f"return {players}.length"), 0)
+        shown = f"{players}.filter((player) => player.checkVisibility()).length"
+        self.assertEqual(self.run_script(f"return {shown}"), 0)
+        self.emulate()
+        printed = self.driver.execute_cdp_cmd("Page.printToPDF", {})["data"]
+        pages = re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed))
+        self.assertGreater(len(pages), 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
