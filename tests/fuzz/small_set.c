@@ -48,24 +48,47 @@ void small_set_write(const char *path, const void *data, size_t size) {
     check(file && fwrite(data, 1, size, file) == size && !fclose(file));
 }
 
+static void add_text(recmap_example_builder *builder, const char *name, const char *text) {
+    recmap_bytes value = {(const uint8_t *)text, strlen(text)};
+    check(recmap_example_builder_add_bytes(builder, name, &value, 1, NULL) == RECMAP_OK);
+}
+
+/* Features that some records lack, so that their columns have nulls. None has "absent". */
+static void add_nullable(recmap_example_builder *builder, int i) {
+    int64_t rank = i * 1000;
+    float tone = (float)i / 2;
+    if (i % 3)
+        check(recmap_example_builder_add_int64(builder, "rank", &rank, 1, NULL) == RECMAP_OK);
+    if (i % 4)
+        check(recmap_example_builder_add_float(builder, "tone", &tone, 1, NULL) == RECMAP_OK);
+    if (i % 2) add_text(builder, "source", i % 6 == 1 ? "web" : "books and magazines");
+}
+
 static void write_record(recmap_writer *writer, recmap_example_builder *builder, int i) {
     static const char *const languages[] = {"de", "fr", "", "a 'b' \"c\""};
     int64_t label = i % 5 - 2;
     float score = (float)i / 8;
-    const char *language = languages[i % 4];
-    recmap_bytes text = {(const uint8_t *)language, strlen(language)};
     const uint8_t *data;
     size_t size;
     recmap_example_builder_begin(builder, RECMAP_MESSAGE_EXAMPLE);
     check(recmap_example_builder_add_int64(builder, "label", &label, 1, NULL) == RECMAP_OK);
     check(recmap_example_builder_add_float(builder, "score", &score, 1, NULL) == RECMAP_OK);
-    check(recmap_example_builder_add_bytes(builder, "lang", &text, 1, NULL) == RECMAP_OK);
+    add_text(builder, "lang", languages[i % 4]);
+    add_nullable(builder, i);
     check(recmap_example_builder_finish(&data, &size, builder, NULL) == RECMAP_OK);
     check(recmap_writer_write(writer, data, size, NULL) == RECMAP_OK);
 }
 
 static void write_set(const char *path, const char *index_path) {
-    static const recmap_lift lifts[] = {{.name = "label"}, {.name = "score"}, {.name = "lang"}};
+    static const recmap_lift lifts[] = {
+        {.name = "label"},
+        {.name = "score"},
+        {.name = "lang"},
+        {.name = "rank", .is_nullable = 1},
+        {.name = "tone", .is_nullable = 1},
+        {.name = "source", .is_nullable = 1},
+        {.name = "absent", .is_nullable = 1},
+    };
     recmap_index_options index = RECMAP_INDEX_OPTIONS_INIT;
     index.lifts = lifts;
     index.lift_count = sizeof lifts / sizeof *lifts;

@@ -17,8 +17,9 @@ const char *small_set_folder(void);
 /* The path of a file in the folder. It lives as long as the program. */
 const char *small_set_path(const char *name);
 
-/* The data set "set.rmx" in the folder: columns "label" (int64), "score" (float) and "lang" (text).
- * It is created by the first call. */
+/* The data set "set.rmx" in the folder: columns "label" (int64), "score" (float) and "lang" (text);
+ * and with nulls "rank" (int64), "tone" (float), "source" (text, stored as codes) and "absent", of
+ * which all values are null. It is created by the first call. */
 recmap_dataset *small_set(void);
 
 /* Writes a file in place. */
