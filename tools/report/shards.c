@@ -129,8 +129,9 @@ static recmap_status write_strips(struct html *html, recmap_dataset *dataset, ui
 
 static recmap_status write_damage_rows(struct html *html, recmap_dataset *dataset, uint64_t count,
                                        recmap_error *error) {
-    html_put(html, "<div class=\"wide\"><table>\n<thead><tr><th>shard</th><th>byte</th><th>bytes</th>"
-                   "<th>reason</th></tr></thead>\n");
+    html_put(html,
+             "<div class=\"wide\"><table>\n<thead><tr><th>shard</th><th>byte</th><th>bytes</th>"
+             "<th>reason</th></tr></thead>\n");
     for (uint64_t i = 0; i < count && i < ROWS_MAX; i++) {
         recmap_damage damage;
         RETURN_IF_FAILED(recmap_dataset_get_damage(&damage, dataset, i, error));

@@ -243,10 +243,12 @@ class Order:
         return hash(self.describe())
 
     def _repr_html_(self) -> str:
+        from .._display.order_plot import order_plot
         from .._display.tables import facts_html
 
         what = "rows" if self.row_width else "positions"
-        return facts_html(f"recmap.{self._name()}", {what: len(self), **facts_of(self)})
+        facts = {what: len(self), **facts_of(self)}
+        return facts_html(f"recmap.{self._name()}", facts, order_plot(self))
 
     def _name(self) -> str:
         return "Order" if isinstance(self, _View) else type(self).__name__

@@ -13,7 +13,9 @@ from recmap._display.pictures import picture_of
 from recmap._display.tables import cell_of
 
 TAGS = {"div", "b", "table", "thead", "tbody", "tr", "th", "td", "img", "progress"}
-ATTRIBUTES = {"style", "src", "alt", "title", "value", "max"}
+DRAWING = {"svg", "path"}
+ATTRIBUTES = {"style", "src", "alt", "title", "value", "max", "role", "aria-label", "width"}
+ATTRIBUTES |= {"height", "viewbox", "d", "stroke", "stroke-width", "fill"}
 LABEL = {"label": recmap.FixedLen((), "int32"), "id": recmap.FixedLen((), "bytes")}
 
 
@@ -27,7 +29,7 @@ class Page(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag, attrs):
-        assert tag in TAGS and {name for name, _ in attrs} <= ATTRIBUTES, (tag, attrs)
+        assert tag in TAGS | DRAWING and {name for name, _ in attrs} <= ATTRIBUTES, (tag, attrs)
         if tag == "img":
             self.pictures.append(dict(attrs)["src"])
 
