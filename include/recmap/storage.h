@@ -30,8 +30,8 @@ RECMAP_API recmap_storage *recmap_storage_retain(recmap_storage *storage);
 RECMAP_API void recmap_storage_release(recmap_storage *storage);
 
 /* Sets an option, instead of the environment: endpoint, region, key, secret, token, anonymous,
- * requester_pays, addressing, profile, account, sas, user, delegation, ca_bundle, proxy, timeout.
- * The spellings of fsspec are accepted too (anon, endpoint_url, ...). `urls` adds a URL as
+ * requester_pays, addressing, profile, account, sas, user, delegation, namenodes, ca_bundle, proxy,
+ * timeout. The spellings of fsspec are accepted too (anon, endpoint_url, ...). `urls` adds a URL as
  * recmap_storage_add_url does, or, as @FILE, those of a file with one URL per line. No message ever
  * quotes a value.
  * Errors: INVALID, naming the nearest option if there is none of this name; IO; NO_MEMORY. */

@@ -42,6 +42,7 @@ class Node(ThreadingHTTPServer):
         self.faults = []
         self.datanode = None
         self.token = None
+        self.is_standby = False  # of two NameNodes, one is
         self.redirects = True  # HttpFS does not redirect
         self.scheme = "http"  # of redirects
 
@@ -131,7 +132,9 @@ class DataNodeHandler(NodeHandler):
 class NameNodeHandler(NodeHandler):
     def serve(self):
         token = self.server.token
-        if token is not None and self.query.get("delegation") != token:
+        if self.server.is_standby:
+            self.fail("StandbyException")
+        elif token is not None and self.query.get("delegation") != token:
             self.fail("InvalidToken")
         elif not self.file.exists():
             self.fail("FileNotFoundException")

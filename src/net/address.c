@@ -178,6 +178,31 @@ recmap_status address_of_hdfs(struct address *address, const struct storage_opti
     return RECMAP_OK;
 }
 
+/* The entry of a list that is separated by commas; entries are counted round. */
+static const char *find_entry(size_t *size, const char *list, unsigned number) {
+    unsigned count = 1;
+    for (const char *c = list; *c; c++) count += *c == ',';
+    for (number %= count; number; number--) list += strcspn(list, ",") + 1;
+    *size = strcspn(list, ",");
+    return list;
+}
+
+recmap_status address_set_namenode(struct address *address, const struct storage_options *options,
+                                   unsigned number, recmap_error *error) {
+    const char *list = storage_options_get(options, OPTION_NAMENODES);
+    size_t size, rest_size = strlen(address->url + address->path_offset) + 1;
+    if (!list[0]) return RECMAP_OK;
+    const char *entry = find_entry(&size, list, number);
+    char *host = strstr(address->url, "://") + 3;
+    size_t offset = (size_t)(host - address->url);
+    if (offset + size + rest_size > sizeof address->url) return fail_long(error);
+    memmove(host + size, address->url + address->path_offset, rest_size);
+    memcpy(host, entry, size);
+    if (!note_host(address)) return fail_long(error);
+    note_query(address);
+    return RECMAP_OK;
+}
+
 recmap_status address_add_range(struct address *address, uint64_t offset, uint64_t size,
                                 recmap_error *error) {
     char range[80];

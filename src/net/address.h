@@ -37,6 +37,12 @@ recmap_status address_of_listing(struct address *address, const struct storage_o
 recmap_status address_of_hdfs(struct address *address, const struct storage_options *options,
                               const struct url *url, const char *operation, recmap_error *error);
 
+/* Sends a request to one of the NameNodes that the option namenodes lists, instead of the host of
+ * the URL. They are counted from 0, and after the last one from the first. Without the option,
+ * nothing changes. Errors: INVALID (too long). */
+recmap_status address_set_namenode(struct address *address, const struct storage_options *options,
+                                   unsigned number, recmap_error *error);
+
 /* Adds the range of a file of HDFS to the address of the object. Errors: INVALID (too long). */
 recmap_status address_add_range(struct address *address, uint64_t offset, uint64_t size,
                                 recmap_error *error);

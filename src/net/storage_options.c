@@ -10,7 +10,12 @@
 #include "os/file.h"
 #include "protocol/profile.h"
 
-enum { TIMEOUT_DEFAULT = 180, TIMEOUT_MAX = 86400, PROFILE_FILE_MAX = 1 << 20 };
+enum {
+    TIMEOUT_DEFAULT = 180,
+    TIMEOUT_MAX = 86400,
+    PROFILE_FILE_MAX = 1 << 20,
+    HOST_SIZE_MAX = 256
+};
 
 enum value_kind {
     VALUE_TEXT,
@@ -18,7 +23,8 @@ enum value_kind {
     VALUE_NAME,
     VALUE_SWITCH,
     VALUE_SECONDS,
-    VALUE_ADDRESSING
+    VALUE_ADDRESSING,
+    VALUE_HOSTS
 };
 
 static const struct option_name {
@@ -39,6 +45,7 @@ static const struct option_name {
     {"sas", OPTION_SAS, VALUE_WORD},
     {"user", OPTION_USER, VALUE_TEXT},
     {"delegation", OPTION_DELEGATION, VALUE_WORD},
+    {"namenodes", OPTION_NAMENODES, VALUE_HOSTS},
     {"ca_bundle", OPTION_CA_BUNDLE, VALUE_TEXT},
     {"proxy", OPTION_PROXY, VALUE_TEXT},
     {"timeout", OPTION_TIMEOUT, VALUE_SECONDS},
@@ -83,7 +90,7 @@ static recmap_status fail_name(const char *name, recmap_error *error) {
     else
         fail_advise(error, "the options are endpoint, region, key, secret, token, anonymous, "
                            "requester_pays, addressing, profile, account, sas, user, delegation, "
-                           "ca_bundle, proxy, timeout and urls");
+                           "namenodes, ca_bundle, proxy, timeout and urls");
     return RECMAP_INVALID;
 }
 
@@ -113,6 +120,19 @@ static bool is_name(const char *value) {
     return !value[strspn(value, allowed)];
 }
 
+/* Whether the value is a list of hosts, each perhaps with a port, and none empty. */
+static bool is_hosts(const char *value) {
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:[]";
+    for (;;) {
+        size_t size = strspn(value, allowed);
+        if (!size || size > HOST_SIZE_MAX) return false;
+        if (!value[size]) return true;
+        if (value[size] != ',') return false;
+        value += size + 1;
+    }
+}
+
 /* What a value of the kind must be; NULL if this one is that. */
 static const char *check_value(enum value_kind kind, const char *value) {
     bool is_on;
@@ -126,6 +146,7 @@ static const char *check_value(enum value_kind kind, const char *value) {
     case VALUE_SWITCH: return is_switch(value, &is_on) ? NULL : "true or false";
     case VALUE_SECONDS:
         return parse_seconds(&seconds, value) ? NULL : "a number of seconds from 1 to 86400";
+    case VALUE_HOSTS: return is_hosts(value) ? NULL : "HOST:PORT, or several separated by commas";
     case VALUE_ADDRESSING:
         return !strcmp(value, "path") || !strcmp(value, "virtual") ? NULL : "path or virtual";
     }

@@ -297,12 +297,14 @@ static recmap_status find_address(struct address *address, const struct slot *sl
     struct url url;
     if (request->text) {
         *address = *request->text;
-        return RECMAP_OK;
+        if (!url_is_hdfs(address->scheme)) return RECMAP_OK;
+        return address_set_namenode(address, options, slot->namenode, error);
     }
     const char *reason = url_parse(&url, request->name);
     if (reason) return fail(error, RECMAP_INVALID, "the URL cannot be read: %s", reason);
     RETURN_IF_FAILED(address_of_object(address, options, &url, error));
     if (!url_is_hdfs(url.scheme)) return RECMAP_OK;
+    RETURN_IF_FAILED(address_set_namenode(address, options, slot->namenode, error));
     return address_add_range(address, range->offset, range->size, error);
 }
 
@@ -367,6 +369,7 @@ static recmap_status start_request(struct slot *slot, size_t index, recmap_error
     struct address address;
     CURL *easy = slot->easy;
     *slot = (struct slot){.run = run, .easy = easy, .index = index};
+    slot->namenode = atomic_load_explicit(&run->storage->namenode, memory_order_relaxed);
     slot->range = find_missing(run, index);
     reply_reset(&slot->reply);
     recmap_status status = set_up(slot, &address, error);

@@ -76,6 +76,23 @@ static bool is_complete(const struct slot *slot) {
            !(list_is_cut(body->data, body->size) || hdfs_is_cut(body->data, body->size));
 }
 
+/* The requests that follow go to the next NameNode, unless another one has led there already.
+ * Returns false if there is no other. */
+static bool switch_namenode(const struct slot *slot) {
+    recmap_storage *storage = slot->run->storage;
+    unsigned asked = slot->namenode;
+    if (!strchr(storage_options_get(&storage->options, OPTION_NAMENODES), ',')) return false;
+    atomic_compare_exchange_strong(&storage->namenode, &asked, asked + 1);
+    return true;
+}
+
+/* Whether the connection to the first host failed, not that to a host it redirects to. */
+static bool has_redirected(const struct slot *slot) {
+    long count = 0;
+    libcurl.easy_getinfo(slot->easy, CURLINFO_REDIRECT_COUNT, &count);
+    return count > 0;
+}
+
 /* What HDFS says with the status 403 may be anything but a lack of permission: the class of its
  * exception tells. */
 static void judge_exception(struct slot *slot) {
@@ -85,6 +102,9 @@ static void judge_exception(struct slot *slot) {
     if (!strcmp(code, "RetriableException") || !strcmp(code, "BlockMissingException")) {
         slot->verdict = REPLY_TRY_AGAIN;
         slot->reason = "the server is busy or has failed";
+    } else if (!strcmp(code, "StandbyException") && switch_namenode(slot)) {
+        slot->verdict = REPLY_TRY_AGAIN;
+        slot->reason = "all NameNodes are on standby or have failed";
     } else if (code[0] && !is_about_permission(code)) {
         slot->verdict = REPLY_UNUSABLE;
         slot->reason = "the server refuses the request";
@@ -109,6 +129,8 @@ void slot_conclude(struct slot *slot, CURLcode code) {
         slot->verdict = REPLY_TRY_AGAIN;
         return;
     }
+    if (is_hdfs(slot) && is_passing(code) && !slot->is_judged && !has_redirected(slot))
+        switch_namenode(slot);
     bool may_pass = is_passing(code) || (is_garbage(code) && has_answered(slot));
     slot->verdict = may_pass && !slot->is_refused ? REPLY_TRY_AGAIN : REPLY_UNUSABLE;
     if (!slot->is_refused)
@@ -153,7 +175,8 @@ static void advise(const struct slot *slot, const char *code, recmap_error *erro
     else if (!strcmp(code, "ExpiredToken") || !strcmp(code, "TokenRefreshRequired"))
         fail_advise(error, "renew the credentials, and open the data set again");
     else if (is_hdfs(slot) && !strcmp(code, "StandbyException"))
-        fail_advise(error, "name the active NameNode in the URL: this one is on standby");
+        fail_advise(error, "name all NameNodes in the storage option namenodes: this one is on "
+                           "standby");
     else if (slot->verdict == REPLY_CHANGED)
         fail_advise(error, "restore the indexed object, or build the index again with "
                            "`recmap index`");

@@ -27,7 +27,8 @@ struct slot {
     struct run *run;
     CURL *easy;
     struct curl_slist *headers;
-    size_t index; /* of the request; SIZE_MAX: the slot is free */
+    size_t index;      /* of the request; SIZE_MAX: the slot is free */
+    unsigned namenode; /* that was asked */
     struct range_request range;
     struct reply reply;
     bool has_head;  /* all headers arrived */

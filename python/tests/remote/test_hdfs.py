@@ -4,6 +4,7 @@ import os
 import pickle
 import shutil
 import socket
+import threading
 
 import numpy as np
 import pytest
@@ -322,7 +323,7 @@ def test_a_namenode_that_fails_for_a_moment(on_hdfs, digits, hdfs):
 @pytest.mark.parametrize(
     ("exception", "kind", "message"),
     [
-        ("StandbyException", OSError, "name the active NameNode"),
+        ("StandbyException", OSError, "name all NameNodes"),
         ("AccessControlException", PermissionError, "access was denied .HTTP 403 AccessControl"),
         ("IOException", OSError, "the server refuses the request .HTTP 403 IOException"),
         ("FileNotFoundException", FileNotFoundError, "there is no such object"),
@@ -332,6 +333,97 @@ def test_exceptions_of_hdfs(exception, kind, message, hdfs, tmp_path):
     hdfs.namenode.faults = [fail_with(exception)]
     with pytest.raises(kind, match=message):
         recmap.open(f"{hdfs.url}/data/train/x.tfrecord", index=tmp_path / "a.rmx", progress=None)
+
+
+# ---- Several NameNodes.
+
+
+@pytest.fixture
+def pair(hdfs):
+    """Two NameNodes of the same files; the second one is on standby."""
+    with HdfsServer(hdfs.namenode.folder) as second:
+        second.namenode.is_standby = True
+        yield hdfs.namenode, second.namenode
+
+
+def switch(pair):
+    for node in pair:
+        node.is_standby = not node.is_standby
+
+
+def opened_pair(pair, tmp_path, source="webhdfs://cluster/data/train/digits-*.tfrecord", **more):
+    nodes = ",".join(f"127.0.0.1:{node.server_port}" for node in pair)
+    options = {"namenodes": nodes, "timeout": 20, **more}
+    index = tmp_path / "pair.rmx"
+    return recmap.open(source, index=index, storage_options=options, progress=None)
+
+
+def test_the_active_one_of_several_namenodes_is_found(pair, digits, tmp_path):
+    switch(pair)
+    with opened_pair(pair, tmp_path) as ds:
+        assert gathered(ds, range(0, 1700, 50)) == gathered(digits, range(0, 1700, 50))
+        assert next(iter(ds.shards))["path"].startswith("webhdfs://cluster/data/train/")
+        count = len(pair[0].requests)
+        assert gathered(ds, range(20)) == gathered(digits, range(20))
+        assert len(pair[0].requests) == count  # the one on standby is not asked again
+
+
+def test_a_namenode_that_cannot_be_reached(pair, digits, tmp_path):
+    switch(pair)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))  # it does not listen: connections are refused
+        nodes = f"127.0.0.1:{probe.getsockname()[1]},127.0.0.1:{pair[1].server_port}"
+        with opened_pair(pair, tmp_path, namenodes=nodes) as ds:
+            assert bytes(ds[1500]) == bytes(digits[1500])
+
+
+def test_failover_while_records_are_read(pair, digits, tmp_path):
+    with opened_pair(pair, tmp_path) as ds:
+        for round in range(4):
+            numbers = range(round, 1700, 50)
+            assert gathered(ds, numbers) == gathered(digits, numbers)
+            switch(pair)
+        for node in pair:
+            node.is_standby = True
+        timer = threading.Timer(0.5, lambda: setattr(pair[1], "is_standby", False))
+        timer.start()
+        assert bytes(ds[1500]) == bytes(digits[1500])
+        timer.join()
+
+
+def test_a_namenode_that_dies(pair, digits, tmp_path):
+    with opened_pair(pair, tmp_path) as ds:
+        assert bytes(ds[0]) == bytes(digits[0])
+        switch(pair)
+        pair[0].faults = [reset_connection] * 99
+        assert gathered(ds, range(0, 1700, 50)) == gathered(digits, range(0, 1700, 50))
+
+
+def test_the_token_is_sent_to_the_namenodes_of_the_option(pair, digits, tmp_path):
+    switch(pair)
+    for node in pair:
+        node.token = TOKEN
+    with opened_pair(pair, tmp_path, delegation=TOKEN) as ds:
+        assert bytes(ds[700]) == bytes(digits[700])
+
+
+def test_all_namenodes_are_on_standby(pair, tmp_path):
+    pair[0].is_standby = True
+    with pytest.raises(OSError, match=r"all NameNodes are on standby .* StandbyException"):
+        opened_pair(pair, tmp_path, timeout=1)
+
+
+@pytest.mark.parametrize(
+    "nodes", ["", ",", "a,", "a,,b", "http://a", "a b", "a/b", "a@b", "a" * 300]
+)
+def test_values_of_namenodes(nodes, pair, tmp_path):
+    with pytest.raises(recmap.InvalidError, match="namenodes must be HOST:PORT"):
+        opened_pair(pair, tmp_path, namenodes=nodes)
+
+
+def test_link_local_namenodes_are_refused(pair, tmp_path):
+    with pytest.raises(PermissionError, match="link-local"):
+        opened_pair(pair, tmp_path, namenodes="169.254.169.254,127.0.0.1:1")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 /* Options of a storage, the requests made with them, and when requests are repeated. */
 #define _GNU_SOURCE
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -183,6 +184,38 @@ static void test_files_of_hdfs(void **state) {
                  "https://host:9871/webhdfs/v1/a?op=OPEN&delegation=a%2Fb", "host:9871");
 }
 
+static void check_namenode(const char *list, unsigned number, const char *url, const char *host) {
+    struct storage_options options =
+        options_of((const char *const[]){"namenodes", list, "user", "a,b", NULL});
+    struct address address;
+    struct url parsed;
+    assert_null(url_parse(&parsed, "webhdfs://cluster/a"));
+    assert_int_equal(address_of_object(&address, &options, &parsed, NULL), RECMAP_OK);
+    assert_int_equal(address_set_namenode(&address, &options, number, NULL), RECMAP_OK);
+    assert_string_equal(address.url, url);
+    assert_string_equal(address.host, host);
+    assert_string_equal(address.url + address.path_offset, "/webhdfs/v1/a?op=OPEN&user.name=a%2Cb");
+    assert_string_equal(address.url + address.query_offset, "op=OPEN&user.name=a%2Cb");
+    storage_options_deinit(&options);
+}
+
+static void test_namenodes(void **state) {
+    (void)state;
+    static const char list[] = "namenode-number-one:9870,b,[::1]:80";
+    check_namenode(list, 0, "http://namenode-number-one:9870/webhdfs/v1/a?op=OPEN&user.name=a%2Cb",
+                   "namenode-number-one:9870");
+    check_namenode(list, 1, "http://b/webhdfs/v1/a?op=OPEN&user.name=a%2Cb", "b");
+    check_namenode(list, 2, "http://[::1]:80/webhdfs/v1/a?op=OPEN&user.name=a%2Cb", "[::1]");
+    check_namenode(list, UINT_MAX,
+                   "http://namenode-number-one:9870/webhdfs/v1/a?op=OPEN&"
+                   "user.name=a%2Cb",
+                   "namenode-number-one:9870");
+    check_namenode("one", 7, "http://one/webhdfs/v1/a?op=OPEN&user.name=a%2Cb", "one");
+    check_refused("namenodes", "a,,b",
+                  "the storage option namenodes must be HOST:PORT, or several separated by commas",
+                  NULL);
+}
+
 static void test_listing(void **state) {
     (void)state;
     struct storage_options options =
@@ -277,6 +310,7 @@ int main(void) {
         cmocka_unit_test(test_profiles),
         cmocka_unit_test(test_objects),
         cmocka_unit_test(test_files_of_hdfs),
+        cmocka_unit_test(test_namenodes),
         cmocka_unit_test(test_listing),
         cmocka_unit_test(test_authorization),
         cmocka_unit_test(test_delays),
