@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from .._dataset.dataset import Dataset
+from .._errors import InvalidError
 from .._index import open as opening
 
 __all__ = ["Settings"]
@@ -15,9 +16,10 @@ _RECORD_TYPES = ("Example", "SequenceExample", "ByteArray")
 
 _OPTIONS = {
     "path", "paths", "recordtype", "id", "lift", "count", "index", "partitions", "sample",
-    "compression"
+    "compression", "allow_absolute_paths", "allow_urls"
 }  # fmt: skip
 _STORAGE = "storage."
+_PERMISSIONS = ("allow_absolute_paths", "allow_urls")
 
 
 class Settings:
@@ -44,6 +46,8 @@ class Settings:
         self.index = self.values.get("index")
         self.partitions = self._number("partitions", 0)
         self.sample = self._number("sample", 1000)
+        self.allow_absolute_paths = self._is_true("allow_absolute_paths")
+        self.allow_urls = self._is_true("allow_urls")
 
     def _given_paths(self) -> list[str]:
         paths = [self.values["path"]] if "path" in self.values else []
@@ -65,22 +69,45 @@ class Settings:
             raise ValueError(f"the option {name} must be a number, not {text!r}")
         return int(text)
 
+    def _is_true(self, name: str) -> bool:
+        return self._choice(name, ("true", "false"), "false") == "true"
+
     def _list(self, name: str) -> list[str]:
         return [part.strip() for part in self.values.get(name, "").split(",") if part.strip()]
 
     def open(self) -> Dataset:
-        return opening.open(
-            self.paths,
-            id=self.id,
-            lift=self.lift,
-            count=self.count,
-            index=self.index,
-            progress=None,
-            access="read",
-            allow_absolute_paths=True,
-            allow_urls=True,
-            storage_options=self.storage,
-        )
+        """Opens the data set. Permissions are needed only for an ``.rmx`` or ``.rmv``: the index of
+        shards that the path names is refused if it has other shards."""
+        try:
+            return opening.open(
+                self.paths,
+                id=self.id,
+                lift=self.lift,
+                count=self.count,
+                index=self.index,
+                progress=None,
+                access="read",
+                allow_absolute_paths=self.allow_absolute_paths,
+                allow_urls=self.allow_urls,
+                storage_options=self.storage,
+            )
+        except InvalidError as error:
+            raise _with_option(error) from None
+
+
+def _with_option(error: InvalidError) -> InvalidError:
+    """The error, whose advice names the option of Spark if a permission is missing."""
+    option = next((name for name in _PERMISSIONS if name in error.advice), None)
+    if option is None:
+        return error
+    kind = "servers" if option == "allow_urls" else "files"
+    return InvalidError(
+        error.message,
+        error.path,
+        advice=f"load the shards by name, with the index as the option index; or, if you trust "
+        f"everyone who can write to the file that you load, because it decides which {kind} the "
+        f'driver and the executors read, set .option("{option}", "true")',
+    )
 
 
 def _local(path: str) -> str:

@@ -34,6 +34,10 @@ class TFRecord(sources.DataSource):
             as for the command: "age=0,score", "tokens:uint16". Shards that are appended get what
             the index has.
         storage.NAME: a storage option of `recmap.open`, as "storage.endpoint", for reading.
+        allow_absolute_paths, allow_urls: "true" lets an ``.rmx`` name shards outside its own folder
+            by absolute paths, or by URLs, when it is read; see `recmap.open`. Set them only for an
+            index that you trust, because it decides what the executors read. Shards that are named
+            by the path need neither.
         compression: of what is written: "none" or "gzip".
         partitions: the number of tasks that read; by default one for every 64 MiB.
         sample: the number of records to infer the schema from; 1000 by default, 0: all.

@@ -190,7 +190,7 @@ def test_reads_what_tensorflow_writes(spark, tmp_path):
 
 
 def test_partitions_have_equal_numbers_of_records(spark, digits_index):
-    frame = reader(spark, partitions="7").load(str(digits_index))
+    frame = reader(spark, partitions="7", index=str(digits_index)).load(str(DIGITS))
     sizes = [
         row.n
         for row in frame.groupBy(functions.spark_partition_id())
@@ -419,6 +419,13 @@ def test_wrong_options_are_named(spark, digits_index, options, message):
         reader(spark, **options).load(str(digits_index)).count()
 
 
+def test_an_index_elsewhere_needs_permission(spark, digits_index):
+    """It could name any file of the executors."""
+    with pytest.raises(Exception, match=r'set .option\("allow_absolute_paths", "true"\)'):
+        reader(spark).load(str(digits_index))
+    assert reader(spark, allow_absolute_paths=True).load(str(digits_index)).count() == 1797
+
+
 def fail_in_the_middle(batches):
     for i, batch in enumerate(batches):
         if i == 2:
@@ -547,10 +554,16 @@ def test_shards_in_a_bucket(spark, tmp_path):
         assert (tmp_path / "c.rmx").read_bytes() == (tmp_path / "a.rmx").read_bytes()
         options["anonymous"] = "true"
         storage = {f"storage.{name}": value for name, value in options.items()}
-        frame = reader(spark, recordType="ByteArray", partitions="3", **storage).load(path)
-        found = sorted(bytes(row.byteArray) for row in frame.collect())
         with recmap.open(path, storage_options=options, allow_urls=True) as ds:
-            assert found == sorted(records_of(ds))
+            expected = sorted(records_of(ds))
+        source = {"recordType": "ByteArray", "partitions": "3", **storage}
+        with pytest.raises(Exception, match=r'set .option\("allow_urls", "true"\)'):
+            reader(spark, **source).load(path)
+        for frame in (
+            reader(spark, allow_urls=True, **source).load(path),
+            reader(spark, index=path, **source).load(url),
+        ):
+            assert sorted(bytes(row.byteArray) for row in frame.collect()) == expected
 
 
 def test_errors_of_indexing_are_those_of_recmap(spark, tmp_path):

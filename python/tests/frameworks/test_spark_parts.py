@@ -1,12 +1,15 @@
 """The parts of the data source for Apache Spark that need no session and no Java."""
 
 import os
+import pickle
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 import recmap
-from conftest import write
+from conftest import DIGITS, write
+from object_server import ObjectServer
 from recmap import _recmap
 
 pytest.importorskip("pyarrow")
@@ -20,6 +23,8 @@ from pyspark.sql import datasource as sources
 from pyspark.sql import types
 
 INDEX_NAME = "a.rmx"
+RECORD = types.StructType([types.StructField("byteArray", types.BinaryType())])
+SCORES = types.StructType([types.StructField("score", types.LongType())])
 
 
 def settings_of(path, **options):
@@ -36,8 +41,7 @@ def scores(tmp_path, **options):
 
 def scores_read(path, *filters):
     """The scores that Spark gets after it has pushed the filters down."""
-    schema = types.StructType([types.StructField("score", types.LongType())])
-    reader = TFRecord({"path": str(path), "lift": "score"}).reader(schema)
+    reader = TFRecord({"path": str(path), "lift": "score"}).reader(SCORES)
     assert list(reader.pushFilters(list(filters))) == list(filters)  # Spark evaluates all again
     batches = [batch for part in reader.partitions() for batch in reader.read(part)]
     return [score for batch in batches for score in batch.column(0).to_pylist()]
@@ -61,9 +65,98 @@ def test_filters_on_annotated_columns_leave_no_record_out(tmp_path):
         assert scores_read(path, filter_) == list(range(10))
 
 
-def append_rows(folder, schema, rows):
+def records_read(path, **options):
+    """The records that Spark gets, without a session."""
+    reader = TFRecord({"path": str(path), "recordType": "ByteArray", **options}).reader(RECORD)
+    reader = pickle.loads(pickle.dumps(reader))  # executors get a copy
+    batches = [batch for part in reader.partitions() for batch in reader.read(part)]
+    return [record for batch in batches for record in batch.column(0).to_pylist()]
+
+
+def index_elsewhere(tmp_path):
+    """An index that names its shard by an absolute path, as one from an untrusted place may."""
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (tmp_path / "shards").mkdir()
+    (shard,) = write(tmp_path / "shards", [b"secret"])
+    recmap.index(shard, folder / INDEX_NAME, progress=None)
+    return shard, folder / INDEX_NAME
+
+
+@pytest.mark.parametrize("options", [{}, {"allow_urls": "true"}, {"allow_absolute_paths": "false"}])
+def test_an_index_of_absolute_paths_is_refused(tmp_path, options):
+    _, path = index_elsewhere(tmp_path)
+    advice = "if you trust .* files the driver and the executors read, set .*allow_absolute_paths"
+    with pytest.raises(recmap.InvalidError, match=f"outside its own folder\n.*{advice}") as caught:
+        records_read(path, **options)
+    assert 'set .option("allow_absolute_paths", "true")' in caught.value.advice
+    with pytest.raises(recmap.InvalidError, match="outside its own folder"):
+        TFRecord({"path": str(path), **options}).schema()
+
+
+def test_an_index_of_absolute_paths_needs_the_option_or_its_shards(tmp_path):
+    shard, path = index_elsewhere(tmp_path)
+    assert records_read(path, allow_absolute_paths="true") == [b"secret"]
+    assert records_read(path, Allow_Absolute_Paths="True") == [b"secret"]
+    assert records_read(shard, index=str(path)) == [b"secret"]
+
+
+def test_an_index_of_other_shards_than_those_of_its_folder_is_refused(tmp_path):
+    shard, path = index_elsewhere(tmp_path)
+    planted = tmp_path / "folder"
+    planted.mkdir()
+    write(planted, [b"x"])
+    shutil.copy(path, index_of(planted))
+    with pytest.raises(recmap.StaleIndexError, match=f"has the shard {shard}"):
+        records_read(planted)
+
+
+def test_a_selection_of_an_index_elsewhere_is_refused(tmp_path):
+    _, path = index_elsewhere(tmp_path)
+    with recmap.open(path, allow_absolute_paths=True) as ds:
+        ds[:1].save(tmp_path / "a.rmv")
+    with pytest.raises(recmap.InvalidError, match="allow_absolute_paths"):
+        records_read(tmp_path / "a.rmv")
+    found = records_read(tmp_path / "a.rmv", allow_absolute_paths="true")
+    assert found == [b"secret"]
+
+
+def test_an_index_of_urls_needs_the_option_or_its_shards(tmp_path):
+    with ObjectServer(DIGITS.parent) as server:
+        options = {f"storage.{name}": str(v).lower() for name, v in server.options().items()}
+        url, path = f"s3://{DIGITS.name}/digits-*.tfrecord", tmp_path / INDEX_NAME
+        recmap.index(url, path, storage_options=server.options(), progress=None)
+        before = len(server.requests)
+        for refused in ({}, {"allow_absolute_paths": "true"}):
+            with pytest.raises(recmap.InvalidError, match="in a remote store\n") as caught:
+                records_read(path, **options, **refused)
+            assert "servers the driver and the executors read" in caught.value.advice
+            assert 'set .option("allow_urls", "true")' in caught.value.advice
+        assert len(server.requests) == before
+        assert len(records_read(path, allow_urls="true", **options)) == 1797
+        assert len(records_read(url, index=str(path), **options)) == 1797
+
+
+@pytest.mark.parametrize("index", ["", "indexes/a.rmx"])
+def test_what_the_writer_produces_needs_no_option(tmp_path, index):
+    folder = tmp_path / "out"
+    (tmp_path / "indexes").mkdir()
+    options = {"index": str(tmp_path / index)} if index else {}
+    append_rows(folder, SCORES, [{"score": 1}, {"score": 2}], **options)
+    assert len(records_read(folder, **options)) == 2
+    if not index:
+        assert len(records_read(index_of(folder))) == 2
+
+
+@pytest.mark.parametrize("name", ["allow_urls", "allow_absolute_paths"])
+def test_permissions_are_true_or_false(name):
+    with pytest.raises(ValueError, match=f"option {name} must be one of true, false, not 'yes'"):
+        settings_of("/a", **{name: "yes"})
+
+
+def append_rows(folder, schema, rows, **options):
     """Writes the rows as a job of one task does."""
-    writer = TFRecord({"path": str(folder)}).writer(schema, overwrite=False)
+    writer = TFRecord({"path": str(folder), **options}).writer(schema, overwrite=False)
     arrow = pa.schema([column.field for column in writer.columns])
     batch = pa.RecordBatch.from_pylist(rows, schema=arrow)
     attempt = os.path.join(writer.attempts, "0")
