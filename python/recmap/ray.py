@@ -28,7 +28,7 @@ from ._dataset.missing import Missing
 from ._display.progress import Progress
 from ._example.features import Features, parser_of
 from ._index.build import plan_of
-from ._index.parts import Part, build_in_parts
+from ._index.parts import BuiltPart, Part, build_in_parts
 from ._numbers import Int64s, cuts_of
 from ._options.credentials import Credentials
 from ._options.options import (
@@ -277,14 +277,14 @@ def index(
     return build_in_parts(plan, lambda parts: _gathered([task.remote(part) for part in parts]))
 
 
-def _gathered(parts: Sequence[Any]) -> Iterable[str]:
-    """The paths of the parts. If a task failed, stops the others and raises its exception."""
+def _gathered(parts: Sequence[Any]) -> Iterable[BuiltPart]:
+    """What the tasks return. If a task failed, stops the others and raises its exception."""
     try:
-        paths: list[str] = ray.get(list(parts))
+        built: list[BuiltPart] = ray.get(list(parts))
     except RayTaskError as error:
         for part in parts:
             ray.cancel(part)
         # The caller removes the folder next: wait until no task writes there any more.
         ray.wait(list(parts), num_returns=len(parts), timeout=60)
         raise error.cause from None
-    return paths
+    return built

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +39,16 @@ from .annotated import check_replaced
 from .contents import open_contents
 from .counted import warn_of_counts
 
-__all__ = ["Plan", "build_index", "index", "merge", "plan_of", "warn_without_ids"]
+__all__ = [
+    "Plan",
+    "build_index",
+    "index",
+    "merge",
+    "plan_of",
+    "warn_of_empty_lifts",
+    "warn_without_ids",
+    "write_index",
+]
 
 
 @dataclass(frozen=True)
@@ -88,10 +97,34 @@ def plan_of(
     return Plan(target, shards, options)
 
 
+@dataclass(frozen=True)
+class Built:
+    """An index that was built: counts of its contents, and the features without any value."""
+
+    counts: dict[str, int]
+    empty_lifts: frozenset[str]  # lifted features that no record of the new shards has
+    empty_counts: frozenset[str]  # counted features that no record has elements of
+
+
 def build_index(
     path: str, shards: Sequence[str], options: IndexOptions, *, parts: Sequence[str] = ()
 ) -> dict[str, int]:
-    """Builds the index of the shards of the indexes `parts`, then of `shards`. Returns counts."""
+    """Builds the index of the shards of the indexes `parts`, then of `shards`. Returns counts.
+
+    Warns of what is hardly what was meant."""
+    built = write_index(path, shards, options, parts=parts)
+    if built.counts["records"] and options.counted:
+        warn_of_counts(path, options, _named(options.counted, built.empty_counts))
+    if built.counts["records"] and not parts:
+        warn_of_empty_lifts(options, built.empty_lifts)
+    _warn_of_gaps(path, options, built.counts)
+    return built.counts
+
+
+def write_index(
+    path: str, shards: Sequence[str], options: IndexOptions, *, parts: Sequence[str] = ()
+) -> Built:
+    """As `build_index`, without its warnings."""
     try:
         with shown(options.progress, "indexing") as progress:
             counts = _recmap.index_build(
@@ -118,25 +151,26 @@ def build_index(
         # The library has one status for damage. Here it is a shard that is damaged as a whole.
         fields = error.message, error.path, error.record, error.offset, error.advice
         raise CorruptRecordError(*fields) from None
-    empty_counts, empty_lifts = counts.pop("empty_counts"), counts.pop("empty_lifts")
-    if counts["records"] and options.counted:
-        warn_of_counts(path, options, [name for name, _ in _chosen(options.counted, empty_counts)])
-    if counts["records"] and not parts:
-        _warn_of_empty_lifts(_chosen(options.lifts, empty_lifts))
-    _warn_of_gaps(path, options, counts)
-    return counts
+    empty_lifts = _chosen(options.lifts, counts.pop("empty_lifts"))
+    empty_counts = _chosen(options.counted, counts.pop("empty_counts"))
+    return Built(counts, empty_lifts, empty_counts)
 
 
-def _chosen(
-    features: tuple[tuple[str, str | None], ...], bits: int
-) -> list[tuple[str, str | None]]:
-    return [feature for i, feature in enumerate(features) if bits >> i & 1]
+def _chosen(features: tuple[tuple[str, str | None], ...], bits: int) -> frozenset[str]:
+    return frozenset(name for i, (name, _) in enumerate(features) if bits >> i & 1)
 
 
-def _warn_of_empty_lifts(lifts: list[tuple[str, str | None]]) -> None:
-    for name, default in lifts:
-        value = "null" if default is None else f"its default, {default!r}"
-        warn_caller(f"no record has the feature {name!r}: all have {value}")
+def _named(features: tuple[tuple[str, str | None], ...], names: Container[str]) -> list[str]:
+    """These of the names, in the order of the features."""
+    return [name for name, _ in features if name in names]
+
+
+def warn_of_empty_lifts(options: IndexOptions, names: Container[str]) -> None:
+    """Warns of lifted features that no record has, which are often misspelt."""
+    for name, default in options.lifts:
+        if name in names:
+            value = "null" if default is None else f"its default, {default!r}"
+            warn_caller(f"no record has the feature {name!r}: all have {value}")
 
 
 def _warn_of_gaps(path: str, options: IndexOptions, counts: dict[str, int]) -> None:

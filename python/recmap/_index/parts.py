@@ -5,14 +5,27 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from .. import _recmap
 from .._options.options import IndexOptions, absolute
-from .build import Plan, build_index, merge
+from .._warn import warn_caller
+from .build import Plan, merge, warn_of_empty_lifts, write_index
 
-__all__ = ["Part", "build_in_parts"]
+__all__ = ["BuiltPart", "Part", "build_in_parts"]
+
+
+@dataclass(frozen=True)
+class BuiltPart:
+    """What a task tells about the part that it built. It is pickled.
+
+    Counts, ids and damage are known from the merged index, but not which values are defaults."""
+
+    record_count: int
+    empty_lifts: frozenset[str]  # lifted features that no record of the part has
+    warnings: tuple[tuple[type[Warning], str], ...]  # those of a filesystem, for example
 
 
 @dataclass(frozen=True)
@@ -23,19 +36,28 @@ class Part:
     shard: str
     options: IndexOptions
 
-    def build(self) -> str:
-        """Builds the index, and returns its path."""
-        if self.options.framing_path is not None:
-            _recmap.framing_load(self.options.framing_path)
-        build_index(self.path, [self.shard], self.options)
-        return self.path
+    def build(self) -> BuiltPart:
+        """Builds the index."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")  # the caller's filters apply where they are shown
+            if self.options.framing_path is not None:
+                _recmap.framing_load(self.options.framing_path)
+            built = write_index(self.path, [self.shard], self.options)
+        issued = tuple((_portable(w.category), str(w.message)) for w in caught)
+        return BuiltPart(built.counts["records"], built.empty_lifts, issued)
 
 
-def build_in_parts(plan: Plan, run: Callable[[list[Part]], Iterable[str]]) -> str:
+def _portable(category: type[Warning]) -> type[Warning]:
+    """A category that the calling process has, too."""
+    return category if category.__module__ == "builtins" else UserWarning
+
+
+def build_in_parts(plan: Plan, run: Callable[[list[Part]], Iterable[BuiltPart]]) -> str:
     """Builds an index in the tasks that `run` starts for its parts, and returns its path.
 
-    The parts are in a folder next to the index, which is removed, whatever happens. `run` returns
-    the paths of all parts in order, or raises the exception of a task."""
+    The parts are in a folder next to the index, which is removed, whatever happens. `run` waits
+    until all parts are built, or raises the exception of a task. Warns as a single build does, and
+    repeats each warning of a task once."""
     prefix = f".{os.path.basename(plan.path)}.parts-"
     folder = tempfile.mkdtemp(prefix=prefix, dir=os.path.dirname(plan.path))
     options = replace(plan.options, progress=None)
@@ -44,7 +66,18 @@ def build_in_parts(plan: Plan, run: Callable[[list[Part]], Iterable[str]]) -> st
         for i, shard in enumerate(plan.shards)
     ]
     try:
-        merge(plan.path, run(parts), progress=plan.options.progress, fs=options.fs)
+        built = list(run(parts))
+        paths = [part.path for part in parts]
+        merge(plan.path, paths, progress=plan.options.progress, fs=options.fs)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    _warn_of(built, options)
     return plan.path
+
+
+def _warn_of(parts: Sequence[BuiltPart], options: IndexOptions) -> None:
+    full = [part.empty_lifts for part in parts if part.record_count]
+    if full:
+        warn_of_empty_lifts(options, frozenset.intersection(*full))
+    for category, text in dict.fromkeys(issued for part in parts for issued in part.warnings):
+        warn_caller(text, category)

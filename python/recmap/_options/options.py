@@ -226,7 +226,7 @@ def _dtype_of(name: str, dtype: Any) -> str | None:
     if element is None or element in _COUNTED_TYPES:
         return element
     raise ValueError(
-        f"the dtype {element} of the counted feature {name!r} is not a type of numbers, such as "
+        f"the dtype {element!r} of the counted feature {name!r} is not a type of numbers, such as "
         "uint16"
     )
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from .._display.progress import Progress
 from .._errors import Error
 from .._index.build import plan_of
-from .._index.parts import Part, build_in_parts
+from .._index.parts import BuiltPart, Part, build_in_parts
 from .._options.credentials import Credentials
 from .._options.options import (
     Compression,
@@ -85,26 +85,27 @@ def index(
     return build_in_parts(plan, lambda parts: _run_tasks(spark, parts))
 
 
-def _run_tasks(spark: Any, parts: list[Part]) -> list[str]:
-    """Builds each part in a task of its own, and returns their paths."""
+def _run_tasks(spark: Any, parts: list[Part]) -> list[BuiltPart]:
+    """Builds each part in a task of its own, and returns what the tasks tell."""
 
     def build_parts(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
-            errors = [_error_of(parts[number]) for number in batch.column(0).to_pylist()]
-            yield pa.RecordBatch.from_arrays([pa.array(errors, pa.binary())], names=["error"])
+            results = [_result_of(parts[number]) for number in batch.column(0).to_pylist()]
+            yield pa.RecordBatch.from_arrays([pa.array(results, pa.binary())], names=["result"])
 
     numbers = spark.range(0, len(parts), 1, len(parts))
-    for row in numbers.mapInArrow(build_parts, "error binary").collect():
-        if row["error"] is not None:
-            raise pickle.loads(row["error"])
-    return [part.path for part in parts]
+    rows = numbers.mapInArrow(build_parts, "result binary").collect()
+    results = [pickle.loads(row["result"]) for row in rows]
+    for result in results:
+        if isinstance(result, Error):
+            raise result
+    return results
 
 
-def _error_of(part: Part) -> bytes | None:
+def _result_of(part: Part) -> bytes:
     """Builds a part. An error of recmap is returned, to be raised with its own type rather than one
     of Spark. Others are raised, so that Spark repeats the task."""
     try:
-        part.build()
+        return pickle.dumps(part.build())
     except Error as error:
         return pickle.dumps(error)
-    return None

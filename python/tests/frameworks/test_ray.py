@@ -176,6 +176,27 @@ def test_index_equals_the_local_one(copied_digits, tmp_path_factory):
         assert len(ds) == 1797 and ds.find("digit-00042") == 42
 
 
+def test_index_warns_as_the_local_one(copied_digits):
+    """The tasks warn on other machines, but what they find is told here, once."""
+    path = copied_digits / "x.rmx"
+    with pytest.warns(UserWarning, match="no record has the feature 'lable'") as caught:
+        recmap.ray.index(copied_digits, path, lift={"lable": 0})
+    assert len(caught) == 1 and caught[0].filename == __file__
+
+
+def test_index_gives_nulls(tmp_path):
+    write(tmp_path, [{"y": 1}, {"x": 1}], shards=2)
+    path = tmp_path / "x.rmx"
+    with pytest.raises(recmap.FeatureError, match='no value of lifted feature "x"'):
+        recmap.ray.index(tmp_path, path, lift=["x"])
+    assert recmap.ray.index(tmp_path, path, lift=["x"], missing="null") == str(path)
+    data = path.read_bytes()
+    recmap.index(tmp_path, path, lift=["x"], missing="null", progress=None)
+    assert path.read_bytes() == data
+    with recmap.open(path) as ds:
+        assert ds.columns["x"].tolist() == [None, 1]
+
+
 def test_index_reads_with_a_filesystem(copied_digits):
     fs = pytest.importorskip("fsspec").filesystem("file")
     source, path = f"file://{copied_digits}/*.tfrecord", copied_digits / "x.rmx"

@@ -532,6 +532,29 @@ def test_options_of_indexing(spark, tmp_path):
     assert not list(tmp_path.glob(".*"))
 
 
+def test_indexing_warns_as_one_build(spark, tmp_path):
+    """The tasks warn elsewhere, but what they find is told here, once."""
+    for shard in DIGITS.glob("*.tfrecord"):
+        shutil.copy(shard, tmp_path)
+    with pytest.warns(UserWarning, match="no record has the feature 'lable'") as caught:
+        recmap.spark.index(spark, tmp_path, lift={"lable": 0}, progress=None)
+    ours = [w for w in caught if "lable" in str(w.message)]
+    assert len(ours) == 1 and ours[0].filename == __file__
+
+
+def test_indexing_gives_nulls(spark, tmp_path):
+    write(tmp_path, [{"y": 1}, {"x": 1}], shards=2)
+    path = tmp_path / "x.rmx"
+    with pytest.raises(recmap.FeatureError, match='no value of lifted feature "x"'):
+        recmap.spark.index(spark, tmp_path, path, lift=["x"])
+    recmap.spark.index(spark, tmp_path, path, lift=["x"], missing="null", progress=None)
+    data = path.read_bytes()
+    recmap.index(tmp_path, path, lift=["x"], missing="null", progress=None)
+    assert path.read_bytes() == data
+    with recmap.open(path) as ds:
+        assert ds.columns["x"].tolist() == [None, 1]
+
+
 def test_shards_in_a_bucket(spark, tmp_path):
     with ObjectServer(DIGITS.parent) as server:
         options = {name: str(value).lower() for name, value in server.options().items()}

@@ -214,6 +214,18 @@ def test_defaults_of_lifted_columns():
     assert options.count == {"tokens": "uint16", "image": None}
 
 
+@pytest.mark.parametrize("is_writing", [False, True])
+def test_a_count_without_a_type_after_its_colon_is_refused(tmp_path, is_writing):
+    path = tmp_path / "out" if is_writing else DIGITS
+    source = TFRecord({"path": str(path), "count": "tokens:"})
+    message = "the dtype '' of the counted feature 'tokens' is not a type of numbers"
+    with pytest.raises(ValueError, match=message):
+        source.writer(SCORES, overwrite=False) if is_writing else source.reader(SCORES)
+    with pytest.raises(ValueError, match=message):
+        recmap.index(DIGITS, tmp_path / INDEX_NAME, count={"tokens": ""})
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_empty_default_is_one(tmp_path):
     write(tmp_path, [{"lang": b"de"}, {"x": 1}])
     shard = tmp_path / "made-0.tfrecord"

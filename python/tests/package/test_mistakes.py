@@ -76,7 +76,7 @@ def test_states(state, digits):
 
 def test_dtypes_of_counts(digits_copy, copied_digits):
     message = (
-        "the dtype uint17 of the counted feature 'image' is not a type of numbers, such as uint16"
+        "the dtype 'uint17' of the counted feature 'image' is not a type of numbers, such as uint16"
     )
     for source in (copied_digits, digits_copy.index_path):
         fails(lambda s=source: recmap.open(s, count={"image": "uint17"}), ValueError, message)

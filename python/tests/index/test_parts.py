@@ -1,0 +1,122 @@
+"""Indexes that are built in parts, as by the tasks of a cluster: they equal those of one build, and
+warn of the same."""
+
+import pickle
+import warnings
+
+import pytest
+import recmap
+import recmap._index.parts as parts_module
+from conftest import flip, write
+from recmap._index.build import plan_of
+from recmap._index.parts import build_in_parts
+
+DEFAULTS = {
+    "id": None,
+    "lift": (),
+    "count": (),
+    "framing": "auto",
+    "from_idx": None,
+    "memory_limit": None,
+    "storage_options": None,
+    "credentials": None,
+    "fs": None,
+}
+
+
+def build_in_tasks(parts):
+    """Builds each part as a task does, which gets and returns pickles."""
+    for part in parts:
+        copy = pickle.loads(pickle.dumps(part))
+        yield pickle.loads(pickle.dumps(copy.build()))
+
+
+def compared(source, folder, **options):
+    """Builds an index in parts and at once, compares them, and returns the warnings of both."""
+    issued = []
+    for is_local in (False, True):
+        path = folder / f"{'local' if is_local else 'parts'}.rmx"
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            if is_local:
+                recmap.index(source, path, **options, progress=None)
+            else:
+                build_in_parts(plan_of(source, path, **{**DEFAULTS, **options}), build_in_tasks)
+        issued.append([(warning.category, str(warning.message)) for warning in caught])
+        assert not caught or {warning.filename for warning in caught} == {__file__}
+    assert (folder / "parts.rmx").read_bytes() == (folder / "local.rmx").read_bytes()
+    assert not list(folder.glob(".*"))
+    return issued
+
+
+def texts_of(issued):
+    return [text for _, text in issued]
+
+
+def two_shards(folder):
+    """Shards of which only the second one has the feature "x"."""
+    write(folder, [{"id": b"a", "y": 1}, {"id": b"b", "x": 1, "y": 2}], shards=2)
+    return folder
+
+
+def test_a_misspelt_lift_with_a_default_warns_once(copied_digits):
+    ours, theirs = compared(copied_digits, copied_digits, lift={"lable": -1, "label": None})
+    assert texts_of(ours) == ["no record has the feature 'lable': all have its default, '-1'"]
+    assert ours == theirs
+
+
+def test_a_feature_that_some_shards_lack_does_not_warn(tmp_path):
+    ours, theirs = compared(two_shards(tmp_path), tmp_path, id="id", lift={"x": 0}, count=["x"])
+    assert ours == theirs == []
+
+
+def test_shards_without_records_do_not_count(tmp_path):
+    (tmp_path / "made-2.tfrecord").touch()
+    ours, theirs = compared(two_shards(tmp_path), tmp_path, lift={"z": 0, "x": 0})
+    assert texts_of(ours) == ["no record has the feature 'z': all have its default, '0'"]
+    assert ours == theirs
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "made.tfrecord").touch()
+    assert compared(tmp_path / "empty", tmp_path / "empty", lift={"x": 0}) == [[], []]
+
+
+@pytest.mark.parametrize("lift", [["x"], ["y", "x", "z"]])
+def test_missing_values_are_nulls(tmp_path, lift):
+    ours, theirs = compared(two_shards(tmp_path), tmp_path, lift=lift, missing="null")
+    assert ours == theirs
+    with recmap.open(tmp_path / "parts.rmx") as ds:
+        assert ds.columns["x"].tolist() == [None, 1]
+
+
+def test_missing_values_are_errors(tmp_path):
+    with pytest.raises(recmap.FeatureError, match='no value of lifted feature "x"'):
+        compared(two_shards(tmp_path), tmp_path, lift=["x"])
+    assert not list(tmp_path.glob("*.rmx")) and not list(tmp_path.glob(".*"))
+
+
+def test_all_that_one_build_warns_of(copied_digits):
+    for i in (1, 2):
+        flip(copied_digits / f"digits-0000{i}-of-00004.tfrecord", 5000)
+    options = {"id": "typo", "lift": {"none": 0}, "count": ["nothing", "image"]}
+    ours, theirs = compared(copied_digits, copied_digits, on_corrupt="skip", **options)
+    assert sorted(texts_of(ours)) == sorted(texts_of(theirs)) and len(ours) == 5
+
+
+class ForeignWarning(UserWarning):
+    """Of a package that the driver may lack."""
+
+
+@pytest.mark.parametrize("category", [RuntimeWarning, ForeignWarning])
+def test_other_warnings_of_tasks_are_repeated_once(tmp_path, monkeypatch, category):
+    write_index = parts_module.write_index
+
+    def write_and_warn(*arguments):
+        warnings.warn("the token expires soon", category, stacklevel=1)
+        return write_index(*arguments)
+
+    monkeypatch.setattr(parts_module, "write_index", write_and_warn)
+    plan = plan_of(two_shards(tmp_path), tmp_path / "a.rmx", **DEFAULTS)
+    with pytest.warns() as caught:
+        build_in_parts(plan, build_in_tasks)
+    expected = RuntimeWarning if category is RuntimeWarning else UserWarning
+    assert [(w.category, str(w.message)) for w in caught] == [(expected, "the token expires soon")]
