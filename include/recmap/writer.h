@@ -41,11 +41,12 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_writer_create(recmap_writer **w
 /* Returns how the file is compressed: NONE, GZIP or ZLIB, never AUTO. */
 RECMAP_API recmap_compression recmap_writer_get_compression(const recmap_writer *writer);
 
-/* Appends one record. Errors: IO (ENOSPC: no space left); FEATURE if its id or a lifted feature is
- * missing or has another type; NO_MEMORY. After an error the writer can only be destroyed. Cost:
- * the CRC of the record and one copy into a buffer, which is written when it is full. If the file
- * is compressed, the buffer is deflated first, by all threads; it has 2 MiB for each, or 1 MiB with
- * one thread, and deflating it takes as much again. */
+/* Appends one record. Errors: IO (ENOSPC: no space left); FEATURE if its id or a lifted feature has
+ * another type, or if it lacks a lifted feature that has no default and is not nullable; NO_MEMORY.
+ * After an error the writer can only be destroyed. Cost: the CRC of the record and one copy into a
+ * buffer, which is written when it is full. If the file is compressed, the buffer is deflated
+ * first, by all threads; it has 2 MiB for each, or 1 MiB with one thread, and deflating it takes as
+ * much again. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_writer_write(recmap_writer *writer,
                                                               const void *data, size_t size,
                                                               recmap_error *error);

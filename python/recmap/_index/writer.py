@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import threading
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from .. import _recmap
@@ -18,7 +18,9 @@ from .._options.options import (
     Compression,
     Count,
     Lift,
+    MissingLift,
     Path,
+    check_missing,
     compression_code,
     counted_of,
     lifts_of,
@@ -54,6 +56,9 @@ class Writer(Closing):
         shards: the number of files, for a pattern; 1 by default.
         index: the path of an index to build while writing, without reading the data again.
         id, lift, count: what the index contains; see `recmap.open`.
+        missing: "null" lets records lack a lifted feature that has no default: the column then has
+            nulls. With "error", writing such a record fails. A feature whose value is None is one
+            that the record lacks.
         compression: "none", "gzip" or "zlib"; "auto" goes by the end of the names. TensorFlow
             must be told how a file is compressed; recmap sees it.
         threads: number of threads that compress; 0: one per core. Each needs 4 MiB a shard.
@@ -75,11 +80,12 @@ class Writer(Closing):
         index: Path | None = None,
         id: str | None = None,
         lift: Lift = (),
+        missing: MissingLift = "error",
         count: Count = (),
         compression: Compression = "auto",
         threads: int = 0,
-        _nullable: Container[str] = (),  # names of lifted columns that can have nulls
     ) -> None:
+        check_missing(missing)
         self.paths = _paths_of(os.fsdecode(pattern), shards)
         if index is None and (id is not None or lift or count):
             raise ValueError("id=, lift= and count= need index=: they say what the index contains")
@@ -89,7 +95,7 @@ class Writer(Closing):
         self._count = 0
         self._lock = threading.Lock()
         self._owner = os.getpid()
-        lifts = [(name, default, name in _nullable) for name, default in lifts_of(lift)]
+        lifts = [(name, default, missing == "null") for name, default in lifts_of(lift)]
         counted, code = counted_of(count), compression_code(compression)
         each = _threads_of(threads, len(self._absolute))
         self._writers = [

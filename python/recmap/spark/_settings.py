@@ -5,19 +5,24 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from .._dataset.dataset import Dataset
 from .._errors import InvalidError
 from .._index import open as opening
+from .._options.options import MissingLift
 
 __all__ = ["Settings"]
+
+_Choice = TypeVar("_Choice", bound=str)
 
 _RECORD_TYPES = ("Example", "SequenceExample", "ByteArray")
 
 _OPTIONS = {
     "path", "paths", "recordtype", "id", "lift", "count", "index", "partitions", "sample",
-    "compression", "allow_absolute_paths", "allow_urls"
+    "missing", "compression", "allow_absolute_paths", "allow_urls"
 }  # fmt: skip
+_MISSING: tuple[MissingLift, ...] = ("error", "null")
 _STORAGE = "storage."
 _PERMISSIONS = ("allow_absolute_paths", "allow_urls")
 
@@ -39,6 +44,7 @@ class Settings:
             )
         self.paths = [_local(path) for path in self._given_paths()]
         self.record_type = self._choice("recordtype", _RECORD_TYPES, "Example")
+        self.missing: MissingLift = self._choice("missing", _MISSING, "error")
         self.is_gzip = self._choice("compression", ("none", "gzip"), "none") == "gzip"
         self.id = self.values.get("id")
         self.lift = dict(_parted(name, "=") for name in self._list("lift"))
@@ -56,7 +62,7 @@ class Settings:
             raise ValueError("pass a path: load(PATH) or save(PATH)")
         return paths
 
-    def _choice(self, name: str, choices: Sequence[str], default: str) -> str:
+    def _choice(self, name: str, choices: Sequence[_Choice], default: _Choice) -> _Choice:
         given = self.values.get(name, default)
         for choice in choices:
             if choice.lower() == given.lower():
@@ -83,6 +89,7 @@ class Settings:
                 self.paths,
                 id=self.id,
                 lift=self.lift,
+                missing=self.missing,
                 count=self.count,
                 index=self.index,
                 progress=None,

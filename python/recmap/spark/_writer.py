@@ -21,8 +21,7 @@ from .._errors import FileMissingError, InvalidError
 from .._index import build
 from .._index.contents import open_contents
 from .._index.match import check_contents
-from .._index.writer import Writer
-from .._options.options import IndexOptions, counted_of, is_url, lifts_of
+from .._options.options import IndexOptions, compression_code, counted_of, is_url, lifts_of
 from ._encode import encoded
 from ._settings import Settings
 from ._types import columns_of
@@ -55,13 +54,14 @@ def _nullable_columns(dataset: Dataset) -> frozenset[str]:
     return frozenset(nulls).union(dataset._annotated_columns())
 
 
-def _check_names(contents: IndexOptions, nullable: frozenset[str], columns: list[str]) -> None:
-    """Refuses an index of columns that the table lacks, unless they have a default or nulls."""
+def _check_names(contents: IndexOptions, optional: frozenset[str], columns: list[str]) -> None:
+    """Refuses an index of columns that the table lacks, unless they have a default or are
+    optional."""
     named = [("id", contents.id)] if contents.id is not None else []
     named += [
         ("lift", name)
         for name, default in contents.lifts
-        if default is None and name not in nullable
+        if default is None and name not in optional
     ]
     named += [("count", name) for name, _ in contents.counted]
     for option, name in named:
@@ -101,15 +101,22 @@ class ShardWriter(sources.DataSourceArrowWriter):
             id=settings.id, lifts=lifts_of(settings.lift), counted=counted_of(settings.count)
         )
         index = None if self.overwrite else self._existing()[1]
+        nullable: frozenset[str] = frozenset()  # according to the index
         if index is not None:
             with open_contents(index, contents) as dataset:
                 check_contents(dataset, contents)
-                self.nullable = _nullable_columns(dataset)
+                nullable = _nullable_columns(dataset)
                 contents = IndexOptions(
                     id=dataset._id_name(), lifts=dataset._lifts(), counted=dataset._counted()
                 )
+        if settings.missing == "null":
+            self.nullable = frozenset(name for name, _ in contents.lifts)
+        else:
+            self.nullable = nullable
         if settings.record_type != "ByteArray":
-            _check_names(contents, self.nullable, [column.name for column in self.columns])
+            # A new index has no column that may be absent: its name is likely to be misspelt.
+            optional = self.nullable if index is not None else nullable
+            _check_names(contents, optional, [column.name for column in self.columns])
         return contents
 
     # On an executor.
@@ -126,12 +133,13 @@ class ShardWriter(sources.DataSourceArrowWriter):
             raise
 
     def _write_part(self, batches: Iterator[Any], partition: int, attempt: str) -> _Part:
-        shard = os.path.join(attempt, self._name_of(partition))
-        with self._writer(shard) as writer:
+        shard, count = os.path.join(attempt, self._name_of(partition)), 0
+        with self._written(shard) as writer:
             for batch in batches:
                 for record in encoded(batch, self.columns, self.settings.record_type):
                     writer.write(record)
-        if not len(writer):
+                    count += 1
+        if not count:
             shutil.rmtree(attempt)
             return _Part(partition, "")
         return _Part(partition, shard)
@@ -140,17 +148,20 @@ class ShardWriter(sources.DataSourceArrowWriter):
         end = ".gz" if self.settings.is_gzip else ""
         return f"part-{self.sequence:04d}-{partition:05d}-{self.job}.tfrecord{end}"
 
-    def _writer(self, shard: str) -> Writer:
+    @contextlib.contextmanager
+    def _written(self, shard: str) -> Iterator[_recmap.Writer]:
+        """Writes a shard and its index: with `recmap.Writer`, all columns could have nulls, or
+        none."""
         contents = self.contents
-        return Writer(
-            shard,
-            index=_index_of(shard),
-            id=contents.id,
-            lift=dict(contents.lifts),
-            count=dict(contents.counted),
-            threads=1,
-            _nullable=self.nullable,
-        )
+        lifts = [(name, default, name in self.nullable) for name, default in contents.lifts]
+        compression = compression_code("auto")  # by the end of the name
+        index = _index_of(shard)
+        writer = _recmap.Writer(shard, index, contents.id, lifts, contents.counted, compression, 1)
+        try:
+            yield writer
+            writer.close()
+        finally:
+            writer.abandon()
 
     # On the driver.
 
@@ -206,7 +217,7 @@ class ShardWriter(sources.DataSourceArrowWriter):
 
     def _empty_shard(self) -> str:
         shard = os.path.join(self.attempts, self._name_of(0))
-        with self._writer(shard):
+        with self._written(shard):
             pass
         return self._published(shard)
 

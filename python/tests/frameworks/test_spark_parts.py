@@ -208,6 +208,49 @@ def test_appending_needs_the_columns_without_nulls(tmp_path):
         append_rows(tmp_path, types.StructType([types.StructField("x", types.LongType())]), [])
 
 
+ROWS = [{"score": 1}, {"score": None}]
+NAMED = types.StructType([*SCORES.fields, types.StructField("x", types.LongType())])
+
+
+def test_missing_values_of_lifted_columns_are_nulls_on_request(tmp_path):
+    with pytest.raises(recmap.FeatureError, match='no value of lifted feature "score"'):
+        append_rows(tmp_path / "a", SCORES, ROWS, lift="score")
+    with pytest.raises(ValueError, match="option missing must be one of error, null, not 'drop'"):
+        append_rows(tmp_path / "a", SCORES, ROWS, lift="score", missing="drop")
+    append_rows(tmp_path / "b", SCORES, ROWS, lift="score", missing="null")
+    append_rows(tmp_path / "b", SCORES, ROWS[::-1])
+    with recmap.open(index_of(tmp_path / "b")) as ds:
+        assert ds.columns["score"].tolist() == [1, None, None, 1]
+    path = tmp_path / "again.rmx"
+    recmap.index(tmp_path / "b", path, lift=["score"], missing="null", progress=None)
+    assert recmap.open(path, allow_absolute_paths=True).columns["score"].mask.sum() == 2
+
+
+def test_missing_values_in_what_is_appended(tmp_path):
+    """As with recmap.open: only on request, if the column has no nulls yet."""
+    append_rows(tmp_path, NAMED, [{"score": 1, "x": 2}], lift="score,x=0")
+    with pytest.raises(recmap.FeatureError, match='no value of lifted feature "score"'):
+        append_rows(tmp_path, NAMED, ROWS)
+    append_rows(tmp_path, NAMED, ROWS, missing="null")
+    with recmap.open(index_of(tmp_path)) as ds:
+        assert ds.columns["score"].tolist() == [1, 1, None]
+        assert ds.columns["x"].tolist() == [2, 0, 0]
+
+
+def test_a_misspelt_lift_is_refused_also_if_values_may_be_missing(tmp_path):
+    with pytest.raises(ValueError, match=r"the column 'scoer' \(option lift\)"):
+        append_rows(tmp_path / "a", SCORES, ROWS, lift="scoer", missing="null")
+
+
+def test_reading_indexes_with_nulls_on_request(tmp_path):
+    write(tmp_path, [{"score": 1}, {"x": 2}])
+    options = {"lift": "score", "index": str(tmp_path / INDEX_NAME)}
+    with pytest.raises(recmap.FeatureError, match='no value of lifted feature "score"'):
+        settings_of(tmp_path, **options).open()
+    with settings_of(tmp_path, **options, missing="null").open() as ds:
+        assert ds.columns["score"].tolist() == [1, None]
+
+
 def test_defaults_of_lifted_columns():
     options = settings_of("/a", lift="age=0, lang=,score", count="tokens:uint16,image")
     assert options.lift == {"age": "0", "lang": "", "score": None}

@@ -55,7 +55,7 @@ def texts_of(issued):
 
 def two_shards(folder):
     """Shards of which only the second one has the feature "x"."""
-    write(folder, [{"id": b"a", "y": 1}, {"id": b"b", "x": 1, "y": 2}], shards=2)
+    write(folder, [{"id": b"a", "y": 1, "v": 5}, {"id": b"b", "x": 1, "y": 2}], shards=2)
     return folder
 
 
@@ -80,7 +80,7 @@ def test_shards_without_records_do_not_count(tmp_path):
     assert compared(tmp_path / "empty", tmp_path / "empty", lift={"x": 0}) == [[], []]
 
 
-@pytest.mark.parametrize("lift", [["x"], ["y", "x", "z"]])
+@pytest.mark.parametrize("lift", [["x"], ["y", "x", "z", "v"]])
 def test_missing_values_are_nulls(tmp_path, lift):
     ours, theirs = compared(two_shards(tmp_path), tmp_path, lift=lift, missing="null")
     assert ours == theirs

@@ -152,6 +152,73 @@ def test_index_is_built_while_writing(tmp_path):
     assert len(ds) == 100 and ds.find("n42") == 14
 
 
+def nulls_of(path, records, shards, **options):
+    with recmap.Writer(path, shards, index=path.parent / "a.rmx", **options) as writer:
+        for record in records:
+            writer.write(record)
+    return recmap.open(path.parent / "a.rmx")
+
+
+RECORDS = [
+    {"score": 0.5, "lang": "de", "n": 1},
+    {"score": None, "lang": None, "n": None},
+    {"score": [], "n": []},
+    {"lang": "fr", "n": -(2**63)},
+    {"other": None},
+]
+
+
+@pytest.mark.parametrize("shards", [1, 2, 5])
+def test_missing_values_are_nulls(tmp_path, shards):
+    names = ["score", "lang", "n", "no"]
+    pattern = tmp_path / "a-{shard}.tfrecord"
+    ds = nulls_of(pattern, RECORDS, shards, lift=names, missing="null")
+    order = [i for first in range(shards) for i in range(first, len(RECORDS), shards)]
+    found = {name: ds.columns[name].tolist() for name in names}
+    assert found == {
+        "score": [[0.5, None, None, None, None][i] for i in order],
+        "lang": [[b"de", None, None, b"fr", None][i] for i in order],
+        "n": [[1, None, None, -(2**63), None][i] for i in order],
+        "no": [None] * 5,
+    }
+    with pytest.warns(UserWarning, match="no record has the feature 'no': all have null"):
+        index = recmap.index(
+            sorted(tmp_path.glob("*.tfrecord")),
+            tmp_path / "again.rmx",
+            lift=names,
+            missing="null",
+            progress=None,
+        )
+    assert pathlib.Path(index).read_bytes() == (tmp_path / "a.rmx").read_bytes()
+
+
+def test_a_default_precedes_nulls(tmp_path):
+    lift = {"n": 7, "score": None}
+    ds = nulls_of(tmp_path / "a.tfrecord", RECORDS, 1, lift=lift, missing="null")
+    assert ds.columns["n"].tolist() == [1, 7, 7, -(2**63), 7]
+    assert ds.columns["score"].tolist() == [0.5, None, None, None, None]
+
+
+@pytest.mark.parametrize("options", [{}, {"missing": "error"}])
+def test_missing_values_are_errors(tmp_path, options):
+    with (
+        pytest.raises(recmap.FeatureError, match='no value of lifted feature "n"') as caught,
+        recmap.Writer(
+            tmp_path / "a.tfrecord", index=tmp_path / "a.rmx", lift=["n"], **options
+        ) as w,
+    ):
+        w.write({"n": 1})
+        w.write({"n": None})
+    assert 'missing="null"' in caught.value.advice
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_missing_must_be_a_choice(tmp_path):
+    with pytest.raises(ValueError, match="missing must be one of 'error', 'null', not 'drop'"):
+        recmap.Writer(tmp_path / "a.tfrecord", missing="drop")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_types_of_records(tmp_path):
     with recmap.Writer(tmp_path / "a.tfrecord") as writer:
         for record in (b"x", bytearray(b"y"), memoryview(b"z"), np.frombuffer(b"w", np.uint8)):
