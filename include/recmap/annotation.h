@@ -54,6 +54,11 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_rename(recmap_annota
                                                                    const char *new_name,
                                                                    recmap_error *error);
 
+/* Whether columns that are added afterwards, from files or rows, may have nulls: if 0, a record
+ * without a value is an error of recmap_annotation_finish, unless the column has a default. By
+ * default they may. */
+RECMAP_API void recmap_annotation_set_nullable(recmap_annotation *annotation, int is_nullable);
+
 /* Adds a column whose values are read from the field `name` of a file. The file's name ends in
  * .csv, .tsv, .jsonl, .ndjson or .npy. CSV and TSV have a header line with the names of the fields,
  * and JSON lines an object in each line. A .npy file is a one-dimensional array with one value per
@@ -95,9 +100,10 @@ RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_annotation_add_rows(recmap_annotation *annotation, recmap_key key, const recmap_value *keys,
                            const recmap_value *values, size_t count, recmap_error *error);
 
-/* Writes the new index and replaces the old one. Errors: INVALID for a repeated key; IO (ENOSPC: no
- * space left); CORRUPT (the index); MISMATCH if another build replaced the index meanwhile;
- * CANCELLED. After an error nothing has changed, and the annotation can only be destroyed. */
+/* Writes the new index and replaces the old one. Errors: INVALID for a repeated key, and for a
+ * record without a value if that may not be null; IO (ENOSPC: no space left); CORRUPT (the index);
+ * MISMATCH if another build replaced the index meanwhile; CANCELLED. After an error nothing has
+ * changed, and the annotation can only be destroyed. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_finish(recmap_annotation *annotation,
                                                                    recmap_error *error);
 

@@ -89,10 +89,15 @@ recmap_status recmap_annotation_create(recmap_annotation **annotation, recmap_da
     fresh->progress_context = progress_context;
     fresh->lock = (struct lock_file)LOCK_FILE_INIT;
     fresh->replaced_fd = -1;
+    fresh->is_nullable = true;
     recmap_status status = prepare(fresh, error);
     if (status == RECMAP_OK) *annotation = fresh;
     else recmap_annotation_destroy(fresh);
     return status;
+}
+
+void recmap_annotation_set_nullable(recmap_annotation *annotation, int is_nullable) {
+    annotation->is_nullable = is_nullable != 0;
 }
 
 static void column_deinit(struct new_column *column) {
@@ -184,6 +189,7 @@ recmap_status annotation_add_column(struct new_column **column, recmap_annotatio
         .name = strdup(name),
         .default_value = default_value ? strdup(default_value) : NULL,
         .old_column = NOT_OLD,
+        .is_nullable = annotation->is_nullable,
     };
     if (!added->name || (default_value && !added->default_value)) {
         column_deinit(added);
@@ -237,7 +243,10 @@ recmap_status recmap_annotation_add_column_like(recmap_annotation *annotation,
     recmap_status status =
         annotation_add_column(&added, annotation, column->name, column->default_value, error);
     if (status == RECMAP_OK) status = annotation_set_type(annotation, added, column->type, error);
-    if (status == RECMAP_OK) added->is_lifted = !column->is_annotated;
+    if (status == RECMAP_OK) {
+        added->is_lifted = !column->is_annotated;
+        added->is_nullable = true;
+    }
     annotation->is_closed |= status != RECMAP_OK;
     return status;
 }

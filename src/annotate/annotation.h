@@ -19,6 +19,7 @@ struct new_column {
     size_t old_column;   /* of the old index, or NOT_OLD */
     recmap_type type;    /* of a column that is not old */
     bool is_lifted;      /* not old, and its values come from the records */
+    bool is_nullable;    /* not old, and records may lack a value even without a default */
     struct idsort *rows;
     struct text_set *texts; /* of a column of bytes */
     char *path;             /* of the file that the values are read from, or NULL */
@@ -44,7 +45,8 @@ struct recmap_annotation {
     struct file_stat replaced;
     recmap_progress_fn progress; /* or NULL */
     void *progress_context;
-    bool is_closed; /* finished, or failed */
+    bool is_nullable; /* of the columns that are added next */
+    bool is_closed;   /* finished, or failed */
 };
 
 /* Progress is reported after this many rows. */

@@ -103,7 +103,7 @@ static recmap_status prepare(struct lift *lift, const recmap_lift *lifted, recma
     options.lift_count = 1;
     RETURN_IF_FAILED(annotation_add_column(&lift->column, lift->annotation, lifted->name,
                                            lifted->default_value, error));
-    lift->column->is_lifted = true;
+    lift->column->is_lifted = lift->column->is_nullable = true; /* see check_value */
     RETURN_IF_FAILED(extractor_create(&lift->extractor, &options, error));
     if (!run_init(&lift->run, false, 1, 0)) return fail_memory(error);
     return recmap_batch_create(&lift->batch, error);

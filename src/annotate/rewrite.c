@@ -71,6 +71,18 @@ static recmap_status fail_repeat(struct rewrite *rewrite, const struct new_colum
     return RECMAP_INVALID;
 }
 
+static recmap_status fail_missing(const struct rewrite *rewrite, const struct new_column *column,
+                                  uint64_t number, recmap_error *error) {
+    fail(error, RECMAP_INVALID, "record %" PRIu64 " has no value for column \"%s\"", number,
+         column->name);
+    fail_file(error, column->path ? column->path : rewrite->annotation->path);
+    fail_advise(error,
+                "give records without a value a default: `--default %s=VALUE`, or use "
+                "`--missing null`",
+                column->name);
+    return RECMAP_INVALID;
+}
+
 /* Whether the next row is one of the record. */
 static bool is_at(const struct row_cursor *cursor, uint64_t number) {
     return cursor->count && cursor->window[cursor->next].hash >> 1 == number;
@@ -87,6 +99,9 @@ static recmap_status stage_value(struct rewrite *rewrite, struct row_cursor *cur
         RETURN_IF_FAILED(fill_window(cursor, error));
         if (is_at(cursor, number)) return fail_repeat(rewrite, cursor->column, number, error);
     }
+    if (value.type == RECMAP_TYPE_NONE && !cursor->column->default_value &&
+        !cursor->column->is_nullable)
+        return fail_missing(rewrite, cursor->column, number, error);
     return column_stage_add(cursor->stage, &value, "", error);
 }
 

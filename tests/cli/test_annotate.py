@@ -280,6 +280,37 @@ class Columns(Annotated):
         self.where("score is null", [COUNT])
         self.where("score >= 7", [*range(7, COUNT), COUNT + 1])
 
+    ADVICE = (
+        "  give records without a value a default: `--default score=VALUE`, or use `--missing null`"
+    )
+
+    def test_missing_values_can_be_errors(self):
+        self.write("s.csv", "number,score\n" + "".join(f"{i},{i}\n" for i in range(COUNT - 1)))
+        column = ("--column", "score=s.csv")
+        message = f's.csv: record {COUNT - 1} has no value for column "score"\n{self.ADVICE}'
+        self.fails(*column, "--missing", "error", err=message)
+        self.write("t.csv", "number,score\n" + "".join(f"{i},\n" for i in (3, 4)) + "5,1\n")
+        message = f't.csv: record 0 has no value for column "score"\n{self.ADVICE}'
+        self.fails("--column", "score=t.csv", "--missing=error", err=message)
+        self.annotate(*column, "--missing", "error", "--default", "score=-1")
+        self.where("score < 1", [0, COUNT - 1])
+        result = self.run_recmap(
+            "annotate", "a.rmx", "--drop", "score", *column, "--missing", "null"
+        )
+        self.assertIn(f"column 'score' is null for 1 of {COUNT} records", result.err.decode())
+        self.where("score is null", [COUNT - 1])
+
+    def test_all_records_have_a_value(self):
+        self.write("s.csv", "number,score\n" + "".join(f"{i},{i}\n" for i in range(COUNT)))
+        self.annotate("--missing", "error", "--column", "score=s.csv")
+        self.where("score is null", [])
+
+    def test_missing_must_be_a_choice(self):
+        message = (
+            "annotate: invalid --missing 'drop': use error or null\n  try 'recmap annotate --help'"
+        )
+        self.fails("--drop", "label", "--missing", "drop", err=message)
+
 
 class Lifts(Annotated):
     """recmap index --lift with an index in place of shards."""

@@ -10,10 +10,18 @@
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
 
-enum { OPTION_COLUMN = ARGS_LONG, OPTION_DEFAULT, OPTION_ON, OPTION_DROP, OPTION_RENAME };
+enum {
+    OPTION_COLUMN = ARGS_LONG,
+    OPTION_DEFAULT,
+    OPTION_ON,
+    OPTION_DROP,
+    OPTION_RENAME,
+    OPTION_MISSING
+};
 
 static const struct option options[] = {{"column", required_argument, NULL, OPTION_COLUMN},
                                         {"default", required_argument, NULL, OPTION_DEFAULT},
+                                        {"missing", required_argument, NULL, OPTION_MISSING},
                                         {"on", required_argument, NULL, OPTION_ON},
                                         {"drop", required_argument, NULL, OPTION_DROP},
                                         {"rename", required_argument, NULL, OPTION_RENAME},
@@ -33,6 +41,7 @@ struct annotate_job {
     struct change *changes; /* malloc'ed */
     size_t change_count;
     recmap_key key;
+    bool refuses_missing;
     struct progress_bar progress;
 };
 
@@ -62,6 +71,20 @@ static int set_key(struct annotate_job *job, const char *text) {
     else if (!strcmp(text, "number")) job->key = RECMAP_KEY_NUMBER;
     else return args_usage_error(&job->args, "invalid --on '%s': use id or number", text);
     return 0;
+}
+
+static int set_missing(struct annotate_job *job, const char *text) {
+    if (!strcmp(text, "error")) job->refuses_missing = true;
+    else if (!strcmp(text, "null")) job->refuses_missing = false;
+    else return args_usage_error(&job->args, "invalid --missing '%s': use error or null", text);
+    return 0;
+}
+
+/* Applies an option and its argument. */
+static int set_option(struct annotate_job *job, int option, char *argument) {
+    if (option == OPTION_ON) return set_key(job, argument);
+    if (option == OPTION_MISSING) return set_missing(job, argument);
+    return add_change(job, option, argument);
 }
 
 static size_t count_changes(const struct annotate_job *job, int option) {
@@ -110,6 +133,7 @@ static recmap_status apply(recmap_annotation *annotation, const struct annotate_
 static recmap_status apply_all(recmap_annotation *annotation, const struct annotate_job *job,
                                recmap_error *error) {
     static const int order[] = {OPTION_DROP, OPTION_RENAME, OPTION_COLUMN};
+    recmap_annotation_set_nullable(annotation, !job->refuses_missing);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         for (size_t j = 0; j < job->change_count; j++)
             if (job->changes[j].option == order[i])
@@ -159,8 +183,7 @@ static int run_annotate(struct annotate_job *job, recmap_dataset *dataset) {
 static int run_job(struct annotate_job *job) {
     for (int option; (option = args_next(&job->args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job->args.exit_status;
-        int exit_status = option == OPTION_ON ? set_key(job, optarg)
-                                              : add_change(job, option, optarg);
+        int exit_status = set_option(job, option, optarg);
         if (exit_status) return exit_status;
     }
     if (job->args.operand_count > 1)
@@ -196,7 +219,10 @@ static const char help[] =
     "                           each record; repeatable\n"
     "      --default NAME=VALUE\n"
     "                           the value of column NAME for records without a value; without\n"
-    "                           it, their value is null\n"
+    "                           it, see --missing\n"
+    "      --missing error|null\n"
+    "                           a record without a value of a column without a default is an\n"
+    "                           error, or its value is null; default: null\n"
     "      --on id|number       the field of FILE that names the record; default: id, if FILE\n"
     "                           has it, else number\n"
     "      --drop NAME          remove a column; repeatable\n"

@@ -56,6 +56,7 @@ class Dataset(Records, Described, Closing):
         on: Key | None = None,
         *,
         default: Mapping[str, object] = MappingProxyType({}),
+        missing: MissingLift = "null",
         drop: Iterable[str] = (),
         rename: Mapping[str, str] = MappingProxyType({}),
         progress: Progress = "auto",
@@ -73,15 +74,18 @@ class Dataset(Records, Described, Closing):
                 Arrow are such columns. None is a missing value.
             on: what a key is: the "id" or the "number" of a record. By default a number, and for a
                 file its field id, if it has one.
-            default: {name: value} for records without a value. Without it, they are null.
+            default: {name: value} for records without a value.
+            missing: what records without a value are in a column that has no default: "null", or an
+                "error", which leaves the index unchanged.
             drop: names of columns to remove first.
             rename: {old name: new name}, after that.
 
         A column is of type int64, float32 or bytes (texts are stored as UTF-8, at most 255 bytes).
 
         Raises:
-            ValueError: a key occurs twice, or no record has it; a column has neither values nor
-                a default; or the data set is a view or a concatenation.
+            ValueError: a key occurs twice, or no record has it; a record has no value, with
+                ``missing="error"``; a column has neither values nor a default; or the data set is a
+                view or a concatenation.
             KeyError: there is no column to drop or rename.
 
         >>> ds = recmap.open("data/digits", id="id", index=folder / "labelled.rmx")
@@ -90,8 +94,9 @@ class Dataset(Records, Described, Closing):
         array([42])
         """
         self._check_has_index("annotate")
+        check_missing(missing)
         changes = changes_of(columns, on, default, drop, rename, len(self))
-        self._change_columns(changes, progress, "annotating")
+        self._change_columns(changes, progress, "annotating", missing)
         return self
 
     def lift(
@@ -131,10 +136,14 @@ class Dataset(Records, Described, Closing):
             raise ValueError(f"a view has no index of its own: {action} the whole data set")
 
     def _change_columns(
-        self, changes: list[tuple[Any, ...]], progress: Progress, action: str
+        self,
+        changes: list[tuple[Any, ...]],
+        progress: Progress,
+        action: str,
+        missing: MissingLift = "null",
     ) -> None:
         with shown(progress, action) as call:
-            self._annotate(changes, call)
+            self._annotate(changes, call, missing == "null")
         self._use_handle(self._options.open_handle())
         self._columns_read = {}
 

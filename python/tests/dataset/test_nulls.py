@@ -45,6 +45,40 @@ def test_a_column_with_nulls_is_a_masked_array(ds):
     assert ds.info["columns"][1] == {"name": "score", "type": "float", "nulls": COUNT - 2}
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        {i: i for i in range(COUNT) if i != 5},
+        [None if i == 5 else i for i in range(COUNT)],
+        np.ma.masked_equal(np.arange(COUNT), 5),
+        "file",
+    ],
+)
+def test_missing_values_can_be_errors(ds, tmp_path, values):
+    if isinstance(values, str):
+        values = tmp_path / "s.csv"
+        values.write_text("number,n\n" + "".join(f"{i},{i}\n" for i in range(COUNT) if i != 5))
+    with pytest.raises(ValueError, match='record 5 has no value for column "n"') as caught:
+        ds.annotate({"n": values}, missing="error")
+    assert caught.value.advice.endswith("""`default={"n": VALUE}`, or use `missing="null"`""")
+    assert list(ds.columns) == list(recmap.open(ds.index_path).columns) == ["@length"]
+    ds.annotate({"n": values}, default={"n": -1}, missing="error")
+    assert ds.columns["n"].tolist() == [-1 if i == 5 else i for i in range(COUNT)]
+    ds.annotate({"n": values}, drop=["n"], missing="null")
+    assert ds.columns["n"].tolist() == [None if i == 5 else i for i in range(COUNT)]
+    with pytest.raises(ValueError, match="missing must be one of 'error', 'null', not 'warn'"):
+        ds.annotate(drop=["n"], missing="warn")
+    assert "n" in ds.columns
+
+
+def test_columns_without_missing_values(ds):
+    """The nulls that other columns have are not those of this call."""
+    ds.annotate({"old": {1: 2}})
+    ds.annotate({"n": list(range(COUNT))}, missing="error")
+    assert ds.columns["n"].tolist() == list(range(COUNT))
+    assert ds.columns["old"].count() == 1
+
+
 def test_a_masked_comparison_selects_nothing(ds):
     ds.annotate({"score": {3: 0.5, 7: -1.0}, "lang": {1: "de", 2: "fr"}}, on="number")
     assert ds.select(ds.columns["score"] < 1).numbers.tolist() == [3, 7]

@@ -114,6 +114,49 @@ static void test_marks(void **state) {
     recmap_dataset_close(dataset);
 }
 
+/* The setting is that of the columns which are added after it. */
+static void test_records_without_a_value(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = open_three_records();
+    recmap_annotation *annotation = annotate(dataset);
+    recmap_lifted_column like = {"like", RECMAP_TYPE_INT64, NULL, 1, 0};
+    recmap_value key = int64_value(1), none = {.type = RECMAP_TYPE_NONE};
+    add_column(annotation); /* without a value for any record */
+    recmap_annotation_set_nullable(annotation, 0);
+    ASSERT_OK(recmap_annotation_add_column_like(annotation, &like, &error), &error);
+    ASSERT_OK(recmap_annotation_add_column(annotation, "d", RECMAP_TYPE_INT64, "7", &error),
+              &error);
+    ASSERT_OK(recmap_annotation_add_column(annotation, "full", RECMAP_TYPE_INT64, NULL, &error),
+              &error);
+    add_tens(annotation);
+    ASSERT_OK(recmap_annotation_finish(annotation, &error), &error);
+    recmap_annotation_destroy(annotation);
+    recmap_dataset_close(dataset);
+    assert_int_equal(column_count(), 5);
+
+    dataset = dataset_open("set.rmx", NULL);
+    annotation = annotate(dataset);
+    recmap_annotation_set_nullable(annotation, 0);
+    ASSERT_OK(recmap_annotation_add_column(annotation, "y", RECMAP_TYPE_INT64, NULL, &error),
+              &error);
+    for (int64_t i = 0; i < COUNT; i++) {
+        recmap_value number = int64_value(i);
+        ASSERT_OK(recmap_annotation_add_rows(annotation, RECMAP_KEY_NUMBER, &number,
+                                             i == key.as.int64 ? &none : &key, 1, &error),
+                  &error);
+    }
+    assert_int_equal(recmap_annotation_finish(annotation, &error), RECMAP_INVALID);
+    assert_string_equal(error.message, "record 1 has no value for column \"y\"");
+    assert_string_equal(error.path, "set.rmx");
+    assert_string_equal(error.advice,
+                        "give records without a value a default: `--default y=VALUE`, "
+                        "or use `--missing null`");
+    recmap_annotation_destroy(annotation);
+    recmap_dataset_close(dataset);
+    assert_int_equal(column_count(), 5);
+}
+
 /* After an error nothing is published. */
 static void test_misuse(void **state) {
     (void)state;
@@ -181,6 +224,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(rows),
         TEST(marks),
+        TEST(records_without_a_value),
         TEST(misuse),
         TEST(annotations_exclude_each_other),
         TEST(index_that_is_replaced_meanwhile),
