@@ -82,6 +82,12 @@ def _numpy_name(element: str) -> Any:
     return bfloat16
 
 
+def _check_dataset(dataset: object) -> None:
+    if not isinstance(dataset, Dataset):
+        other = "grain.JoinedSource" if isinstance(dataset, Joined) else "open"
+        raise TypeError(f"dataset must be a recmap.Dataset, not {dataset!r}; see recmap.{other}")
+
+
 class DataSource:
     """The records of a data set or view by number: a ``RandomAccessDataSource`` of Grain.
 
@@ -105,6 +111,7 @@ class DataSource:
     def __init__(
         self, dataset: Dataset, features: Features | None = None, missing: Missing = "warn"
     ) -> None:
+        _check_dataset(dataset)
         self._dataset = dataset
         self._missing: Missing = missing
         self._first_batch = FirstBatchCheck(dataset, features, None, missing, always_samples=True)
@@ -368,6 +375,7 @@ class Batches(grain.MapDataset):
         missing: Missing = "warn",
     ) -> None:
         super().__init__()
+        _check_dataset(dataset)
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         self._order_over = order_over(dataset, order)

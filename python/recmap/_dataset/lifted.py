@@ -23,15 +23,21 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
 
     Each is a read-only array with one value per record of the data set or view: int64, float32, or
     object for bytes. Columns of bytes compare with str: ``columns["lang"] == "de"`` is a mask, and
-    `numpy.isin` accepts str, too. A column with nulls is a `numpy.ma.MaskedArray`, whose mask is
-    True for them; `numpy.isin` is False for them, and ``columns["score"].filled(0)`` is a plain
-    array. The column "@length" always exists: the size of each record in bytes.
+    `numpy.isin` accepts str, too. The column "@length" always exists: the size of each record in
+    bytes.
+
+    A column with nulls is a `numpy.ma.MaskedArray`, whose mask is True for them, and
+    ``columns["score"].filled(0)`` is a plain array. Of NumPy's functions, `isin` is False for
+    nulls, `sort`, `argsort` and `unique` put them last, `concatenate` and `where` keep them,
+    `median` leaves them out, and `bincount`, `histogram`, `percentile` and `quantile` refuse them.
+    A column of only nulls has no type yet ("none"), because values of any type may follow: it is an
+    array of float32.
     """
 
     def __init__(self, dataset: Selectable) -> None:
         self._dataset = dataset
         self._types = {
-            name: (index, kind or "int64", null_count)
+            name: (index, kind or "none", null_count)
             for index, (name, kind, _, null_count) in enumerate(dataset._column_table())
         }
 
@@ -64,6 +70,8 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
         if kind == "bytes":
             values = np.empty(count, object).view(TextColumn)
             values[:] = self._dataset._read_bytes(index, 0, count)
+        elif kind == "none":
+            values = np.zeros(count, np.float32)
         else:
             values = np.empty(count, kind)
             self._dataset._read_numbers(index, 0, values)
@@ -89,9 +97,9 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
 
 
 def _with_nulls(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-    """A read-only column: a change of its mask would change all later uses of the column."""
+    """A read-only column: a change of its mask would change all later uses of the column. The mask
+    is not hard: copies would have a hard one, too, and sorting one would lose values."""
     column: np.ma.MaskedArray[Any, Any] = NullColumn(values, mask)
-    column.harden_mask()
     np.ma.getmask(column).flags.writeable = False
     if values.dtype == object:
         column.fill_value = b""

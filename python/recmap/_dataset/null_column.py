@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 __all__ = ["NullColumn"]
 
 
 class NullColumn(np.ma.MaskedArray):
-    """A masked array for which `numpy.isin` is False for nulls, as ``in`` is in an expression.
+    """A masked array with which some functions of NumPy work that otherwise use the values under
+    the mask.
 
-    NumPy would compare what is under the mask, and would not let a `TextColumn` encode str.
+    `numpy.isin` is False for nulls, as ``in`` is in an expression. `numpy.sort` and `argsort` put
+    them last, and `numpy.unique` has one null, also last. `numpy.concatenate` and `where` keep
+    them, and `median` leaves them out. Functions that would count nulls as some value are refused.
     """
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if function is np.isin:
-            return _isin(*args, **kwargs)
+        if function in _REFUSED:
+            raise TypeError(
+                f"numpy.{function.__name__} would count nulls as values: pass "
+                "column.compressed(), which leaves them out, or column.filled(value)"
+            )
+        own = _FUNCTIONS.get(function)
+        if own is None and self.ndim == 1:
+            own = _OF_COLUMNS.get(function)
+        return own(*args, **kwargs) if own else self._call(function, types, args, kwargs)
+
+    def _call(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return super().__array_function__(function, types, args, kwargs)
 
 
@@ -26,3 +40,68 @@ def _isin(element: Any, test_elements: Any, *args: Any, **options: Any) -> Any:
         test_elements = test_elements.compressed()
     found = np.isin(np.ma.getdata(element, subok=True), test_elements, *args, **options)
     return found & ~np.ma.getmaskarray(element)
+
+
+def _split(column: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """The values without nulls, their places, and the places of the nulls."""
+    mask = np.ma.getmaskarray(column).ravel()
+    data = np.asarray(np.ma.getdata(column)).ravel()
+    known = np.flatnonzero(~mask)
+    return data[known], known, np.flatnonzero(mask)
+
+
+def _with_nulls(values: npt.NDArray[Any], count: int, like: Any) -> Any:
+    """A column like another one, with these values and then so many nulls."""
+    data = np.empty(len(values) + count, values.dtype)
+    data[: len(values)] = values
+    data[len(values) :] = b"" if data.dtype == object else 0
+    mask = np.arange(len(data)) >= len(values)
+    column = NullColumn(data.view(type(np.ma.getdata(like, subok=True))), mask)
+    column.fill_value = like.fill_value
+    return column
+
+
+def _sort(a: Any, axis: Any = -1, kind: Any = None, **options: Any) -> Any:
+    values, _, nulls = _split(a)
+    return _with_nulls(np.sort(values, -1, kind, **options), len(nulls), a)
+
+
+def _argsort(a: Any, axis: Any = -1, kind: Any = None, **options: Any) -> npt.NDArray[np.intp]:
+    values, places, nulls = _split(a)
+    return np.concatenate([places[np.argsort(values, -1, kind, **options)], nulls])
+
+
+def _unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    **options: Any,
+) -> Any:
+    known, places, nulls = _split(ar)
+    values, first, inverse, counts = np.unique(known, True, True, True, **options)
+    whole = np.full(len(known) + len(nulls), len(values))
+    whole[places] = inverse
+    results = [_with_nulls(values, min(1, len(nulls)), ar)]
+    if return_index:
+        results.append(np.concatenate([places[first], nulls[:1]]))
+    if return_inverse:
+        results.append(whole)
+    if return_counts:
+        results.append(np.concatenate([counts, [len(nulls)] if len(nulls) else counts[:0]]))
+    return tuple(results) if len(results) > 1 else results[0]
+
+
+_REFUSED = (np.bincount, np.histogram, np.percentile, np.quantile)
+_OF_COLUMNS: dict[Any, Callable[..., Any]] = {  # of one dimension
+    np.sort: _sort,
+    np.argsort: _argsort,
+    np.unique: _unique,
+}
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.isin: _isin,
+    np.concatenate: np.ma.concatenate,
+    np.where: np.ma.where,
+    np.median: np.ma.median,
+}

@@ -448,3 +448,131 @@ def test_random_columns(tmp_path, seed):
     check(grown, model)
     view = grown[1::2]
     assert {n: listed(view.columns[n]) for n in model} == {n: v[1::2] for n, v in model.items()}
+
+
+MODELS = {
+    "int64": [3, None, -1, 2**63 - 1, None, 3, 0, -(2**63), None],
+    "float": [0.5, None, float("inf"), 0.5, None, -2.0, 0.0, None, float("-inf")],
+    "text": ["fr", None, "", "de", None, "fr", "\U0001f600", None, None],
+    "whole": [2, 1, 3, 1, 0, -5, 7, 7, 2],
+}
+
+
+@pytest.fixture
+def model(ds):
+    """Columns, and lists with their values, None for nulls."""
+    lists = {name: values + values[::-1] * 2 for name, values in MODELS.items()}
+    lists = {name: (values * 3)[:COUNT] for name, values in lists.items()}
+    ds.annotate(lists)
+    return ds, lists
+
+
+def key_of(value):
+    """Orders nulls last, and str as their UTF-8."""
+    return (
+        value is None,
+        b"" if value is None else value.encode() if isinstance(value, str) else value,
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "whole"])
+def test_sorting_keeps_values_and_puts_nulls_last(model, name):
+    ds, lists = model
+    column, values = ds.columns[name], lists[name]
+    expected = sorted((v for v in values if v is not None), key=key_of)
+    expected += [None] * values.count(None)
+    assert listed(np.sort(column)) == expected
+    assert listed(np.sort(column[::-1], kind="stable")) == expected
+    places = np.argsort(column, kind="stable")
+    assert places.tolist() == sorted(range(COUNT), key=lambda i: key_of(values[i]))
+    assert listed(column) == values
+    assert np.sort(column.reshape(2, -1)).shape == (2, COUNT // 2)
+    copy = column.copy()
+    copy.sort()
+    assert sorted(listed(copy), key=key_of) == expected
+    assert sorted(listed(np.ma.sort(column)), key=key_of) == expected
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "whole"])
+def test_distinct_values_and_one_null(model, name):
+    ds, lists = model
+    column, values = ds.columns[name], lists[name]
+    expected = [*sorted({v for v in values if v is not None}, key=key_of), None]
+    unique, index, inverse, counts = np.unique(
+        column, return_index=True, return_inverse=True, return_counts=True
+    )
+    assert listed(np.unique(column)) == listed(unique) == expected
+    assert index.tolist() == [values.index(value) for value in expected]
+    assert counts.tolist() == [values.count(value) for value in expected]
+    assert [expected[i] for i in inverse] == values
+    known = column[~column.mask]
+    assert listed(np.unique(known)) == expected[:-1]
+    assert np.unique(known, return_counts=True)[1].tolist() == counts[:-1].tolist()
+
+
+def test_distinct_texts_compare_with_str(model):
+    ds, _ = model
+    found = np.unique(ds.columns["text"])
+    assert (found == "de").tolist() == [False, True, False, False, None]
+
+
+def test_other_functions_of_numpy_keep_nulls_or_refuse_them(model):
+    ds, lists = model
+    column, values = ds.columns["int64"], lists["int64"]
+    assert np.concatenate([column, column]).tolist() == values * 2
+    assert np.where(np.arange(COUNT) < 5, column, -7).tolist() == values[:5] + [-7] * (COUNT - 5)
+    floats = [v for v in lists["float"] if v is not None]
+    assert np.median(ds.columns["float"]) == np.median(floats)
+    for call in (
+        lambda: np.bincount(column),
+        lambda: np.histogram(column),
+        lambda: np.percentile(column, 50),
+        lambda: np.quantile(column, 0.5),
+    ):
+        with pytest.raises(TypeError, match=r"would count nulls as values: .*compressed\(\)"):
+            call()
+    assert np.quantile(column.compressed(), 0.5) == np.quantile(
+        [v for v in values if v is not None], 0.5
+    )
+
+
+def test_columns_without_nulls_are_those_of_numpy(model):
+    ds, lists = model
+    column = ds.columns["whole"]
+    assert type(column) is np.ndarray
+    assert np.unique(column).tolist() == sorted(set(lists["whole"]))
+
+
+def test_copies_can_be_changed(model):
+    ds, lists = model
+    copy = ds.columns["int64"].copy()
+    copy[1], copy[0] = 5, np.ma.masked
+    assert listed(copy)[:3] == [None, 5, -1]
+    assert listed(ds.columns["int64"]) == lists["int64"]
+
+
+def test_a_column_of_only_nulls_has_no_type(tmp_path):
+    write(tmp_path / "a.tfrecord", 0, COUNT)
+    with pytest.warns(UserWarning, match="all have null"):
+        ds = recmap.open(tmp_path / "a.tfrecord", lift=["x"], missing="null")
+    column = ds.columns["x"]
+    assert "x: none" in repr(ds.columns) and ds.info["columns"][1]["type"] == "none"
+    assert listed(column) == [None] * COUNT and column.dtype == np.float32
+    assert column.filled(0.5).tolist() == [0.5] * COUNT
+    assert np.isnan(column.filled()).all()
+    for mask in (column == "de", column > 0.5, column == 3):
+        assert len(ds.select(mask)) == 0
+    assert not np.isin(column, ["de"]).any() and listed(np.unique(column)) == [None]
+    assert ds[3:5].columns["x"].tolist() == [None, None]
+    with recmap.Writer(tmp_path / "b.tfrecord") as writer:
+        writer.write({"x": "de"})
+    shards = [tmp_path / "a.tfrecord", tmp_path / "b.tfrecord"]
+    with recmap.open(shards, index=ds.index_path) as grown:
+        assert "x: bytes" in repr(grown.columns)
+        assert listed(grown.columns["x"]) == [None] * COUNT + ["de"]
+
+
+def test_a_column_without_records_has_no_type(tmp_path):
+    write(tmp_path / "a.tfrecord", 0, 0)
+    ds = recmap.open(tmp_path / "a.tfrecord", lift=["x"])
+    assert "x: none" in repr(ds.columns) and len(ds.columns["x"]) == 0

@@ -119,3 +119,13 @@ def test_misuse_in_grain(joined):
         recmap.grain.JoinedSource(joined.views)
     with pytest.raises(ValueError, match="features has 'text', but the join has image, caption"):
         recmap.grain.JoinedSource(joined, {"text": {}})
+    message = r"dataset must be a recmap.Dataset, not {}; see recmap\.{}$"
+    order = recmap.Shuffled(len(joined))
+    for other, shown, name in [
+        (joined, "<recmap.Joined of 'image', 'caption': 100 rows>", r"grain\.JoinedSource"),
+        ("a.rmx", "'a.rmx'", "open"),
+    ]:
+        with pytest.raises(TypeError, match=message.format(shown, name)):
+            recmap.grain.DataSource(other)
+        with pytest.raises(TypeError, match=message.format(shown, name)):
+            recmap.grain.Batches(other, order, 4)
