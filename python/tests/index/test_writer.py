@@ -6,6 +6,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import threading
 import zlib
 
@@ -417,6 +418,30 @@ def test_other_threads_run_while_a_record_is_compressed(tmp_path):
         for thread in threads:
             thread.join()
     assert len(recmap.open(tmp_path / "a.gz")) == 12000
+
+
+PEAK = """
+import random, sys
+import recmap
+
+def peak():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+
+record = random.Random(1).randbytes(1 << 20)
+before = peak()
+with recmap.Writer(sys.argv[1], threads=4) as writer:
+    for _ in range(8 * 12):
+        writer.write(record)
+print(peak() - before)
+"""
+
+
+def test_memory_of_compressing(tmp_path):
+    """At most 4 MiB for each thread and shard."""
+    command = [sys.executable, "-c", PEAK, str(tmp_path / "a@8.gz")]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert 8 * 4 * 2 < int(done.stdout) / 1024 <= 8 * 4 * 4
 
 
 @pytest.mark.parametrize("compression, name", [("GZIP", "a.gz"), ("ZLIB", "a.zlib")])
