@@ -569,12 +569,13 @@ def test_raw_byte_order(tmp_path):
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "float64"])
 @pytest.mark.parametrize("little_endian", [True, False])
-def test_raw_fixed_length(tmp_path, dtype, little_endian):
+@pytest.mark.parametrize("unknown", [b"", b"\x12\x00"])  # a field that the fast path leaves alone
+def test_raw_fixed_length(tmp_path, dtype, little_endian, unknown):
     """As tf.io.decode_raw: truncated, or padded with zero bytes, also within an element."""
     order = np.dtype(dtype).newbyteorder("<" if little_endian else ">")
     size = 5 * order.itemsize
     texts = [bytes(range(1, 1 + length)) for length in range(3 * size)]
-    write(tmp_path, [{"x": text} for text in texts])
+    write(tmp_path, [unknown + recmap.encode_example({"x": text}) for text in texts])
     ds = recmap.open(tmp_path / "made-0.tfrecord")
     feature = recmap.FixedLen(5, dtype, raw=True, little_endian=little_endian, fixed_length=size)
     column = ds.parse(range(len(ds)), {"x": feature})["x"]
