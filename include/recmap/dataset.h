@@ -235,10 +235,12 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_get_span_info(
 /* Bytes of a shard that are not a record. */
 typedef struct recmap_damage {
     uint64_t shard_index;
-    uint64_t record;    /* number of the record that is damaged, if known; else RECMAP_NO_RECORD */
-    uint64_t offset;    /* in the shard */
-    uint64_t length;    /* bytes; 0 if the whole shard is meant (missing, stale) */
-    const char *path;   /* of the shard: in a report, one that leads there; else as in the index */
+    uint64_t record; /* number of the record that is damaged, if known; else RECMAP_NO_RECORD */
+    uint64_t offset; /* in the shard */
+    uint64_t length; /* bytes; 0 if the whole shard is meant (missing, stale) */
+    /* Of the shard. In a report: the file's path, or the object's URL without credentials and
+     * query. Otherwise the name in the index. */
+    const char *path;
     const char *reason; /* one line */
 } recmap_damage;
 

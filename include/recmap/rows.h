@@ -180,9 +180,10 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_prepare(const recmap_orde
  * rows are cut from, each once, by ascending number; recmap_batch_columns has one row per position.
  *
  * Every sliced feature of a record must have as many elements as the counts say, and prepend and
- * append as many as the order adds. If the values have different sizes, whether a record has more
- * elements is checked only for rows with its last one. Features of other kinds give one value per
- * row, that of its record, and are allowed only with windows, whose rows have one record each.
+ * append as many as the order adds. If the values have different sizes, surplus elements are
+ * noticed only by rows that have the record's last counted element. Features of other kinds give
+ * one value per row, that of its record, and are allowed only with windows, whose rows have one
+ * record each.
  *
  * Only elements of the rows are decoded. In a mapped shard, a record of 32 KiB or more, and one of
  * which the rows hold only parts, is checked when it is first used and not again; otherwise one of

@@ -244,8 +244,8 @@ def _code(code: str) -> str:
         return _feature_code(code)
     if code.startswith("recmap index ") and " -o " in code:
         return _rebuild_call(code)
-    if code.startswith("recmap index --lift ") and code.endswith(".rmx"):
-        return f"ds.lift([{_quoted(shlex.split(code)[3])}])"
+    if code.startswith("recmap index --lift ") and len(words := shlex.split(code)) == 5:
+        return f"ds.lift([{_quoted(words[3])}])"
     if code == "recmap annotate":
         return "ds.annotate"
     command, dashes, option = code.partition("--")

@@ -55,7 +55,7 @@ static recmap_status check_index_path(const recmap_writer *writer, const char *i
     return RECMAP_INVALID;
 }
 
-/* The end of the path, if it is the ending, in letters of either case; else NULL. */
+/* Returns where the ending starts in the path, ignoring case, or NULL if the path lacks it. */
 static const char *find_ending(const char *path, const char *ending) {
     size_t size = strlen(path), ending_size = strlen(ending);
     if (size < ending_size) return NULL;

@@ -213,16 +213,20 @@ static bool is_path_missing(const recmap_error *error) {
 }
 
 void shard_folder_advise(const struct shard_folder *folder, const char *name, recmap_error *error) {
-    char path[256];
+    char path[PATH_SIZE];
     if (!error || !is_path_missing(error) || url_is_url(error->path)) return;
     const char *rest = shard_name_is_absolute(name) ? name + common_length(folder) : name;
     if (shard_name_is_absolute(name) && !folder->is_moved)
         shard_folder_write_path(path, sizeof path, folder, name);
     else snprintf(path, sizeof path, "%s/%s", folder->path, rest);
-    fail_advise(error,
-                "the shard is expected at %s. Move it back, pass `--shards FOLDER` if it is at "
-                "FOLDER/%.100s, or index the shards again with `recmap index`.",
-                path, rest);
+    static const char format[] =
+        "the shard is expected at %s. Move it back, pass `--shards FOLDER` if it is at FOLDER/%s, "
+        "or index the shards again with `recmap index`.";
+    if (strlen(path) + strlen(rest) + sizeof format <= sizeof error->advice)
+        fail_advise(error, format, path, rest);
+    else
+        fail_advise(error, "move the shard back, pass `--shards FOLDER` if all shards are in "
+                           "another folder, or index them again with `recmap index`");
 }
 
 /* Whether a local shard is certainly missing. Objects in remote stores are not asked for. */

@@ -34,9 +34,9 @@ recmap_status shard_folder_init(struct shard_folder *folder, const struct index_
                                 const struct shard_folder_options *options, recmap_error *error);
 void shard_folder_deinit(struct shard_folder *folder);
 
-/* The path of a shard, by which errors name it: what leads from the process's folder to the file,
- * in the folder of the index as the caller named that, or the object's URL without credentials. The
- * caller frees it. NULL: memory ran out. */
+/* The path by which errors name a shard: relative to the working directory if the caller's path of
+ * the index was, or the object's URL without credentials. The caller frees it. NULL: memory ran
+ * out. */
 char *shard_folder_find_path(const struct shard_folder *folder, const char *name);
 
 /* Writes that path, truncated to `capacity`. */
@@ -54,8 +54,7 @@ recmap_status shard_folder_open(struct source **source, const struct shard_folde
 /* The URL of a shard; the caller frees it. NULL: it is a local file, or memory ran out. */
 char *shard_folder_find_url(const struct shard_folder *folder, const char *name);
 
-/* Adds to an error where the shard was expected, if it could not be opened for a reason other than
- * a lack of descriptors. */
+/* Adds where the shard was expected to the error of a local shard that does not exist. */
 void shard_folder_advise(const struct shard_folder *folder, const char *name, recmap_error *error);
 
 #endif

@@ -246,7 +246,7 @@ recmap_status index_candidates_init(struct index_candidates *candidates, struct 
     return RECMAP_OK;
 }
 
-/* Where the pair is to be expected whose hash is `hash`: the pairs after the current one have the
+/* Estimates the index of the first pair with the hash: the pairs after the current one have the
  * average density. The error is about the square root of the distance. Does not read the pairs, so
  * that the searches for consecutive hashes need not wait for one another. */
 static size_t guess_next(const struct index_candidates *candidates, uint64_t hash) {
@@ -283,7 +283,8 @@ recmap_status index_candidates_next(struct index_candidates *candidates, uint64_
     struct index_file *index = candidates->index;
     *is_found = false;
     while (candidates->next == candidates->pairs.pair_count) {
-        if (candidates->chunk + 1 >= index->id_chunk_count) return RECMAP_OK;
+        if (candidates->chunk + 1 >= index->id_chunk_count)
+            return store_intact(index->store) ? RECMAP_OK : store_fail_cut(index->store, error);
         RETURN_IF_FAILED(enter_chunk(candidates, candidates->chunk + 1, error));
     }
     struct id_pair pair = ids_at(&candidates->pairs, candidates->next);

@@ -141,10 +141,12 @@ void index_advise_rebuild(recmap_error *error, const struct index_file *index,
 
 void index_advise_lift(recmap_error *error, const struct index_file *index, const char *name,
                        const char *prefix) {
+    static const char format[] =
+        "%sif the records have it, `%s` adds it; `recmap annotate` adds other values";
     struct command command = {"recmap index", strlen("recmap index"), strchr(name, '=') != NULL};
     add_option(&command, "--lift", name, "", NULL);
     add_word(&command, index ? store_path(index_store(index)) : "NAME.rmx");
-    fail_advise(error,
-                "%sif the records have it, `%s` adds it; `recmap annotate` adds other values",
-                prefix, command.is_cut ? "recmap index --lift FEATURE NAME.rmx" : command.text);
+    bool fits = strlen(prefix) + command.size + sizeof format <= sizeof error->advice;
+    fail_advise(error, format, prefix,
+                command.is_cut || !fits ? "recmap index --lift FEATURE NAME.rmx" : command.text);
 }

@@ -13,6 +13,7 @@
 enum {
     PARTITION_BITS = 11, /* rows are partitioned by the highest bits of their numbers */
     PARTITIONS = 1 << PARTITION_BITS,
+    WORD_BITS = 64,
     ROW_BITS = 26, /* a word has room for them and for the other bits of a number below 2^48 */
     ROWS_MAX = 1 << ROW_BITS,
     ASK_ROWS = 1 << 16, /* rows after which to ask whether to stop */
@@ -82,6 +83,9 @@ static recmap_status find_bounds(struct match *match, recmap_error *error) {
     }
     unsigned width = bit_length(highest - match->lowest);
     match->shift = width > PARTITION_BITS ? width - PARTITION_BITS : 0;
+    if (match->shift > WORD_BITS - ROW_BITS)
+        return fail(error, RECMAP_UNSUPPORTED, "records 2^%u apart cannot be matched in one call",
+                    width - 1);
     return dataset_check_range(match->source, highest, 1, error);
 }
 

@@ -12,8 +12,8 @@
 static const enum storage_option own_options[] = {OPTION_REGION, OPTION_PROXY, OPTION_CA_BUNDLE};
 enum { OWN_COUNT = sizeof own_options / sizeof *own_options };
 
-/* An identity is never freed: a storage that is opened later can use its credentials. What it is
- * chosen by never changes; the rest is guarded by the process lock. */
+/* An identity is never freed: a storage that is opened later can use its credentials. Its
+ * kind, variables and options never change; the rest is guarded by the process lock. */
 struct identity {
     struct identity *next;
     const struct identity_kind *kind;
@@ -36,8 +36,14 @@ const struct storage_options *identity_options(const struct identity *identity) 
 
 /* ---- The identity of a storage. */
 
+/* A variable can be a secret: the token of a container. */
+static void erase(char *variable) {
+    if (variable) explicit_bzero(variable, strlen(variable));
+    free(variable);
+}
+
 static void destroy(struct identity *identity) {
-    for (size_t i = 0; i < IDENTITY_VARIABLES_MAX; i++) free(identity->variables[i]);
+    for (size_t i = 0; i < IDENTITY_VARIABLES_MAX; i++) erase(identity->variables[i]);
     storage_options_deinit(&identity->options);
     free(identity);
 }

@@ -14,7 +14,8 @@ enum {
     TIMEOUT_DEFAULT = 180,
     TIMEOUT_MAX = 86400,
     PROFILE_FILE_MAX = 1 << 20,
-    HOST_SIZE_MAX = 256
+    HOST_SIZE_MAX = 256,
+    PORT_DIGITS_MAX = 5,
 };
 
 enum value_kind {
@@ -120,13 +121,21 @@ static bool is_name(const char *value) {
     return !value[strspn(value, allowed)];
 }
 
-/* Whether the value is a list of hosts, each perhaps with a port, and none empty. */
+/* The size of a host at the start of the value: a name, or an IPv6 address in brackets. */
+static size_t host_size(const char *value) {
+    static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    if (value[0] != '[') return strspn(value, name);
+    size_t size = 1 + strspn(value + 1, "0123456789abcdefABCDEF:.");
+    return size > 1 && value[size] == ']' ? size + 1 : 0;
+}
+
+/* Whether the value is a list of hosts, each with a port. */
 static bool is_hosts(const char *value) {
-    static const char allowed[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:[]";
     for (;;) {
-        size_t size = strspn(value, allowed);
-        if (!size || size > HOST_SIZE_MAX) return false;
+        size_t host = host_size(value);
+        if (!host || value[host] != ':') return false;
+        size_t digits = strspn(value + host + 1, "0123456789"), size = host + 1 + digits;
+        if (!digits || digits > PORT_DIGITS_MAX || size > HOST_SIZE_MAX) return false;
         if (!value[size]) return true;
         if (value[size] != ',') return false;
         value += size + 1;

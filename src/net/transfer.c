@@ -29,7 +29,8 @@ enum {
     REDIRECTS_MAX = 5,
     POLL_MS = 50,
     /* libcurl allocates the buffer for each request and frees it afterwards. Larger ones are
-     * returned to the system each time, and filling their new pages costs a fifth of a request. */
+     * returned to the system each time, and filling their new pages costs a fifth of the CPU time.
+     */
     BUFFER_SIZE = 64 << 10,
     FIRST_CONTACT_S = 15, /* how long an endpoint is tried that never answered */
 };

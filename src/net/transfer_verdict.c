@@ -76,12 +76,16 @@ static bool is_complete(const struct slot *slot) {
            !(list_is_cut(body->data, body->size) || hdfs_is_cut(body->data, body->size));
 }
 
+static bool has_several_namenodes(const recmap_storage *storage) {
+    return strchr(storage_options_get(&storage->options, OPTION_NAMENODES), ',') != NULL;
+}
+
 /* The requests that follow go to the next NameNode, unless another one has led there already.
  * Returns false if there is no other. */
 static bool switch_namenode(const struct slot *slot) {
     recmap_storage *storage = slot->run->storage;
     unsigned asked = slot->namenode;
-    if (!strchr(storage_options_get(&storage->options, OPTION_NAMENODES), ',')) return false;
+    if (!has_several_namenodes(storage)) return false;
     atomic_compare_exchange_strong(&storage->namenode, &asked, asked + 1);
     return true;
 }
@@ -175,8 +179,11 @@ static void advise(const struct slot *slot, const char *code, recmap_error *erro
     else if (!strcmp(code, "ExpiredToken") || !strcmp(code, "TokenRefreshRequired"))
         fail_advise(error, "renew the credentials, and open the data set again");
     else if (is_hdfs(slot) && !strcmp(code, "StandbyException"))
-        fail_advise(error, "name all NameNodes in the storage option namenodes: this one is on "
-                           "standby");
+        fail_advise(error,
+                    has_several_namenodes(slot->run->storage)
+                        ? "check which NameNode is active: `hdfs haadmin -getAllServiceState`"
+                        : "name all NameNodes in the storage option namenodes: this one is "
+                          "on standby");
     else if (slot->verdict == REPLY_CHANGED)
         fail_advise(error, "restore the indexed object, or build the index again with "
                            "`recmap index`");

@@ -39,19 +39,24 @@ static bool is_denied(int code) {
     return code == EACCES || code == EPERM || code == EROFS;
 }
 
+static void advise_folder(recmap_error *error) {
+    fail_advise(error, "an index is changed in its own folder, which must be writable");
+}
+
 /* The error of a lock file that does not exist and cannot be created. */
 static recmap_status fail_create(int code, const char *path, recmap_error *error) {
     if (!is_denied(code)) return fail_errno(error, code, path, "create the lock file");
     fail_errno(error, code, path, "create the lock file in this folder");
-    fail_advise(error, "an index is changed in its own folder, which must be writable; or copy the "
-                       "index, and open the copy with `--shards FOLDER`, the folder of this one");
+    advise_folder(error);
     return RECMAP_IO;
 }
 
 /* The error of a lock file that exists and cannot be opened. */
 static recmap_status fail_open(int code, const char *path, recmap_error *error) {
     fail_errno(error, code, path, "open the lock file");
-    if (is_denied(code)) fail_advise(error, "another user is appending: wait, then append again");
+    if (code == EROFS) advise_folder(error);
+    else if (is_denied(code))
+        fail_advise(error, "another user is appending: wait, then append again");
     return RECMAP_IO;
 }
 

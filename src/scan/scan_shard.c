@@ -140,7 +140,7 @@ static void scan_copy_piece(bool *has_more, uint64_t *piece_end, const struct sc
                             struct scan_cursor *cursor, uint64_t piece_size) {
     *piece_end += min_u64(piece_size, shard->stat.size - *piece_end);
     scan_further(scanner, findings, cursor, shard->image.data, shard->image.size, *piece_end);
-    /* A scan pauses only after it has added something, so that it is not lost. */
+    /* A scan pauses only after it has added a run or damage, so the cursor is up to date. */
     if (findings_pause(findings)) *piece_end = min_u64(*piece_end, cursor->position);
     *has_more = *piece_end < shard->stat.size && findings->status == RECMAP_OK;
 }

@@ -17,15 +17,13 @@ class NullColumn(np.ma.MaskedArray):
 
     `numpy.isin` is False for nulls, as ``in`` is in an expression. `numpy.sort` and `argsort` put
     them last, and `numpy.unique` has one null, also last. `numpy.concatenate` and `where` keep
-    them, and `median` leaves them out. Functions that would count nulls as some value are refused.
+    them, and `median` leaves them out. `bincount`, histograms, `digitize` and quantiles refuse
+    columns in which a value is null, because they would count nulls as some value.
     """
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function in _REFUSED:
-            raise TypeError(
-                f"numpy.{function.__name__} would count nulls as values: pass "
-                "column.compressed(), which leaves them out, or column.filled(value)"
-            )
+            return _of_values(function, args, kwargs)
         own = _FUNCTIONS.get(function)
         if own is None and self.ndim == 1:
             own = _OF_COLUMNS.get(function)
@@ -33,6 +31,21 @@ class NullColumn(np.ma.MaskedArray):
 
     def _call(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return super().__array_function__(function, types, args, kwargs)
+
+
+def _of_values(function: Any, args: Any, kwargs: Any) -> Any:
+    """The function of columns that have no nulls."""
+    if any(np.ma.is_masked(value) for value in (*args, *kwargs.values())):
+        raise TypeError(
+            f"numpy.{function.__name__} would count nulls as values: pass "
+            "column.compressed(), which leaves them out, or column.filled(value)"
+        )
+    plain = {name: _unmasked(value) for name, value in kwargs.items()}
+    return function(*map(_unmasked, args), **plain)
+
+
+def _unmasked(value: Any) -> Any:
+    return np.ma.getdata(value, subok=True) if isinstance(value, NullColumn) else value
 
 
 def _isin(element: Any, test_elements: Any, *args: Any, **options: Any) -> Any:
@@ -55,10 +68,39 @@ def _with_nulls(values: npt.NDArray[Any], count: int, like: Any) -> Any:
     data = np.empty(len(values) + count, values.dtype)
     data[: len(values)] = values
     data[len(values) :] = b"" if data.dtype == object else 0
-    mask = np.arange(len(data)) >= len(values)
+    return _column(data, np.arange(len(data)) >= len(values), like)
+
+
+def _column(data: npt.NDArray[Any], mask: npt.NDArray[np.bool_], like: Any) -> Any:
+    """A column of these values. If it has the type of the column `like`, its texts compare and its
+    nulls are filled as there."""
+    if data.dtype != like.dtype:
+        return NullColumn(data, mask)
     column = NullColumn(data.view(type(np.ma.getdata(like, subok=True))), mask)
     column.fill_value = like.fill_value
     return column
+
+
+def _first_column(values: Any) -> Any:
+    return next((value for value in values if isinstance(value, NullColumn)), None)
+
+
+def _concatenate(arrays: Any, axis: Any = 0, out: Any = None, **options: Any) -> Any:
+    if out is not None:
+        raise TypeError("numpy.concatenate of columns with nulls takes no out=")
+    arrays = list(arrays)
+    data = np.concatenate([np.asarray(np.ma.getdata(one)) for one in arrays], axis, **options)
+    mask = np.concatenate([np.ma.getmaskarray(one) for one in arrays], axis)
+    like = _first_column(arrays)
+    return np.ma.MaskedArray(data, mask) if like is None else _column(data, mask, like)
+
+
+def _where(condition: Any, *choices: Any) -> Any:
+    result = np.ma.where(condition, *choices)
+    like = _first_column(choices)
+    if like is None:
+        return result
+    return _column(np.asarray(np.ma.getdata(result)), np.ma.getmaskarray(result), like)
 
 
 def _sort(a: Any, axis: Any = -1, kind: Any = None, **options: Any) -> Any:
@@ -93,7 +135,16 @@ def _unique(
     return tuple(results) if len(results) > 1 else results[0]
 
 
-_REFUSED = (np.bincount, np.histogram, np.percentile, np.quantile)
+_REFUSED = (
+    np.bincount,
+    np.digitize,
+    np.histogram,
+    np.histogram2d,
+    np.histogram_bin_edges,
+    np.histogramdd,
+    np.percentile,
+    np.quantile,
+)
 _OF_COLUMNS: dict[Any, Callable[..., Any]] = {  # of one dimension
     np.sort: _sort,
     np.argsort: _argsort,
@@ -101,7 +152,7 @@ _OF_COLUMNS: dict[Any, Callable[..., Any]] = {  # of one dimension
 }
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.isin: _isin,
-    np.concatenate: np.ma.concatenate,
-    np.where: np.ma.where,
+    np.concatenate: _concatenate,
+    np.where: _where,
     np.median: np.ma.median,
 }

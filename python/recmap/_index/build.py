@@ -111,7 +111,7 @@ def build_index(
 ) -> dict[str, int]:
     """Builds the index of the shards of the indexes `parts`, then of `shards`. Returns counts.
 
-    Warns of what is hardly what was meant."""
+    Warns of likely mistakes."""
     built = write_index(path, shards, options, parts=parts)
     if built.counts["records"] and options.counted:
         warn_of_counts(path, options, _named(options.counted, built.empty_counts))

@@ -1,4 +1,4 @@
-"""Warnings about element counts that are hardly what was meant."""
+"""Warnings about element counts that are likely mistakes."""
 
 from __future__ import annotations
 

@@ -243,8 +243,8 @@ class Order:
         return hash(self.describe())
 
     def _repr_html_(self) -> str:
-        from .._display.order_plot import order_plot
         from .._display.tables import facts_html
+        from .order_plot import order_plot
 
         what = "rows" if self.row_width else "positions"
         facts = {what: len(self), **facts_of(self)}

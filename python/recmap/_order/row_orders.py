@@ -207,9 +207,10 @@ class Windows(RowOrder):
         seed: int = 0,
     ) -> None:
         kept = _keep_counts(counts)
-        if not isinstance(pad, (tuple, list)) or len(pad) != 2:
-            raise TypeError(f"pad must be two numbers, (before, after), not {pad!r}")
-        before, after = pad
+        try:
+            before, after = pad
+        except (TypeError, ValueError):
+            raise TypeError(f"pad must be two numbers, (before, after), not {pad!r}") from None
         self._set_rows(
             _Order.windows(kept.counts, size, stride, before, after, seed),
             counts=kept,

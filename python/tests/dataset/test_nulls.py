@@ -516,16 +516,52 @@ def test_distinct_texts_compare_with_str(model):
     assert (found == "de").tolist() == [False, True, False, False, None]
 
 
+@pytest.mark.parametrize("name", ["text", "float"])
+def test_joined_columns_are_columns(model, name):
+    ds, lists = model
+    column, values = ds.columns[name], lists[name]
+    empty = b"" if name == "text" else np.nan
+    for joined in np.concatenate([column, column]), np.where(np.ones(COUNT, bool), column, column):
+        count = len(joined) // COUNT
+        assert listed(joined) == values * count
+        filled = [empty if v is None else v for v in listed(joined)]
+        assert repr(joined.filled().tolist()) == repr(
+            [v.encode() if isinstance(v, str) else v for v in filled]
+        )
+    if name == "text":
+        found = np.concatenate([column, column]) == "de"
+        assert found.tolist() == [None if v is None else v == "de" for v in values * 2]
+
+
+def test_columns_of_a_view_without_nulls_are_counted(model):
+    ds, lists = model
+    column = ds.where("int64 is not null").columns["int64"]
+    values = [v for v in lists["int64"] if v is not None]
+    assert np.quantile(column, 0.5) == np.quantile(values, 0.5)
+    assert np.histogram(column, 3)[0].tolist() == np.histogram(values, 3)[0].tolist()
+    assert np.bincount(column % 7).sum() == len(values)
+
+
 def test_other_functions_of_numpy_keep_nulls_or_refuse_them(model):
     ds, lists = model
     column, values = ds.columns["int64"], lists["int64"]
     assert np.concatenate([column, column]).tolist() == values * 2
     assert np.where(np.arange(COUNT) < 5, column, -7).tolist() == values[:5] + [-7] * (COUNT - 5)
+    for join in np.hstack, np.append, lambda parts: np.concatenate(parts, dtype="int64"):
+        parts = (column, column) if join is np.append else ([column, column],)
+        assert join(*parts).tolist() == values * 2
+    for stack in np.stack, np.vstack:
+        assert stack([column, column]).tolist() == [values, values]
+    with pytest.raises(TypeError, match="takes no out="):
+        np.concatenate([column, column], out=np.empty(2 * COUNT, np.int64))
     floats = [v for v in lists["float"] if v is not None]
     assert np.median(ds.columns["float"]) == np.median(floats)
     for call in (
         lambda: np.bincount(column),
+        lambda: np.digitize(column, [1, 2]),
         lambda: np.histogram(column),
+        lambda: np.histogram2d(column, column),
+        lambda: np.histogram_bin_edges(column),
         lambda: np.percentile(column, 50),
         lambda: np.quantile(column, 0.5),
     ):

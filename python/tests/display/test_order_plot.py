@@ -64,4 +64,5 @@ def test_large_orders():
     assert len(points_of(recmap.Shuffled(10**12))) == 400
     counts = np.full(1_000, 2_200, np.uint16)
     assert points_of(recmap.Windows(counts, 1)) is None
+    assert points_of(recmap.Chunked(np.full((1 << 23) + 1, 1, np.uint8), 1 << 16)) is None
     assert len(recmap.Sequential(10**12)._repr_html_()) < 10_000

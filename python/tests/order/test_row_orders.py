@@ -153,10 +153,18 @@ def test_bad_options(make, message):
         make()
 
 
-@pytest.mark.parametrize("pad", [3, (3,), (1, 2, 3), "ab"])
+@pytest.mark.parametrize("pad", [3, (3,), (1, 2, 3)])
 def test_pad_that_is_not_a_pair(pad):
     with pytest.raises(TypeError, match=r"pad must be two numbers, \(before, after\)"):
         recmap.Windows(COUNTS, 8, pad=pad)
+
+
+def test_pad_of_any_sequence():
+    counts = np.array([5, 9], np.uint16)
+    expected = recmap.Windows(counts, 4, pad=(1, 2)).pieces(0, range(4))
+    for pad in [1, 2], np.array([1, 2]):
+        found = recmap.Windows(counts, 4, pad=pad).pieces(0, range(4))
+        assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
 
 
 def test_huge_counts():

@@ -20,6 +20,9 @@ ADVICE = {
     "if the records have it, `recmap index --lift 'a b' c.rmx` adds it": (
         'if the records have it, `ds.lift(["a b"])` adds it'
     ),
+    "if the records have it, `recmap index --lift a '/b c/d.rmx'` adds it": (
+        'if the records have it, `ds.lift(["a"])` adds it'
+    ),
     "build the index again with `recmap index`": "build the index again with `recmap.index`",
     "a default: `--lift a=DEFAULT`": 'a default: `lift={"a": DEFAULT}`',
     "load it with `--framing ./PLUGIN.so` or": 'load it with `framing="./PLUGIN.so"` or',

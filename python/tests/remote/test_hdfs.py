@@ -409,12 +409,16 @@ def test_the_token_is_sent_to_the_namenodes_of_the_option(pair, digits, tmp_path
 
 def test_all_namenodes_are_on_standby(pair, tmp_path):
     pair[0].is_standby = True
-    with pytest.raises(OSError, match=r"all NameNodes are on standby .* StandbyException"):
+    with pytest.raises(
+        OSError, match=r"all NameNodes are on standby .* StandbyException"
+    ) as caught:
         opened_pair(pair, tmp_path, timeout=1)
+    assert "check which NameNode is active" in caught.value.advice
 
 
 @pytest.mark.parametrize(
-    "nodes", ["", ",", "a,", "a,,b", "http://a", "a b", "a/b", "a@b", "a" * 300]
+    "nodes",
+    ["", ",", "a:1,", "a:1,,b:1", "http://a:1", "a b:1", "a/b:1", "u@b:1", "a" * 300 + ":1", "a"],
 )
 def test_values_of_namenodes(nodes, pair, tmp_path):
     with pytest.raises(recmap.InvalidError, match="namenodes must be HOST:PORT"):
@@ -423,7 +427,7 @@ def test_values_of_namenodes(nodes, pair, tmp_path):
 
 def test_link_local_namenodes_are_refused(pair, tmp_path):
     with pytest.raises(PermissionError, match="link-local"):
-        opened_pair(pair, tmp_path, namenodes="169.254.169.254,127.0.0.1:1")
+        opened_pair(pair, tmp_path, namenodes="169.254.169.254:80,127.0.0.1:1")
 
 
 @pytest.mark.parametrize(

@@ -394,7 +394,7 @@ static void test_copied_to_other_shards(void **state) {
     snprintf(path, sizeof path, "%s/s00000", folder);
     assert_string_equal(error.path, path);
     free(folder);
-    assert_non_null(strstr(error.advice, "/other. Move it back"));
+    assert_non_null(strstr(error.advice, "/other/s00000. Move it back"));
     assert_int_equal(mkdir("other/s00000", 0777), 0);
     dataset = dataset_open("set.rmx", &options);
     recmap_dataset_close(dataset);

@@ -201,19 +201,23 @@ static void check_namenode(const char *list, unsigned number, const char *url, c
 
 static void test_namenodes(void **state) {
     (void)state;
-    static const char list[] = "namenode-number-one:9870,b,[::1]:80";
+    static const char list[] = "namenode-number-one:9870,b:14000,[::1]:80";
     check_namenode(list, 0, "http://namenode-number-one:9870/webhdfs/v1/a?op=OPEN&user.name=a%2Cb",
                    "namenode-number-one:9870");
-    check_namenode(list, 1, "http://b/webhdfs/v1/a?op=OPEN&user.name=a%2Cb", "b");
+    check_namenode(list, 1, "http://b:14000/webhdfs/v1/a?op=OPEN&user.name=a%2Cb", "b:14000");
     check_namenode(list, 2, "http://[::1]:80/webhdfs/v1/a?op=OPEN&user.name=a%2Cb", "[::1]");
     check_namenode(list, UINT_MAX,
                    "http://namenode-number-one:9870/webhdfs/v1/a?op=OPEN&"
                    "user.name=a%2Cb",
                    "namenode-number-one:9870");
-    check_namenode("one", 7, "http://one/webhdfs/v1/a?op=OPEN&user.name=a%2Cb", "one");
-    check_refused("namenodes", "a,,b",
-                  "the storage option namenodes must be HOST:PORT, or several separated by commas",
-                  NULL);
+    check_namenode("one:9870", 7, "http://one:9870/webhdfs/v1/a?op=OPEN&user.name=a%2Cb",
+                   "one:9870");
+    static const char *const refused[] = {"a:1,,b:1", "a",     "a:",        ":1",  "a:b:1",   "[",
+                                          "[]:1",     "[::1]", "a:1,b:1:2", "::1", "a:123456"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        check_refused(
+            "namenodes", refused[i],
+            "the storage option namenodes must be HOST:PORT, or several separated by commas", NULL);
 }
 
 static void test_listing(void **state) {

@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from .._order.orders import Order
+    from .orders import Order
 
 __all__ = ["order_plot"]
 
 _POINTS_MAX = 400
-_ROWS_MAX = 1 << 21  # Rows need a table of the epoch, which must not delay the display.
+# Rows need a table of the epoch, computed from all records, which must not delay the display.
+_ROWS_MAX, _RECORDS_MAX = 1 << 21, 1 << 23
 _WIDTH, _HEIGHT = 400, 120
 
 
@@ -21,14 +22,13 @@ def order_plot(order: Order) -> str:
     """SVG with a point for each of up to 400 evenly spaced positions of epoch 0.
 
     A point of rows is the record with which a row begins. Empty if there is nothing to show, or if
-    the order has so many rows that preparing them takes long.
+    preparing rows would take long.
     """
-    count = len(order)
-    if not count or (order.row_width and count > _ROWS_MAX):
+    count, limit = len(order), order._order.record_limit()
+    if not count or (order.row_width and (count > _ROWS_MAX or limit > _RECORDS_MAX)):
         return ""
     positions = _spaced(count)
     numbers = _first_records(order, positions) if order.row_width else order.at(0, positions)
-    limit = order._order.record_limit()
     what = "row begins with" if order.row_width else "position reads"
     label = f"which record each {what} in epoch 0, of {limit} records and {count} positions"
     return f"<div>{_svg(positions / max(count - 1, 1), numbers / max(limit - 1, 1), label)}</div>"
