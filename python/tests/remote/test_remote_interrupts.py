@@ -12,6 +12,7 @@ import time
 
 import pytest
 import recmap
+from conftest import flip
 from object_server import (
     flip_bit,
     on_object,
@@ -121,6 +122,48 @@ def test_an_interrupt_ends_a_wait_for_records(server, local, tmp_path, suffix, c
         with stalled(server, any_request):
             call(ds)
         assert bytes(ds[1700]) == bytes(local[1700])
+
+
+def whole_object_again(name, size):
+    """The second request for all of an object: the first one comes with the scan, this one with the
+    copy of a damaged shard."""
+    seen = []  # of requests: the function is called several times for each
+
+    def is_again(handler):
+        headers = handler.headers
+        if name not in handler.path or headers["Range"] != f"bytes=0-{size - 1}":
+            return False
+        if not any(headers is other for other in seen):
+            seen.append(headers)
+        return headers is not seen[0]
+
+    return is_again
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_an_interrupt_ends_the_copy_of_a_damaged_shard(server, tmp_path, suffix, threads):
+    bucket = server.folder / "train"
+    for shard in sorted(bucket.iterdir()):
+        if suffix:
+            shard.with_name(shard.name + suffix).write_bytes(gzip.compress(shard.read_bytes()))
+            shard.unlink()
+    damaged = sorted(bucket.iterdir())[0]
+    size = damaged.stat().st_size
+    flip(damaged, size // 2)
+
+    def index():
+        names = f"s3://train/digits-*.tfrecord{suffix}"
+        options = {"storage_options": server.options(), "on_corrupt": "skip"}
+        return recmap.index(names, tmp_path / "a.rmx", threads=threads, progress=None, **options)
+
+    with stalled(server, whole_object_again(damaged.name, size)):
+        index()
+    assert list(tmp_path.glob("a.rmx*")) == []
+    index()
+    assert recmap.open(tmp_path / "a.rmx", allow_urls=True, storage_options=server.options()).info[
+        "damage"
+    ]
 
 
 def test_a_handler_that_reads_records_leaves_the_interrupt(server, local, remote):
