@@ -8,6 +8,7 @@
 #include <isa-l/igzip_lib.h>
 
 #include "base/bytes.h"
+#include "format/adler32.h"
 
 /* Of ISA-L's decisions, only the level is ours. Levels 1 and 2 of ISA-L 2.30 hash a part of an
  * address, so that what they write depends on where memory lies. */
@@ -59,7 +60,7 @@ uint32_t deflate_sum_begin(enum compression kind) {
 
 uint32_t deflate_sum(uint32_t sum, enum compression kind, const uint8_t *data, size_t size) {
     return kind == COMPRESSION_GZIP ? crc32_gzip_refl(sum, data, size)
-                                    : isal_adler32(sum, data, size);
+                                    : adler32_add(sum, data, size);
 }
 
 /* The last block is empty: it has no data, only its end. */

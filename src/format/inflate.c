@@ -22,6 +22,7 @@
 #include <isa-l/igzip_lib.h>
 
 #include "base/bytes.h"
+#include "format/adler32.h"
 
 enum {
     INPUT_SIZE = 256 << 10,
@@ -322,7 +323,7 @@ static void take_output(struct inflater *inflater, const uint8_t *out, size_t si
     inflater->member_size += size;
     if (!inflater->checks || !size) return;
     inflater->sum = inflater->kind == COMPRESSION_GZIP ? crc32_gzip_refl(inflater->sum, out, size)
-                                                       : isal_adler32(inflater->sum, out, size);
+                                                       : adler32_add(inflater->sum, out, size);
 }
 
 /* Hands out pending output after an error, when ISA-L must not be called again. */
