@@ -83,10 +83,10 @@ static recmap_status find_bounds(struct match *match, recmap_error *error) {
     }
     unsigned width = bit_length(highest - match->lowest);
     match->shift = width > PARTITION_BITS ? width - PARTITION_BITS : 0;
-    if (match->shift > WORD_BITS - ROW_BITS)
-        return fail(error, RECMAP_UNSUPPORTED, "records 2^%u apart cannot be matched in one call",
-                    width - 1);
-    return dataset_check_range(match->source, highest, 1, error);
+    RETURN_IF_FAILED(dataset_check_range(match->source, highest, 1, error));
+    if (match->shift <= WORD_BITS - ROW_BITS) return RECMAP_OK;
+    return fail(error, RECMAP_UNSUPPORTED, "records 2^%u apart cannot be matched in one call",
+                width - 1);
 }
 
 static size_t partition_of(const struct match *match, size_t row) {
