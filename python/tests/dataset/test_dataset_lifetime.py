@@ -102,6 +102,29 @@ def test_unpickling_a_changed_data_set_raises(tmp_path):
         pickle.loads(pickled)
 
 
+def test_unpickling_an_index_of_other_shards_raises(tmp_path):
+    """Also if they have the same records, and the index has the same fingerprint."""
+    folders = [tmp_path / name for name in ("ours", "others", "index")]
+    for folder in folders:
+        folder.mkdir()
+    (shard,) = write(folders[0], [b"a", b"b"])
+    path = folders[2] / "a.rmx"
+    ds = recmap.open(shard, index=path)
+    pickled = [pickle.dumps(given) for given in (ds, ds[1:], recmap.concat([ds, ds[[0, 0]]]))]
+    counts = [len(pickle.loads(given)) for given in pickled]
+    assert counts == [2, 1, 4]
+    ds.annotate({"score": [1, 2]})
+    assert [len(pickle.loads(given)) for given in pickled] == counts
+    (other,) = write(folders[1], [b"a", b"b"])
+    recmap.index(other, folders[2] / "b.rmx")
+    os.rename(folders[2] / "b.rmx", path)
+    assert recmap.open(path, allow_absolute_paths=True).fingerprint == ds.fingerprint
+    for given in pickled:
+        with pytest.raises(recmap.StaleIndexError, match="index has other shards now") as caught:
+            pickle.loads(given)
+        assert str(path) in caught.value.path
+
+
 def _sum(part):
     return sum(len(record) for record in part)
 

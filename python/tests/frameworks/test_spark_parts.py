@@ -111,6 +111,19 @@ def test_an_index_of_other_shards_than_those_of_its_folder_is_refused(tmp_path):
         records_read(planted)
 
 
+def test_executors_refuse_an_index_that_was_replaced(tmp_path):
+    shard, path = index_elsewhere(tmp_path)
+    reader = TFRecord({"path": str(shard), "index": str(path), "recordType": "ByteArray"})
+    pickled = pickle.dumps(reader.reader(RECORD))
+    other = tmp_path / "other"
+    other.mkdir()
+    shutil.copy(shard, other)
+    recmap.index(other, tmp_path / "elsewhere" / "b.rmx", progress=None)
+    os.rename(tmp_path / "elsewhere" / "b.rmx", path)
+    with pytest.raises(recmap.StaleIndexError, match="index has other shards now"):
+        pickle.loads(pickled)
+
+
 def test_a_selection_of_an_index_elsewhere_is_refused(tmp_path):
     _, path = index_elsewhere(tmp_path)
     with recmap.open(path, allow_absolute_paths=True) as ds:
