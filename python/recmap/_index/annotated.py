@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,10 +72,16 @@ def _dropped(dataset: Dataset, indexing: IndexOptions) -> list[str]:
     return dropped
 
 
-def check_rebuilt(dataset: Dataset, names: Iterable[str]) -> None:
-    """Refuses to build these columns again if the records do not have their values."""
+def check_rebuilt(dataset: Dataset, names: Iterable[str], is_given: Sequence[bool]) -> None:
+    """Refuses to build these columns again if the records do not have their values.
+
+    `is_given` says for each shard of the index whether the caller named it. Other shards are not
+    read: the index, which may be from elsewhere, would decide which files and servers are."""
     marked = set(dataset._annotated_columns())
-    annotated = [name for name in names if name in marked or _is_annotated(dataset, name)]
+    is_readable = np.repeat(np.array(is_given, bool), [row[3] for row in dataset._shard_table()])
+    annotated = [
+        name for name in names if name in marked or _is_annotated(dataset, name, is_readable)
+    ]
     if annotated:
         _refuse(dataset.index_path, annotated)
 
@@ -95,16 +101,16 @@ def _refuse(path: str, names: list[str]) -> None:
     ) from None
 
 
-def _is_annotated(dataset: Dataset, name: str) -> bool:
+def _is_annotated(dataset: Dataset, name: str, is_readable: npt.NDArray[np.bool_]) -> bool:
     """Whether records lack the values of a column that is not marked as annotated, as in indexes of
-    older versions. This reads a few records. If they cannot be read, the values count as lifted."""
+    older versions. This reads a few records. If none can be read, the values count as lifted."""
     try:
         values = dataset.columns[name]
-        numbers = _non_default(values, dict(dataset._lifts())[name])
-        if not len(numbers):
-            return False
-        chosen = numbers[:: max(1, len(numbers) // _COMPARED)]
-        return not all(_is_value_of(dataset[int(i)], name, values[int(i)]) for i in chosen)
+        is_telling = _is_non_default(values, dict(dataset._lifts())[name])
+        numbers = np.flatnonzero(is_readable & is_telling)
+        places = np.linspace(0, len(numbers) - 1, min(len(numbers), _COMPARED)).astype(np.intp)
+        chosen = numbers[places].tolist()
+        return not all(_is_value_of(dataset[i], name, values[i]) for i in chosen)
     except Error:
         return False
 
@@ -123,12 +129,12 @@ def _is_value_of(record: memoryview, name: str, value: Any) -> bool:
     return bool(found[0] == value or (found[0] != found[0] and value != value))  # NaN equals NaN
 
 
-def _non_default(values: npt.NDArray[Any], default: str | None) -> npt.NDArray[np.intp]:
-    """The numbers of records whose values differ from the default."""
+def _is_non_default(values: npt.NDArray[Any], default: str | None) -> npt.NDArray[np.bool_]:
+    """Whether the value of each record differs from the default."""
     if default is None:
-        return np.linspace(0, len(values) - 1, min(len(values), _COMPARED)).astype(np.intp)
+        return np.ones(len(values), np.bool_)
     if values.dtype == object:
-        return np.flatnonzero(np.asarray(values != default))
+        return np.asarray(values != default)
     number = float(default) if values.dtype.kind == "f" else int(default)
     is_default = values == values.dtype.type(number)
-    return np.flatnonzero(~(is_default | (values != values)))  # NaN may be the default
+    return np.asarray(~(is_default | (values != values)))  # NaN may be the default

@@ -96,23 +96,25 @@ def _open_or_append(opening: OpenOptions, indexing: IndexOptions, shards: Sequen
     return Dataset._open(opening)
 
 
-def _keep_contents(path: str, indexing: IndexOptions, first_shard: str) -> IndexOptions:
+def _keep_contents(path: str, indexing: IndexOptions, shards: Sequence[str]) -> IndexOptions:
     """Adds the ids, lifted columns, counts and framing that the index to be rebuilt has."""
     dataset = open_replaced(path, indexing)
     if dataset is None:
         return indexing
     with dataset:
+        folder = os.path.dirname(os.path.realpath(path))
+        known = [resolved(folder, row[0]) for row in dataset._shard_table()]
+        given = {resolved("", shard) for shard in shards}
         kept = dict(dataset._lifts())
-        check_rebuilt(dataset, [name for name in kept if name not in dict(indexing.lifts)])
+        unasked = [name for name in kept if name not in dict(indexing.lifts)]
+        check_rebuilt(dataset, unasked, [name in given for name in known])
         lifts = {**kept, **dict(indexing.lifts)}
         counted = {**dict(dataset._counted()), **dict(indexing.counted)}
         id = dataset._id_name() if indexing.id is None else indexing.id
         framings = {framing for framing, _ in dataset._formats()}
-        folder = os.path.dirname(os.path.realpath(path))
-        names = {resolved(folder, row[0]) for row in dataset._shard_table()}
         missing = "null" if dataset._has_lifted_nulls() else indexing.missing
     framing = indexing.framing
-    if framing == "auto" and len(framings) == 1 and resolved("", first_shard) in names:
+    if framing == "auto" and len(framings) == 1 and resolved("", shards[0]) in known:
         framing = framings.pop()
     return replace(
         indexing,
@@ -324,6 +326,6 @@ def open(
     if not rebuild and os.path.lexists(opening.path):
         return _open_or_append(opening, indexing, paths)
     if os.path.lexists(opening.path):
-        indexing = _keep_contents(opening.path, indexing, paths[0])
+        indexing = _keep_contents(opening.path, indexing, paths)
     build_index(opening.path, paths, indexing)
     return Dataset._open(opening)

@@ -1,11 +1,13 @@
 """Columns that are added to an index, from Python's values, tables and files."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 import recmap
 from conftest import write
+from object_server import ObjectServer
 
 COUNT = 100
 
@@ -266,6 +268,41 @@ def test_rebuild_keeps_annotated_columns_if_all_shards_changed(ds, tmp_path):
     write(tmp_path, [recmap.encode_example({"id": "x", "label": 1})] * 3)
     with pytest.raises(recmap.FeatureError, match="column 'score'"):
         recmap.open(tmp_path, index=ds.index_path, rebuild=True)
+
+
+@pytest.fixture
+def unmarked(monkeypatch):
+    """Indexes do not tell which columns were annotated, like those of older versions."""
+    monkeypatch.setattr(recmap.Dataset, "_annotated_columns", lambda self: [])
+
+
+@pytest.mark.parametrize("default", [{}, {"label": 0}])
+def test_rebuild_keeps_annotated_columns_that_are_not_marked(ds, tmp_path, unmarked, default):
+    """A few records tell, and those of the shards that are still there suffice."""
+    ds.annotate(drop=["label"])
+    ds.annotate({"label": np.arange(COUNT) + 100}, default=default)
+    shard = str(tmp_path / "made-0.tfrecord")
+    (tmp_path / "more").mkdir()
+    more = write(tmp_path / "more", [bytes(ds[0])])
+    for shards in ([shard], [*more, shard]):
+        with pytest.raises(recmap.FeatureError, match="column 'label'"):
+            recmap.open(shards, index=ds.index_path, rebuild=True)
+
+
+@pytest.mark.parametrize("lift", [["y"], {"y": -1}])
+def test_rebuild_reads_no_shard_that_only_the_old_index_names(tmp_path, lift):
+    ours, theirs = tmp_path / "ours", tmp_path / "srv" / "b"
+    ours.mkdir()
+    theirs.mkdir(parents=True)
+    (shard,) = write(ours, [{"y": i} for i in range(5)])
+    shutil.copy(shard, theirs / "other.tfrecord")
+    path = tmp_path / "a.rmx"
+    with ObjectServer(tmp_path / "srv") as server:
+        recmap.index(f"{server.url}/b/other.tfrecord", path, lift=lift, progress=None)
+        server.requests.clear()
+        with recmap.open(shard, index=path, rebuild=True) as again:
+            assert again.columns["y"].tolist() == list(range(5))
+        assert not server.requests
 
 
 def test_index_keeps_annotated_columns(ds, tmp_path):
