@@ -80,9 +80,9 @@ def _open_index(opening: OpenOptions, indexing: IndexOptions, *, rebuild: bool) 
 def _open_or_append(opening: OpenOptions, indexing: IndexOptions, shards: Sequence[str]) -> Dataset:
     """The data set of an existing index. Shards after those that it has are appended first."""
     dataset = Dataset._open(opening)
+    known = check_shards(dataset, shards)  # first, because others may read a record, or advise it
     check_contents(dataset, indexing)
     check_framing(dataset, indexing)
-    known = check_shards(dataset, shards)
     check_damage(dataset, indexing)
     if known == len(shards):
         return dataset

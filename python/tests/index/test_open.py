@@ -5,10 +5,12 @@ import os
 import pathlib
 import pickle
 import shutil
+import warnings
 
 import pytest
 import recmap
 from conftest import DIGITS, flip, later, shards, write
+from object_server import ObjectServer
 
 
 def test_index_is_stored_next_to_the_first_shard(copied_digits):
@@ -278,6 +280,24 @@ def test_dangling_symlink_is_named(tmp_path, source):
     (tmp_path / "made-9.tfrecord").symlink_to("nowhere")
     with pytest.raises(FileNotFoundError, match=r"made-9\.tfrecord"):
         recmap.open(tmp_path / source)
+
+
+@pytest.mark.parametrize("options", [{"id": "x"}, {"lift": ["z"]}, {"framing": "lines"}])
+def test_an_index_of_other_shards_is_neither_read_nor_advised(tmp_path, options):
+    ours, theirs = tmp_path / "ours", tmp_path / "srv" / "b"
+    ours.mkdir()
+    theirs.mkdir(parents=True)
+    (shard,) = write(ours, [{"y": 1}])
+    write(theirs, [{"y": 1}])
+    path = tmp_path / "a.rmx"
+    with ObjectServer(tmp_path / "srv") as server, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        recmap.index(f"{server.url}/b/made-0.tfrecord", path, id="x", progress=None)
+        server.requests.clear()
+        with pytest.raises(recmap.StaleIndexError, match="index has the shard http") as caught:
+            recmap.open(shard, index=path, **options)
+        assert "allow_urls" not in str(caught.value)
+        assert not server.requests
 
 
 def test_rebuild_keeps_ids_columns_and_framing(copied_digits, tmp_path):
