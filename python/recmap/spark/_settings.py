@@ -10,7 +10,7 @@ from typing import TypeVar
 from .._dataset.dataset import Dataset
 from .._errors import InvalidError
 from .._index import open as opening
-from .._options.options import MissingLift
+from .._options.options import MissingLift, is_url
 
 __all__ = ["Settings"]
 
@@ -99,21 +99,25 @@ class Settings:
                 storage_options=self.storage,
             )
         except InvalidError as error:
-            raise _with_option(error) from None
+            raise _with_option(error, self.paths[0]) from None
 
 
-def _with_option(error: InvalidError) -> InvalidError:
-    """The error, whose advice names the option of Spark if a permission is missing."""
+def _with_option(error: InvalidError, path: str) -> InvalidError:
+    """The error, whose advice names the option of Spark if a permission is missing for `path`."""
     option = next((name for name in _PERMISSIONS if name in error.advice), None)
     if option is None:
         return error
     kind = "servers" if option == "allow_urls" else "files"
+    # The shards of a selection have more records than it, and the option index is a local file.
+    is_local_index = path.endswith(".rmx") and not is_url(path)
+    by_name = "load the shards by name, with the index as the option index; or, "
+    first = by_name if is_local_index else ""
     return InvalidError(
         error.message,
         error.path,
-        advice=f"load the shards by name, with the index as the option index; or, if you trust "
-        f"everyone who can write to the file that you load, because it decides which {kind} the "
-        f'driver and the executors read, set .option("{option}", "true")',
+        advice=f"{first}if you trust everyone who can write to the file that you load, because it "
+        f"decides which {kind} the driver and the executors read, set "
+        f'.option("{option}", "true")',
     )
 
 

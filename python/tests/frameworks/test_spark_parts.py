@@ -89,6 +89,7 @@ def test_an_index_of_absolute_paths_is_refused(tmp_path, options):
     advice = "if you trust .* files the driver and the executors read, set .*allow_absolute_paths"
     with pytest.raises(recmap.InvalidError, match=f"outside its own folder\n.*{advice}") as caught:
         records_read(path, **options)
+    assert caught.value.advice.startswith("load the shards by name, with the index as the option")
     assert 'set .option("allow_absolute_paths", "true")' in caught.value.advice
     with pytest.raises(recmap.InvalidError, match="outside its own folder"):
         TFRecord({"path": str(path), **options}).schema()
@@ -128,8 +129,9 @@ def test_a_selection_of_an_index_elsewhere_is_refused(tmp_path):
     _, path = index_elsewhere(tmp_path)
     with recmap.open(path, allow_absolute_paths=True) as ds:
         ds[:1].save(tmp_path / "a.rmv")
-    with pytest.raises(recmap.InvalidError, match="allow_absolute_paths"):
+    with pytest.raises(recmap.InvalidError, match="allow_absolute_paths") as caught:
         records_read(tmp_path / "a.rmv")
+    assert caught.value.advice.startswith("if you trust everyone")  # a shard has more records
     found = records_read(tmp_path / "a.rmv", allow_absolute_paths="true")
     assert found == [b"secret"]
 
@@ -148,6 +150,16 @@ def test_an_index_of_urls_needs_the_option_or_its_shards(tmp_path):
         assert len(server.requests) == before
         assert len(records_read(path, allow_urls="true", **options)) == 1797
         assert len(records_read(url, index=str(path), **options)) == 1797
+
+
+def test_the_option_index_is_not_advised_for_an_index_at_a_url(tmp_path):
+    """It must be a local file."""
+    _, path = index_elsewhere(tmp_path)
+    with ObjectServer(tmp_path) as server:
+        url = f"{server.url}/elsewhere/{path.name}"
+        with pytest.raises(recmap.InvalidError, match="allow_absolute_paths") as caught:
+            records_read(url)
+        assert caught.value.advice.startswith("if you trust everyone")
 
 
 @pytest.mark.parametrize("index", ["", "indexes/a.rmx"])
