@@ -17,6 +17,10 @@ from .build import Plan, merge, warn_of_empty_lifts, write_index
 __all__ = ["BuiltPart", "Part", "build_in_parts"]
 
 
+# Python shows these only in the code that causes them, which is not the caller's.
+_FOR_DEVELOPERS = (DeprecationWarning, PendingDeprecationWarning, ResourceWarning)
+
+
 @dataclass(frozen=True)
 class BuiltPart:
     """What a task tells about the part that it built. It is pickled.
@@ -43,7 +47,11 @@ class Part:
             if self.options.framing_path is not None:
                 _recmap.framing_load(self.options.framing_path)
             built = write_index(self.path, [self.shard], self.options)
-        issued = tuple((_portable(w.category), str(w.message)) for w in caught)
+        issued = tuple(
+            (_portable(warning.category), str(warning.message))
+            for warning in caught
+            if not issubclass(warning.category, _FOR_DEVELOPERS)
+        )
         return BuiltPart(built.counts["records"], built.empty_lifts, issued)
 
 

@@ -106,8 +106,8 @@ class ForeignWarning(UserWarning):
     """Of a package that the driver may lack."""
 
 
-@pytest.mark.parametrize("category", [RuntimeWarning, ForeignWarning])
-def test_other_warnings_of_tasks_are_repeated_once(tmp_path, monkeypatch, category):
+def issue_warnings(monkeypatch, category):
+    """Lets each task issue a warning."""
     write_index = parts_module.write_index
 
     def write_and_warn(*arguments):
@@ -115,8 +115,26 @@ def test_other_warnings_of_tasks_are_repeated_once(tmp_path, monkeypatch, catego
         return write_index(*arguments)
 
     monkeypatch.setattr(parts_module, "write_index", write_and_warn)
+
+
+@pytest.mark.parametrize("category", [RuntimeWarning, ForeignWarning])
+def test_other_warnings_of_tasks_are_repeated_once(tmp_path, monkeypatch, category):
+    issue_warnings(monkeypatch, category)
     plan = plan_of(two_shards(tmp_path), tmp_path / "a.rmx", **DEFAULTS)
     with pytest.warns() as caught:
         build_in_parts(plan, build_in_tasks)
     expected = RuntimeWarning if category is RuntimeWarning else UserWarning
     assert [(w.category, str(w.message)) for w in caught] == [(expected, "the token expires soon")]
+
+
+@pytest.mark.parametrize(
+    "category", [DeprecationWarning, PendingDeprecationWarning, ResourceWarning]
+)
+def test_warnings_for_developers_of_other_packages_are_not_repeated(
+    tmp_path, monkeypatch, category
+):
+    issue_warnings(monkeypatch, category)
+    plan = plan_of(two_shards(tmp_path), tmp_path / "a.rmx", **DEFAULTS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        build_in_parts(plan, build_in_tasks)
