@@ -96,7 +96,8 @@ def _concatenate(arrays: Any, axis: Any = 0, out: Any = None, **options: Any) ->
 
 
 def _where(condition: Any, *choices: Any) -> Any:
-    result = np.ma.where(condition, *choices)
+    masked_where: Callable[..., Any] = np.ma.where
+    result = masked_where(condition, *choices)
     like = _first_column(choices)
     if like is None:
         return result
