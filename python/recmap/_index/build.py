@@ -24,6 +24,7 @@ from .._options.options import (
     Source,
     StorageOptions,
     absolute,
+    check_missing_is_used,
     counted_of,
     expanded,
     lifts_of,
@@ -91,6 +92,7 @@ def plan_of(
         fs=fs,
         **others,
     )
+    check_missing_is_used(options.missing, options.lifts)
     target = os.path.abspath(path if path is not None else default_path)
     if os.path.lexists(target):
         check_replaced(target, options)

@@ -27,6 +27,7 @@ from .._options.options import (
     Source,
     StorageOptions,
     absolute,
+    check_missing_is_used,
     counted_of,
     expanded,
     is_url,
@@ -82,6 +83,7 @@ def _open_or_append(opening: OpenOptions, indexing: IndexOptions, shards: Sequen
     dataset = Dataset._open(opening)
     known = check_shards(dataset, shards)  # first, because others may read a record, or advise it
     check_contents(dataset, indexing)
+    check_missing_is_used(indexing.missing, dataset._lifts(), opening.path)
     check_framing(dataset, indexing)
     check_damage(dataset, indexing)
     if known == len(shards):
@@ -175,7 +177,7 @@ def open(
             {name: default} if records may lack one.
         missing: "null" lets records lack a lifted feature that has no default: the column then has
             nulls. "error" allows that only for a column of an existing index that has nulls, or
-            that was annotated.
+            that was annotated. "null" without a lifted column is an error.
         count: features whose elements to count in each record, for rows of tokens and windows of
             episodes: values of a feature, or steps of a feature list. {name: dtype} counts the
             numbers in a value of bytes. A record without the feature counts 0. See ``ds.counts``.
@@ -327,5 +329,6 @@ def open(
         return _open_or_append(opening, indexing, paths)
     if os.path.lexists(opening.path):
         indexing = _keep_contents(opening.path, indexing, paths)
+    check_missing_is_used(indexing.missing, indexing.lifts)
     build_index(opening.path, paths, indexing)
     return Dataset._open(opening)

@@ -21,6 +21,7 @@ from .._options.options import (
     MissingLift,
     Path,
     check_missing,
+    check_missing_is_used,
     compression_code,
     counted_of,
     lifts_of,
@@ -89,13 +90,15 @@ class Writer(Closing):
         self.paths = _paths_of(os.fsdecode(pattern), shards)
         if index is None and (id is not None or lift or count):
             raise ValueError("id=, lift= and count= need index=: they say what the index contains")
+        named = lifts_of(lift)
+        check_missing_is_used(missing, named)
         self._index = None if index is None else os.path.abspath(index)
         self._absolute = [os.path.abspath(path) for path in self.paths]
         self._parts = [f"{path}.tmp-part.rmx" for path in self._absolute] if index else []
         self._count = 0
         self._lock = threading.Lock()
         self._owner = os.getpid()
-        lifts = [(name, default, missing == "null") for name, default in lifts_of(lift)]
+        lifts = [(name, default, missing == "null") for name, default in named]
         counted, code = counted_of(count), compression_code(compression)
         each = _threads_of(threads, len(self._absolute))
         self._writers = [

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from .. import _recmap
 from .._display.progress import Progress
+from .._errors import InvalidError
 from .._example.elements import element_of
 from .credentials import Credentials, renewed_storage
 from .filesystem import set_filesystem, urls_of
@@ -33,6 +34,7 @@ __all__ = [
     "StorageOptions",
     "absolute",
     "check_missing",
+    "check_missing_is_used",
     "counted_of",
     "expanded",
     "is_url",
@@ -189,6 +191,16 @@ def compression_code(compression: str) -> int:
 def check_missing(missing: str) -> None:
     """Refuses what is neither "error" nor "null"."""
     _check_choice("missing", missing, _MISSING)
+
+
+def check_missing_is_used(missing: str, lifts: Lifts, index: str | None = None) -> None:
+    """Refuses nulls for columns if there are none. `index` is the path of an index that is there
+    already, and whose columns they are."""
+    if missing != "null" or lifts:
+        return
+    if index is None:
+        raise ValueError('missing="null" needs lift=: it is about records without a lifted feature')
+    raise InvalidError('missing="null" needs lifted columns, and the index has none', index)
 
 
 def lifts_of(lift: Lift) -> Lifts:

@@ -21,7 +21,14 @@ from .._errors import FileMissingError, InvalidError
 from .._index import build
 from .._index.contents import open_contents
 from .._index.match import check_contents
-from .._options.options import IndexOptions, compression_code, counted_of, is_url, lifts_of
+from .._options.options import (
+    IndexOptions,
+    check_missing_is_used,
+    compression_code,
+    counted_of,
+    is_url,
+    lifts_of,
+)
 from ._encode import encoded
 from ._settings import Settings
 from ._types import columns_of
@@ -109,6 +116,7 @@ class ShardWriter(sources.DataSourceArrowWriter):
                 contents = IndexOptions(
                     id=dataset._id_name(), lifts=dataset._lifts(), counted=dataset._counted()
                 )
+        check_missing_is_used(settings.missing, contents.lifts, index)
         if settings.missing == "null":
             self.nullable = frozenset(name for name, _ in contents.lifts)
         else:

@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 import recmap
+from conftest import write as write_shards
 
 COUNT = 60
 
@@ -373,6 +374,29 @@ def test_missing_features(tmp_path):
     with pytest.raises(ValueError, match="missing"):
         bare.lift(["n"], missing="skip")
     assert listed(bare.lift(["n"], missing="null").columns["n"]) == [None, 1, None, 3]
+
+
+def test_nulls_need_lifted_columns(tmp_path):
+    """Those of an existing index count, because shards may be appended, or the index rebuilt."""
+    shards = write_shards(tmp_path, [{"n": 1}, {"x": 1}, {"n": 3}], shards=3)
+    paths = {"source": shards[:1], "missing": "null"}
+    first = "missing=.null. needs lift=: it is about records without a lifted feature"
+    for build in recmap.open, recmap.index:
+        with pytest.raises(ValueError, match=first):
+            build(**paths)
+    assert not list(tmp_path.glob("*.rmx"))
+    index = recmap.index(shards[:1], tmp_path / "a.rmx")
+    second = "a.rmx: missing=.null. needs lifted columns, and the index has none"
+    for source in shards[:1], shards[:2]:
+        with pytest.raises(recmap.InvalidError, match=second):
+            recmap.open(source, index=index, missing="null")
+    with pytest.raises(ValueError, match=first):
+        recmap.open(shards, index=index, missing="null", rebuild=True)
+    recmap.index(shards[:1], index, lift=["n"])
+    with recmap.open(shards[:2], index=index, missing="null") as ds:
+        assert listed(ds.columns["n"]) == [1, None]
+    with recmap.open(shards, index=index, missing="null", rebuild=True) as ds:
+        assert listed(ds.columns["n"]) == [1, None, 3]
 
 
 TEXTS = ["", "de", "fr", "a longer text", "ü"]

@@ -262,6 +262,17 @@ def test_missing_values_in_what_is_appended(tmp_path):
         assert ds.columns["x"].tolist() == [2, 0, 0]
 
 
+def test_nulls_need_lifted_columns(tmp_path):
+    with pytest.raises(ValueError, match=r'missing="null" needs lift=: it is about records'):
+        append_rows(tmp_path, SCORES, ROWS, missing="null")
+    assert not list(tmp_path.iterdir())
+    append_rows(tmp_path, SCORES, ROWS)
+    with pytest.raises(ValueError, match=r'missing="null" needs lifted columns, and the index has'):
+        append_rows(tmp_path, SCORES, ROWS, missing="null")
+    with pytest.raises(ValueError, match=r'missing="null" needs lifted columns, and the index has'):
+        settings_of(tmp_path, missing="null").open()
+
+
 def test_a_misspelt_lift_is_refused_also_if_values_may_be_missing(tmp_path):
     with pytest.raises(ValueError, match=r"the column 'scoer' \(option lift\)"):
         append_rows(tmp_path / "a", SCORES, ROWS, lift="scoer", missing="null")

@@ -220,6 +220,14 @@ def test_missing_must_be_a_choice(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_nulls_need_lifted_columns(tmp_path):
+    needs = 'missing="null" needs lift=: it is about records without a lifted feature'
+    for options in {}, {"index": tmp_path / "a.rmx", "id": "id"}:
+        with pytest.raises(ValueError, match=needs):
+            recmap.Writer(tmp_path / "a.tfrecord", missing="null", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_types_of_records(tmp_path):
     with recmap.Writer(tmp_path / "a.tfrecord") as writer:
         for record in (b"x", bytearray(b"y"), memoryview(b"z"), np.frombuffer(b"w", np.uint8)):
