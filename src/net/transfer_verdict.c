@@ -81,7 +81,7 @@ static bool has_several_namenodes(const recmap_storage *storage) {
 }
 
 /* The requests that follow go to the next NameNode, unless another one has led there already.
- * Returns false if there is no other. */
+ * Returns false if only one is known. */
 static bool switch_namenode(const struct slot *slot) {
     recmap_storage *storage = slot->run->storage;
     unsigned asked = slot->namenode;

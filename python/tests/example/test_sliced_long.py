@@ -129,7 +129,7 @@ def test_added_elements(open_long):
 
 
 def test_counts_that_do_not_fit_a_record_that_is_known(open_long):
-    """Only the last window shows that the record goes on. The loader keeps marks every 4,096
+    """Only the last window shows that the record continues. The loader keeps marks every 4,096
     tokens, and finds that window by two of them, without a token to spare."""
     mark = 20 * 4096
     order = recmap.Windows([mark, 0, 0], 512, stride=512, seed=1)
