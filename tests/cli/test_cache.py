@@ -82,6 +82,17 @@ class Cache(CliTest):
         result = self.run_recmap("merge", "-o", "b.rmx", "s3://train/a.rmx")
         self.assertNotEqual(result.status, 0)
 
+    def test_commands_that_read_no_shard_open_an_index_in_the_store(self):
+        os.rename(self.path("a.rmx"), self.path("served/train/a.rmx"))
+        index = "s3://train/a.rmx"
+        self.assertIn(b"\nrecords      1797\n", self.cached("info", index))
+        self.assertEqual(self.cached("order", index, "--count", "2"), b"0\n1\n")
+        numbers = self.cached("select", "--where", "length > 0", index)
+        self.assertEqual(numbers.count(b"\n"), 1797)
+        self.assertEqual({path for path, _ in self.server.requests}, {"/train/a.rmx"})
+        objects = json.loads(self.run_recmap("cache", "--json", "kept").out)["objects"]
+        self.assertEqual([each["url"] for each in objects], [index])
+
     def test_listing_and_clearing(self):
         self.cached("cat", "a.rmx", "-o", "all")
         found = json.loads(self.run_recmap("cache", "--json", "kept").out)

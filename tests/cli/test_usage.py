@@ -29,7 +29,7 @@ COMMANDS = [
     "export",
     "cache",
 ]
-READERS = ["report", "view", "schema", "get", "find", "cat", "sample"]
+READERS = ["report", "view", "schema", "get", "find", "cat", "sample", "duplicates"]
 
 
 def manual(name):
@@ -235,7 +235,7 @@ class WrongUsage(CliTest):
             )
 
     def test_of_operands(self):
-        for command in (*READERS, "info", "select", "split", "duplicates", "annotate", "verify"):
+        for command in (*READERS, "info", "select", "split", "annotate", "verify"):
             self.check_wrong(command, what="no index given")
         for command in (
             "info",

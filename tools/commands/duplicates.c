@@ -94,6 +94,8 @@ static const char help[] =
     "      --by id            compare ids; reads only records whose ids may repeat\n"
     "      --by FEATURE       compare the values of a feature; records without it equal none\n"
     "  -o, --output NAME.rmv  write to this file, which appears when it is complete\n"
+    "      --access A         how to read shards: map (default), read, direct or auto\n"
+    "      --check C          what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
     "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
     "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
@@ -102,4 +104,4 @@ static const char help[] =
     "      --help             print this help\n";
 
 const struct command cmd_duplicates = {"duplicates", "find records that equal earlier ones", help,
-                                       false, run};
+                                       true, run};

@@ -20,7 +20,7 @@ enum { DAMAGE_SHOWN_MAX = 20 };
 static const struct option options[] = {{"shards", no_argument, NULL, OPTION_SHARDS},
                                         {"json", no_argument, NULL, OPTION_JSON},
                                         {"batch", required_argument, NULL, OPTION_BATCH},
-                                        {"framing", required_argument, NULL, ARGS_FRAMING},
+                                        ARGS_INDEX_OPTIONS,
                                         {NULL, 0, NULL, 0}};
 
 /* Prints the fixed lines. The labels are padded by hand to a column of 13 characters. */
@@ -262,6 +262,9 @@ static const char help[] =
     "      --json             print one JSON document\n"
     "      --batch B          requests: the records of a batch; default: 256\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --storage K=V      for an index in a remote store: endpoint, key, ...; repeatable\n"
+    "      --cache FOLDER     keep such an index on the local disk, for the next time\n"
+    "      --cache-size SIZE  its maximum size, such as 200GB; default: a tenth stays free\n"
     "      --help             print this help\n";
 
 const struct command cmd_info = {"info", "describe an index", help, false, run};

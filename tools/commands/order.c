@@ -17,7 +17,7 @@ static const struct option options[] = {
     {"position-of", required_argument, NULL, OPTION_POSITION_OF},
     {"json", no_argument, NULL, OPTION_JSON},
     {"describe", no_argument, NULL, OPTION_DESCRIBE},
-    {"framing", required_argument, NULL, ARGS_FRAMING},
+    ARGS_INDEX_OPTIONS,
     {NULL, 0, NULL, 0}};
 
 struct order_job {
@@ -190,6 +190,9 @@ static const char help[] =
     "      --position-of NUMBER  print the position of the record with this number\n"
     "      --describe            print the description of the order, which states contain\n"
     "      --framing ./MY.so     load the custom framing of the shards\n"
+    "      --storage K=V         for an index in a remote store: endpoint, key, ...; repeatable\n"
+    "      --cache FOLDER        keep such an index on the local disk, for the next time\n"
+    "      --cache-size SIZE     its maximum size, such as 200GB; default: a tenth stays free\n"
     "      --help                print this help\n"
     "\n"
     "Rows, from the element counts of an index made with --count; always shuffled:\n"

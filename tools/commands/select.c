@@ -7,7 +7,7 @@ enum { OPTION_WHERE = ARGS_LONG };
 
 static const struct option options[] = {{"where", required_argument, NULL, OPTION_WHERE},
                                         {"output", required_argument, NULL, 'o'},
-                                        {"framing", required_argument, NULL, ARGS_FRAMING},
+                                        ARGS_INDEX_OPTIONS,
                                         {NULL, 0, NULL, 0}};
 
 static int run_select(struct view *view, const char *expression, const char *path) {
@@ -54,6 +54,9 @@ static const char help[] =
     "                          not; columns['a/b'] is a column whose name is not a plain name\n"
     "  -o, --output NAME.rmv   write to this file, which appears when it is complete\n"
     "      --framing ./MY.so   load the custom framing of the shards\n"
+    "      --storage K=V       for an index in a remote store: endpoint, key, ...; repeatable\n"
+    "      --cache FOLDER      keep such an index on the local disk, for the next time\n"
+    "      --cache-size SIZE   its maximum size, such as 200GB; default: a tenth stays free\n"
     "      --help              print this help\n";
 
 const struct command cmd_select = {"select", "select records by an expression", help, false, run};

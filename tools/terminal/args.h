@@ -32,14 +32,17 @@ enum {
     ARGS_FRAMING = 999
 };
 
-/* For the options of a command that opens an index. */
 /* clang-format off */
-#define ARGS_SHARED_OPTIONS                                   \
+/* For a command that opens an index and reads no shard: the index itself may be in a store. */
+#define ARGS_INDEX_OPTIONS                                    \
     {"framing", required_argument, NULL, ARGS_FRAMING},       \
-    {"shards", required_argument, NULL, ARGS_SHARDS},         \
     {"storage", required_argument, NULL, ARGS_STORAGE},       \
     {"cache", required_argument, NULL, ARGS_CACHE},           \
     {"cache-size", required_argument, NULL, ARGS_CACHE_SIZE}
+/* For a command that reads records. */
+#define ARGS_SHARED_OPTIONS                                   \
+    {"shards", required_argument, NULL, ARGS_SHARDS},         \
+    ARGS_INDEX_OPTIONS
 /* clang-format on */
 
 enum { ARGS_OPTIONS_MAX = 32 };
