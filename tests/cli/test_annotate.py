@@ -1,6 +1,7 @@
 """annotate: columns from files, and columns that are dropped and renamed."""
 
 import json
+import shutil
 import struct
 
 from support import CliTest, example, tfrecord
@@ -78,6 +79,13 @@ class Files(Annotated):
         self.write("b.tfrecord", tfrecord(RECORDS[:1]))
         self.index("--append", "-o", "a.rmx", "b.tfrecord")
         self.assertEqual(self.run_recmap("index", "-o", "a.rmx", *shards).status, 2)
+        self.index("-o", "part.rmx", "--id", "id", *shards)
+        before = self.read("a.rmx")
+        refused = self.run_recmap("merge", "-o", "a.rmx", "part.rmx")
+        self.assertEqual((refused.status, self.read("a.rmx")), (2, before))
+        self.assertIn(b'a.rmx: the index would lose its annotated column "score"\n', refused.err)
+        shutil.copy(self.path("a.rmx"), self.path("part.rmx"))
+        self.assertEqual(self.run_recmap("merge", "-o", "a.rmx", "part.rmx").status, 0)
         self.annotate("--drop", "score", added=0, dropped=1)
         self.index("-o", "a.rmx", *shards, lost="--id id --lift label --count label")
 

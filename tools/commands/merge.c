@@ -6,6 +6,7 @@
 
 #include "commands/commands.h"
 #include "indexing/inherited.h"
+#include "indexing/replaced.h"
 #include "output/same_file.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
@@ -38,6 +39,16 @@ static int check_path(const struct merge_job *job) {
     return 0;
 }
 
+/* Takes the ids, columns and counts of the first part. Returns 0, or the exit status after printing
+ * the error: also if the merged index would replace one whose annotated columns they lack. */
+static int prepare(struct merge_job *job) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = inherited_open(&job->first, &job->options, job->args.operands[0],
+                                          &job->args.dataset_options, &error);
+    if (status != RECMAP_OK) return recmap_error_print(&error, stderr);
+    return replaced_check_annotated(job->path, &job->options, &job->args.dataset_options);
+}
+
 static recmap_status merge(struct merge_job *job, recmap_index_summary *summary,
                            recmap_error *error) {
     recmap_index_builder *builder = NULL;
@@ -53,12 +64,12 @@ static int run_merge(struct merge_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_summary summary;
     interrupt_watch();
+    int exit_status = prepare(job);
+    if (exit_status) return interrupt_finish(exit_status);
     job->progress = progress_bar_start("merging");
     job->options.progress = progress_bar_report;
     job->options.progress_context = &job->progress;
-    recmap_status status = inherited_open(&job->first, &job->options, job->args.operands[0],
-                                          &job->args.dataset_options, &error);
-    if (status == RECMAP_OK) status = merge(job, &summary, &error);
+    recmap_status status = merge(job, &summary, &error);
     progress_bar_clear(&job->progress);
     if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
     /* No shard was read, so rates would mean nothing. */

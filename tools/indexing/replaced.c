@@ -87,21 +87,42 @@ static void warn_of_losses(const char *path, const recmap_dataset *dataset,
                 words.text);
 }
 
-int replaced_check(const char *path, const recmap_index_options *options,
-                   const recmap_dataset_options *dataset_options) {
-    recmap_dataset_options opening = *dataset_options;
-    recmap_dataset *dataset = NULL;
-    int exit_status = 0;
-    opening.allow_absolute_paths = opening.allow_urls = opening.allow_missing_shards = 1;
-    if (recmap_dataset_open(&dataset, path, &opening, NULL) != RECMAP_OK) return 0;
+/* Returns an exit status, as replaced_check. */
+static int check_annotated(const char *path, const recmap_dataset *dataset,
+                           const recmap_index_options *options) {
     size_t count = recmap_dataset_get_info(dataset)->lifted_column_count;
-    for (size_t i = 0; !exit_status && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         recmap_lifted_column column;
         if (recmap_dataset_get_lifted_column(&column, dataset, i, NULL) == RECMAP_OK &&
             column.is_annotated && !is_lifted(options, column.name))
-            exit_status = refuse(path, column.name);
+            return refuse(path, column.name);
     }
+    return 0;
+}
+
+/* Opens the index to be replaced; NULL if it is not there or cannot be opened. */
+static recmap_dataset *open_replaced(const char *path,
+                                     const recmap_dataset_options *dataset_options) {
+    recmap_dataset_options opening = *dataset_options;
+    recmap_dataset *dataset = NULL;
+    opening.allow_absolute_paths = opening.allow_urls = opening.allow_missing_shards = 1;
+    return recmap_dataset_open(&dataset, path, &opening, NULL) == RECMAP_OK ? dataset : NULL;
+}
+
+int replaced_check(const char *path, const recmap_index_options *options,
+                   const recmap_dataset_options *dataset_options) {
+    recmap_dataset *dataset = open_replaced(path, dataset_options);
+    if (!dataset) return 0;
+    int exit_status = check_annotated(path, dataset, options);
     if (!exit_status) warn_of_losses(path, dataset, options);
+    recmap_dataset_close(dataset);
+    return exit_status;
+}
+
+int replaced_check_annotated(const char *path, const recmap_index_options *options,
+                             const recmap_dataset_options *dataset_options) {
+    recmap_dataset *dataset = open_replaced(path, dataset_options);
+    int exit_status = dataset ? check_annotated(path, dataset, options) : 0;
     recmap_dataset_close(dataset);
     return exit_status;
 }

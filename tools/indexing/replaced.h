@@ -12,4 +12,8 @@
 int replaced_check(const char *path, const recmap_index_options *options,
                    const recmap_dataset_options *dataset_options);
 
+/* The same without the message, for an index whose contents the user did not choose by options. */
+int replaced_check_annotated(const char *path, const recmap_index_options *options,
+                             const recmap_dataset_options *dataset_options);
+
 #endif

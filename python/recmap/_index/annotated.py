@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -16,7 +17,7 @@ from .._options.options import IndexOptions
 from .._warn import warn_caller
 from .contents import open_contents
 
-__all__ = ["check_rebuilt", "check_replaced", "open_replaced"]
+__all__ = ["check_annotated", "check_rebuilt", "check_replaced", "open_replaced"]
 
 _COMPARED = 16
 
@@ -38,21 +39,41 @@ def check_replaced(path: str, indexing: IndexOptions) -> None:
     if dataset is None:
         return
     with dataset:
-        lifted = dict(indexing.lifts)
-        lost = [name for name in dataset._annotated_columns() if name not in lifted]
-        dropped = _dropped(dataset, indexing)
+        lost, dropped = _lost(dataset, indexing), _dropped(dataset, indexing)
+    _refuse_loss(path, lost)
+    if dropped:
+        warn_caller(
+            f"{path}: the index is replaced by one without its {', '.join(dropped)}. To keep them, "
+            "ask for them again, use recmap.open(shards, index=PATH, rebuild=True), or give the "
+            "new index another path"
+        )
+
+
+def check_annotated(path: str, indexing: IndexOptions) -> None:
+    """As `check_replaced`, without the warning, for contents that the caller did not choose."""
+    if not os.path.lexists(path):
+        return
+    dataset = open_replaced(path, indexing)
+    if dataset is None:
+        return
+    with dataset:
+        lost = _lost(dataset, indexing)
+    _refuse_loss(path, lost)
+
+
+def _lost(dataset: Dataset, indexing: IndexOptions) -> list[str]:
+    """The annotated columns that the index to replace it will lack."""
+    lifted = dict(indexing.lifts)
+    return [name for name in dataset._annotated_columns() if name not in lifted]
+
+
+def _refuse_loss(path: str, lost: list[str]) -> None:
     if lost:
         raise FeatureError(
             f"the index would lose its annotated {_columns(lost)}",
             path,
             advice=f"their values are only in the index: keep it with recmap.open(shards), which "
             f"appends, or remove them with ds.annotate(drop={lost!r})",
-        )
-    if dropped:
-        warn_caller(
-            f"{path}: the index is replaced by one without its {', '.join(dropped)}. To keep them, "
-            "ask for them again, use recmap.open(shards, index=PATH, rebuild=True), or give the "
-            "new index another path"
         )
 
 

@@ -36,7 +36,7 @@ from .._options.options import (
     storage_pairs,
 )
 from .._warn import warn_caller
-from .annotated import check_replaced
+from .annotated import check_annotated, check_replaced
 from .contents import open_contents
 from .counted import warn_of_counts
 
@@ -277,6 +277,8 @@ def merge(
         "damaged_bytes".
 
     Raises:
+        FeatureError: `path` is an index with annotated columns that the parts lack: their values
+            would be lost.
         FileNotFoundError: a part does not exist.
         StateMismatchError: the parts differ in ids, columns or counts.
     """
@@ -289,4 +291,6 @@ def merge(
             progress=progress,
             fs=fs,
         )
-    return build_index(os.path.abspath(path), [], options, parts=names)
+    target = os.path.abspath(path)
+    check_annotated(target, options)
+    return build_index(target, [], options, parts=names)

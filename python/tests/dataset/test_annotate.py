@@ -316,6 +316,11 @@ def test_index_keeps_annotated_columns(ds, tmp_path):
     recmap.merge(merged, [ds.index_path])
     with pytest.raises(recmap.FeatureError, match="annotated columns 'points', 'n'"):
         recmap.index(tmp_path, merged)
+    recmap.merge(merged, [ds.index_path])  # the part has the columns
+    part = recmap.index(tmp_path, tmp_path / "part.rmx")
+    with pytest.raises(recmap.FeatureError, match="annotated columns 'points', 'n'"):
+        recmap.merge(merged, [part])
+    assert set(recmap.open(merged).columns) >= {"points", "n"}
     ds.annotate(drop=["points", "n"])
     recmap.index(tmp_path, ds.index_path)
     assert set(recmap.open(ds.index_path).columns) == {"@length"}
