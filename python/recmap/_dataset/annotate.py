@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._numbers import without_nulls
+from .._options.options import default_text
 
 __all__ = ["Key", "changes_of"]
 
@@ -41,7 +42,7 @@ def changes_of(
     changes: list[_Change] = [("drop", name) for name in drop]
     changes += [("rename", name, new_name) for name, new_name in rename.items()]
     for name, values in named.items():
-        text = _default_text(name, default.get(name))
+        text = default_text(name, default.get(name))
         changes.append(_change(name, text, values, on, keys, count))
     return changes
 
@@ -230,15 +231,3 @@ def _float32(name: str, array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     if (np.isinf(narrow) & np.isfinite(array)).any():
         raise ValueError(f"a value of column {name!r} is beyond a float of 32 bits")
     return narrow
-
-
-def _default_text(name: str, value: object) -> str | None:
-    if value is None:
-        return None
-    if isinstance(value, (bool, np.bool_)):
-        return str(int(value))
-    if isinstance(value, bytes):
-        return value.decode()
-    if isinstance(value, (str, int, float, np.integer, np.floating)):
-        return str(value)
-    raise TypeError(f"the default of column {name!r} must be int, float, str or bytes")

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from .. import _recmap
 from .._display.progress import Progress
 from .._errors import InvalidError
@@ -36,6 +38,7 @@ __all__ = [
     "check_missing",
     "check_missing_is_used",
     "counted_of",
+    "default_text",
     "expanded",
     "is_url",
     "lifts_of",
@@ -207,8 +210,30 @@ def lifts_of(lift: Lift) -> Lifts:
     """Names and defaults of the columns that ``lift=`` asks for."""
     _check_names("lift", lift)
     if isinstance(lift, Mapping):
-        return tuple((n, None if value is None else str(value)) for n, value in lift.items())
+        return tuple((name, default_text(name, value)) for name, value in lift.items())
     return tuple((name, None) for name in lift)
+
+
+def default_text(name: str, value: object) -> str | None:
+    """The default of a column as the index has it."""
+    if value is None:
+        return None
+    if isinstance(value, bytes):
+        return _decoded(name, value)
+    if isinstance(value, (bool, np.bool_)):
+        return str(int(value))
+    if isinstance(value, (str, int, float, np.integer, np.floating)):
+        return str(value)
+    raise TypeError(
+        f"the default of column {name!r} must be int, float, str or bytes, not {value!r}"
+    )
+
+
+def _decoded(name: str, value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise ValueError(f"the default of column {name!r} must be UTF-8, not {value!r}") from None
 
 
 def counted_of(count: Count) -> Counted:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import recmap
+from conftest import DIGITS, write
 
 
 def test_columns(digits):
@@ -26,3 +27,43 @@ def test_columns_with_all_types(tmp_path):
     assert ds.columns["f"].tolist() == [i / 4 for i in range(10)]
     assert ds.columns["b"].tolist() == [f"name {i}".encode() for i in range(10)]
     assert ds.columns["i"].tolist() == [-i if i % 2 else -7 for i in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("present", "default", "value"),
+    [
+        (b"de", b"none", b"none"),
+        (b"de", "日本".encode(), "日本".encode()),
+        (b"de", np.bytes_(b"none"), b"none"),
+        (b"de", "none", b"none"),
+        (3, True, 1),
+        (3, np.False_, 0),
+        (3, np.int64(-4), -4),
+        (0.5, np.float32(0.25), 0.25),
+        (0.5, 2, 2.0),
+    ],
+)
+def test_defaults(tmp_path, present, default, value):
+    write(tmp_path, [{"x": present}, {"y": 1}])
+    ds = recmap.open(tmp_path, lift={"x": default})
+    assert ds.columns["x"].tolist() == [present, value]
+    recmap.open(tmp_path, lift={"x": default}).close()  # the index has this default
+    with recmap.Writer(tmp_path / "b", index=tmp_path / "b.rmx", lift={"x": default}) as writer:
+        writer.write({"x": present})
+        writer.write({"y": 1})
+    assert recmap.open(tmp_path / "b.rmx").columns["x"].tolist() == [present, value]
+
+
+@pytest.mark.parametrize(
+    ("default", "kind", "message"),
+    [
+        ([1], TypeError, r"'x' must be int, float, str or bytes, not \[1\]"),
+        (np.int64, TypeError, "'x' must be int, float, str or bytes, not <class"),
+        (b"\xff", ValueError, "'x' must be UTF-8, not b"),
+    ],
+)
+def test_bad_defaults(digits, tmp_path, default, kind, message):
+    with pytest.raises(kind, match=message):
+        recmap.open(DIGITS, lift={"x": default}, index=tmp_path / "a.rmx")
+    with pytest.raises(kind, match=message):
+        digits.annotate({"x": {0: 1}}, on="number", default={"x": default})
