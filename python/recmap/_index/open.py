@@ -275,6 +275,8 @@ def open(
         raise ValueError(
             "index= must be a local file: open an .rmx in a remote store by its URL alone"
         )
+    if is_index and index is not None:
+        raise ValueError("index= is for shards: an .rmx is an index itself, so leave index= out")
     if cache is None and cache_size is not None:
         raise ValueError("cache_size= is for a cache: pass cache=FOLDER as well")
     pairs = storage_pairs(storage_options)

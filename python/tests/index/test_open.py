@@ -274,6 +274,14 @@ def test_wrong_options(tmp_path, wish):
         recmap.open(DIGITS, index=tmp_path / "x.rmx", **wish)
 
 
+def test_two_indexes(copied_digits, tmp_path_factory):
+    ours, theirs = copied_digits / "a.rmx", tmp_path_factory.mktemp("other") / "b.rmx"
+    recmap.index(copied_digits, ours)
+    recmap.index(DIGITS, theirs)
+    with pytest.raises(ValueError, match="an .rmx is an index itself"):
+        recmap.open(ours, index=theirs)
+
+
 @pytest.mark.parametrize("source", [".", "made-*", "made-9.tfrecord"])
 def test_dangling_symlink_is_named(tmp_path, source):
     write(tmp_path, [b"a"])
