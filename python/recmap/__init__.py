@@ -8,8 +8,8 @@
     for batch in loader:                            # one epoch, in a true random order
         state = loader.state_dict()                 # resume anywhere: loader.load_state_dict(state)
 
-Threads: everything here is safe to use from many threads at once. Free-threaded builds of CPython
-are not supported, because they lack the stable ABI.
+Threads: everything here is safe to use from many threads at once, also without the GIL. Each
+version of free-threaded CPython needs a build of its own, because it lacks the stable ABI.
 
 Processes: data sets can be used in a child after a fork. Loaders cannot: pickle them instead. Only
 one interpreter of a process can import the package.
