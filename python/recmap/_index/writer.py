@@ -17,6 +17,7 @@ from .._example.encode import Features, encode_example
 from .._options.options import (
     Compression,
     Count,
+    IndexOptions,
     Lift,
     MissingLift,
     Path,
@@ -26,6 +27,7 @@ from .._options.options import (
     counted_of,
     lifts_of,
 )
+from .annotated import check_annotated
 from .build import merge
 
 __all__ = ["Writer"]
@@ -55,7 +57,9 @@ class Writer(Closing):
             ``out-00000-of-00016.tfrecord`` and so on, which `recmap.open` accepts, too; or a
             pattern in which ``{shard}`` and ``{shards}`` are replaced by numbers.
         shards: the number of files, for a pattern; 1 by default.
-        index: the path of an index to build while writing, without reading the data again.
+        index: the path of an index to build while writing, without reading the data again. An
+            existing index with annotated columns is not replaced (FeatureError), as in
+            `recmap.index`.
         id, lift, count: what the index contains; see `recmap.open`.
         missing: "null" lets records lack a lifted feature that has no default: the column then has
             nulls. With "error", writing such a record fails. A feature whose value is None is one
@@ -93,6 +97,8 @@ class Writer(Closing):
         named = lifts_of(lift)
         check_missing_is_used(missing, named)
         self._index = None if index is None else os.path.abspath(index)
+        if self._index is not None:  # before anything is written
+            check_annotated(self._index, IndexOptions(lifts=named))
         self._absolute = [os.path.abspath(path) for path in self.paths]
         self._parts = [f"{path}.tmp-part.rmx" for path in self._absolute] if index else []
         self._count = 0

@@ -153,6 +153,20 @@ def test_index_is_built_while_writing(tmp_path):
     assert len(ds) == 100 and ds.find("n42") == 14
 
 
+def test_an_index_with_annotated_columns_is_not_replaced(tmp_path):
+    options = {"index": tmp_path / "a.rmx", "lift": ["label"]}
+    with recmap.Writer(tmp_path / "a", **options) as writer:
+        writer.write({"label": 1})
+    recmap.open(tmp_path / "a.rmx").annotate({"score": [0.5]})
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(recmap.FeatureError, match="lose its annotated column 'score'"):
+        recmap.Writer(tmp_path / "a", **options)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    recmap.open(tmp_path / "a.rmx").annotate(drop=["score"])
+    with recmap.Writer(tmp_path / "a", **options) as writer:
+        writer.write({"label": 2})
+
+
 def nulls_of(path, records, shards, **options):
     with recmap.Writer(path, shards, index=path.parent / "a.rmx", **options) as writer:
         for record in records:
