@@ -278,7 +278,7 @@ def test_two_indexes(copied_digits, tmp_path_factory):
     ours, theirs = copied_digits / "a.rmx", tmp_path_factory.mktemp("other") / "b.rmx"
     recmap.index(copied_digits, ours)
     recmap.index(DIGITS, theirs)
-    with pytest.raises(ValueError, match="an .rmx is an index itself"):
+    with pytest.raises(ValueError, match=r"an \.rmx is an index itself"):
         recmap.open(ours, index=theirs)
 
 
