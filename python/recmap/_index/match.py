@@ -124,7 +124,9 @@ def check_shards(dataset: Dataset, shards: Sequence[str]) -> int:
     if len(table) > len(shards):
         raise _stale(path, f"the index has {len(table)} shards, but only {len(shards)} were given")
     for (name, size, _, _), shard in zip(table, shards, strict=False):
-        if resolved(folder, name) != resolved("", shard):
+        # Following links takes long for many shards, and is not needed for equal paths.
+        is_equal = os.path.join(folder, name) == shard
+        if not is_equal and resolved(folder, name) != resolved("", shard):
             raise _stale(
                 path, f"the index has the shard {name}, but {shard} was given in its place"
             )

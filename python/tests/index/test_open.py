@@ -51,6 +51,17 @@ def test_more_shards_are_appended(copied_digits):
     assert whole.fingerprint == ds.fingerprint
 
 
+def test_links_of_equal_paths_are_not_followed(copied_digits, monkeypatch):
+    recmap.open(copied_digits).close()
+    followed, realpath = [], os.path.realpath
+    monkeypatch.setattr(os.path, "realpath", lambda path: followed.append(path) or realpath(path))
+    recmap.open(copied_digits).close()
+    assert len(followed) == 1  # the index
+    (copied_digits / "link").symlink_to(copied_digits)
+    recmap.open(copied_digits / "link" / "*.tfrecord").close()
+    assert len(followed) == 2 + 2 * 4
+
+
 def test_missing_and_reordered_shards_are_stale(copied_digits):
     paths = shards(copied_digits)
     path = copied_digits / "x.rmx"
@@ -280,6 +291,24 @@ def test_two_indexes(copied_digits, tmp_path_factory):
     recmap.index(DIGITS, theirs)
     with pytest.raises(ValueError, match=r"an \.rmx is an index itself"):
         recmap.open(ours, index=theirs)
+
+
+def test_names_that_are_not_text(tmp_path):
+    folder = os.fsencode(tmp_path)
+    shard = folder + b"/\xff\xfe.tfrecord"
+    with recmap.Writer(shard) as writer:
+        for id in "ab":
+            writer.write({"id": id})
+    for source in (shard, os.fsdecode(shard), folder, folder + b"/*.tfrecord", [shard]):
+        with recmap.open(source, id="id") as ds, pickle.loads(pickle.dumps(ds)) as again:
+            assert ds.find("b") == 1 and bytes(again[1]) == bytes(ds[1])
+            assert os.path.samefile(folder + b"/" + os.fsencode(ds._shard_table()[0][0]), shard)
+            assert repr(ds) and ds._repr_html_() and len(ds.shards) == 1
+    with recmap.open(shard) as ds:
+        flip(shard, 14)
+        with pytest.raises(recmap.CorruptRecordError) as caught:
+            ds[0]
+    assert os.path.samefile(caught.value.path, shard)
 
 
 @pytest.mark.parametrize("source", [".", "made-*", "made-9.tfrecord"])
