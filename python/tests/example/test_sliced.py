@@ -280,6 +280,33 @@ def test_rows_of_a_view(documents):
     assert (batch["tokens"].reshape(-1) == row).all()
 
 
+@pytest.mark.parametrize(("last", "count"), [("keep", 1), ("drop", 0), ("pad", 4)])
+def test_more_ranks_than_rows(documents, last, count):
+    order = recmap.Chunked(LENGTHS, 2000, seed=5)
+    expected = model(order, range(len(order)))[0].tolist()
+    ranks = 2 * len(order)
+    seen = []
+    for rank in range(ranks):
+        loader = recmap.Loader(
+            documents,
+            2,
+            order=order,
+            features={"tokens": recmap.Sliced()},
+            rank=rank,
+            world_size=ranks,
+            last=last,
+        )
+        batches = list(loader)
+        assert len(batches) == len(loader) == (count > 0)
+        for batch in batches:
+            rows = batch["tokens"]
+            assert rows.shape == batch["segment_ids"].shape == batch["mask"].shape
+            assert len(batch.numbers) == batch.row_count == len(rows)
+            assert batch.cu_seqlens[-1] == rows.size and len(batch.pieces[1]) == len(rows) + 1
+            seen += rows.tolist()
+    assert sorted(seen) == sorted(expected * count)
+
+
 # ---- Bad input.
 
 
