@@ -85,8 +85,8 @@ recmap_status rows_check(const recmap_dataset *dataset, const recmap_order *orde
 }
 
 /* A record that was verified before is not checked again, so its bytes may be zeros by now: those
- * of pages past the end of a file that was cut. Parsing zeros may
- * succeed or fail, so this is checked in both cases. */
+ * of pages past the end of a file that was cut. Parsing zeros may succeed or fail, so this is
+ * checked in both cases. */
 static recmap_status check_cut(const recmap_batch *batch, recmap_error *error) {
     for (size_t i = 0; i < batch->count; i++) {
         if (!batch->shards[i] || !open_shard_was_cut(batch->shards[i])) continue;
