@@ -14,12 +14,12 @@ Needs the package pyarrow (``pip install recmap[arrow]``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 
-from ._columns import ColumnBatch
+from ._columns import ColumnBatch, rows_of_batch
 from ._columns.record_batch import RecordBatch
 from ._loader.loader import Loader
 
@@ -80,8 +80,6 @@ def reader(loader: Loader[Any], *, views: bool = False) -> Any:
         raise ValueError(
             "batches of SequenceExample are pairs: use table(batch[0]), table(batch[1])"
         )
-    features = loader._arguments["features"]
-    empty = loader.dataset.gather([]) if features is None else loader.dataset.parse([], features)
 
     def exported(batch: Any) -> Any:
         if not views:
@@ -90,13 +88,26 @@ def reader(loader: Loader[Any], *, views: bool = False) -> Any:
             return pa.table(batch)
         return pa.table({"bytes": pa.array(batch)})
 
-    schema = exported(empty).schema
+    schema = exported(_empty(loader)).schema
 
     def batches() -> Iterator[Any]:
         for batch in loader:
             yield from exported(batch).to_batches()
 
     return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _empty(loader: Loader[Any]) -> RecordBatch | ColumnBatch:
+    """A batch of no records or rows, whose schema is that of the loader's batches."""
+    features = loader._arguments["features"]
+    if features is None:
+        return loader.dataset.gather([])
+    if not loader.order.row_width:
+        return loader.dataset.parse([], features)
+    assert loader._parser is not None
+    none = np.empty(0, np.uint64)
+    rows = loader.dataset._rows(loader._parser, loader._order, 0, none)
+    return rows_of_batch(cast(RecordBatch, rows), loader._form)
 
 
 def _without_views(array: Any) -> Any:

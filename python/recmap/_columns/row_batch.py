@@ -84,7 +84,13 @@ class RowBatch(ColumnBatch):
             return self._layout(_POSITIONS[self._positions], np.int32)
         if name == "mask":
             return self._layout(_MASK, np.bool_)
-        raise KeyError(name)
+        known = ", ".join(map(repr, (*self, *_LAYOUT_NAMES)))
+        raise KeyError(f"no feature {name!r}: the batch has {known}")
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The feature or array of that name, or `default`."""
+        is_known = name in self._descriptions or name in _LAYOUT_NAMES
+        return self[name] if is_known else default
 
     def _layout(self, kind: int, dtype: Any) -> npt.NDArray[Any]:
         array = np.empty((self.row_count, self.row_width), dtype)

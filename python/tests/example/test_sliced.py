@@ -280,6 +280,18 @@ def test_rows_of_a_view(documents):
     assert (batch["tokens"].reshape(-1) == row).all()
 
 
+def test_arrays_that_are_not_features(documents):
+    loader = recmap.Loader(
+        documents, 4, order=orders()["chunked"], features={"tokens": recmap.Sliced()}
+    )
+    batch = next(iter(loader))
+    for name in ("mask", "segment_ids", "positions"):
+        assert batch.get(name) is batch[name] and name not in batch
+    assert batch.get("nothing") is None and batch.get("nothing", 3) == 3
+    with pytest.raises(KeyError, match=r"no feature 'nothing': .* 'tokens', 'segment_ids'"):
+        batch["nothing"]
+
+
 @pytest.mark.parametrize(("last", "count"), [("keep", 1), ("drop", 0), ("pad", 4)])
 def test_more_ranks_than_rows(documents, last, count):
     order = recmap.Chunked(LENGTHS, 2000, seed=5)

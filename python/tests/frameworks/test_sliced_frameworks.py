@@ -81,6 +81,18 @@ def test_torch_workers(documents, order):
         assert_equal(batch, arrays)
 
 
+def test_arrow(documents, order):
+    pytest.importorskip("pyarrow")
+    due = expected(documents, order)
+    for views in (False, True):
+        loader = recmap.Loader(documents, BATCH, order=order, features=FEATURES)
+        table = recmap.arrow.reader(loader, views=views).read_all()
+        assert table.num_rows == len(order)
+        for name in FEATURES:
+            rows = np.concatenate([arrays[name] for arrays in due])
+            assert (np.array(table[name].to_pylist()).reshape(rows.shape) == rows).all()
+
+
 def test_tensorflow(documents, order):
     pytest.importorskip("tensorflow")
     loader = recmap.Loader(documents, BATCH, order=order, features=FEATURES)
