@@ -10,7 +10,8 @@ copy them to each node. Needs the package ray with its data part (``pip install 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -21,7 +22,6 @@ import ray
 from ray.data.block import BlockMetadata
 from ray.data.datasource import Datasource as _Datasource
 from ray.data.datasource import ReadTask
-from ray.exceptions import RayTaskError
 
 from ._dataset.dataset import Dataset
 from ._dataset.missing import Missing
@@ -49,6 +49,7 @@ __all__ = ["Datasource", "index"]
 _BLOCK_SIZE = 32 << 20  # the approximate size of the records of a block, in bytes
 _EXACT_COUNT_MAX = 1 << 24  # sizes of more positions than this are estimated
 _SAMPLE_COUNT = 1 << 12  # from a sample of this many records
+_SUBMITTED_MAX = 1 << 10  # indexing tasks that are submitted and whose results are not taken yet
 
 
 class Datasource(_Datasource):
@@ -273,18 +274,36 @@ def index(
         credentials=credentials,
         fs=fs,
     )
-    task: Any = ray.remote(Part.build).options(**{"num_cpus": threads, **(options or {})})
-    return build_in_parts(plan, lambda parts: _gathered([task.remote(part) for part in parts]))
+    task: Any = ray.remote(_build).options(**{"num_cpus": threads, **(options or {})})
+    return build_in_parts(plan, lambda parts: _run(task.remote, parts))
 
 
-def _gathered(parts: Sequence[Any]) -> Iterable[BuiltPart]:
-    """What the tasks return. If a task failed, stops the others and raises its exception."""
+def _build(part: Part) -> BuiltPart | Exception:
+    """The work of a task. Returns an exception instead of raising it, because Ray prints those of
+    tasks whose results are not taken."""
     try:
-        built: list[BuiltPart] = ray.get(list(parts))
-    except RayTaskError as error:
-        for part in parts:
-            ray.cancel(part)
-        # The caller removes the folder next: wait until no task writes there any more.
-        ray.wait(list(parts), num_returns=len(parts), timeout=60)
-        raise error.cause from None
-    return built
+        return part.build()
+    except Exception as error:
+        return error
+
+
+def _run(submit: Callable[[Part], Any], parts: Sequence[Part]) -> Iterator[BuiltPart]:
+    """What the tasks for the parts return. Raises the exception of the first that failed.
+
+    No task is cancelled then, because Ray 2.60 aborts this process if a task ends while it is
+    cancelled ("Tried to complete task that was not pending"). So only a limited number of tasks
+    waits. The folder of the parts is removed next, so that these fail when they start."""
+    submitted: deque[Any] = deque()
+    for part in parts:
+        if len(submitted) == _SUBMITTED_MAX:
+            yield _result(submitted.popleft())
+        submitted.append(submit(part))
+    while submitted:
+        yield _result(submitted.popleft())
+
+
+def _result(task: Any) -> BuiltPart:
+    result: BuiltPart | Exception = ray.get(task)
+    if isinstance(result, Exception):
+        raise result
+    return result

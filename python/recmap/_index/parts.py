@@ -78,9 +78,17 @@ def build_in_parts(plan: Plan, run: Callable[[list[Part]], Iterable[BuiltPart]])
         paths = [part.path for part in parts]
         merge(plan.path, paths, progress=plan.options.progress, fs=options.fs)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
     _warn_of(built, options)
     return plan.path
+
+
+def _remove(folder: str) -> None:
+    """Removes the folder of the parts. Tasks may still run if one failed, or after an interrupt:
+    they fail when they create a file, because the folder is renamed before it is emptied."""
+    renamed = f"{folder}-removed"
+    os.rename(folder, renamed)
+    shutil.rmtree(renamed, ignore_errors=True)
 
 
 def _warn_of(parts: Sequence[BuiltPart], options: IndexOptions) -> None:

@@ -287,6 +287,26 @@ def test_index_of_many_shards(tmp_path, payloads):
     assert path.read_bytes() == local
 
 
+def test_index_submits_no_more_tasks_after_a_failure(tmp_path, payloads, monkeypatch):
+    """And cancels none, which can make Ray abort the process."""
+    paths = write(tmp_path, payloads, shards=40)
+    flip(paths[3], 100)
+    submitted = []
+    run = recmap.ray._run
+
+    def counted(submit, parts):
+        return run(lambda part: submitted.append(submit(part)) or submitted[-1], parts)
+
+    monkeypatch.setattr(recmap.ray, "_run", counted)
+    monkeypatch.setattr(recmap.ray, "_SUBMITTED_MAX", 4)
+    monkeypatch.setattr(ray, "cancel", None)
+    with pytest.raises(recmap.CorruptRecordError, match=paths[3].name):
+        recmap.ray.index(tmp_path)
+    assert len(submitted) <= 8
+    ray.get(submitted)  # raises nothing, so Ray prints nothing
+    assert list(tmp_path.glob(".*")) + list(tmp_path.glob("*.rmx")) == []
+
+
 def test_sizes_of_many_records_are_estimated(made, monkeypatch):
     order = recmap.Shuffled(len(made), seed=3)
     source = recmap.ray.Datasource(made, order=order, position=10)

@@ -138,3 +138,23 @@ def test_warnings_for_developers_of_other_packages_are_not_repeated(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         build_in_parts(plan, build_in_tasks)
+
+
+def test_a_task_that_outlives_a_failed_build_leaves_no_file(tmp_path, monkeypatch):
+    tasks = []
+    remove = parts_module.shutil.rmtree
+
+    def fail(parts):
+        tasks.extend(parts)
+        raise RuntimeError("another task failed")
+
+    def remove_beside_a_task(folder, **options):
+        with pytest.raises(FileNotFoundError, match=r"\.parts-"):
+            tasks[0].build()
+        remove(folder, **options)
+
+    monkeypatch.setattr(parts_module.shutil, "rmtree", remove_beside_a_task)
+    plan = plan_of(two_shards(tmp_path), tmp_path / "made.rmx", **DEFAULTS)
+    with pytest.raises(RuntimeError, match="another task failed"):
+        build_in_parts(plan, fail)
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".tfrecord"] * 2
