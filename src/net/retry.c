@@ -20,12 +20,14 @@ void window_init(struct request_window *window, unsigned first, unsigned limit) 
  * each full window of them. */
 void window_grow(struct request_window *window) {
     assert(window->size >= 1 && window->size <= window->limit);
-    window->size += window->was_overloaded ? 1 / window->size : 1;
+    window->size += window->shrink_count ? 1 / window->size : 1;
     if (window->size > window->limit) window->size = window->limit;
 }
 
-void window_shrink(struct request_window *window) {
-    window->was_overloaded = true;
+void window_shrink(struct request_window *window, uint64_t noted_count) {
+    assert(noted_count <= window->shrink_count);
+    if (noted_count != window->shrink_count) return;
+    window->shrink_count++;
     window->size /= 2;
     if (window->size < 1) window->size = 1;
 }

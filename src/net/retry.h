@@ -19,14 +19,18 @@ uint64_t retry_delay_ms(unsigned attempt, uint64_t random, uint64_t retry_after_
 struct request_window {
     double size;
     double limit;
-    bool was_overloaded;
+    uint64_t shrink_count; /* how often it was halved; a request notes it when it starts */
 };
 
 void window_init(struct request_window *window, unsigned first, unsigned limit);
 
-/* After a good reply; after one that said the server is overloaded (429, 503). */
+/* After a good reply. */
 void window_grow(struct request_window *window);
-void window_shrink(struct request_window *window);
+
+/* After a reply that said the server is overloaded (429, 503). `noted_count` is the `shrink_count`
+ * that the request noted. All requests of a window may fail in one round trip, and those that were
+ * in flight when the window was halved say nothing about the smaller one: they do not count. */
+void window_shrink(struct request_window *window, uint64_t noted_count);
 
 /* At least 1. */
 unsigned window_size(const struct request_window *window);

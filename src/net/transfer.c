@@ -120,10 +120,18 @@ static size_t request_limit(recmap_storage *storage) {
     return limit ? limit : 1;
 }
 
-static void adapt_window(recmap_storage *storage, bool is_overloaded) {
+static uint64_t window_shrink_count(recmap_storage *storage) {
     process_lock();
-    if (is_overloaded) window_shrink(&storage->window);
-    else window_grow(&storage->window);
+    uint64_t count = storage->window.shrink_count;
+    process_unlock();
+    return count;
+}
+
+static void adapt_window(const struct slot *slot, bool is_overloaded) {
+    struct request_window *window = &slot->run->storage->window;
+    process_lock();
+    if (is_overloaded) window_shrink(window, slot->shrink_count);
+    else window_grow(window);
     process_unlock();
 }
 
@@ -371,6 +379,7 @@ static recmap_status start_request(struct slot *slot, size_t index, recmap_error
     CURL *easy = slot->easy;
     *slot = (struct slot){.run = run, .easy = easy, .index = index};
     slot->namenode = atomic_load_explicit(&run->storage->namenode, memory_order_relaxed);
+    slot->shrink_count = window_shrink_count(run->storage);
     slot->range = find_missing(run, index);
     reply_reset(&slot->reply);
     recmap_status status = set_up(slot, &address, error);
@@ -452,7 +461,7 @@ static recmap_status end_request(size_t *failed_index, struct slot *slot, CURLco
     slot_conclude(slot, code);
     bool is_done = slot->verdict == REPLY_GOOD ||
                    (slot->verdict == REPLY_EMPTY && slot->range.accepts_shorter);
-    if (is_done || is_overloaded(slot)) adapt_window(run->storage, !is_done);
+    if (is_done || is_overloaded(slot)) adapt_window(slot, !is_done);
     recmap_status status = RECMAP_OK;
     attempt->count++;
     if (is_done) {

@@ -27,8 +27,9 @@ struct slot {
     struct run *run;
     CURL *easy;
     struct curl_slist *headers;
-    size_t index;      /* of the request; SIZE_MAX: the slot is free */
-    unsigned namenode; /* that was asked */
+    size_t index;          /* of the request; SIZE_MAX: the slot is free */
+    unsigned namenode;     /* that was asked */
+    uint64_t shrink_count; /* of the window when the request was started */
     struct range_request range;
     struct reply reply;
     bool has_head;  /* all headers arrived */

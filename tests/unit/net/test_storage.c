@@ -283,11 +283,25 @@ static void test_window(void **state) {
     (void)state;
     struct request_window window;
     window_init(&window, 4, 8);
-    window_shrink(&window);
+    window_shrink(&window, 0);
     assert_int_equal(window_size(&window), 2);
-    for (int i = 0; i < 10; i++) window_shrink(&window);
+    for (uint64_t i = 1; i < 10; i++) window_shrink(&window, i);
     assert_int_equal(window_size(&window), 1);
     for (int i = 0; i < 1000; i++) window_grow(&window);
+    assert_int_equal(window_size(&window), 8);
+}
+
+/* A window of requests that all fail halves it once; those that were started after that halve it
+ * again. */
+static void test_window_is_halved_once_per_round_trip(void **state) {
+    (void)state;
+    struct request_window window;
+    window_init(&window, 32, 128);
+    for (int i = 0; i < 32; i++) window_shrink(&window, 0);
+    assert_int_equal(window_size(&window), 16);
+    for (int i = 0; i < 16; i++) window_shrink(&window, 1);
+    assert_int_equal(window_size(&window), 8);
+    window_shrink(&window, 0); /* one that took very long */
     assert_int_equal(window_size(&window), 8);
 }
 
@@ -298,7 +312,7 @@ static void test_window_doubles_at_first(void **state) {
     window_init(&window, 4, 128);
     for (int i = 0; i < 4 + 8 + 16; i++) window_grow(&window);
     assert_int_equal(window_size(&window), 32);
-    window_shrink(&window);
+    window_shrink(&window, 0);
     for (int i = 0; i < 17; i++) window_grow(&window);
     assert_int_equal(window_size(&window), 17);
     window_init(&window, 4, 128);
@@ -319,6 +333,7 @@ int main(void) {
         cmocka_unit_test(test_authorization),
         cmocka_unit_test(test_delays),
         cmocka_unit_test(test_window),
+        cmocka_unit_test(test_window_is_halved_once_per_round_trip),
         cmocka_unit_test(test_window_doubles_at_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,9 @@
-/* Transfers from a server that accepts connections, but never answers, and from hosts that are
- * never asked. */
+/* Transfers from a server that accepts connections, but never answers, from one that is overloaded,
+ * and from hosts that are never asked. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "net/hdfs.h"
@@ -24,7 +26,7 @@ static int listen_on_loopback(uint16_t *port) {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(fd >= 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
-    assert_int_equal(listen(fd, 4), 0);
+    assert_int_equal(listen(fd, 64), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
     *port = ntohs(address.sin_port);
     return fd;
@@ -130,10 +132,99 @@ static void test_addresses_with_tokens_are_erased(void **state) {
     recmap_storage_release(storage);
 }
 
+/* ---- A server that is overloaded. */
+
+enum { WINDOW_FIRST = 32 };
+
+struct overloaded {
+    int fd;
+    int round_count; /* of windows that are refused */
+};
+
+/* Accepts a connection, and reads the head of a request. Returns -1 if none arrives. */
+static int accept_request(int listening) {
+    char text[4096];
+    size_t size = 0;
+    int fd = accept(listening, NULL, NULL);
+    while (fd >= 0 && !has_text(text, size, "\r\n\r\n")) {
+        ssize_t part = read(fd, text + size, sizeof text - size);
+        assert_true(part > 0);
+        size += (size_t)part;
+    }
+    return fd;
+}
+
+static void answer(int fd, const char *reply) {
+    if (fd < 0) return;
+    assert_int_equal(write(fd, reply, strlen(reply)), strlen(reply));
+    close(fd);
+}
+
+/* Refuses a window of requests, which are all in flight at once. */
+static void refuse_window(int listening, int size) {
+    int connections[WINDOW_FIRST];
+    for (int i = 0; i < size; i++) connections[i] = accept_request(listening);
+    for (int i = 0; i < size; i++)
+        answer(connections[i], "HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\n"
+                               "Connection: close\r\n\r\n");
+}
+
+static void *serve(void *context) {
+    const struct overloaded *server = context;
+    for (int i = 0; i < server->round_count; i++) refuse_window(server->fd, WINDOW_FIRST >> i);
+    for (int i = 0; i < WINDOW_FIRST; i++)
+        answer(accept_request(server->fd),
+               "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-0/1\r\n"
+               "Content-Length: 1\r\nConnection: close\r\n\r\nx");
+    return NULL;
+}
+
+static recmap_status read_bytes(recmap_storage *storage, const char *name, recmap_error *error) {
+    uint8_t bytes[WINDOW_FIRST];
+    size_t failed;
+    struct transfer_request requests[WINDOW_FIRST];
+    for (int i = 0; i < WINDOW_FIRST; i++)
+        requests[i] = (struct transfer_request){
+            .name = name,
+            .range = {.size = 1, .object_size = 1, .etag = "", .modified = REPLY_NO_TIME},
+            .data = &bytes[i]};
+    return transfer_run(&failed, storage, requests, WINDOW_FIRST, NULL, error);
+}
+
+/* The size of the window after some windows of requests were refused. */
+static unsigned window_after(int round_count) {
+    uint16_t port;
+    char name[64];
+    pthread_t thread;
+    recmap_storage *storage;
+    recmap_error error = RECMAP_ERROR_INIT;
+    const struct timeval limit = {.tv_sec = 10};
+    struct overloaded server = {listen_on_loopback(&port), round_count};
+    assert_int_equal(setsockopt(server.fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit), 0);
+    snprintf(name, sizeof name, "http://127.0.0.1:%u/a", (unsigned)port);
+    assert_int_equal(recmap_storage_create(&storage, &error), RECMAP_OK);
+    assert_int_equal(window_size(&storage->window), WINDOW_FIRST);
+    assert_int_equal(pthread_create(&thread, NULL, serve, &server), 0);
+    assert_int_equal(read_bytes(storage, name, &error), RECMAP_OK);
+    pthread_join(thread, NULL);
+    unsigned size = window_size(&storage->window);
+    recmap_storage_release(storage);
+    close(server.fd);
+    return size;
+}
+
+/* The good replies that follow make the window a little larger, but not twice as large. */
+static void test_an_overloaded_server_halves_the_window_once_per_round_trip(void **state) {
+    (void)state;
+    assert_in_range(window_after(1), WINDOW_FIRST / 2, WINDOW_FIRST - 1);
+    assert_in_range(window_after(2), WINDOW_FIRST / 4, WINDOW_FIRST / 2 - 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_interrupt_of_the_thread_is_asked),
         cmocka_unit_test(test_addresses_with_tokens_are_erased),
+        cmocka_unit_test(test_an_overloaded_server_halves_the_window_once_per_round_trip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
