@@ -12,12 +12,15 @@ enum {
     SEGMENT_MIN = 1 << 20,
     SLOTS_MAX = 64,
     SLOTS_PER_THREAD = 2,
-    /* Bytes of files in flight, whatever the number of threads. What is found in them takes up to
-     * twice as much memory: the worst case are empty records. */
+    /* Bytes of files in flight, whatever the number of threads. What is found in them usually takes
+     * less memory. The worst records are empty ones: for 16 bytes of file, 28 with an id, 9 more
+     * for each lifted column, and 8 for each counted feature. The worst shard is a forged one, in
+     * which each frame of 16 bytes is damaged: 176 bytes for each (struct scan_damage). Arrays that
+     * grow have room for up to twice that, so such shards may take 1.4 GiB. */
     SEGMENTS_TOTAL = 64 << 20,
     WHOLE_SHARD_SEGMENTS = 32, /* a shard of fewer segments may be scanned as one */
-    /* Bytes for what is found in remote shards, which may be of any size. Arrays that grow have
-     * room for up to twice what they hold. */
+    /* Bytes for what is found in remote shards, which may be of any size, with the room of arrays
+     * that grow. */
     REMOTE_FINDINGS_TOTAL = 256 << 20,
     ARRAY_ROOM = 2,
 };

@@ -153,6 +153,19 @@ static recmap_status list_files(struct path_list *list, const char *folder,
     return list_folder(expansion->left_out, folder, is_left_out, error);
 }
 
+enum { ADVISED_NAME_SIZE = 160 };
+
+/* Copies the name for advice. A long one is reduced to its end, because the advice would be cut; no
+ * character of UTF-8 is. */
+static void shorten_name(char text[ADVISED_NAME_SIZE], const char *name) {
+    static const char gap[] = "...";
+    const size_t kept_size = ADVISED_NAME_SIZE - sizeof gap;
+    size_t size = strlen(name);
+    const char *end = size < ADVISED_NAME_SIZE ? name : name + size - kept_size;
+    while (end > name && ((unsigned char)*end & 0xc0) == 0x80) end++;
+    snprintf(text, ADVISED_NAME_SIZE, "%s%s", end > name ? gap : "", end);
+}
+
 /* What is not taken from a folder, in advice. */
 #define IGNORED_FILES                                                                              \
     "hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and subfolders are ignored; "
@@ -160,9 +173,10 @@ static recmap_status list_files(struct path_list *list, const char *folder,
 /* Names one of the files whose names keep them from being shards, apart from hidden ones. */
 static recmap_status fail_without_shards(const char *name, const struct path_list *left_out,
                                          size_t first_left_out, recmap_error *error) {
-    char what[sizeof error->message];
+    char what[sizeof error->message], folder[ADVISED_NAME_SIZE];
     const char *first = NULL;
     size_t count = 0;
+    shorten_name(folder, name);
     for (size_t i = first_left_out; i < left_out->count; i++) {
         const char *file = path_name(left_out->paths[i]);
         if (file[0] == '.') continue;
@@ -171,7 +185,7 @@ static recmap_status fail_without_shards(const char *name, const struct path_lis
     }
     if (!first) {
         fail_name(error, name, "the folder contains no shards", "");
-        fail_advise(error, IGNORED_FILES "'%.200s/**' names the files of all subfolders", name);
+        fail_advise(error, IGNORED_FILES "'%s/**' names the files of all subfolders", folder);
         return RECMAP_INVALID;
     }
     snprintf(what, sizeof what,
@@ -181,8 +195,8 @@ static recmap_status fail_without_shards(const char *name, const struct path_lis
     fail_name(error, name, what, "");
     fail_advise(error,
                 IGNORED_FILES
-                "'%.200s/*' takes all files but indexes, and '%.200s/**' also those of subfolders",
-                name, name);
+                "'%s/*' takes all files but indexes, and '%s/**' also those of subfolders",
+                folder, folder);
     return RECMAP_INVALID;
 }
 

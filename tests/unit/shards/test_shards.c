@@ -312,6 +312,36 @@ static void test_refusals(void **state) {
     assert_refused("@list", RECMAP_INVALID, "list", "is too large for a list file");
 }
 
+static void check_advice(const char *name, const char *part, const char *end) {
+    recmap_shards *shards;
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_int_equal(recmap_shards_create(&shards, &error), RECMAP_OK);
+    assert_int_equal(recmap_shards_add(shards, name, &error), RECMAP_INVALID);
+    assert_string_equal(error.path, name);
+    assert_non_null(strstr(error.advice, part));
+    assert_true(strlen(error.advice) > strlen(end));
+    assert_string_equal(error.advice + strlen(error.advice) - strlen(end), end);
+    recmap_shards_destroy(shards);
+}
+
+/* The advice for a folder without shards names a long folder by its end, and is complete. */
+static void test_advice_for_long_names(void **state) {
+    (void)state;
+    char name[256], file[300];
+    for (size_t i = 0; i < 254; i += 2) memcpy(name + i, "\xc3\xa9", 2); /* two bytes each */
+    memcpy(name + 252, "z", 2);
+    assert_int_equal(mkdir(name, 0777), 0);
+    check_advice(name, "; '...\xc3\xa9\xc3\xa9", "\xc3\xa9z/**' names the files of all subfolders");
+    snprintf(file, sizeof file, "%s/_a", name);
+    touch(file);
+    check_advice(name, "; '...\xc3\xa9\xc3\xa9", "\xc3\xa9z/**' also those of subfolders");
+    memcpy(name + 158, "y", 2);
+    assert_int_equal(mkdir(name, 0777), 0);
+    char whole[300];
+    snprintf(whole, sizeof whole, "; '%s/**", name);
+    check_advice(name, whole, "y/**' names the files of all subfolders");
+}
+
 static void test_unreadable_folders_are_errors(void **state) {
     (void)state;
     if (geteuid() == 0) skip();            /* root reads everything */
@@ -407,6 +437,7 @@ int main(void) {
         TEST(test_existing_files_precede_patterns),
         TEST(test_list_files),
         TEST(test_refusals),
+        TEST(test_advice_for_long_names),
         TEST(test_unreadable_folders_are_errors),
         TEST(test_index_of_one_file),
         TEST(test_index_of_several_files),
