@@ -287,21 +287,36 @@ static recmap_status fail_no_keys(enum url_scheme scheme, recmap_error *error) {
     return RECMAP_INVALID;
 }
 
+struct keys {
+    const char *key, *secret, *token;
+};
+
+/* Keys that were passed, or for S3 those of the environment, a profile or a role. They belong
+ * together: a token that was passed alone is one of Google. */
+static struct keys find_keys(const struct storage_options *options, enum url_scheme scheme) {
+    bool is_passed = options->values[OPTION_KEY] || options->values[OPTION_SECRET];
+    bool is_amazon = scheme == URL_S3 && !is_passed;
+    return (struct keys){
+        storage_options_get(options, is_amazon ? OPTION_AMAZON_KEY : OPTION_KEY),
+        storage_options_get(options, is_amazon ? OPTION_AMAZON_SECRET : OPTION_SECRET),
+        storage_options_get(options, is_amazon ? OPTION_AMAZON_TOKEN : OPTION_TOKEN)};
+}
+
 /* Signs the request (AWS Signature Version 4). Each header that is signed must also be sent, so
  * both come from one list; `host` is sent by libcurl. The path is signed as it is in the URL,
  * already percent-encoded. */
 static recmap_status sign(struct authorization *authorization, const struct address *address,
-                          const struct storage_options *options, int64_t seconds,
-                          recmap_error *error) {
+                          const struct storage_options *options, const struct keys *keys,
+                          int64_t seconds, recmap_error *error) {
     char time[SIGNATURE_TIME_SIZE], value[AUTHORIZATION_MAX], path[ADDRESS_MAX];
-    const char *token = storage_options_get(options, OPTION_TOKEN);
     struct signed_header headers[HEADERS_MAX] = {{"host", address->host},
                                                  {"x-amz-content-sha256", SIGNATURE_EMPTY_HASH},
                                                  {"x-amz-date", time}};
     size_t count = 3;
     if (storage_options_is_on(options, OPTION_REQUESTER_PAYS))
         headers[count++] = (struct signed_header){"x-amz-request-payer", "requester"};
-    if (token[0]) headers[count++] = (struct signed_header){"x-amz-security-token", token};
+    if (keys->token[0])
+        headers[count++] = (struct signed_header){"x-amz-security-token", keys->token};
     signature_write_time(time, seconds);
     const char *query = address->url + address->query_offset;
     size_t path_size = strcspn(address->url + address->path_offset, "?");
@@ -313,8 +328,8 @@ static recmap_status sign(struct authorization *authorization, const struct addr
                                     .header_count = count,
                                     .region = region_of(options, address->scheme),
                                     .service = "s3",
-                                    .key = storage_options_get(options, OPTION_KEY),
-                                    .secret = storage_options_get(options, OPTION_SECRET),
+                                    .key = keys->key,
+                                    .secret = keys->secret,
                                     .time = time};
     bool fits = signature_write(value, &input) && add_line(authorization, "Authorization", value);
     for (size_t i = 1; fits && i < count; i++)
@@ -332,14 +347,11 @@ recmap_status address_authorize(struct authorization *authorization, const struc
     if (!url_has_listing(address->scheme) || url_is_hdfs(address->scheme) ||
         storage_options_is_on(options, OPTION_ANONYMOUS))
         return RECMAP_OK;
-    const char *key = storage_options_get(options, OPTION_KEY);
-    const char *secret = storage_options_get(options, OPTION_SECRET);
+    struct keys keys = find_keys(options, address->scheme);
     const char *token = storage_options_get(
         options, options->is_explicit[OPTION_TOKEN] ? OPTION_TOKEN : OPTION_GOOGLE_TOKEN);
-    /* Keys in the environment are those of S3. */
-    bool has_keys = key[0] && secret[0] &&
-                    (address->scheme == URL_S3 || options->is_explicit[OPTION_KEY]);
-    if (has_keys) return sign(authorization, address, options, seconds, error);
+    if (keys.key[0] && keys.secret[0])
+        return sign(authorization, address, options, &keys, seconds, error);
     if (address->scheme != URL_GS || !token[0]) return fail_no_keys(address->scheme, error);
     char bearer[AUTHORIZATION_MAX + 2048];
     int size = snprintf(bearer, sizeof bearer, "Bearer %s", token);

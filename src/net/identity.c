@@ -149,7 +149,6 @@ static recmap_status fetch(int64_t *expires_s, void *context, recmap_error *erro
     struct identity *identity = ((struct visit *)context)->identity;
     struct storage_options fresh = {0};
     recmap_status status = identity->kind->fetch(&fresh, expires_s, identity, error);
-    for (int i = 0; i < OPTION_COUNT; i++) fresh.is_explicit[i] = false;
     if (status == RECMAP_OK && *expires_s != RENEWAL_NONE) {
         process_lock();
         replace(identity, &fresh);

@@ -323,18 +323,18 @@ static recmap_status fetch(struct fetch *fetch, recmap_error *error) {
 /* A profile that was named and has no keys is not replaced by another identity. */
 static bool is_used(const recmap_storage *storage) {
     const struct storage_options *options = &storage->options;
-    bool has_other_keys = options->values[OPTION_KEY] && !storage->role.is_managed;
+    bool has_other_keys = options->values[OPTION_KEY] ||
+                          (options->values[OPTION_AMAZON_KEY] && !storage->role.is_managed);
     return !storage_options_is_on(options, OPTION_ANONYMOUS) && !options->values[OPTION_PROFILE] &&
            !has_other_keys;
 }
 
-/* What the service says becomes a part of headers, so it is checked like options that are passed.
- */
+/* The values become parts of headers. They are graphic ASCII: see role_reply.h. */
 static recmap_status keep(struct storage_options *credentials, const struct role_credentials *role,
                           recmap_error *error) {
-    RETURN_IF_FAILED(storage_options_set(credentials, "key", role->key, error));
-    RETURN_IF_FAILED(storage_options_set(credentials, "secret", role->secret, error));
-    return storage_options_set(credentials, "token", role->token, error);
+    RETURN_IF_FAILED(storage_options_keep(credentials, OPTION_AMAZON_KEY, role->key, error));
+    RETURN_IF_FAILED(storage_options_keep(credentials, OPTION_AMAZON_SECRET, role->secret, error));
+    return storage_options_keep(credentials, OPTION_AMAZON_TOKEN, role->token, error);
 }
 
 static recmap_status fetch_credentials(struct storage_options *credentials, int64_t *expires_s,
@@ -358,7 +358,7 @@ static const struct identity_kind kind = {
                   "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN",
                   "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "AWS_EC2_METADATA_SERVICE_ENDPOINT",
                   "AWS_EC2_METADATA_DISABLED"},
-    .credentials = {OPTION_KEY, OPTION_SECRET, OPTION_TOKEN},
+    .credentials = {OPTION_AMAZON_KEY, OPTION_AMAZON_SECRET, OPTION_AMAZON_TOKEN},
     .credential_count = 3,
     .is_used = is_used,
     .fetch = fetch_credentials};

@@ -146,10 +146,8 @@ recmap_status recmap_storage_renew(recmap_storage *storage, const recmap_credent
     recmap_status status = take_credentials(&fresh, credentials, error);
     if (status == RECMAP_OK) {
         process_lock();
-        if (credentials->key || credentials->secret || credentials->token) {
+        if (credentials->key || credentials->secret || credentials->token)
             swap_keys(storage, &fresh);
-            storage->role.is_managed = false;
-        }
         if (credentials->sas) storage_options_swap(&storage->options, &fresh, OPTION_SAS);
         if (credentials->delegation)
             storage_options_swap(&storage->options, &fresh, OPTION_DELEGATION);

@@ -70,11 +70,11 @@ static const struct option_name *find_name(const char *name) {
     return NULL;
 }
 
-/* The option has a name. */
-static const struct option_name *find_option(enum storage_option option) {
-    const struct option_name *entry = names;
-    while (entry->option != option) entry++;
-    return entry;
+/* Options without a name are texts. */
+static enum value_kind kind_of(enum storage_option option) {
+    for (size_t i = 0; i < NAME_COUNT; i++)
+        if (names[i].option == option) return names[i].kind;
+    return VALUE_TEXT;
 }
 
 static recmap_status fail_name(const char *name, recmap_error *error) {
@@ -208,7 +208,7 @@ enum { HADOOP_COUNT = sizeof hadoop_variables / sizeof *hadoop_variables };
 
 static recmap_status check_variable(const struct variable *variable, const char *value,
                                     recmap_error *error) {
-    const char *expected = check_value(find_option(variable->option)->kind, value);
+    const char *expected = check_value(kind_of(variable->option), value);
     if (!expected) return RECMAP_OK;
     return fail(error, RECMAP_INVALID, "the environment variable %s must be %s", variable->name,
                 expected);
@@ -230,14 +230,16 @@ static recmap_status take_variable(struct storage_options *options, enum storage
     return take_unchecked(options, &variable, error);
 }
 
+static bool has_passed_keys(const struct storage_options *options) {
+    return options->values[OPTION_KEY] || options->values[OPTION_SECRET];
+}
+
 /* Keys belong together: a secret from elsewhere would not fit an explicit key. */
 static recmap_status take_keys(struct storage_options *options, recmap_error *error) {
-    if (options->values[OPTION_KEY] || options->values[OPTION_SECRET] ||
-        options->is_explicit[OPTION_PROFILE])
-        return RECMAP_OK;
-    RETURN_IF_FAILED(take_variable(options, OPTION_KEY, "AWS_ACCESS_KEY_ID", error));
-    RETURN_IF_FAILED(take_variable(options, OPTION_SECRET, "AWS_SECRET_ACCESS_KEY", error));
-    return take_variable(options, OPTION_TOKEN, "AWS_SESSION_TOKEN", error);
+    if (has_passed_keys(options) || options->is_explicit[OPTION_PROFILE]) return RECMAP_OK;
+    RETURN_IF_FAILED(take_variable(options, OPTION_AMAZON_KEY, "AWS_ACCESS_KEY_ID", error));
+    RETURN_IF_FAILED(take_variable(options, OPTION_AMAZON_SECRET, "AWS_SECRET_ACCESS_KEY", error));
+    return take_variable(options, OPTION_AMAZON_TOKEN, "AWS_SESSION_TOKEN", error);
 }
 
 static recmap_status take_environment(struct storage_options *options, recmap_error *error) {
@@ -329,9 +331,9 @@ static recmap_status take_file(struct storage_options *options, bool *has_sectio
     static const struct {
         enum storage_option option;
         const char *name;
-    } values[] = {{OPTION_KEY, "aws_access_key_id"},
-                  {OPTION_SECRET, "aws_secret_access_key"},
-                  {OPTION_TOKEN, "aws_session_token"},
+    } values[] = {{OPTION_AMAZON_KEY, "aws_access_key_id"},
+                  {OPTION_AMAZON_SECRET, "aws_secret_access_key"},
+                  {OPTION_AMAZON_TOKEN, "aws_session_token"},
                   {OPTION_REGION, "region"},
                   {OPTION_ENDPOINT, "endpoint_url"}};
     for (size_t i = 0; status == RECMAP_OK && i < sizeof values / sizeof *values; i++)
@@ -343,7 +345,7 @@ static recmap_status take_file(struct storage_options *options, bool *has_sectio
 
 static recmap_status take_profile(struct storage_options *options, recmap_error *error) {
     bool has_section = false;
-    if (options->values[OPTION_KEY]) return RECMAP_OK;
+    if (options->values[OPTION_KEY] || options->values[OPTION_AMAZON_KEY]) return RECMAP_OK;
     RETURN_IF_FAILED(
         take_file(options, &has_section, "AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials", error));
     RETURN_IF_FAILED(take_file(options, &has_section, "AWS_CONFIG_FILE", ".aws/config", error));

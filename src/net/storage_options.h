@@ -24,7 +24,12 @@ enum storage_option {
     OPTION_CA_BUNDLE,
     OPTION_PROXY,
     OPTION_TIMEOUT,
-    OPTION_GOOGLE_TOKEN, /* from the metadata service: it has no name */
+    /* Options without a name. Those of Amazon are for s3:// only. They come from the environment, a
+     * profile or a role, and are not used if the caller passes keys. */
+    OPTION_AMAZON_KEY,
+    OPTION_AMAZON_SECRET,
+    OPTION_AMAZON_TOKEN,
+    OPTION_GOOGLE_TOKEN, /* from the metadata service */
     OPTION_COUNT,
 };
 

@@ -18,7 +18,8 @@ struct role_credentials {
     int64_t expires_s; /* seconds since 1970 */
 };
 
-/* Each returns whether the reply has all four values, and is well-formed as far as it was read. */
+/* Each returns whether the reply has all four values, and is well-formed as far as it was read.
+ * Key, secret and token are then graphic ASCII. */
 bool role_reply_read_json(struct role_credentials *credentials, const char *text, size_t size);
 bool role_reply_read_xml(struct role_credentials *credentials, const char *text, size_t size);
 

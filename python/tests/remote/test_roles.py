@@ -10,6 +10,7 @@ from urllib.parse import parse_qs
 import pytest
 import recmap
 from object_server import DIGITS_URL
+from real_servers import NAMES
 
 
 class RoleServer(ThreadingHTTPServer):
@@ -214,6 +215,31 @@ def test_another_environment_is_another_identity(server, roles, kind, tmp_path, 
     with opened(server, tmp_path) as ds:
         bytes(ds[0])
     assert roles.count == 2 and set(keys_of(server)) == {"ROLE2"}
+
+
+@pytest.mark.parametrize("passes", ["option", "callable"])
+def test_a_token_for_google_and_a_role_for_amazon(server, roles, kind, passes, local, tmp_path):
+    """Each store gets its own, however often both are read."""
+    urls = [
+        f"{scheme}://train/{name}" for scheme, name in zip(("s3", "gs") * 2, NAMES, strict=True)
+    ]
+    options, token = {"endpoint": server.url, "timeout": 20}, {"token": "HIDDEN-of-google"}
+    more = {"credentials": lambda: token} if passes == "callable" else {}
+    if passes == "option":
+        options |= token
+    path = tmp_path / "both.rmx"
+    with recmap.open(urls, index=path, storage_options=options, progress=None, **more) as ds:
+        for numbers in (range(0, 1797, 50), range(10, 1797, 300)):
+            assert [bytes(record) for record in ds.gather(numbers)] == [
+                bytes(record) for record in local.gather(numbers)
+            ]
+    for path, headers in server.requests:
+        if NAMES.index(path.rpartition("/")[2]) % 2:
+            assert headers["Authorization"] == "Bearer HIDDEN-of-google"
+        else:
+            assert "Credential=ROLE1/" in headers["Authorization"]
+            assert headers["X-Amz-Security-Token"] == "HIDDEN-token=="
+    assert {path.rpartition("/")[2] for path, _ in server.requests} == set(NAMES)
 
 
 def test_explicit_keys_and_anonymous_access_ask_no_service(server, roles, kind, tmp_path):

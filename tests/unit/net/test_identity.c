@@ -28,7 +28,7 @@ static struct {
 } service;
 
 static bool is_used(const recmap_storage *storage) {
-    return !storage->options.values[OPTION_KEY] || storage->role.is_managed;
+    return !storage->options.values[OPTION_KEY];
 }
 
 static const recmap_credentials given = {.key = "GIVEN", .secret = "of-caller"};
@@ -43,16 +43,19 @@ static recmap_status fetch(struct storage_options *credentials, int64_t *expires
     if (service.status != RECMAP_OK) return service.status;
     if (!service.lifetime_s) return RECMAP_OK;
     *expires_s = clock_unix_s() + service.lifetime_s;
-    assert_int_equal(storage_options_set(credentials, "token", "token", error), RECMAP_OK);
-    assert_int_equal(storage_options_set(credentials, "secret", "secret", error), RECMAP_OK);
-    return storage_options_set(credentials, "key", key, error);
+    assert_int_equal(storage_options_keep(credentials, OPTION_AMAZON_TOKEN, "token", error),
+                     RECMAP_OK);
+    assert_int_equal(storage_options_keep(credentials, OPTION_AMAZON_SECRET, "secret", error),
+                     RECMAP_OK);
+    return storage_options_keep(credentials, OPTION_AMAZON_KEY, key, error);
 }
 
-static const struct identity_kind kind = {.variables = {VARIABLE},
-                                          .credentials = {OPTION_KEY, OPTION_SECRET, OPTION_TOKEN},
-                                          .credential_count = 3,
-                                          .is_used = is_used,
-                                          .fetch = fetch};
+static const struct identity_kind kind = {
+    .variables = {VARIABLE},
+    .credentials = {OPTION_AMAZON_KEY, OPTION_AMAZON_SECRET, OPTION_AMAZON_TOKEN},
+    .credential_count = 3,
+    .is_used = is_used,
+    .fetch = fetch};
 
 /* Each test has an identity of its own, because a process keeps them. */
 static int reset(void **state) {
@@ -75,8 +78,10 @@ static recmap_status prepare(recmap_storage *storage) {
     return identity_prepare(&storage->role, &kind, storage, NULL);
 }
 
+/* The caller's key, or else the one that was fetched. */
 static const char *key_of(const recmap_storage *storage) {
-    const char *key = storage_options_get(&storage->options, OPTION_KEY);
+    const char *key = storage->options.values[OPTION_KEY];
+    if (!key) key = storage_options_get(&storage->options, OPTION_AMAZON_KEY);
     const char *dash = strchr(key, '-');
     return dash ? dash + 1 : key;
 }
@@ -90,8 +95,7 @@ static void test_storages_share_credentials(void **state) {
     }
     assert_string_equal(key_of(a), "1");
     assert_string_equal(key_of(b), "1");
-    assert_string_equal(storage_options_get(&b->options, OPTION_TOKEN), "token");
-    assert_false(b->options.is_explicit[OPTION_KEY] || b->options.is_explicit[OPTION_TOKEN]);
+    assert_string_equal(storage_options_get(&b->options, OPTION_AMAZON_TOKEN), "token");
     assert_int_equal(service.fetch_count, 1);
     recmap_storage_release(a); /* the identity outlives its storages */
     recmap_storage_release(b);
@@ -137,8 +141,8 @@ static void test_renewed_credentials_reach_all_storages(void **state) {
     recmap_storage_release(b);
 }
 
-/* Keys that the caller sets while those of the role are fetched stay, and are the caller's: they
- * are not renewed. Other storages get the role's. */
+/* Keys that the caller sets while those of the role are fetched stay, and the role's are neither
+ * installed nor renewed. Other storages get the role's. */
 static void test_keys_of_the_caller_stay(void **state) {
     (void)state;
     recmap_storage *a = create(), *b = create();
@@ -149,6 +153,7 @@ static void test_keys_of_the_caller_stay(void **state) {
     assert_string_equal(key_of(a), "GIVEN");
     assert_string_equal(storage_options_get(&a->options, OPTION_SECRET), "of-caller");
     assert_string_equal(storage_options_get(&a->options, OPTION_TOKEN), "");
+    assert_null(a->options.values[OPTION_AMAZON_KEY]);
     assert_int_equal(prepare(b), RECMAP_OK);
     assert_string_equal(key_of(b), "1");
     assert_true(b->role.is_managed);
@@ -185,9 +190,31 @@ static void test_keys_that_are_set_meanwhile_are_the_callers(void **state) {
         pthread_join(thread, NULL);
         assert_int_equal(prepare(race.storage), RECMAP_OK);
         assert_string_equal(key_of(race.storage), "GIVEN");
-        assert_false(race.storage->role.is_managed);
         recmap_storage_release(race.storage);
     }
+}
+
+/* A token alone is one of Google's: it and the credentials of the role do not affect each other. */
+static void test_a_token_of_the_caller_stays(void **state) {
+    (void)state;
+    static const recmap_credentials token = {.token = "of-google"};
+    recmap_storage *a = create(), *b = create();
+    assert_int_equal(recmap_storage_set(a, "token", "of-google", NULL), RECMAP_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(prepare(a), RECMAP_OK);
+        assert_int_equal(prepare(b), RECMAP_OK);
+        assert_int_equal(recmap_storage_renew(b, &token, NULL), RECMAP_OK);
+        assert_string_equal(key_of(a), "1");
+        assert_string_equal(key_of(b), "1");
+        assert_string_equal(storage_options_get(&a->options, OPTION_TOKEN), "of-google");
+        assert_string_equal(storage_options_get(&b->options, OPTION_TOKEN), "of-google");
+        assert_true(a->options.is_explicit[OPTION_TOKEN] && b->options.is_explicit[OPTION_TOKEN]);
+        assert_string_equal(storage_options_get(&a->options, OPTION_AMAZON_TOKEN), "token");
+        assert_string_equal(storage_options_get(&b->options, OPTION_AMAZON_TOKEN), "token");
+    }
+    assert_int_equal(service.fetch_count, 1);
+    recmap_storage_release(a);
+    recmap_storage_release(b);
 }
 
 static void test_platforms_without_a_service(void **state) {
@@ -196,7 +223,7 @@ static void test_platforms_without_a_service(void **state) {
     service.lifetime_s = 0;
     assert_int_equal(prepare(a), RECMAP_OK);
     assert_int_equal(prepare(b), RECMAP_OK);
-    assert_null(a->options.values[OPTION_KEY]);
+    assert_null(a->options.values[OPTION_AMAZON_KEY]);
     assert_int_equal(service.fetch_count, 1); /* it is not asked for each storage */
     recmap_storage_release(a);
     recmap_storage_release(b);
@@ -215,8 +242,8 @@ static void test_credentials_of_a_former_environment_are_removed(void **state) {
         assert_int_equal(prepare(storage), RECMAP_OK);
         sleep_ns(1000000);
     }
-    assert_null(storage->options.values[OPTION_KEY]);
-    assert_null(storage->options.values[OPTION_TOKEN]);
+    assert_null(storage->options.values[OPTION_AMAZON_KEY]);
+    assert_null(storage->options.values[OPTION_AMAZON_TOKEN]);
     recmap_storage_release(storage);
 }
 
@@ -225,7 +252,7 @@ static void test_a_service_that_fails(void **state) {
     recmap_storage *storage = create();
     service.status = RECMAP_IO;
     assert_int_equal(prepare(storage), RECMAP_IO);
-    assert_null(storage->options.values[OPTION_KEY]);
+    assert_null(storage->options.values[OPTION_AMAZON_KEY]);
     service.status = RECMAP_OK;
     assert_int_equal(prepare(storage), RECMAP_OK);
     assert_string_equal(key_of(storage), "2");
@@ -239,6 +266,7 @@ int main(void) {
         cmocka_unit_test_setup(test_renewed_credentials_reach_all_storages, reset),
         cmocka_unit_test_setup(test_keys_of_the_caller_stay, reset),
         cmocka_unit_test_setup(test_keys_that_are_set_meanwhile_are_the_callers, reset),
+        cmocka_unit_test_setup(test_a_token_of_the_caller_stays, reset),
         cmocka_unit_test_setup(test_platforms_without_a_service, reset),
         cmocka_unit_test_setup(test_credentials_of_a_former_environment_are_removed, reset),
         cmocka_unit_test_setup(test_a_service_that_fails, reset),

@@ -77,7 +77,9 @@ static void test_environment(void **state) {
     setenv("AWS_REGION", "eu-central-1", 1);
     struct storage_options options = options_of(NULL);
     assert_int_equal(storage_options_complete(&options, NULL), RECMAP_OK);
-    assert_string_equal(storage_options_get(&options, OPTION_KEY), "environment");
+    assert_string_equal(storage_options_get(&options, OPTION_AMAZON_KEY), "environment");
+    assert_string_equal(storage_options_get(&options, OPTION_AMAZON_SECRET), "environment's");
+    assert_string_equal(storage_options_get(&options, OPTION_KEY), "");
     assert_string_equal(storage_options_get(&options, OPTION_REGION), "eu-central-1");
     storage_options_deinit(&options);
     /* Explicit keys are never mixed with others. */
@@ -87,6 +89,8 @@ static void test_environment(void **state) {
     assert_string_equal(storage_options_get(&options, OPTION_KEY), "mine");
     assert_string_equal(storage_options_get(&options, OPTION_SECRET), "mine too");
     assert_string_equal(storage_options_get(&options, OPTION_TOKEN), "");
+    assert_string_equal(storage_options_get(&options, OPTION_AMAZON_KEY), "");
+    assert_string_equal(storage_options_get(&options, OPTION_AMAZON_TOKEN), "");
     storage_options_deinit(&options);
     /* A profile that does not exist is an error, whatever else is set. */
     recmap_error error = RECMAP_ERROR_INIT;
@@ -267,6 +271,46 @@ static void test_authorization(void **state) {
     assert_string_equal(found.lines[0], "Authorization: Bearer t");
 }
 
+static void authorize_with_environment(struct authorization *authorization, const char *text,
+                                       const char *const *pairs, recmap_status expected) {
+    struct storage_options options = options_of(pairs);
+    struct address address;
+    struct url url;
+    assert_int_equal(storage_options_complete(&options, NULL), RECMAP_OK);
+    assert_null(url_parse(&url, text));
+    assert_int_equal(address_of_object(&address, &options, &url, NULL), RECMAP_OK);
+    assert_int_equal(address_authorize(authorization, &address, &options, 0, NULL), expected);
+    storage_options_deinit(&options);
+}
+
+/* Keys, secrets and tokens from different places are never combined, nor sent to another store. */
+static void test_credentials_are_not_mixed(void **state) {
+    (void)state;
+    struct authorization found;
+    const char *const token[] = {"token", "of-google", NULL};
+    const char *const secret[] = {"secret", "mine", NULL};
+    const char *const keys[] = {"key", "mine", "secret", "s", NULL};
+    clear_environment();
+    setenv("AWS_ACCESS_KEY_ID", "environment", 1);
+    setenv("AWS_SECRET_ACCESS_KEY", "s", 1);
+    authorize_with_environment(&found, "s3://bucket/a", token, RECMAP_OK);
+    assert_non_null(strstr(found.lines[0], "Credential=environment/"));
+    assert_int_equal(found.count, 3); /* no token */
+    authorize_with_environment(&found, "gs://bucket/a", token, RECMAP_OK);
+    assert_string_equal(found.lines[0], "Authorization: Bearer of-google");
+    setenv("AWS_SESSION_TOKEN", "of-amazon", 1);
+    authorize_with_environment(&found, "s3://bucket/a", token, RECMAP_OK);
+    assert_string_equal(found.lines[3], "x-amz-security-token: of-amazon");
+    authorize_with_environment(&found, "gs://bucket/a", token, RECMAP_OK);
+    assert_string_equal(found.lines[0], "Authorization: Bearer of-google");
+    authorize_with_environment(&found, "s3://bucket/a", keys, RECMAP_OK);
+    assert_non_null(strstr(found.lines[0], "Credential=mine/"));
+    assert_int_equal(found.count, 3);
+    authorize_with_environment(&found, "s3://bucket/a", secret, RECMAP_INVALID);
+    authorize_with_environment(&found, "gs://bucket/a", NULL, RECMAP_INVALID);
+    clear_environment();
+}
+
 static void test_delays(void **state) {
     (void)state;
     assert_int_equal(retry_delay_ms(1, 0, 0), 0);
@@ -331,6 +375,7 @@ int main(void) {
         cmocka_unit_test(test_namenodes),
         cmocka_unit_test(test_listing),
         cmocka_unit_test(test_authorization),
+        cmocka_unit_test(test_credentials_are_not_mixed),
         cmocka_unit_test(test_delays),
         cmocka_unit_test(test_window),
         cmocka_unit_test(test_window_is_halved_once_per_round_trip),
