@@ -38,18 +38,9 @@ static bool is_virtual(const struct storage_options *options, const struct url *
 
 /* Notes where the path begins, and the host as it is in the header Host. */
 static bool note_host(struct address *address) {
-    const char *host = strstr(address->url, "://");
-    if (!host) return false;
-    host += 3;
-    size_t size = strcspn(host, "/?");
-    const char *default_port = !strncmp(address->url, "https", 5) ? ":443" : ":80";
-    size_t port_size = strlen(default_port);
-    address->path_offset = (size_t)(host - address->url) + size;
-    if (size > port_size && !memcmp(host + size - port_size, default_port, port_size))
-        size -= port_size;
-    if (!size || size >= sizeof address->host) return false;
-    memcpy(address->host, host, size);
-    address->host[size] = 0;
+    size_t size;
+    if (!url_copy_host(address->host, sizeof address->host, &size, address->url)) return false;
+    address->path_offset = (size_t)(strstr(address->url, "://") + 3 - address->url) + size;
     return true;
 }
 

@@ -9,7 +9,7 @@
 
 #include "net/storage_options.h"
 
-enum { EXCHANGE_HEADERS_MAX = 2, EXCHANGE_BODY_MAX = 64 << 10 };
+enum { EXCHANGE_HEADERS_MAX = 4, EXCHANGE_BODY_MAX = 64 << 10 };
 
 struct exchange_request {
     const char *method; /* GET, PUT or POST */

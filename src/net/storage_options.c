@@ -7,13 +7,12 @@
 
 #include "base/error.h"
 #include "base/near_name.h"
-#include "os/file.h"
+#include "net/profile_files.h"
 #include "protocol/profile.h"
 
 enum {
     TIMEOUT_DEFAULT = 180,
     TIMEOUT_MAX = 86400,
-    PROFILE_FILE_MAX = 1 << 20,
     HOST_SIZE_MAX = 256,
     PORT_DIGITS_MAX = 5,
 };
@@ -280,80 +279,68 @@ recmap_status storage_options_check_hadoop(const struct storage_options *options
 
 /* ---- Profiles. */
 
-/* Reads a small text file; `text` is NULL if there is none. */
-static recmap_status read_file(char **text, const char *path, recmap_error *error) {
-    struct file_stat stat;
-    int fd;
-    *text = NULL;
-    if (!file_stat_path(&stat, path) || stat.size > PROFILE_FILE_MAX) return RECMAP_OK;
-    RETURN_IF_FAILED(file_open(&fd, path, error));
-    char *data = malloc((size_t)stat.size + 1);
-    recmap_status status = data ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK) status = file_read_at(fd, data, (size_t)stat.size, 0, path, error);
-    file_close(fd);
-    if (status != RECMAP_OK) {
-        free(data);
-        return status;
-    }
-    data[stat.size] = 0;
-    *text = data;
-    return RECMAP_OK;
-}
-
-static char *find_path(const char *variable, const char *name) {
-    const char *set = getenv(variable), *home = getenv("HOME");
-    if (set && set[0]) return strdup(set);
-    return path_join(home && home[0] ? home : "/", name);
-}
-
-static recmap_status take_value(struct storage_options *options, bool *has_section,
-                                enum storage_option option, const char *text, const char *name,
-                                recmap_error *error) {
-    const char *profile = storage_options_get(options, OPTION_PROFILE);
-    size_t size;
-    bool is_there;
-    const char *value =
-        profile_find(&size, &is_there, text, profile[0] ? profile : "default", name);
-    *has_section |= is_there;
+/* Takes what is not set yet: options that were passed win. */
+static recmap_status take_value(struct storage_options *options, enum storage_option option,
+                                const char *value, size_t size, recmap_error *error) {
     if (!value || options->values[option]) return RECMAP_OK;
     return put(options, option, value, size, error);
 }
 
-/* Takes what is not set yet, so that options that were passed, and files read before, win. The text
- * contains secrets, so it is erased before its memory is freed. */
-static recmap_status take_file(struct storage_options *options, bool *has_section,
-                               const char *variable, const char *name, recmap_error *error) {
-    char *path = find_path(variable, name), *text;
-    if (!path) return fail_memory(error);
-    recmap_status status = read_file(&text, path, error);
-    free(path);
-    if (status != RECMAP_OK || !text) return status;
+static recmap_status take_profile_keys(struct storage_options *options, const char *text,
+                                       const char *profile, recmap_error *error) {
     static const struct {
         enum storage_option option;
         const char *name;
-    } values[] = {{OPTION_AMAZON_KEY, "aws_access_key_id"},
-                  {OPTION_AMAZON_SECRET, "aws_secret_access_key"},
-                  {OPTION_AMAZON_TOKEN, "aws_session_token"},
-                  {OPTION_REGION, "region"},
-                  {OPTION_ENDPOINT, "endpoint_url"}};
-    for (size_t i = 0; status == RECMAP_OK && i < sizeof values / sizeof *values; i++)
-        status = take_value(options, has_section, values[i].option, text, values[i].name, error);
-    explicit_bzero(text, strlen(text));
-    free(text);
+    } keys[] = {{OPTION_AMAZON_KEY, "aws_access_key_id"},
+                {OPTION_AMAZON_SECRET, "aws_secret_access_key"},
+                {OPTION_AMAZON_TOKEN, "aws_session_token"}};
+    recmap_status status = RECMAP_OK;
+    for (size_t i = 0; status == RECMAP_OK && i < sizeof keys / sizeof *keys; i++) {
+        size_t size = 0;
+        bool has_section;
+        const char *value = profile_find(&size, &has_section, text, profile, keys[i].name);
+        status = take_value(options, keys[i].option, value, size, error);
+    }
     return status;
 }
 
+static recmap_status take_section(struct storage_options *options, enum storage_option option,
+                                  const struct profile_files *files, const char *profile,
+                                  const char *name, recmap_error *error) {
+    size_t size = 0;
+    const char *value = profile_files_find(&size, files, profile, name);
+    return take_value(options, option, value, size, error);
+}
+
+/* A profile with a role stands for the role, even if it has keys, as for the tools of AWS. */
+static recmap_status take_files(struct storage_options *options, const struct profile_files *files,
+                                recmap_error *error) {
+    size_t size = 0;
+    const char *named = storage_options_get(options, OPTION_PROFILE);
+    const char *profile = named[0] ? named : "default";
+    if (!profile_files_have(files, profile) && options->values[OPTION_PROFILE]) {
+        fail(error, RECMAP_INVALID, "there is no profile \"%.64s\" in ~/.aws/credentials", named);
+        fail_advise(error, "name an existing profile, or pass the storage options key and secret");
+        return RECMAP_INVALID;
+    }
+    RETURN_IF_FAILED(take_section(options, OPTION_REGION, files, profile, "region", error));
+    RETURN_IF_FAILED(take_section(options, OPTION_ENDPOINT, files, profile, "endpoint_url", error));
+    if (profile_files_find(&size, files, profile, "role_arn") && size)
+        return storage_options_keep(options, OPTION_ROLE_PROFILE, profile, error);
+    const char *text = profile_files_with_key(files, profile);
+    return text ? take_profile_keys(options, text, profile, error) : RECMAP_OK;
+}
+
 static recmap_status take_profile(struct storage_options *options, recmap_error *error) {
-    bool has_section = false;
+    const struct profile_places places = {.credentials = getenv("AWS_SHARED_CREDENTIALS_FILE"),
+                                          .config = getenv("AWS_CONFIG_FILE"),
+                                          .home = getenv("HOME")};
+    struct profile_files files;
     if (options->values[OPTION_KEY] || options->values[OPTION_AMAZON_KEY]) return RECMAP_OK;
-    RETURN_IF_FAILED(
-        take_file(options, &has_section, "AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials", error));
-    RETURN_IF_FAILED(take_file(options, &has_section, "AWS_CONFIG_FILE", ".aws/config", error));
-    if (has_section || !options->values[OPTION_PROFILE]) return RECMAP_OK;
-    fail(error, RECMAP_INVALID, "there is no profile \"%.64s\" in ~/.aws/credentials",
-         options->values[OPTION_PROFILE]);
-    fail_advise(error, "name an existing profile, or pass the storage options key and secret");
-    return RECMAP_INVALID;
+    recmap_status status = profile_files_read(&files, &places, error);
+    if (status == RECMAP_OK) status = take_files(options, &files, error);
+    profile_files_deinit(&files);
+    return status;
 }
 
 recmap_status storage_options_complete(struct storage_options *options, recmap_error *error) {

@@ -29,6 +29,7 @@ enum storage_option {
     OPTION_AMAZON_KEY,
     OPTION_AMAZON_SECRET,
     OPTION_AMAZON_TOKEN,
+    OPTION_ROLE_PROFILE, /* whose role is assumed: see role_profile.h */
     OPTION_GOOGLE_TOKEN, /* from the metadata service */
     OPTION_COUNT,
 };
@@ -43,8 +44,8 @@ recmap_status storage_options_set(struct storage_options *options, const char *n
                                   const char *value, recmap_error *error);
 
 /* Fills in what was not set from the environment. Then, if there are still no keys, from the files
- * of the AWS command line tools (~/.aws/credentials and ~/.aws/config). Errors: INVALID (a named
- * profile that does not exist), NO_MEMORY. */
+ * of the AWS command line tools (~/.aws/credentials and ~/.aws/config): keys, or the profile whose
+ * role is to be assumed. Errors: INVALID (a named profile that does not exist), IO, NO_MEMORY. */
 recmap_status storage_options_complete(struct storage_options *options, recmap_error *error);
 
 /* Checks what only az:// uses of the environment: it must not prevent the use of other stores.

@@ -1,4 +1,6 @@
-/* Signs requests to S3 and compatible stores: AWS Signature Version 4. Pure. */
+/* Signs requests to S3 and compatible stores, and to other services of Amazon: AWS Signature
+ * Version
+ * 4. Pure. */
 #ifndef RECMAP_PROTOCOL_SIGNATURE_H
 #define RECMAP_PROTOCOL_SIGNATURE_H
 
@@ -18,8 +20,10 @@ struct signed_header {
     const char *name, *value;
 };
 
-/* A GET request without a payload. */
+/* A request: by default GET, without a payload. */
 struct signature_input {
+    const char *method;                  /* NULL: GET */
+    const char *payload_hash;            /* SHA-256 in hexadecimal; NULL: of no bytes */
     const char *path;                    /* percent-encoded, from the first slash on */
     const char *query;                   /* percent-encoded, sorted by name; "" if there is none */
     const struct signed_header *headers; /* sorted by name */

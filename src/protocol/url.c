@@ -141,6 +141,21 @@ const char *url_parse_any(struct url *url, const char *text) {
     return NULL;
 }
 
+bool url_copy_host(char *host, size_t capacity, size_t *size, const char *text) {
+    const char *start = strstr(text, "://");
+    if (!start) return false;
+    start += 3;
+    size_t kept_size = *size = strcspn(start, "/?");
+    const char *default_port = !strncmp(text, "https", 5) ? ":443" : ":80";
+    size_t port_size = strlen(default_port);
+    if (kept_size > port_size && !memcmp(start + kept_size - port_size, default_port, port_size))
+        kept_size -= port_size;
+    if (!kept_size || kept_size >= capacity) return false;
+    memcpy(host, start, kept_size);
+    host[kept_size] = 0;
+    return true;
+}
+
 bool url_append(char *buffer, size_t capacity, const char *text, size_t size) {
     size_t used = strlen(buffer);
     if (size >= capacity - used) return false;

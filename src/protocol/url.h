@@ -39,6 +39,11 @@ bool url_has_listing(enum url_scheme scheme);
 /* Whether the object is a file of HDFS. */
 bool url_is_hdfs(enum url_scheme scheme);
 
+/* Copies the host of a web URL as the header Host has it: with the port, unless it is the scheme's.
+ * Sets `size` to that of the host in the text, from after `://` on. Returns false if it is empty or
+ * too long. */
+bool url_copy_host(char *host, size_t capacity, size_t *size, const char *text);
+
 /* Copies the text for a message or log, without user information and query, which may contain
  * credentials. Accepts any text. Truncates to `capacity`, which includes the NUL. */
 void url_redact(char *safe_text, size_t capacity, const char *text);

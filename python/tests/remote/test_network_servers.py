@@ -257,6 +257,23 @@ def test_a_web_identity_of_moto(moto, local, tmp_path, monkeypatch):
         assert all(request.headers["X-Amz-Security-Token"] for request in proxy.requests)
 
 
+def test_a_profile_with_a_role_of_moto(moto, local, tmp_path, monkeypatch):
+    (tmp_path / "config").write_text(
+        "[profile reader]\nrole_arn = arn:aws:iam::123456789012:role/reader\n"
+        "external_id = partner\nsource_profile = base\n"
+        "[profile base]\naws_access_key_id = test\naws_secret_access_key = test\n"
+    )
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_ENDPOINT_URL_STS", moto)
+    with FaultProxy(moto) as proxy:
+        options = {"endpoint": proxy.url, "profile": "reader", "timeout": 20}
+        with opened(options, tmp_path) as ds:
+            check_reads(ds, local)
+        assert all(
+            "Credential=ASIA" in request.headers["Authorization"] for request in proxy.requests
+        )
+
+
 def test_errors_of_moto(moto, tmp_path):
     options = {"endpoint": moto, "key": "test", "secret": "test", "timeout": 20}
     with pytest.raises(FileNotFoundError, match="NoSuchKey"):

@@ -78,7 +78,7 @@ class Handler(BaseHTTPRequestHandler):
         elif status:
             self.answer(status, text)
         elif self.path == "/":
-            self.answer(200, sts_reply(server.issue()))
+            self.answer(200, sts_reply(server.issue(), parse_qs(body)["Action"][0]))
         elif self.path == "/container":
             self.answer(200, json.dumps(server.issue()))
         else:
@@ -100,15 +100,15 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(404, "")
 
 
-def sts_reply(issued):
+def sts_reply(issued, action):
     names = {"AccessKeyId", "SecretAccessKey", "Expiration"}
     values = {name: value for name, value in issued.items() if name in names}
     values["SessionToken"] = issued["Token"]
     items = "".join(f"<{name}>{value}</{name}>" for name, value in values.items())
     return (
-        '<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">'
-        f"<AssumeRoleWithWebIdentityResult><Credentials>{items}</Credentials>"
-        "</AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>"
+        f'<{action}Response xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><{action}Result>'
+        "<AssumedRoleUser><Arn>arn:aws:sts::1:assumed-role/reader/recmap</Arn></AssumedRoleUser>"
+        f"<Credentials>{items}</Credentials></{action}Result></{action}Response>"
     )
 
 
