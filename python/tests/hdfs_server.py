@@ -44,6 +44,7 @@ class Node(ThreadingHTTPServer):
         self.token = None
         self.is_standby = False  # of two NameNodes, one is
         self.redirects = True  # HttpFS does not redirect
+        self.page_size = 1000  # of lists; None: an old server, which does not know pages
         self.scheme = "http"  # of redirects
 
 
@@ -66,6 +67,10 @@ class HdfsServer:
     @property
     def url(self):
         return f"webhdfs://127.0.0.1:{self.namenode.server_port}"
+
+
+def signed_name(file):
+    return [byte - 256 if byte > 127 else byte for byte in file.name.encode()]
 
 
 class NodeHandler(BaseHTTPRequestHandler):
@@ -141,7 +146,9 @@ class NameNodeHandler(NodeHandler):
         elif self.query["op"] == "GETFILESTATUS":
             self.answer_json(200, {"FileStatus": self.status_of(self.file, "")})
         elif self.query["op"] == "LISTSTATUS":
-            self.list_files()
+            self.answer_json(200, self.statuses_of(self.find_files()))
+        elif self.query["op"] == "LISTSTATUS_BATCH" and self.server.page_size is not None:
+            self.list_page()
         elif self.query["op"] != "OPEN" or not self.file.is_file():
             self.fail("IllegalArgumentException")
         elif self.server.redirects:
@@ -167,11 +174,26 @@ class NameNodeHandler(NodeHandler):
             "type": "DIRECTORY" if file.is_dir() else "FILE",
         }
 
-    def list_files(self):
+    def find_files(self):
+        """In the order of HDFS: by bytes, which are signed there."""
+        files = self.file.iterdir() if self.file.is_dir() else [self.file]
+        return sorted(files, key=signed_name)
+
+    def statuses_of(self, files):
         is_folder = self.file.is_dir()
-        files = sorted(self.file.iterdir()) if is_folder else [self.file]
         found = [self.status_of(file, file.name if is_folder else "") for file in files]
-        self.answer_json(200, {"FileStatuses": {"FileStatus": found}})
+        return {"FileStatuses": {"FileStatus": found}}
+
+    def list_page(self):
+        files, after = self.find_files(), self.query.get("startAfter")
+        if after is not None:
+            files = [file for file in files if signed_name(file) > signed_name(Path(after))]
+        page = files[: self.server.page_size]
+        listing = {
+            "partialListing": self.statuses_of(page),
+            "remainingEntries": len(files) - len(page),
+        }
+        self.answer_json(200, {"DirectoryListing": listing})
 
     def redirect(self):
         query = {

@@ -157,7 +157,7 @@ recmap_status address_of_hdfs(struct address *address, const struct storage_opti
                               const struct url *url, const char *operation, recmap_error *error) {
     address->url[0] = 0;
     address->scheme = url->scheme;
-    address->is_listing = !strcmp(operation, "LISTSTATUS");
+    address->is_listing = !strncmp(operation, "LISTSTATUS", strlen("LISTSTATUS"));
     RETURN_IF_FAILED(storage_options_check_hadoop(options, error));
     bool fits = add(address, url->scheme == URL_SWEBHDFS ? "https://" : "http://") &&
                 url_append(address->url, sizeof address->url, url->host, url->host_size) &&
@@ -199,6 +199,11 @@ recmap_status address_add_range(struct address *address, uint64_t offset, uint64
     char range[80];
     snprintf(range, sizeof range, "&offset=%" PRIu64 "&length=%" PRIu64, offset, size);
     return add(address, range) ? RECMAP_OK : fail_long(error);
+}
+
+recmap_status address_add_start(struct address *address, const char *name, recmap_error *error) {
+    bool fits = add(address, "&startAfter=") && add_encoded(address, name, strlen(name), false);
+    return fits ? RECMAP_OK : fail_long(error);
 }
 
 recmap_status address_of_object(struct address *address, const struct storage_options *options,

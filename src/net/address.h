@@ -33,7 +33,7 @@ recmap_status address_of_listing(struct address *address, const struct storage_o
                                  const struct url *url, const char *prefix, size_t prefix_size,
                                  bool is_flat, const char *next, recmap_error *error);
 
-/* Of an operation of WebHDFS on a file or folder: GETFILESTATUS or LISTSTATUS. */
+/* Of an operation of WebHDFS on a file or folder: GETFILESTATUS, LISTSTATUS or LISTSTATUS_BATCH. */
 recmap_status address_of_hdfs(struct address *address, const struct storage_options *options,
                               const struct url *url, const char *operation, recmap_error *error);
 
@@ -46,6 +46,9 @@ recmap_status address_set_namenode(struct address *address, const struct storage
 /* Adds the range of a file of HDFS to the address of the object. Errors: INVALID (too long). */
 recmap_status address_add_range(struct address *address, uint64_t offset, uint64_t size,
                                 recmap_error *error);
+
+/* Adds the name that a page of a folder of HDFS begins after. Errors: INVALID (too long). */
+recmap_status address_add_start(struct address *address, const char *name, recmap_error *error);
 
 /* The headers that authorise a request at a time, in seconds since 1970: "Name: value" lines. */
 struct authorization {

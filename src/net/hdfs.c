@@ -1,5 +1,6 @@
 #include "net/hdfs.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,33 +11,44 @@
 #include "net/transfer.h"
 #include "protocol/hdfs_reply.h"
 
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = 64, PAGES_MAX = 100000 };
 
 bool hdfs_is_url(const char *url) {
     struct url parsed;
     return !url_parse(&parsed, url) && url_is_hdfs(parsed.scheme);
 }
 
+/* What is requested of a file or folder. */
+struct operation {
+    const char *name;
+    const char *after; /* the name that a page of a folder begins after; NULL: the first page */
+};
+
 static recmap_status write_address(struct address *address, recmap_storage *storage,
-                                   const char *url, const char *operation, recmap_error *error) {
+                                   const char *url, const struct operation *operation,
+                                   recmap_error *error) {
     struct storage_options options;
     struct url parsed;
     url_parse(&parsed, url);
     RETURN_IF_FAILED(storage_prepare(storage, error));
     RETURN_IF_FAILED(storage_copy_options(&options, storage, error));
-    recmap_status status = address_of_hdfs(address, &options, &parsed, operation, error);
+    recmap_status status = address_of_hdfs(address, &options, &parsed, operation->name, error);
+    if (status == RECMAP_OK && operation->after)
+        status = address_add_start(address, operation->after, error);
     storage_options_deinit(&options);
     if (status == RECMAP_INVALID) fail_file(error, url);
     return status;
 }
 
-/* Requests what the operation says about a file or folder. The caller frees `body->data`, which is
- * the server's text, whatever the result. */
-static recmap_status request(recmap_text *body, recmap_storage *storage, const char *url,
-                             const char *operation, recmap_error *error) {
+/* The caller frees `body->data`, which is the server's text, whatever the result. `reply` may be
+ * NULL. */
+static recmap_status request(recmap_text *body, struct reply *reply, recmap_storage *storage,
+                             const char *url, const struct operation *operation,
+                             recmap_error *error) {
     struct address address;
     size_t failed_index;
-    struct transfer_request transfer = {.name = url, .text = &address, .body = body};
+    struct transfer_request transfer = {
+        .name = url, .text = &address, .body = body, .reply = reply};
     recmap_status status = write_address(&address, storage, url, operation, error);
     if (status == RECMAP_OK)
         status = transfer_run(&failed_index, storage, &transfer, 1, NULL, error);
@@ -68,7 +80,8 @@ recmap_status hdfs_stat(struct file_stat *stat, recmap_storage *storage, const c
                         recmap_error *error) {
     struct hdfs_status found;
     recmap_text body = RECMAP_TEXT_INIT;
-    recmap_status status = request(&body, storage, url, "GETFILESTATUS", error);
+    recmap_status status =
+        request(&body, NULL, storage, url, &(struct operation){"GETFILESTATUS", NULL}, error);
     if (status == RECMAP_OK && !hdfs_status_read(&found, text_of(&body), body.size))
         status = fail_malformed(url, "read the object", error);
     free(body.data);
@@ -90,6 +103,7 @@ struct search {
     path_filter filter;
     size_t key_offset; /* in a URL */
     char *pattern;     /* of keys; NULL: all files of the first folder */
+    bool is_unpaged;   /* the server sends folders as a whole only */
 };
 
 /* The URL of an entry of a folder, whose URL ends with a slash; one of a folder does, too. */
@@ -130,26 +144,84 @@ static recmap_status sort_entry(struct search *search, struct path_list *folders
     return RECMAP_OK;
 }
 
-static recmap_status read_folder(struct hdfs_folder *folder, recmap_storage *storage,
-                                 const char *url, recmap_error *error) {
+static recmap_status fail_list(const char *url, enum list_verdict verdict, recmap_error *error) {
+    return verdict == LIST_NO_MEMORY ? fail_memory(error)
+                                     : fail_malformed(url, "list the files", error);
+}
+
+static recmap_status read_whole(struct hdfs_folder *folder, recmap_storage *storage,
+                                const char *url, recmap_error *error) {
     recmap_text body = RECMAP_TEXT_INIT;
-    recmap_status status = request(&body, storage, url, "LISTSTATUS", error);
+    recmap_status status =
+        request(&body, NULL, storage, url, &(struct operation){"LISTSTATUS", NULL}, error);
     if (status == RECMAP_OK) {
         enum list_verdict verdict = hdfs_folder_read(folder, text_of(&body), body.size);
-        if (verdict == LIST_NO_MEMORY) status = fail_memory(error);
-        else if (verdict == LIST_MALFORMED) status = fail_malformed(url, "list the files", error);
+        if (verdict != LIST_OK) status = fail_list(url, verdict, error);
     }
     free(body.data);
     return status;
 }
 
+/* The page of a folder after an entry. `is_refused` says that the server does not know pages. */
+static recmap_status read_page(struct hdfs_folder *page, bool *has_more, bool *is_refused,
+                               recmap_storage *storage, const char *url, const char *after,
+                               recmap_error *error) {
+    struct reply reply = {0};
+    recmap_text body = RECMAP_TEXT_INIT;
+    recmap_status status =
+        request(&body, &reply, storage, url, &(struct operation){"LISTSTATUS_BATCH", after}, error);
+    *is_refused = status == RECMAP_IO && (reply.status == 400 || reply.status == 405);
+    if (status == RECMAP_OK) {
+        enum list_verdict verdict = hdfs_page_read(page, has_more, text_of(&body), body.size);
+        if (verdict != LIST_OK) status = fail_list(url, verdict, error);
+    }
+    free(body.data);
+    return status;
+}
+
+/* Reads a folder in pages, so that it may have any number of files. Servers that are older than the
+ * operation refuse the first page: then this folder and those that follow are read as a whole. */
+static recmap_status read_some(struct hdfs_folder *page, bool *has_more, struct search *search,
+                               const char *url, const char *after, recmap_error *error) {
+    bool is_refused;
+    recmap_error failure = RECMAP_ERROR_INIT;
+    *has_more = false;
+    if (search->is_unpaged) return read_whole(page, search->storage, url, error);
+    recmap_status status =
+        read_page(page, has_more, &is_refused, search->storage, url, after, &failure);
+    search->is_unpaged = is_refused && !after;
+    if (search->is_unpaged) return read_whole(page, search->storage, url, error);
+    if (status != RECMAP_OK && error) *error = failure;
+    return status;
+}
+
+/* Sets the entry that the next page begins after. A server that sends the same page again does not
+ * understand the request. */
+static recmap_status pass_page(char **after, const struct hdfs_folder *page, const char *url,
+                               recmap_error *error) {
+    assert(page->count > 0);
+    const char *last = page->entries[page->count - 1].name;
+    if (*after && !strcmp(*after, last)) return fail_list(url, LIST_MALFORMED, error);
+    free(*after);
+    return (*after = strdup(last)) ? RECMAP_OK : fail_memory(error);
+}
+
+/* A folder without end is stopped at PAGES_MAX. */
 static recmap_status visit(struct search *search, struct path_list *folders, const char *url,
                            recmap_error *error) {
-    struct hdfs_folder folder = {0};
-    recmap_status status = read_folder(&folder, search->storage, url, error);
-    for (size_t i = 0; status == RECMAP_OK && i < folder.count; i++)
-        status = sort_entry(search, folders, url, &folder.entries[i], error);
-    hdfs_folder_deinit(&folder);
+    char *after = NULL;
+    bool has_more = true;
+    recmap_status status = RECMAP_OK;
+    for (size_t i = 0; status == RECMAP_OK && has_more; i++) {
+        struct hdfs_folder page = {0};
+        status = i < PAGES_MAX ? read_some(&page, &has_more, search, url, after, error)
+                               : fail_list(url, LIST_MALFORMED, error);
+        for (size_t j = 0; status == RECMAP_OK && j < page.count; j++)
+            status = sort_entry(search, folders, url, &page.entries[j], error);
+        if (status == RECMAP_OK && has_more) status = pass_page(&after, &page, url, error);
+        hdfs_folder_deinit(&page);
+    }
+    free(after);
     return status;
 }
 

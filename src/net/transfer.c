@@ -470,6 +470,7 @@ static recmap_status end_request(size_t *failed_index, struct slot *slot, CURLco
         run->done_count++;
     } else if (!schedule(slot)) {
         *failed_index = slot->index;
+        if (run->requests[slot->index].reply) *run->requests[slot->index].reply = slot->reply;
         status = slot_fail(slot, error);
     }
     end_slot(slot);

@@ -16,9 +16,9 @@ struct transfer_request {
     struct range_request range; /* which bytes */
     uint8_t *data;              /* where they go */
     /* Results, where they are not NULL. */
-    struct reply *reply;
-    uint64_t *size;    /* of the bytes that arrived */
-    recmap_text *body; /* of a text */
+    struct reply *reply; /* also of a request that failed */
+    uint64_t *size;      /* of the bytes that arrived */
+    recmap_text *body;   /* of a text */
 };
 
 /* Makes all requests. On failure, none is in flight any more, and `failed_index` is the index of

@@ -113,14 +113,62 @@ static enum list_verdict read_entries(struct hdfs_folder *folder, struct json_re
     return json_take(reader, ']') ? LIST_OK : LIST_MALFORMED;
 }
 
+static enum list_verdict read_statuses(struct hdfs_folder *folder, struct json_reader *reader) {
+    if (!take_member(reader, "FileStatuses") || !take_member(reader, "FileStatus"))
+        return LIST_MALFORMED;
+    enum list_verdict verdict = read_entries(folder, reader);
+    if (verdict != LIST_OK) return verdict;
+    return json_take(reader, '}') && json_take(reader, '}') ? LIST_OK : LIST_MALFORMED;
+}
+
 enum list_verdict hdfs_folder_read(struct hdfs_folder *folder, const char *text, size_t size) {
     struct json_reader reader = {text, text + size};
-    if (!take_member(&reader, "FileStatuses") || !take_member(&reader, "FileStatus"))
-        return LIST_MALFORMED;
-    enum list_verdict verdict = read_entries(folder, &reader);
+    enum list_verdict verdict = read_statuses(folder, &reader);
     if (verdict != LIST_OK) return verdict;
-    bool is_whole = json_take(&reader, '}') && json_take(&reader, '}') && json_at_end(&reader);
-    return is_whole ? LIST_OK : LIST_MALFORMED;
+    return json_at_end(&reader) ? LIST_OK : LIST_MALFORMED;
+}
+
+/* What was found of a page. */
+struct page {
+    struct hdfs_folder *folder;
+    uint64_t remaining_count;
+    bool has_entries, has_count;
+};
+
+static enum list_verdict read_page_member(struct page *page, struct json_reader *reader) {
+    struct json_string member;
+    if (!json_read_string(&member, reader) || !json_take(reader, ':')) return LIST_MALFORMED;
+    if (json_string_is(&member, "partialListing")) {
+        if (page->has_entries) return LIST_MALFORMED;
+        page->has_entries = true;
+        return read_statuses(page->folder, reader);
+    }
+    if (!json_string_is(&member, "remainingEntries")) {
+        json_skip_value(reader);
+        return LIST_OK;
+    }
+    page->has_count = json_read_uint64(reader, &page->remaining_count);
+    return page->has_count ? LIST_OK : LIST_MALFORMED;
+}
+
+static bool ends_page(struct json_reader *reader) {
+    return json_take(reader, '}') && json_take(reader, '}') && json_at_end(reader);
+}
+
+enum list_verdict hdfs_page_read(struct hdfs_folder *folder, bool *has_more, const char *text,
+                                 size_t size) {
+    struct json_reader reader = {text, text + size};
+    struct page page = {.folder = folder};
+    *has_more = false;
+    if (!take_member(&reader, "DirectoryListing") || !json_take(&reader, '{'))
+        return LIST_MALFORMED;
+    do {
+        enum list_verdict verdict = read_page_member(&page, &reader);
+        if (verdict != LIST_OK) return verdict;
+    } while (json_take(&reader, ','));
+    if (!ends_page(&reader) || !page.has_entries || !page.has_count) return LIST_MALFORMED;
+    *has_more = page.remaining_count > 0;
+    return *has_more && !folder->count ? LIST_MALFORMED : LIST_OK;
 }
 
 void hdfs_folder_deinit(struct hdfs_folder *folder) {

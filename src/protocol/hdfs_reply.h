@@ -35,6 +35,11 @@ struct hdfs_folder {
 /* Reads the reply to LISTSTATUS into a zeroed struct, which the caller deinitialises whatever the
  * result. No name is empty, `.` or `..`, or has a slash. */
 enum list_verdict hdfs_folder_read(struct hdfs_folder *folder, const char *text, size_t size);
+
+/* The same for the reply to LISTSTATUS_BATCH: a page of the folder. If it `has_more`, the next page
+ * begins after the last entry, which there is then. */
+enum list_verdict hdfs_page_read(struct hdfs_folder *folder, bool *has_more, const char *text,
+                                 size_t size);
 void hdfs_folder_deinit(struct hdfs_folder *folder);
 
 /* Copies the class of the exception from the body of an error, such as FileNotFoundException. ""

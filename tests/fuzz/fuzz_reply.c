@@ -63,16 +63,25 @@ static void check_listing(const struct list_dialect *dialect, const char *body, 
 }
 
 /* The names become parts of URLs. */
-static void check_hdfs(const char *body, size_t size) {
-    struct hdfs_folder folder = {0};
-    struct hdfs_status status;
-    char code[CODE_MAX];
-    check(hdfs_folder_read(&folder, body, size) != LIST_NO_MEMORY);
-    for (size_t i = 0; i < folder.count; i++) {
-        const char *name = folder.entries[i].name;
+static void check_names(const struct hdfs_folder *folder) {
+    for (size_t i = 0; i < folder->count; i++) {
+        const char *name = folder->entries[i].name;
         check(name[0] && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0);
     }
+}
+
+static void check_hdfs(const char *body, size_t size) {
+    struct hdfs_folder folder = {0}, page = {0};
+    struct hdfs_status status;
+    bool has_more;
+    char code[CODE_MAX];
+    check(hdfs_folder_read(&folder, body, size) != LIST_NO_MEMORY);
+    check_names(&folder);
     hdfs_folder_deinit(&folder);
+    enum list_verdict verdict = hdfs_page_read(&page, &has_more, body, size);
+    check(verdict != LIST_NO_MEMORY && !(verdict == LIST_OK && has_more && !page.count));
+    check_names(&page);
+    hdfs_folder_deinit(&page);
     if (hdfs_status_read(&status, body, size))
         check(status.size <= INT64_MAX && status.mtime_ns >= 0);
     hdfs_find_exception(code, body, size);

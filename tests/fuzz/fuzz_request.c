@@ -65,7 +65,8 @@ static void check_url(const char *text, const struct storage_options *options) {
         check_address(&address, options);
     if (!url_has_listing(url.scheme)) return;
     if (url_is_hdfs(url.scheme)) {
-        if (address_of_hdfs(&address, options, &url, "LISTSTATUS", NULL) == RECMAP_OK)
+        if (address_of_hdfs(&address, options, &url, "LISTSTATUS_BATCH", NULL) == RECMAP_OK &&
+            address_add_start(&address, url.key, NULL) == RECMAP_OK)
             check_address(&address, options);
         return;
     }

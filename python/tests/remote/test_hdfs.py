@@ -5,6 +5,7 @@ import pickle
 import shutil
 import socket
 import threading
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
@@ -47,6 +48,11 @@ def on_hdfs(hdfs, tmp_path):
         hdfs.namenode.requests.clear()
         hdfs.datanode.requests.clear()
         yield ds
+
+
+def reset_connection(handler):
+    reset(handler)
+    return True
 
 
 def paths_of(node):
@@ -101,7 +107,20 @@ def find_names(pattern, hdfs, tmp_path):
     return found
 
 
-def test_folders_and_patterns(hdfs, tmp_path):
+def listings_of(node):
+    """The folder, the operation and the start of each request for a list."""
+    found = []
+    for path in paths_of(node):
+        folder, _, query = path.removeprefix("/webhdfs/v1").partition("?")
+        values = {name: value[0] for name, value in parse_qs(query).items()}
+        if values["op"].startswith("LISTSTATUS"):
+            found.append((folder, values["op"], values.get("startAfter")))
+    return found
+
+
+@pytest.mark.parametrize("page_size", [1, 2, 1000, None])
+def test_folders_and_patterns(hdfs, tmp_path, page_size):
+    hdfs.namenode.page_size = page_size
     root = hdfs.namenode.folder
     shard = DIGITS / "digits-00000-of-00004.tfrecord"
     for name in (
@@ -140,6 +159,87 @@ def test_only_folders_that_can_match_are_listed(hdfs, tmp_path):
         find_names("/data/b/*/x*.tfrecord", hdfs, tmp_path)
     listed = [path.partition("?")[0] for path in paths_of(hdfs.namenode)]
     assert listed == [f"/webhdfs/v1/data/b{rest}" for rest in ("/", "/2/", "/3/")]
+
+
+def test_a_folder_of_many_files(hdfs, tmp_path):
+    """Pages begin after the last name of the preceding one, whatever is in it."""
+    folder = hdfs.namenode.folder / "many"
+    folder.mkdir()
+    for number in range(2990):
+        (folder / f"{number:04d} &?=%ä").touch()
+    shard = DIGITS / "digits-00000-of-00004.tfrecord"
+    for name in ("0500.tfrecord", "1000.tfrecord", "ä.tfrecord"):
+        shutil.copy(shard, folder / name)
+    names = [f"/many/{name}.tfrecord" for name in ("0500", "1000", "ä")]
+    assert find_names("/many/*.tfrecord", hdfs, tmp_path) == names
+    listings = listings_of(hdfs.namenode)
+    assert [operation for _, operation, _ in listings] == ["LISTSTATUS_BATCH"] * 3
+    assert listings[0][2] is None and listings[2][2].endswith(" &?=%ä")
+
+
+def test_old_servers_are_asked_for_pages_once(hdfs, tmp_path):
+    hdfs.namenode.page_size = None
+    shard = DIGITS / "digits-00000-of-00004.tfrecord"
+    for name in ("a", "b"):
+        (hdfs.namenode.folder / "data" / name).mkdir()
+        shutil.copy(shard, hdfs.namenode.folder / "data" / name / "x.tfrecord")
+    assert len(find_names("/data/*/x.tfrecord", hdfs, tmp_path)) == 2
+    assert [listing[:2] for listing in listings_of(hdfs.namenode)] == [
+        ("/data/", "LISTSTATUS_BATCH"),
+        ("/data/", "LISTSTATUS"),
+        ("/data/a/", "LISTSTATUS"),
+        ("/data/b/", "LISTSTATUS"),
+        ("/data/train/", "LISTSTATUS"),
+    ]
+
+
+def on_later_page(fault):
+    """The fault, only for pages of lists after the first."""
+
+    def checked(handler):
+        is_page = handler.query["op"] == "LISTSTATUS_BATCH"
+        return is_page and "startAfter" in handler.query and fault(handler)
+
+    return checked
+
+
+@pytest.mark.parametrize("fault", [fail_with("RetriableException"), reset_connection])
+def test_faults_between_pages_that_pass(fault, hdfs, tmp_path):
+    hdfs.namenode.page_size = 2
+    hdfs.namenode.faults = [on_later_page(fault)]
+    assert len(find_names("/data/train/digits-*.tfrecord", hdfs, tmp_path)) == 4
+    assert hdfs.namenode.faults == []
+
+
+def test_a_list_is_not_completed_by_another_operation(hdfs, tmp_path):
+    """A server that knows pages, and then refuses one, has no complete list."""
+    hdfs.namenode.page_size = 2
+    hdfs.namenode.faults = [on_later_page(fail_with("IllegalArgumentException"))] * 9
+    with pytest.raises(recmap.StorageError, match="HTTP 400 IllegalArgumentException"):
+        find_names("/data/train/digits-*.tfrecord", hdfs, tmp_path)
+    assert {operation for _, operation, _ in listings_of(hdfs.namenode)} == {"LISTSTATUS_BATCH"}
+
+
+def same_page(handler):
+    """A fault: the first page, whichever is requested."""
+    handler.query.pop("startAfter", None)
+    handler.list_page()
+    return True
+
+
+def empty_page(handler):
+    listing = {"partialListing": {"FileStatuses": {"FileStatus": []}}, "remainingEntries": 2}
+    handler.answer_json(200, {"DirectoryListing": listing})
+    return True
+
+
+@pytest.mark.parametrize("fault", [same_page, empty_page])
+def test_pages_without_end_are_errors(fault, hdfs, tmp_path):
+    hdfs.namenode.page_size = 2
+    hdfs.namenode.faults = [on_later_page(fault)] * 50
+    with pytest.raises(recmap.StorageError, match="cannot be understood"):
+        find_names("/data/train/digits-*.tfrecord", hdfs, tmp_path)
+    assert len(listings_of(hdfs.namenode)) == 2
 
 
 # ---- Users and tokens.
@@ -287,11 +387,6 @@ def flip_bit(handler):
     return True
 
 
-def reset_connection(handler):
-    reset(handler)
-    return True
-
-
 @pytest.mark.parametrize(
     "fault",
     [
@@ -397,6 +492,22 @@ def test_a_namenode_that_dies(pair, digits, tmp_path):
         switch(pair)
         pair[0].faults = [reset_connection] * 99
         assert gathered(ds, range(0, 1700, 50)) == gathered(digits, range(0, 1700, 50))
+
+
+def test_failover_between_pages(pair, tmp_path):
+    """The other NameNode continues the list."""
+
+    def fail_over(handler):
+        switch(pair)
+        handler.fail("StandbyException")
+        return True
+
+    for node in pair:
+        node.page_size = 1
+    pair[0].faults = [on_later_page(fail_over)]
+    with opened_pair(pair, tmp_path) as ds:
+        assert len(list(ds.shards)) == 4
+    assert all(listings_of(node) for node in pair)
 
 
 def test_the_token_is_sent_to_the_namenodes_of_the_option(pair, digits, tmp_path):

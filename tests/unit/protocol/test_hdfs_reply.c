@@ -118,6 +118,64 @@ static void test_a_malformed_folder(void **state) {
     }
 }
 
+#define PAGE(entries, rest) "{\"DirectoryListing\":{\"partialListing\":" FOLDER(entries) rest "}}"
+#define REMAINING(count) ",\"remainingEntries\":" count
+
+static enum list_verdict read_page(struct hdfs_folder *folder, bool *has_more, const char *text) {
+    *folder = (struct hdfs_folder){0};
+    size_t size = strlen(text);
+    char *copy = malloc(size ? size : 1);
+    assert_non_null(copy);
+    memcpy(copy, text, size);
+    enum list_verdict verdict = hdfs_page_read(folder, has_more, copy, size);
+    free(copy);
+    return verdict;
+}
+
+static void check_page(const char *text, size_t count, bool has_more) {
+    struct hdfs_folder folder;
+    bool found_more;
+    assert_int_equal(read_page(&folder, &found_more, text), LIST_OK);
+    assert_int_equal(folder.count, count);
+    assert_int_equal(found_more, has_more);
+    hdfs_folder_deinit(&folder);
+}
+
+static void test_pages(void **state) {
+    (void)state;
+    check_page(PAGE(ENTRY("a", "FILE") "," ENTRY("b", "DIRECTORY"), REMAINING("7")), 2, true);
+    check_page(PAGE(ENTRY("a", "FILE"), REMAINING("0")), 1, false);
+    check_page(PAGE("", REMAINING("0") ",\"other\":{\"a\":[1]}"), 0, false);
+    check_page("{\"DirectoryListing\":{\"remainingEntries\":1,\"partialListing\":" FOLDER(
+                   ENTRY("a", "FILE")) "}}\n",
+               1, true);
+}
+
+static void test_malformed_pages(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "",
+        FOLDER(ENTRY("a", "FILE")),
+        "{\"DirectoryListing\":{}}",
+        "{\"DirectoryListing\":{\"remainingEntries\":0}}",
+        PAGE(ENTRY("a", "FILE"), ""),
+        PAGE(ENTRY("a", "FILE"), REMAINING("-1")),
+        PAGE(ENTRY("a", "FILE"), REMAINING("true")),
+        PAGE("", REMAINING("1")),                /* the next page would begin where this one does */
+        PAGE(ENTRY("", "FILE"), REMAINING("1")), /* so would it here */
+        PAGE(ENTRY("..", "FILE"), REMAINING("0")),
+        PAGE(ENTRY("a", "FILE"), REMAINING("0") ",\"partialListing\":" FOLDER("")),
+        PAGE(ENTRY("a", "FILE"), REMAINING("0")) "}",
+        "{\"DirectoryListing\":{\"remainingEntries\":0,\"partialListing\":" FOLDER(""),
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct hdfs_folder folder;
+        bool has_more;
+        assert_int_equal(read_page(&folder, &has_more, texts[i]), LIST_MALFORMED);
+        hdfs_folder_deinit(&folder);
+    }
+}
+
 static void check_exception(const char *body, const char *expected) {
     char code[CODE_MAX];
     hdfs_find_exception(code, body, strlen(body));
@@ -157,6 +215,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_status),   cmocka_unit_test(test_a_malformed_status),
         cmocka_unit_test(test_a_folder),   cmocka_unit_test(test_a_malformed_folder),
+        cmocka_unit_test(test_pages),      cmocka_unit_test(test_malformed_pages),
         cmocka_unit_test(test_exceptions), cmocka_unit_test(test_replies_that_were_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
