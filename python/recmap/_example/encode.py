@@ -32,9 +32,18 @@ def _add(builder: _recmap.ExampleBuilder, name: str | None, value: Any) -> None:
     else:
         _check_not_null(value)
         array = np.asarray(value)
-        if not isinstance(value, np.ndarray) and array.dtype.kind in "SUO":
+        if not isinstance(value, np.ndarray) and (
+            array.dtype.kind in "SUO" or (array.dtype.kind == "f" and _has_only_ints(value))
+        ):
             raise TypeError(f"{reprlib.repr(value)} cannot be stored in a tf.Example")
         _add_array(builder, name, array)
+
+
+def _has_only_ints(value: Any) -> bool:
+    """Whether it is a list of integers: NumPy makes floats of those that do not fit 64 bits."""
+    return isinstance(value, (list, tuple)) and all(
+        isinstance(item, (int, np.integer)) for item in value
+    )
 
 
 def _check_not_null(value: Any) -> None:
@@ -54,11 +63,22 @@ def _add_array(builder: _recmap.ExampleBuilder, name: str | None, array: Any) ->
     if kind in "ib" or (kind == "u" and (array.dtype.itemsize < 8 or not (array >> 63).any())):
         builder.add_int64(name, np.ascontiguousarray(array, dtype=np.int64))
     elif kind == "f" or array.dtype.name == "bfloat16":
-        builder.add_float(name, np.ascontiguousarray(array, dtype=np.float32))
+        builder.add_float(name, _float32(array))
     elif kind in "SUO":
         builder.add_bytes(name, array.ravel().tolist())
     else:
         raise TypeError(f"values of type {array.dtype} cannot be stored in a tf.Example")
+
+
+def _float32(array: Any) -> Any:
+    """The values as floats of 32 bits. One that is finite does not become infinite."""
+    if array.dtype.itemsize <= 4:
+        return np.ascontiguousarray(array, dtype=np.float32)
+    try:
+        with np.errstate(over="raise"):
+            return np.ascontiguousarray(array, dtype=np.float32)
+    except FloatingPointError:
+        raise ValueError("a value is beyond a float of 32 bits") from None
 
 
 def _with_name(name: str, error: Exception) -> Exception:
@@ -95,9 +115,9 @@ def encode_example(features: Features) -> bytes:
 
     Args:
         features: {name: value}. bytes and str (as UTF-8) become a bytes list, int and bool an int64
-            list, float a float list (32 bits). Lists, tuples and arrays of these become a list of
-            several values, in C order. None and the empty list become a feature without a kind; an
-            empty array becomes an empty list of its kind.
+            list, float a float list (32 bits; finite values beyond them are errors). Lists, tuples
+            and arrays of these become a list of several values, in C order. None and the empty list
+            become a feature without a kind; an empty array becomes an empty list of its kind.
 
     Raises:
         TypeError, ValueError: a value cannot be encoded; the message names the feature.

@@ -96,10 +96,12 @@ class Writer(Closing):
             raise ValueError("id=, lift= and count= need index=: they say what the index contains")
         named = lifts_of(lift)
         check_missing_is_used(missing, named)
-        self._index = None if index is None else os.path.abspath(index)
-        if self._index is not None:  # before anything is written
-            check_annotated(self._index, IndexOptions(lifts=named))
+        self._index = None if index is None else os.path.abspath(os.fsdecode(index))
         self._absolute = [os.path.abspath(path) for path in self.paths]
+        if self._index is not None:  # before anything is written
+            if self._index in self._absolute:
+                raise ValueError(f"the index would replace the file {self._index!r}: rename one")
+            check_annotated(self._index, IndexOptions(lifts=named))
         self._parts = [f"{path}.tmp-part.rmx" for path in self._absolute] if index else []
         self._count = 0
         self._lock = threading.Lock()
@@ -237,7 +239,13 @@ def _paths_of(text: str, shards: int | None) -> list[str]:
     count = 1 if shards is None else shards
     if count < 1:
         raise ValueError(f"shards must be at least 1, not {shards}")
-    paths = [text.format(shard=i, shards=count) for i in range(count)]
+    try:
+        paths = [text.format(shard=i, shards=count) for i in range(count)]
+    except (KeyError, IndexError, ValueError, AttributeError):
+        raise ValueError(
+            f"{text!r} is not a pattern: braces are for {{shard}} and {{shards}}; double others, "
+            "as in {{x}}"
+        ) from None
     if len(set(paths)) < count:
         raise ValueError(
             f"{text!r} gives several shards the same name: put {{shard}} in it, or write NAME@N"

@@ -21,6 +21,7 @@ FEATURES = {
     "half": (np.ones(3, np.float16), "float", 3),
     "texts": (np.array(["a", "b"]), "bytes", 2),
     "scalar": (np.float32(1.5), "float", 1),
+    "largest": ([3.4028234e38, float("inf"), -np.inf, np.nan, 1e-60], "float", 5),
     "empty array": (np.zeros(0, np.int64), "int64", 0),
     "strided": (np.arange(10)[::3], "int64", 4),
 }
@@ -40,6 +41,12 @@ def test_features_without_a_kind():
 
 NO_FEATURES = [
     2**63,
+    [2**63, -1],
+    (np.uint64(2**63), -1),
+    1e39,
+    [0.5, -1e39],
+    np.array([1e39]),
+    np.float64(-3.5e38),
     [1, b"x"],
     [b"x", 1],
     [[1], [2, 3]],

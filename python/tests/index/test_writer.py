@@ -167,6 +167,23 @@ def test_an_index_with_annotated_columns_is_not_replaced(tmp_path):
         writer.write({"label": 2})
 
 
+def test_the_index_is_not_a_file_of_records(tmp_path):
+    for pattern, shards in (("a.rmx", None), ("b-{shard}.rmx", 3)):
+        name = pattern.format(shard=1)
+        with pytest.raises(ValueError, match="the index would replace the file"):
+            recmap.Writer(tmp_path / pattern, shards, index=tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["{x}", "{", "{}", "}", "{shard.x}", "{shard:q}"])
+def test_braces_that_are_not_a_pattern(tmp_path, name):
+    with pytest.raises(ValueError, match=r"is not a pattern: braces are for \{shard\}"):
+        recmap.Writer(tmp_path / name)
+    with recmap.Writer(tmp_path / "{{x}}") as writer:
+        writer.write(b"a")
+    assert (tmp_path / "{x}").exists()
+
+
 def nulls_of(path, records, shards, **options):
     with recmap.Writer(path, shards, index=path.parent / "a.rmx", **options) as writer:
         for record in records:
