@@ -73,6 +73,13 @@ RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_annotation_add_file(recmap_annotation *annotation, const char *name, const char *path,
                            recmap_key key, const char *default_value, recmap_error *error);
 
+/* A warning about a column that was added from a file, or NULL if there are at most `index`. In CSV
+ * and TSV, one text among numbers makes a column one of bytes: if most values are numbers, the
+ * warning names the line of the first text. It has the form of an error, and lives as long as the
+ * annotation. */
+RECMAP_API const recmap_error *recmap_annotation_warning(const recmap_annotation *annotation,
+                                                         size_t index);
+
 /* Adds a lifted column: the values of a feature, which are read from the records, as when an index
  * is built with that lift. Ids, counts and other columns are kept. Errors: FEATURE, naming shard
  * and record, for a record without the feature if the lift has no default and is not nullable, or

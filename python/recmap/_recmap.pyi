@@ -6,6 +6,8 @@ from typing import Any, Self, SupportsIndex, TypeAlias, final
 
 from typing_extensions import disjoint_base
 
+from ._errors import Error
+
 _Array: TypeAlias = Any
 _Progress: TypeAlias = Callable[[int, int, int, str], object] | None
 
@@ -112,7 +114,9 @@ class Dataset:
     def _find_records(
         self, source: Dataset, numbers: _Array, out: _Array, positions: _Array | None
     ) -> None: ...
-    def _annotate(self, changes: list[tuple[Any, ...]], progress: Any, nullable: bool) -> None: ...
+    def _annotate(
+        self, changes: list[tuple[Any, ...]], progress: Any, nullable: bool
+    ) -> list[Error]: ...
     def _use_handle(self, handle: Handle) -> None: ...
     def _find_duplicates(
         self, firsts: _Array, numbers: _Array, feature: str | None, by_id: bool, progress: _Progress

@@ -104,6 +104,7 @@ static void column_deinit(struct new_column *column) {
     free(column->name);
     free(column->default_value);
     free(column->path);
+    free(column->warning);
     idsort_destroy(column->rows);
     text_set_destroy(column->texts);
 }
@@ -118,6 +119,15 @@ void recmap_annotation_destroy(recmap_annotation *annotation) {
     lock_file_release(&annotation->lock);
     free(annotation->path);
     free(annotation);
+}
+
+const recmap_error *recmap_annotation_warning(const recmap_annotation *annotation, size_t index) {
+    size_t count = 0;
+    for (size_t i = 0; i < annotation->column_count; i++) {
+        const recmap_error *warning = annotation->columns[i].warning;
+        if (warning && count++ == index) return warning;
+    }
+    return NULL;
 }
 
 static struct new_column *find_column(const recmap_annotation *annotation, const char *name) {

@@ -23,6 +23,7 @@ struct new_column {
     struct idsort *rows;
     struct text_set *texts; /* of a column of bytes */
     char *path;             /* of the file that the values are read from, or NULL */
+    recmap_error *warning;  /* about the values of that file, or NULL */
     recmap_key key;         /* of that file */
     uint64_t row_count;     /* rows added so far, with those that have no value */
 };

@@ -3,6 +3,8 @@
 #include "annotate/column_file.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "annotate/array_file.h"
@@ -19,25 +21,40 @@ struct column_file {
     struct table table;
     uint64_t row_count;
     unsigned pass; /* 0 or 1 */
+    uint64_t number_count, text_count;
+    uint64_t text_line; /* of the first text */
+    char text[SHOWN_MAX + 1];
 };
 
+/* Characters of UTF-8 are shown as a whole. */
 static int shown_size(const struct field *field) {
-    return (int)(field->size < SHOWN_MAX ? field->size : SHOWN_MAX);
+    if (field->size <= SHOWN_MAX) return (int)field->size;
+    int size = SHOWN_MAX;
+    while (size && (field->data[size] & 0xc0) == 0x80) size--;
+    return size;
 }
 
 static const char *shown(const struct field *field) {
     return (const char *)field->data;
 }
 
+static void count_value(struct column_file *file, const struct table_row *row, recmap_type type) {
+    if (type == RECMAP_TYPE_INT64 || type == RECMAP_TYPE_FLOAT) file->number_count++;
+    if (type != RECMAP_TYPE_BYTES || file->text_count++) return;
+    file->text_line = row->line;
+    snprintf(file->text, sizeof file->text, "%.*s", shown_size(&row->value), shown(&row->value));
+}
+
 /* Widens the type so far by that of another value. JSON says which values are texts, so texts and
  * numbers in one column are an error there; in CSV they make the column one of texts. */
-static recmap_status widen_type(recmap_type *type, const struct column_file *file,
+static recmap_status widen_type(recmap_type *type, struct column_file *file,
                                 const struct table_row *row, recmap_error *error) {
     recmap_type next;
     if (!field_type(&next, &row->value))
         return table_fail(&file->table, row->line, error, "%.*s is beyond %s",
                           shown_size(&row->value), shown(&row->value),
                           next == RECMAP_TYPE_INT64 ? "int64" : "a float of 32 bits");
+    count_value(file, row, next);
     if (next == RECMAP_TYPE_NONE || next == *type) return RECMAP_OK;
     bool mixes = *type != RECMAP_TYPE_NONE &&
                  (next == RECMAP_TYPE_BYTES || *type == RECMAP_TYPE_BYTES);
@@ -60,6 +77,21 @@ static recmap_status report(struct column_file *file, recmap_error *error) {
                              file->column->row_count, error);
 }
 
+/* One mistyped number makes the column one of texts, which no comparison with numbers finds. */
+static recmap_status warn_of_text(struct column_file *file, recmap_error *error) {
+    if (!file->text_count || file->number_count <= file->text_count) return RECMAP_OK;
+    recmap_error *warning = malloc(sizeof *warning);
+    if (!warning) return fail_memory(error);
+    table_fail(&file->table, file->text_line, warning,
+               "\"%s\" makes column \"%s\" one of texts, although %" PRIu64 " of its %" PRIu64
+               " values are numbers",
+               file->text, file->column->name, file->number_count,
+               file->number_count + file->text_count);
+    fail_advise(warning, "correct the value, or leave the field empty if the value is missing");
+    file->column->warning = warning;
+    return RECMAP_OK;
+}
+
 static recmap_status find_type(struct column_file *file, recmap_error *error) {
     recmap_type type = RECMAP_TYPE_NONE;
     for (;;) {
@@ -70,8 +102,10 @@ static recmap_status find_type(struct column_file *file, recmap_error *error) {
         if (!is_row) break;
         RETURN_IF_FAILED(widen_type(&type, file, &row, error));
     }
-    if (type != RECMAP_TYPE_NONE)
-        return annotation_set_type(file->annotation, file->column, type, error);
+    if (type != RECMAP_TYPE_NONE) {
+        RETURN_IF_FAILED(annotation_set_type(file->annotation, file->column, type, error));
+        return warn_of_text(file, error);
+    }
     fail(error, RECMAP_INVALID, "no row has a value of \"%s\"", file->column->name);
     fail_file(error, file->table.path);
     fail_advise(error, "check the name of the field, or leave the column out");

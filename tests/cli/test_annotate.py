@@ -195,6 +195,50 @@ class Files(Annotated):
         self.assertEqual(values("1", "0x1f"), "bytes")
         self.assertEqual(values("1", '""'), "bytes")
 
+    def test_a_text_among_numbers_is_named(self):
+        """It makes the column one of texts, most likely by mistake."""
+        numbers = ["nan", *(str(i / 8) for i in range(1, COUNT))]
+
+        def warnings_of(values, name="s.csv", separator=","):
+            rows = "".join(f"{i}{separator}{value}\n" for i, value in enumerate(values))
+            self.write(name, f"number{separator}s\n{rows}")
+            options = ("--column", f"s={name}", "--default", "s=0")
+            done = self.run_recmap("annotate", "a.rmx", *options)
+            self.assertEqual(done.status, 0)
+            self.annotate("--drop", "s", added=0, dropped=1)
+            return done.err.decode().removesuffix(DONE.format(1, 0, 0))
+
+        def warning(line, text, count, total=COUNT, name="s.csv"):
+            return (
+                f'recmap: {name}: line {line}: "{text}" makes column "s" one of texts, although '
+                f"{count} of its {total} values are numbers\n"
+                "  correct the value, or leave the field empty if the value is missing\n"
+            )
+
+        self.assertEqual(warnings_of(numbers), "")
+        typo = [*numbers[:7], "o.5", *numbers[8:]]
+        self.assertEqual(warnings_of(typo), warning(9, "o.5", COUNT - 1))
+        self.assertEqual(
+            warnings_of(typo, "s.tsv", "\t"), warning(9, "o.5", COUNT - 1, name="s.tsv")
+        )
+        self.assertEqual(
+            warnings_of(['"x\ny"', *numbers[1:30], "7a", *[""] * 9]), warning(2, "x?y", 29, 31)
+        )
+        self.assertEqual(warnings_of(['""', *numbers[1:]]), warning(2, "", COUNT - 1))
+        long, shown = "x" + "é" * 40, "x" + "é" * 29
+        self.assertEqual(warnings_of([long, *numbers[1:]]), warning(2, shown, COUNT - 1))
+        self.assertEqual(warnings_of(["x", "1"] * (COUNT // 2)), "")
+        self.assertEqual(warnings_of(["x"] * COUNT), "")
+
+    def test_each_column_with_a_text_among_numbers_has_a_warning(self):
+        rows = "".join(f"{i},{i},{i or 'n/a'},{i or '-'}\n" for i in range(COUNT))
+        self.write("s.csv", f"number,a,b,c\n{rows}")
+        columns = [f"--column={name}=s.csv" for name in "abc"]
+        err = self.run_recmap("annotate", "a.rmx", *columns).err.decode()
+        self.assertEqual(err.count("one of texts"), 2)
+        self.assertIn('line 2: "n/a" makes column "b"', err)
+        self.assertIn('line 2: "-" makes column "c"', err)
+
     def test_nan_equals_nothing(self):
         self.write(
             "s.csv", "number,s\n" + "".join(f"{i},{'nan' if i else 1}\n" for i in range(COUNT))

@@ -162,6 +162,12 @@ static void print_all_nulls(const struct annotate_job *job) {
     recmap_dataset_close(dataset);
 }
 
+static void print_warnings(const recmap_annotation *annotation) {
+    const recmap_error *warning;
+    for (size_t i = 0; (warning = recmap_annotation_warning(annotation, i)); i++)
+        recmap_error_print(warning, stderr);
+}
+
 static int run_annotate(struct annotate_job *job, recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_annotation *annotation = NULL;
@@ -170,8 +176,9 @@ static int run_annotate(struct annotate_job *job, recmap_dataset *dataset) {
     recmap_status status =
         recmap_annotation_create(&annotation, dataset, progress_bar_report, &job->progress, &error);
     if (status == RECMAP_OK) status = apply_all(annotation, job, &error);
-    recmap_annotation_destroy(annotation);
     progress_bar_clear(&job->progress);
+    if (status == RECMAP_OK) print_warnings(annotation);
+    recmap_annotation_destroy(annotation);
     if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
     message("%s: columns: %zu added, %zu dropped, %zu renamed", job->args.operands[0],
             count_changes(job, OPTION_COLUMN), count_changes(job, OPTION_DROP),

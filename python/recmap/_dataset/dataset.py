@@ -27,6 +27,7 @@ from .._options.options import (
     lifts_of,
     size_of,
 )
+from .._warn import warn_caller
 from .annotate import Key, changes_of
 from .described import Described
 from .records import Records
@@ -145,9 +146,11 @@ class Dataset(Records, Described, Closing):
         missing: MissingLift = "null",
     ) -> None:
         with shown(progress, action) as call:
-            self._annotate(changes, call, missing == "null")
+            findings = self._annotate(changes, call, missing == "null")
         self._use_handle(self._options.open_handle())
         self._columns_read = {}
+        for finding in findings:
+            warn_caller(f"{finding.path}: {finding.message}: {finding.advice}")
 
     def save(self, path: Path) -> None:
         """Writes which records this view has, and in which order, to a small file (NAME.rmv).

@@ -46,6 +46,10 @@ static PyObject *exception_of(const char *status, const recmap_error *error) {
     return exception;
 }
 
+PyObject *exception_of_error(const recmap_error *error) {
+    return exception_of(recmap_status_name(error->status), error);
+}
+
 static PyObject *raise_as(const char *status, const recmap_error *error) {
     if (PyErr_Occurred()) return NULL;
     PyObject *exception = exception_of(status, error);

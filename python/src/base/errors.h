@@ -14,7 +14,10 @@ int errors_load(void);
  * already set, by a callback that then cancelled the operation. */
 PyObject *raise_error(const recmap_error *error);
 
-/* The same for an error of a saved state, instead of an index or a record. */
+/* The exception for an error of the library, without setting it. */
+PyObject *exception_of_error(const recmap_error *error);
+
+/* The same as raise_error for an error of a saved state, instead of an index or a record. */
 PyObject *raise_state_error(const recmap_error *error);
 
 /* raise_error for functions that return -1. */

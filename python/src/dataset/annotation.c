@@ -169,6 +169,18 @@ static int apply_all(struct annotate_call *call, PyObject *changes, int is_nulla
     return call->status == RECMAP_OK;
 }
 
+/* The warnings about the new columns, as a list of exceptions that are not raised. */
+static PyObject *warnings_of(const recmap_annotation *annotation) {
+    const recmap_error *warning;
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && (warning = recmap_annotation_warning(annotation, i)); i++) {
+        PyObject *exception = exception_of_error(warning);
+        if (!exception || PyList_Append(list, exception) < 0) Py_CLEAR(list);
+        Py_XDECREF(exception);
+    }
+    return list;
+}
+
 PyObject *dataset_annotate(PyObject *object, PyObject *arguments) {
     struct annotate_call call = {.progress = PROGRESS_CALL_INIT, .error = RECMAP_ERROR_INIT};
     PyObject *changes;
@@ -179,10 +191,11 @@ PyObject *dataset_annotate(PyObject *object, PyObject *arguments) {
     struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (!handle) return NULL;
     int is_done = apply_all(&call, changes, is_nullable, handle->dataset);
+    PyObject *result = is_done ? warnings_of(call.annotation) : NULL;
     PyThreadState *thread = PyEval_SaveThread();
     recmap_annotation_destroy(call.annotation);
     PyEval_RestoreThread(thread);
     handle_release(handle);
-    if (is_done) Py_RETURN_NONE;
+    if (is_done) return result;
     return call.status != RECMAP_OK ? raise_error(&call.error) : NULL;
 }

@@ -7,7 +7,7 @@
 /* _annotate(changes, progress or None). A change is a tuple: ("drop", name), ("rename", name, new
  * name), ("file", name, default or None, key, path), or ("rows", name, default or None, key, type,
  * keys, values). Keys are an array of int64 or a list of ids; values an array of int64 or float32,
- * or a list of str and bytes. */
+ * or a list of str and bytes. Returns a list of exceptions: what to warn of. */
 PyObject *dataset_annotate(PyObject *object, PyObject *arguments);
 
 #endif

@@ -1,6 +1,7 @@
 """Columns that are added to an index, from Python's values, tables and files."""
 
 import shutil
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +109,26 @@ def test_files(ds, tmp_path):
     np.save(tmp_path / "t.npy", SCORES)
     ds.annotate({"score": tmp_path / "s.csv", "t": str(tmp_path / "t.npy")})
     assert column(ds) == list(range(COUNT)) and column(ds, "t") == SCORES.tolist()
+
+
+def test_a_text_among_numbers_of_a_file_is_named(ds, tmp_path):
+    path = tmp_path / "s.csv"
+
+    def write_scores(typo):
+        rows = "".join(f"r{i},{typo if i == 7 else i / 8}\n" for i in range(COUNT))
+        path.write_text(f"id,score\n{rows}")
+
+    write_scores("o.5")
+    message = r's\.csv: line 9: "o\.5" makes column "score" one of texts, although 99 of its 100'
+    with pytest.warns(UserWarning, match=message) as caught:
+        ds.annotate({"score": path})
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert column(ds)[6:9] == [b"0.75", b"o.5", b"1.0"]
+    write_scores("nan")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ds.annotate({"score": path}, drop=["score"])
+    assert ds.columns["score"].dtype == np.float32
 
 
 def test_missing_values(ds):
