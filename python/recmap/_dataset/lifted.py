@@ -28,8 +28,9 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
 
     A column with nulls is a `numpy.ma.MaskedArray`, whose mask is True for them, and
     ``columns["score"].filled(0)`` is a plain array. Of NumPy's functions, `isin` is False for
-    nulls, `sort`, `argsort` and `unique` put them last, `concatenate` and `where` keep them,
-    `median` leaves them out, and `bincount`, `histogram`, `percentile` and `quantile` refuse them.
+    nulls, `sort`, `argsort` and `unique` put them last, `concatenate`, `where`, `insert` and
+    `delete` keep them, `median` and `average` leave them out, and functions that would count them
+    as values, such as `bincount`, `histogram`, `quantile` and `corrcoef`, refuse them.
     A column of only nulls has no type yet ("none"), because values of any type may follow: it is an
     array of float32.
     """

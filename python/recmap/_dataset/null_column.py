@@ -16,9 +16,9 @@ class NullColumn(np.ma.MaskedArray):
     the mask.
 
     `numpy.isin` is False for nulls, as ``in`` is in an expression. `numpy.sort` and `argsort` put
-    them last, and `numpy.unique` has one null, also last. `numpy.concatenate` and `where` keep
-    them, and `median` leaves them out. `bincount`, histograms, `digitize` and quantiles refuse
-    columns in which a value is null, because they would count nulls as some value.
+    them last, and `numpy.unique` has one null, also last. `numpy.concatenate`, `where`, `insert`
+    and `delete` keep them, and `median` and `average` leave them out. Functions that would count
+    nulls as some value, such as `bincount`, refuse columns in which a value is null.
     """
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -27,6 +27,8 @@ class NullColumn(np.ma.MaskedArray):
         own = _FUNCTIONS.get(function)
         if own is None and self.ndim == 1:
             own = _OF_COLUMNS.get(function)
+        if own is None and function is np.unique:
+            return _of_values(function, args, kwargs)
         return own(*args, **kwargs) if own else self._call(function, types, args, kwargs)
 
     def _call(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -58,7 +60,7 @@ def _isin(element: Any, test_elements: Any, *args: Any, **options: Any) -> Any:
 def _split(column: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """The values without nulls, their places, and the places of the nulls."""
     mask = np.ma.getmaskarray(column).ravel()
-    data = np.asarray(np.ma.getdata(column)).ravel()
+    data = _plain(column).ravel()
     known = np.flatnonzero(~mask)
     return data[known], known, np.flatnonzero(mask)
 
@@ -81,6 +83,10 @@ def _column(data: npt.NDArray[Any], mask: npt.NDArray[np.bool_], like: Any) -> A
     return column
 
 
+def _plain(values: Any) -> npt.NDArray[Any]:
+    return np.asarray(np.ma.getdata(values))
+
+
 def _first_column(values: Any) -> Any:
     return next((value for value in values if isinstance(value, NullColumn)), None)
 
@@ -89,7 +95,7 @@ def _concatenate(arrays: Any, axis: Any = 0, out: Any = None, **options: Any) ->
     if out is not None:
         raise TypeError("numpy.concatenate of columns with nulls takes no out=")
     arrays = list(arrays)
-    data = np.concatenate([np.asarray(np.ma.getdata(one)) for one in arrays], axis, **options)
+    data = np.concatenate([_plain(one) for one in arrays], axis, **options)
     mask = np.concatenate([np.ma.getmaskarray(one) for one in arrays], axis)
     like = _first_column(arrays)
     return np.ma.MaskedArray(data, mask) if like is None else _column(data, mask, like)
@@ -101,7 +107,30 @@ def _where(condition: Any, *choices: Any) -> Any:
     like = _first_column(choices)
     if like is None:
         return result
-    return _column(np.asarray(np.ma.getdata(result)), np.ma.getmaskarray(result), like)
+    return _column(_plain(result), np.ma.getmaskarray(result), like)
+
+
+def _places(obj: Any) -> Any:
+    """Where to insert or delete."""
+    if np.ma.is_masked(obj):
+        raise TypeError("places must not be null: `.filled(False)` makes nulls of a mask False")
+    return np.ma.getdata(obj) if isinstance(obj, NullColumn) else obj
+
+
+def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
+    obj = _places(obj)
+    data = np.insert(_plain(arr), obj, _plain(values), axis)
+    mask = np.insert(np.ma.getmaskarray(arr), obj, np.ma.getmaskarray(values), axis)
+    return _column(data, mask, arr) if isinstance(arr, NullColumn) else NullColumn(data, mask)
+
+
+def _delete(arr: Any, obj: Any, axis: Any = None) -> Any:
+    obj = _places(obj)
+    if not isinstance(arr, NullColumn):
+        return np.delete(arr, obj, axis)
+    return _column(
+        np.delete(_plain(arr), obj, axis), np.delete(np.ma.getmaskarray(arr), obj, axis), arr
+    )
 
 
 def _sort(a: Any, axis: Any = -1, kind: Any = None, **options: Any) -> Any:
@@ -138,13 +167,21 @@ def _unique(
 
 _REFUSED = (
     np.bincount,
+    np.corrcoef,
+    np.cov,
     np.digitize,
     np.histogram,
     np.histogram2d,
     np.histogram_bin_edges,
     np.histogramdd,
+    np.interp,
+    np.intersect1d,
+    np.pad,
     np.percentile,
     np.quantile,
+    np.searchsorted,
+    np.setdiff1d,
+    np.setxor1d,
 )
 _OF_COLUMNS: dict[Any, Callable[..., Any]] = {  # of one dimension
     np.sort: _sort,
@@ -155,5 +192,8 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.isin: _isin,
     np.concatenate: _concatenate,
     np.where: _where,
+    np.insert: _insert,
+    np.delete: _delete,
     np.median: np.ma.median,
+    np.average: np.ma.average,
 }

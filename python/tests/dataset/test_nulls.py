@@ -586,7 +586,18 @@ def test_other_functions_of_numpy_keep_nulls_or_refuse_them(model):
         lambda: np.histogram(column),
         lambda: np.histogram2d(column, column),
         lambda: np.histogram_bin_edges(column),
+        lambda: np.corrcoef(column, np.arange(COUNT)),
+        lambda: np.cov(column),
+        lambda: np.interp([1.5], np.arange(COUNT), column),
+        lambda: np.intersect1d(column, [0]),
+        lambda: np.pad(column, 1),
         lambda: np.percentile(column, 50),
+        lambda: np.searchsorted(np.sort(column), 3),
+        lambda: np.searchsorted([1, 2], column),
+        lambda: np.setdiff1d([0, 1], column),
+        lambda: np.setxor1d(column, [0]),
+        lambda: np.unique(column.reshape(-1, 2), axis=0),
+        lambda: np.unique(column.reshape(-1, 2)),
         lambda: np.quantile(column, 0.5),
     ):
         with pytest.raises(TypeError, match=r"would count nulls as values: .*compressed\(\)"):
@@ -594,6 +605,40 @@ def test_other_functions_of_numpy_keep_nulls_or_refuse_them(model):
     assert np.quantile(column.compressed(), 0.5) == np.quantile(
         [v for v in values if v is not None], 0.5
     )
+
+
+@pytest.mark.parametrize("name", ["int64", "float", "text"])
+def test_inserting_and_deleting_keeps_nulls(model, name):
+    ds, lists = model
+    column, values = ds.columns[name], lists[name]
+    null = values.index(None)
+    for places in (null, [0, null, -1], slice(1, 9, 3), np.arange(COUNT) % 3 == 0):
+        rest = np.delete(np.arange(COUNT), places).tolist()
+        assert listed(np.delete(column, places)) == [values[i] for i in rest]
+    twice = np.insert(column, 2, column)
+    assert listed(twice) == [*values[:2], *values, *values[2:]]
+    assert repr(twice.fill_value) == repr(column.fill_value)
+    assert listed(np.insert(column, [1, 5], column[[null, 0]])) == [
+        values[0], None, *values[1:5], values[0], *values[5:]
+    ]  # fmt: skip
+    assert listed(np.insert(column, null, np.ma.masked))[null : null + 2] == [None, None]
+    if name == "text":
+        assert (np.delete(column, 0) == "de").tolist() == [
+            None if v is None else v == "de" for v in values[1:]
+        ]
+        return
+    pair = column[:2].reshape(1, 2)
+    assert np.insert(pair, 1, column[2:4], axis=0).tolist() == [values[:2], values[2:4]]
+    assert np.insert(np.zeros(2, column.dtype), 1, column).tolist() == [0, *values, 0]
+    with pytest.raises(TypeError, match="places must not be null"):
+        np.delete(np.arange(COUNT), column > 0)
+    assert len(np.delete(np.arange(COUNT), (column > 0).filled(False))) < COUNT
+
+
+def test_averages_leave_nulls_out(ds):
+    ds.annotate({"s": {0: 1.0, 1: 4.0}}, on="number")
+    assert np.average(ds.columns["s"], weights=np.arange(1, COUNT + 1)) == 3
+    assert np.average(ds.columns["s"]) == 2.5
 
 
 def test_columns_without_nulls_are_those_of_numpy(model):
