@@ -20,6 +20,8 @@ __all__ = ["BuiltPart", "Part", "build_in_parts"]
 # Python shows these only in the code that causes them, which is not the caller's.
 _FOR_DEVELOPERS = (DeprecationWarning, PendingDeprecationWarning, ResourceWarning)
 
+_REPEATED_MAX = 5  # warnings of tasks that are repeated, of each category
+
 
 @dataclass(frozen=True)
 class BuiltPart:
@@ -47,12 +49,12 @@ class Part:
             if self.options.framing_path is not None:
                 _recmap.framing_load(self.options.framing_path)
             built = write_index(self.path, [self.shard], self.options)
-        issued = tuple(
+        issued = dict.fromkeys(
             (_portable(warning.category), str(warning.message))
             for warning in caught
             if not issubclass(warning.category, _FOR_DEVELOPERS)
         )
-        return BuiltPart(built.counts["records"], built.empty_lifts, issued)
+        return BuiltPart(built.counts["records"], built.empty_lifts, tuple(issued))
 
 
 def _portable(category: type[Warning]) -> type[Warning]:
@@ -65,7 +67,7 @@ def build_in_parts(plan: Plan, run: Callable[[list[Part]], Iterable[BuiltPart]])
 
     The parts are in a folder next to the index, which is removed, whatever happens. `run` waits
     until all parts are built, or raises the exception of a task. Warns as a single build does, and
-    repeats each warning of a task once."""
+    repeats the warnings of tasks: each once, and the first few of a category."""
     prefix = f".{os.path.basename(plan.path)}.parts-"
     folder = tempfile.mkdtemp(prefix=prefix, dir=os.path.dirname(plan.path))
     options = replace(plan.options, progress=None)
@@ -95,5 +97,17 @@ def _warn_of(parts: Sequence[BuiltPart], options: IndexOptions) -> None:
     full = [part.empty_lifts for part in parts if part.record_count]
     if full:
         warn_of_empty_lifts(options, frozenset.intersection(*full))
-    for category, text in dict.fromkeys(issued for part in parts for issued in part.warnings):
+    texts: dict[type[Warning], dict[str, None]] = {}
+    for category, text in (issued for part in parts for issued in part.warnings):
+        texts.setdefault(category, {})[text] = None
+    for category, distinct in texts.items():
+        _repeat(category, list(distinct))
+
+
+def _repeat(category: type[Warning], texts: list[str]) -> None:
+    """Repeats warnings of tasks. Those that name a shard are as many as the shards."""
+    for text in texts[:_REPEATED_MAX]:
         warn_caller(text, category)
+    more = len(texts) - _REPEATED_MAX
+    if more > 0:
+        warn_caller(f"warnings of tasks that are not repeated here: {more}", category)

@@ -127,6 +127,28 @@ def test_other_warnings_of_tasks_are_repeated_once(tmp_path, monkeypatch, catego
     assert [(w.category, str(w.message)) for w in caught] == [(expected, "the token expires soon")]
 
 
+def test_warnings_that_name_shards_are_repeated_for_a_few(tmp_path, monkeypatch):
+    """Otherwise there would be one for each of thousands of shards."""
+    write_index = parts_module.write_index
+
+    def write_and_warn(path, shards, options):
+        for category in (RuntimeWarning, UserWarning):
+            for text in (f"{shards[0]} is old", "the token expires soon", f"{shards[0]} is old"):
+                warnings.warn(text, category, stacklevel=1)
+        return write_index(path, shards, options)
+
+    monkeypatch.setattr(parts_module, "write_index", write_and_warn)
+    write(tmp_path, [{"x": i} for i in range(9)], shards=9)
+    with pytest.warns() as caught:
+        build_in_parts(plan_of(tmp_path, tmp_path / "a.rmx", **DEFAULTS), build_in_tasks)
+    shards = [f"{tmp_path / f'made-{i}.tfrecord'} is old" for i in range(4)]
+    expected = [shards[0], "the token expires soon", *shards[1:]]
+    expected.append("warnings of tasks that are not repeated here: 5")
+    for category in (RuntimeWarning, UserWarning):
+        assert [str(w.message) for w in caught if w.category is category] == expected
+    assert {warning.filename for warning in caught} == {__file__}
+
+
 @pytest.mark.parametrize(
     "category", [DeprecationWarning, PendingDeprecationWarning, ResourceWarning]
 )
