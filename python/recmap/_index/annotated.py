@@ -97,7 +97,8 @@ def check_rebuilt(dataset: Dataset, names: Iterable[str], is_given: Sequence[boo
     """Refuses to build these columns again if the records do not have their values.
 
     `is_given` says for each shard of the index whether the caller named it. Other shards are not
-    read: the index, which may be from elsewhere, would decide which files and servers are."""
+    read: the index, which may be from elsewhere, would decide which files and servers are. If the
+    caller named none, columns without a mark (from before 0.2.0) count as lifted."""
     marked = set(dataset._annotated_columns())
     is_readable = np.repeat(np.array(is_given, bool), [row[3] for row in dataset._shard_table()])
     annotated = [

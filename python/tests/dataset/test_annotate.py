@@ -310,6 +310,26 @@ def test_rebuild_keeps_annotated_columns_that_are_not_marked(ds, tmp_path, unmar
             recmap.open(shards, index=ds.index_path, rebuild=True)
 
 
+@pytest.mark.parametrize("default", [{}, {"score": 0}])
+def test_columns_that_are_not_marked_are_lifted_if_no_shard_is_named_again(
+    ds, tmp_path, unmarked, default
+):
+    """No record may be read that tells. Then only columns whose records lack the feature are safe,
+    unless they have a default: docs/guide/label.md says so."""
+    before = ds.annotate({"score": SCORES + 1}, default=default).fingerprint
+    (tmp_path / "moved").mkdir()
+    (shard,) = tmp_path.glob("*.tfrecord")
+    moved = shard.rename(tmp_path / "moved" / shard.name)
+    if default:
+        with pytest.warns(UserWarning, match="no record has the feature 'score'"):
+            again = recmap.open(moved, index=ds.index_path, rebuild=True)
+        assert set(again.columns["score"]) == {0}
+        return
+    with pytest.raises(recmap.FeatureError, match='no value of lifted feature "score"'):
+        recmap.open(moved, index=ds.index_path, rebuild=True)
+    assert ds.fingerprint == before and column(ds) == (SCORES + 1).tolist()
+
+
 @pytest.mark.parametrize("lift", [["y"], {"y": -1}])
 def test_rebuild_reads_no_shard_that_only_the_old_index_names(tmp_path, lift):
     ours, theirs = tmp_path / "ours", tmp_path / "srv" / "b"
