@@ -286,7 +286,7 @@ def _reopen(
             f"this is not the data set that was pickled: its fingerprint is {dataset.fingerprint}, "
             f"not {fingerprint}",
             options.path,
-            advice="Pickle the data set again after indexing it again.",
+            advice="Open the data set again, and restart what reads it: workers, tasks or a query.",
         )
     # The index may be in a folder that others can write to, and can have any fingerprint. The
     # options allow all names if the caller named the shards, which `open` compared with the index.
@@ -294,7 +294,8 @@ def _reopen(
         raise StaleIndexError(
             "this is not the data set that was pickled: the index has other shards now",
             options.path,
-            advice="Pickle the data set again, if you trust everyone who can write to the index.",
+            advice="If you trust everyone who can write to the index, open the data set again, and "
+            "restart what reads it: workers, tasks or a query.",
         )
     return dataset if selection is None else dataset._select(Selection(*selection))
 

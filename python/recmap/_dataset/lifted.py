@@ -65,25 +65,34 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
             return f"did you mean {near[0]!r}? {known}"
         return f"{known} If the records have it, ds.lift([{name!r}]) adds it."
 
-    def _read(self, index: int, kind: str, null_count: int) -> npt.NDArray[Any]:
-        count = self._dataset._record_count()
+    def _range(self, name: str, first: int, end: int) -> npt.NDArray[Any]:
+        """The values of a range of positions. Of a whole data set, no others are read."""
+        if not self._dataset._is_whole():
+            return self[name][first:end]
+        return self._read(*self._types[name], first, end - first)
+
+    def _read(
+        self, index: int, kind: str, null_count: int, first: int = 0, count: int | None = None
+    ) -> npt.NDArray[Any]:
+        if count is None:
+            count = self._dataset._record_count()
         values: npt.NDArray[Any]
         if kind == "bytes":
             values = np.empty(count, object).view(TextColumn)
-            values[:] = self._dataset._read_bytes(index, 0, count)
+            values[:] = self._dataset._read_bytes(index, first, count)
         elif kind == "none":
             values = np.zeros(count, np.float32)
         else:
             values = np.empty(count, kind)
-            self._dataset._read_numbers(index, 0, values)
+            self._dataset._read_numbers(index, first, values)
         if null_count:
-            values = _with_nulls(values, self._read_mask(index, count))
+            values = _with_nulls(values, self._read_mask(index, first, count))
         values.flags.writeable = False
         return values
 
-    def _read_mask(self, index: int, count: int) -> npt.NDArray[np.bool_]:
+    def _read_mask(self, index: int, first: int, count: int) -> npt.NDArray[np.bool_]:
         mask = np.empty(count, bool)
-        self._dataset._read_nulls(index, 0, mask)
+        self._dataset._read_nulls(index, first, mask)
         return mask
 
     def __iter__(self) -> Iterator[str]:

@@ -202,8 +202,8 @@ def check_missing_is_used(missing: str, lifts: Lifts, index: str | None = None) 
     if missing != "null" or lifts:
         return
     if index is None:
-        raise ValueError('missing="null" needs lift=: it is about records without a lifted feature')
-    raise InvalidError('missing="null" needs lifted columns, and the index has none', index)
+        raise ValueError('missing is "null", which is about lifted columns: name some with lift')
+    raise InvalidError('missing is "null", but the index has no lifted columns', index)
 
 
 def lifts_of(lift: Lift) -> Lifts:

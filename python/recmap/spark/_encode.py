@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -89,6 +90,8 @@ def _check_elements(
 
 
 def _zero_of(kind: Any) -> Any:
+    if pa.types.is_decimal(kind):  # which need not have room for the digits of an integer
+        return pa.scalar(decimal.Decimal(0), kind)
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return b""
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):

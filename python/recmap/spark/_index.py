@@ -88,9 +88,14 @@ def index(
 def _run_tasks(spark: Any, parts: list[Part]) -> list[BuiltPart]:
     """Builds each part in a task of its own, and returns what the tasks tell."""
 
+    # Every task gets these. Lists of texts are unpickled much faster than as many parts.
+    paths, shards = [part.path for part in parts], [part.shard for part in parts]
+    options = parts[0].options
+
     def build_parts(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
-            results = [_result_of(parts[number]) for number in batch.column(0).to_pylist()]
+            numbers = batch.column(0).to_pylist()
+            results = [_result_of(Part(paths[i], shards[i], options)) for i in numbers]
             yield pa.RecordBatch.from_arrays([pa.array(results, pa.binary())], names=["result"])
 
     numbers = spark.range(0, len(parts), 1, len(parts))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -19,21 +19,23 @@ from .._dataset.dataset import Dataset
 from .._example.features import VarLen
 from .._numbers import cuts_of
 from ..arrow import table as table_of
+from ._advice import spark_errors
 from ._settings import Settings
 from ._types import Column, columns_of
 
-__all__ = ["FilteringReader", "Reader"]
+__all__ = ["Reader"]
 
 pc: Any = pyarrow.compute  # its functions are made at run time
 
 _PARTITION_SIZE = 64 << 20  # bytes of records of a task, unless the option "partitions" is given
 _BATCH_SIZE = 16 << 20  # bytes of records of an Arrow batch
 _BATCH_ROWS = 10_000
+_CHUNK_ROWS = 1 << 20  # values of a column that are in memory at the same time
 
 
 @dataclass
 class _Records(sources.InputPartition):
-    """The records of a task: those with numbers in a range that pass the filters."""
+    """The records of a task: those with numbers in a range."""
 
     first: int
     end: int
@@ -93,68 +95,40 @@ def _check_nulls(array: Any, column: Column, numbers: npt.NDArray[Any]) -> None:
         )
 
 
-_COMPARISONS: dict[type[sources.Filter], Callable[[Any, Any], Any]] = {
-    sources.EqualTo: np.equal,
-    sources.GreaterThan: np.greater,
-    sources.GreaterThanOrEqual: np.greater_equal,
-    sources.LessThan: np.less,
-    sources.LessThanOrEqual: np.less_equal,
-}
-
-
-def _passing(filter_: Any, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Which values may pass. Spark checks again, so too many may, but none too few. It compares
-    floats as doubles."""
-    if isinstance(filter_, sources.Not):
-        mask = ~_passing(filter_.child, values)
-    elif isinstance(filter_, sources.In):
-        mask = np.isin(values, list(filter_.value))
-    else:
-        mask = np.asarray(_COMPARISONS[type(filter_)](values, filter_.value))
-    # To Spark, NaN equals itself and is greater than all other numbers.
-    return mask | np.isnan(values) if values.dtype.kind == "f" else mask
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 class Reader(sources.DataSourceReader):
+    """Reads ranges of records. It takes no filters: Spark 4.3 keeps the reader of a DataFrame with
+    the filters of the query that was planned last, and uses it for its other queries, too."""
+
     def __init__(self, dataset: Dataset, schema: types.StructType, settings: Settings) -> None:
         self.dataset = dataset
         self.columns = columns_of(schema, settings.record_type)
         self.record_type = settings.record_type
         self.partition_count = settings.partitions
-        self.filters: list[tuple[str, Any]] = []
-
-    def _numbers(self, first: int, end: int) -> npt.NDArray[np.int64]:
-        numbers = np.arange(first, end)
-        for name, filter_ in self.filters:
-            values = self.dataset.columns[name][numbers]
-            plain = np.ma.getdata(values)
-            if plain.dtype.kind == "f":
-                plain = plain.astype(np.float64)
-            passing = _passing(filter_, plain)
-            numbers = numbers[passing | np.ma.getmaskarray(values)]  # Spark decides about nulls
-        return numbers
+        self.place = settings.place()
 
     def partitions(self) -> Sequence[sources.InputPartition]:
-        """Ranges with equal numbers of records that pass, whatever the sizes of the shards."""
-        numbers = self._numbers(0, len(self.dataset))
-        count = self.partition_count or max(1, self._size() // _PARTITION_SIZE)
-        cuts = cuts_of(len(numbers), max(1, min(count, len(numbers))))
-        return [
-            _Records(int(numbers[first]), int(numbers[end - 1]) + 1)
-            for first, end in pairwise(cuts)
-            if first < end
-        ] or [_Records(0, 0)]
+        """Ranges with equal numbers of records, whatever the sizes of the shards."""
+        with spark_errors(self.place):
+            count = self.partition_count or max(1, self._size() // _PARTITION_SIZE)
+        cuts = cuts_of(len(self.dataset), max(1, min(count, len(self.dataset))))
+        return [_Records(first, end) for first, end in pairwise(cuts)]
+
+    def _lengths(self, first: int, end: int) -> npt.NDArray[Any]:
+        return self.dataset.columns._range("@length", first, end)
 
     def _size(self) -> int:
-        return int(self.dataset.columns["@length"].sum(dtype=np.int64))
+        count, size = len(self.dataset), 0
+        for first in range(0, count, _CHUNK_ROWS):
+            size += int(self._lengths(first, min(first + _CHUNK_ROWS, count)).sum())
+        return size
 
     def read(self, partition: Any) -> Iterator[Any]:
-        numbers = self._numbers(partition.first, partition.end)
-        sizes = np.cumsum(self.dataset.columns["@length"][numbers], dtype=np.int64)
+        first, end = partition.first, partition.end
+        if first == end:
+            return
+        numbers = np.arange(first, end)
+        with spark_errors(self.place):
+            sizes = np.cumsum(self._lengths(first, end), dtype=np.int64)
         first = 0
         while first < len(numbers):
             begin = sizes[first - 1] if first else 0
@@ -177,6 +151,10 @@ class Reader(sources.DataSourceReader):
 
     def _tables(self, numbers: npt.NDArray[np.int64]) -> list[Any]:
         """For each column, the table that it is in."""
+        with spark_errors(self.place):
+            return self._parsed(numbers)
+
+    def _parsed(self, numbers: npt.NDArray[np.int64]) -> list[Any]:
         if self.record_type == "ByteArray":
             return [table_of(self.dataset.gather(numbers))]
         features = {c.name: VarLen(c.kind) for c in self.columns if c.depth < 2}
@@ -187,31 +165,3 @@ class Reader(sources.DataSourceReader):
         both = self.dataset.parse_sequence(numbers, features, lists, missing="ignore")
         context, steps = map(table_of, both)
         return [steps if column.depth == 2 else context for column in self.columns]
-
-
-class FilteringReader(Reader):
-    """A reader that takes filters. Spark refuses it unless the session pushes filters down."""
-
-    def _lifted_name(self, filter_: Any) -> str | None:
-        """The lifted column of numbers that a filter compares with numbers, or None. Annotated
-        columns do not count: Spark reads the values of the records, which may differ."""
-        if isinstance(filter_, sources.Not):
-            return self._lifted_name(filter_.child)
-        if type(filter_) not in _COMPARISONS and not isinstance(filter_, sources.In):
-            return None
-        values = filter_.value if isinstance(filter_, sources.In) else [filter_.value]
-        name = filter_.attribute[0] if len(filter_.attribute) == 1 else None
-        column = next((c for c in self.columns if c.name == name), None)
-        is_number = column is not None and column.depth == 0 and column.kind != "bytes"
-        is_plain = is_number and not pa.types.is_boolean(column.element if column else None)
-        lifted = {name for name, kind, *_ in self.dataset._column_table() if kind != "bytes"}
-        lifted -= set(self.dataset._annotated_columns())
-        return name if is_plain and name in lifted and all(map(_is_number, values)) else None
-
-    def pushFilters(self, filters: list[Any]) -> Iterable[Any]:
-        """Filters on lifted columns leave records unread. Spark evaluates all filters again."""
-        for filter_ in filters:
-            name = self._lifted_name(filter_)
-            if name is not None:
-                self.filters.append((name, filter_))
-            yield filter_

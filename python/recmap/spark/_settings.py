@@ -11,6 +11,7 @@ from .._dataset.dataset import Dataset
 from .._errors import InvalidError
 from .._index import open as opening
 from .._options.options import MissingLift, is_url
+from ._advice import Place, option, spark_errors
 
 __all__ = ["Settings"]
 
@@ -84,30 +85,39 @@ class Settings:
     def open(self) -> Dataset:
         """Opens the data set. Permissions are needed only for an ``.rmx`` or ``.rmv``: the index of
         shards that the path names is refused if it has other shards."""
-        try:
-            return opening.open(
-                self.paths,
-                id=self.id,
-                lift=self.lift,
-                missing=self.missing,
-                count=self.count,
-                index=self.index,
-                progress=None,
-                access="read",
-                allow_absolute_paths=self.allow_absolute_paths,
-                allow_urls=self.allow_urls,
-                storage_options=self.storage,
-            )
-        except InvalidError as error:
-            raise _with_option(error, self.paths[0]) from None
+        with spark_errors(self.place()):
+            try:
+                return opening.open(
+                    self.paths,
+                    id=self.id,
+                    lift=self.lift,
+                    missing=self.missing,
+                    count=self.count,
+                    index=self.index,
+                    progress=None,
+                    access="read",
+                    allow_absolute_paths=self.allow_absolute_paths,
+                    allow_urls=self.allow_urls,
+                    storage_options=self.storage,
+                )
+            except InvalidError as error:
+                raise _with_option(error, self.paths[0]) from None
+
+    def place(self, is_append: bool = False) -> Place:
+        """The data set, for advice."""
+        source = self.paths[0] if len(self.paths) == 1 else self.paths
+        missing = "null" if self.missing == "null" else None
+        given = {"id": self.id, "lift": self.lift, "missing": missing, "count": self.count}
+        contents = "".join(f"{name}={value!r}, " for name, value in given.items() if value)
+        return Place(source, self.index, contents, is_append)
 
 
 def _with_option(error: InvalidError, path: str) -> InvalidError:
     """The error, whose advice names the option of Spark if a permission is missing for `path`."""
-    option = next((name for name in _PERMISSIONS if name in error.advice), None)
-    if option is None:
+    permission = next((name for name in _PERMISSIONS if name in error.advice), None)
+    if permission is None:
         return error
-    kind = "servers" if option == "allow_urls" else "files"
+    kind = "servers" if permission == "allow_urls" else "files"
     # The shards of a selection have more records than it, and the option index is a local file.
     is_local_index = path.endswith(".rmx") and not is_url(path)
     by_name = "load the shards by name, with the index as the option index; or, "
@@ -117,7 +127,7 @@ def _with_option(error: InvalidError, path: str) -> InvalidError:
         error.path,
         advice=f"{first}if you trust everyone who can write to the file that you load, because it "
         f"decides which {kind} the driver and the executors read, set "
-        f'.option("{option}", "true")',
+        f"{option(permission, 'true')}",
     )
 
 

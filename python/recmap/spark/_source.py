@@ -5,7 +5,8 @@ from __future__ import annotations
 from pyspark.sql import datasource as sources
 from pyspark.sql import types
 
-from ._reader import FilteringReader, Reader
+from ._advice import spark_errors
+from ._reader import Reader
 from ._settings import Settings
 from ._types import inferred_schema
 from ._writer import ShardWriter
@@ -19,9 +20,8 @@ class TFRecord(sources.DataSource):
     Reading: ``spark.read.format("recmap").load(PATH)``, where PATH is what `recmap.open` takes: an
     ``.rmx``, a folder, a glob, a file. Each task reads a range of record numbers, so that tasks
     have equal work whatever the sizes of the shards. Pass a schema with ``.schema(...)`` to read
-    fewer columns; otherwise a sample of the records suggests one. With the option lift, filters on
-    lifted columns of numbers leave other records unread; the session must then have
-    ``spark.sql.python.filterPushdown.enabled=true``.
+    fewer columns; otherwise a sample of the records suggests one. All records are read, whatever
+    the filters of a query.
 
     Writing: ``df.write.format("recmap").mode("append").save(FOLDER)``, or mode "overwrite". Each
     task writes a shard, and the shards appear together with their index when all tasks are done. A
@@ -51,14 +51,13 @@ class TFRecord(sources.DataSource):
     def schema(self) -> types.StructType:
         """The schema that a sample of the records suggests."""
         settings = Settings(self.options)
-        with settings.open() as dataset:
+        with spark_errors(settings.place()), settings.open() as dataset:
             return inferred_schema(dataset, settings.sample or None, settings.record_type)
 
     def reader(self, schema: types.StructType) -> sources.DataSourceReader:
         """The reader of a query."""
         settings = Settings(self.options)
-        kind = FilteringReader if settings.lift else Reader
-        return kind(settings.open(), schema, settings)
+        return Reader(settings.open(), schema, settings)
 
     def writer(self, schema: types.StructType, overwrite: bool) -> sources.DataSourceWriter:
         """The writer of a job."""

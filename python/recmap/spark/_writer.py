@@ -17,10 +17,10 @@ from pyspark.sql import types
 
 from .. import _recmap
 from .._dataset.dataset import Dataset
-from .._errors import FileMissingError, InvalidError
+from .._errors import Error, InvalidError, StaleIndexError
 from .._index import build
 from .._index.contents import open_contents
-from .._index.match import check_contents
+from .._index.match import check_contents, check_shards
 from .._options.options import (
     IndexOptions,
     check_missing_is_used,
@@ -29,9 +29,10 @@ from .._options.options import (
     is_url,
     lifts_of,
 )
+from ._advice import SPARK_TYPES, spark_errors
 from ._encode import encoded
 from ._settings import Settings
-from ._types import columns_of
+from ._types import Column, columns_of
 
 __all__ = ["ShardWriter"]
 
@@ -47,8 +48,38 @@ class _Part(sources.WriterCommitMessage):
 def _next_sequence(folder: str) -> int:
     """One more than the number in the names of the shards that are there: shards that are appended
     must come after them."""
-    matches = [re.match(r"part-(\d+)-", name) for name in os.listdir(folder)]
+    matches = [re.match(r"part-(\d+)", name) for name in os.listdir(folder)]
     return max((int(match[1]) + 1 for match in matches if match), default=0)
+
+
+def _order_of(name: str) -> list[tuple[int, int, int]]:
+    """A key that sorts names as the shards of a folder are sorted: digits count as numbers."""
+    parts = re.findall(rb"[0-9]+|[^0-9]", os.fsencode(name), re.DOTALL)
+    return [(0x30, int(p), len(p)) if p.isdigit() else (p[0], 0, 0) for p in parts]
+
+
+def _check_new_names_are_last(folder: str, shards: list[str], new_name: str) -> None:
+    """The shards of a folder are those of an index only in the same order."""
+    last = os.path.basename(shards[-1]) if shards else ""
+    if shards and _order_of(new_name) < _order_of(last):
+        raise ValueError(
+            f"{folder}: cannot append here: names of new shards begin with {new_name}, which is "
+            f"sorted before {last}. Write to a new folder, and load both folders"
+        )
+
+
+def _check_types(dataset: Dataset, columns: list[Column]) -> None:
+    """Refuses columns whose values are of another type than in the index. The type of one with a
+    default may be that of the default alone, which values then change."""
+    table = dataset._column_table()[1:]
+    kinds = {name: kind for name, kind, default, _ in table if default is None}
+    for column in columns:
+        kind = kinds.get(column.name)
+        if kind is not None and kind != column.kind:
+            raise TypeError(
+                f"column {column.name!r} has values of type {column.kind}, but the index has "
+                f"{kind}: cast it to {SPARK_TYPES[kind]}"
+            )
 
 
 def _index_of(shard: str) -> str:
@@ -94,24 +125,27 @@ class ShardWriter(sources.DataSourceArrowWriter):
         self.overwrite = overwrite
         self.job = uuid.uuid4().hex[:12]
         self.folder = os.path.abspath(settings.paths[0])
+        shards, index = ([], None) if overwrite else self._existing()
+        self.place = settings.place(is_append=index is not None)
         self.nullable: frozenset[str] = frozenset()
-        self.contents = self._contents()
+        with spark_errors(self.place):
+            self.contents = self._contents(shards, index)
+        self.sequence = _next_sequence(self.folder) if os.path.isdir(self.folder) else 0
+        _check_new_names_are_last(self.folder, shards, f"part-{self.sequence:04d}-")
         self.attempts = os.path.join(self.folder, f".recmap-{self.job}")
         os.makedirs(self.attempts)
-        self.sequence = _next_sequence(self.folder)
 
-    def _contents(self) -> IndexOptions:
+    def _contents(self, shards: list[str], index: str | None) -> IndexOptions:
         """What the index contains. Shards that are appended get what the index has; anything else
         would fail only after all tasks have run."""
         settings = self.settings
         contents = IndexOptions(
             id=settings.id, lifts=lifts_of(settings.lift), counted=counted_of(settings.count)
         )
-        index = None if self.overwrite else self._existing()[1]
         nullable: frozenset[str] = frozenset()  # according to the index
         if index is not None:
             with open_contents(index, contents) as dataset:
-                check_contents(dataset, contents)
+                self._check_index(dataset, shards, contents)
                 nullable = _nullable_columns(dataset)
                 contents = IndexOptions(
                     id=dataset._id_name(), lifts=dataset._lifts(), counted=dataset._counted()
@@ -127,22 +161,60 @@ class ShardWriter(sources.DataSourceArrowWriter):
             _check_names(contents, optional, [column.name for column in self.columns])
         return contents
 
+    def _check_index(self, dataset: Dataset, shards: list[str], contents: IndexOptions) -> None:
+        """Checks the index that is appended to: first its shards, because other checks may read
+        records, and anyone who can write to the folder decides what the index names."""
+        again = self.place.open_call("rebuild=True")
+        try:
+            known = check_shards(dataset, shards)
+        except Error as error:
+            error.advice = f"index the folder again with `{again}`, or write with mode overwrite"
+            raise
+        if known < len(shards):
+            raise StaleIndexError(
+                f"the index lacks the shard {shards[known]} of the folder",
+                dataset.index_path,
+                advice=f"add it with `{self.place.open_call('progress=None')}`",
+            )
+        try:
+            check_contents(dataset, contents)
+        except StaleIndexError as error:
+            addition = f"; {error.advice}" if ".lift(" in error.advice else ""
+            error.advice = (
+                "leave out the options id, lift and count: shards that are appended get what the "
+                f"index has{addition}"
+            )
+            raise
+        if self.settings.record_type != "ByteArray":
+            _check_types(dataset, self.columns)
+
     # On an executor.
 
     def write(self, iterator: Iterator[Any]) -> _Part:
         context: Any = TaskContext.get()
         partition = context.partitionId()
-        attempt = os.path.join(self.attempts, f"{context.taskAttemptId()}-{uuid.uuid4().hex[:8]}")
-        os.mkdir(attempt)  # fails once the job has ended
+        attempt = self._new_attempt(context.taskAttemptId())
         try:
             return self._write_part(iterator, partition, attempt)
         except BaseException:
             shutil.rmtree(attempt, ignore_errors=True)
             raise
 
+    def _new_attempt(self, number: int) -> str:
+        """Makes the folder of an attempt."""
+        attempt = os.path.join(self.attempts, f"{number}-{uuid.uuid4().hex[:8]}")
+        try:
+            os.mkdir(attempt)
+        except FileNotFoundError:
+            raise FileNotFoundError(
+                f"{self.attempts}: this node has no such folder: all nodes must see {self.folder} "
+                "under the same path (or the job has ended, and this task is superfluous)"
+            ) from None
+        return attempt
+
     def _write_part(self, batches: Iterator[Any], partition: int, attempt: str) -> _Part:
         shard, count = os.path.join(attempt, self._name_of(partition)), 0
-        with self._written(shard) as writer:
+        with spark_errors(self.place), self._written(shard) as writer:
             for batch in batches:
                 for record in encoded(batch, self.columns, self.settings.record_type):
                     writer.write(record)
@@ -177,33 +249,36 @@ class ShardWriter(sources.DataSourceArrowWriter):
         """Publishes the shards, then the index. The old shards are removed last."""
         parts = sorted((m for m in messages if m is not None), key=lambda part: part.partition)
         try:
-            old, old_index = self._existing()
-            shards = [self._published(part.shard) for part in parts if part.shard]
-            if not shards and (self.overwrite or not old):
-                shards = [self._empty_shard()]
-            path = self._publish_index(shards, old, old_index) if shards else old_index
+            with spark_errors(self.place):
+                old, old_index = self._existing()
+                gone = self._replaced(old, old_index)
+                shards = [self._published(part.shard) for part in parts if part.shard]
+                if not shards and (self.overwrite or not old):
+                    shards = [self._empty_shard()]
+                path = self._publish_index(shards, old, old_index) if shards else old_index
         except BaseException:
             self.abort(messages)
             raise
-        gone = [self._part_index(shard) for shard in shards]
-        if shards and self.overwrite:
-            gone += old
-        if old_index is not None and old_index != path:
-            gone.append(old_index)
-        for name in gone:  # from here on, the new shards are the data set
+        # From here on, the new shards are the data set.
+        for name in [*map(self._part_index, shards), *gone]:
+            if name == path:
+                continue
             with contextlib.suppress(OSError):
                 os.unlink(name)
         shutil.rmtree(self.attempts, ignore_errors=True)
 
+    def _replaced(self, shards: list[str], index: str | None) -> list[str]:
+        """The files that the new index replaces: those of the old data set."""
+        files = [index] if index is not None else []
+        if self.overwrite and shards:
+            files += [*shards, _recmap.shards_expand(shards, None)[1]]  # also an index by default
+        return files
+
     def _existing(self) -> tuple[list[str], str | None]:
         """The shards that the folder has, and their index."""
-        if not os.path.isdir(self.folder) or not any(
-            not name.startswith(".") for name in os.listdir(self.folder)
-        ):
-            return [], None
-        try:
-            shards, path, _ = _recmap.shards_expand([self.folder], None)
-        except (FileMissingError, InvalidError):  # there are none
+        shards, path = self._shards()
+        if not shards:
+            self._check_no_index()
             return [], None
         path = os.path.abspath(self.settings.index or path)
         if not self.overwrite and not os.path.exists(path):
@@ -212,6 +287,27 @@ class ShardWriter(sources.DataSourceArrowWriter):
                 f"`recmap index`, or write with mode overwrite"
             )
         return shards, path if os.path.exists(path) else None
+
+    def _shards(self) -> tuple[list[str], str]:
+        """The shards that the folder has, if any, and the path of their index by default."""
+        if not os.path.isdir(self.folder):
+            return [], ""
+        try:
+            shards, path, _ = _recmap.shards_expand([self.folder], None)
+        except InvalidError as error:
+            if error.message.startswith("the folder contains no shards"):
+                return [], ""
+            raise
+        return shards, path
+
+    def _check_no_index(self) -> None:
+        """Refuses to append to the index of a folder that has no shards: it has others."""
+        index = self.settings.index
+        if index is not None and not self.overwrite and os.path.lexists(index):
+            raise FileExistsError(
+                f"{os.path.abspath(index)}: is the index of other shards, because {self.folder} "
+                "has none: name another index, or write with mode overwrite"
+            )
 
     def _published(self, shard: str) -> str:
         """Moves a shard and its index into the folder. Returns the shard's new path."""
@@ -241,7 +337,8 @@ class ShardWriter(sources.DataSourceArrowWriter):
     def abort(self, messages: list[Any]) -> None:
         """Removes what the job has written."""
         shutil.rmtree(self.attempts, ignore_errors=True)
-        for name in os.listdir(self.folder):
+        names = os.listdir(self.folder) if os.path.isdir(self.folder) else []
+        for name in names:
             if f"-{self.job}.tfrecord" in name:
                 with contextlib.suppress(OSError):
                     os.unlink(os.path.join(self.folder, name))

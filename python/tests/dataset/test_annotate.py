@@ -316,7 +316,8 @@ def test_columns_that_are_not_marked_are_lifted_if_no_shard_is_named_again(
 ):
     """No record may be read that tells. Then only columns whose records lack the feature are safe,
     unless they have a default: docs/guide/label.md says so."""
-    before = ds.annotate({"score": SCORES + 1}, default=default).fingerprint
+    ds.annotate({"score": SCORES + 1}, default=default)
+    before = Path(ds.index_path).read_bytes()
     (tmp_path / "moved").mkdir()
     (shard,) = tmp_path.glob("*.tfrecord")
     moved = shard.rename(tmp_path / "moved" / shard.name)
@@ -327,7 +328,7 @@ def test_columns_that_are_not_marked_are_lifted_if_no_shard_is_named_again(
         return
     with pytest.raises(recmap.FeatureError, match='no value of lifted feature "score"'):
         recmap.open(moved, index=ds.index_path, rebuild=True)
-    assert ds.fingerprint == before and column(ds) == (SCORES + 1).tolist()
+    assert Path(ds.index_path).read_bytes() == before
 
 
 @pytest.mark.parametrize("lift", [["y"], {"y": -1}])

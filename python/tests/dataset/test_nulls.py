@@ -380,13 +380,13 @@ def test_nulls_need_lifted_columns(tmp_path):
     """Those of an existing index count, because shards may be appended, or the index rebuilt."""
     shards = write_shards(tmp_path, [{"n": 1}, {"x": 1}, {"n": 3}], shards=3)
     paths = {"source": shards[:1], "missing": "null"}
-    first = "missing=.null. needs lift=: it is about records without a lifted feature"
+    first = "missing is .null., which is about lifted columns: name some with lift"
     for build in recmap.open, recmap.index:
         with pytest.raises(ValueError, match=first):
             build(**paths)
     assert not list(tmp_path.glob("*.rmx"))
     index = recmap.index(shards[:1], tmp_path / "a.rmx")
-    second = "a.rmx: missing=.null. needs lifted columns, and the index has none"
+    second = "a.rmx: missing is .null., but the index has no lifted columns"
     for source in shards[:1], shards[:2]:
         with pytest.raises(recmap.InvalidError, match=second):
             recmap.open(source, index=index, missing="null")

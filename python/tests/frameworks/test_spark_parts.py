@@ -2,14 +2,16 @@
 
 import os
 import pickle
+import re
 import shutil
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 import pytest
 import recmap
-from conftest import DIGITS, write
-from object_server import ObjectServer
+from conftest import DIGITS, flip, write
+from object_server import ObjectServer, fail_with
 from recmap import _recmap
 
 pytest.importorskip("pyarrow")
@@ -19,7 +21,6 @@ import pyarrow as pa
 from recmap.spark import TFRecord
 from recmap.spark._settings import Settings
 
-from pyspark.sql import datasource as sources
 from pyspark.sql import types
 
 INDEX_NAME = "a.rmx"
@@ -29,40 +30,6 @@ SCORES = types.StructType([types.StructField("score", types.LongType())])
 
 def settings_of(path, **options):
     return Settings({"path": str(path), **options})
-
-
-def scores(tmp_path, **options):
-    """The index of ten records with the scores 0 to 9."""
-    write(tmp_path, [{"score": [i]} for i in range(10)])
-    path = tmp_path / INDEX_NAME
-    recmap.index(tmp_path / "made-0.tfrecord", path, progress=None, **options)
-    return path
-
-
-def scores_read(path, *filters):
-    """The scores that Spark gets after it has pushed the filters down."""
-    reader = TFRecord({"path": str(path), "lift": "score"}).reader(SCORES)
-    assert list(reader.pushFilters(list(filters))) == list(filters)  # Spark evaluates all again
-    batches = [batch for part in reader.partitions() for batch in reader.read(part)]
-    return [score for batch in batches for score in batch.column(0).to_pylist()]
-
-
-def test_filters_on_lifted_columns_leave_records_out(tmp_path):
-    path = scores(tmp_path, lift=["score"])
-    assert scores_read(path, sources.GreaterThan(("score",), 5)) == [6, 7, 8, 9]
-
-
-def test_filters_on_annotated_columns_leave_no_record_out(tmp_path):
-    """Spark reads the values of the records, which the annotated ones may differ from."""
-    path = scores(tmp_path)
-    with recmap.open(path) as ds:
-        ds.annotate({"score": np.zeros(10, np.int64)}, on="number")
-    for filter_ in (
-        sources.GreaterThan(("score",), 5),
-        sources.Not(sources.EqualTo(("score",), 0)),
-        sources.In(("score",), (7, 8)),
-    ):
-        assert scores_read(path, filter_) == list(range(10))
 
 
 def records_read(path, **options):
@@ -179,9 +146,9 @@ def test_permissions_are_true_or_false(name):
         settings_of("/a", **{name: "yes"})
 
 
-def append_rows(folder, schema, rows, **options):
+def append_rows(folder, schema, rows, overwrite=False, **options):
     """Writes the rows as a job of one task does."""
-    writer = TFRecord({"path": str(folder), **options}).writer(schema, overwrite=False)
+    writer = TFRecord({"path": str(folder), **options}).writer(schema, overwrite)
     arrow = pa.schema([column.field for column in writer.columns])
     batch = pa.RecordBatch.from_pylist(rows, schema=arrow)
     attempt = os.path.join(writer.attempts, "0")
@@ -251,6 +218,257 @@ def test_missing_values_of_lifted_columns_are_nulls_on_request(tmp_path):
     assert recmap.open(path, allow_absolute_paths=True).columns["score"].mask.sum() == 2
 
 
+def advice_of(call, error=recmap.FeatureError):
+    with pytest.raises(error) as caught:
+        call()
+    assert caught.value.advice in str(caught.value)  # which is all that Spark shows
+    return caught.value.advice
+
+
+def options_in(advice):
+    return dict(re.findall(r'\.option\("(\w+)", "([^"]*)"\)', advice))
+
+
+def run_code(advice):
+    """Runs the calls that the advice names."""
+    for code in re.findall(r"`(recmap\.[^`]*)`", advice):
+        result = eval(code.replace("DEFAULT", "0"), {"recmap": recmap})
+        if isinstance(result, recmap.Dataset):
+            result.close()
+
+
+@pytest.mark.parametrize("rows", [ROWS, ROWS[::-1]])
+def test_advice_for_nulls_names_options(tmp_path, rows):
+    advice = advice_of(lambda: append_rows(tmp_path, SCORES, rows, lift="score"))
+    options = options_in(advice)
+    assert options == {"lift": "score=DEFAULT", "missing": "null"}, advice
+    assert "={" not in advice and "missing=" not in advice
+    append_rows(tmp_path / "a", SCORES, rows, lift=options["lift"].replace("DEFAULT", "0"))
+    append_rows(tmp_path / "b", SCORES, rows, lift="score", missing=options["missing"])
+
+
+@pytest.mark.parametrize("rows", [ROWS, ROWS[::-1]])
+@pytest.mark.parametrize("index", [{}, {"index": "a.rmx"}])
+def test_advice_for_nulls_that_are_appended_can_be_followed(tmp_path, rows, index):
+    first, copy = tmp_path / "first", tmp_path / "copy"
+    folder, index = first / "out", {name: str(first / value) for name, value in index.items()}
+    append_rows(folder, SCORES, [{"score": 1}], lift="score", **index)
+    advice = advice_of(lambda: append_rows(folder, SCORES, rows, **index))
+    assert options_in(advice) == {"missing": "null"}, advice
+    shutil.copytree(first, copy)
+    append_rows(folder, SCORES, rows, **index, **options_in(advice))
+    run_code(advice.replace(str(first), str(copy)))
+    index = {name: value.replace(str(first), str(copy)) for name, value in index.items()}
+    append_rows(copy / "out", SCORES, rows, **index)
+
+
+def test_advice_for_defaults_and_counts_names_options(tmp_path):
+    rows = [{"score": 1}]
+    advice = advice_of(
+        lambda: append_rows(tmp_path / "a", SCORES, rows, lift="score=x"), recmap.InvalidError
+    )
+    assert options_in(advice) == {"lift": "score=DEFAULT"}
+    advice = advice_of(lambda: append_rows(tmp_path / "a", SCORES, rows, count="score:uint16"))
+    assert options_in(advice) == {"count": "score"}
+    rows = [{"byteArray": b"abc"}]
+    advice = advice_of(lambda: append_rows(tmp_path / "a", RECORD, rows, count="byteArray:uint16"))
+    assert options_in(advice) == {"count": "byteArray:DTYPE"}
+    numbers = types.StructType([types.StructField("x", types.FloatType())])
+    advice = advice_of(lambda: append_rows(tmp_path / "a", numbers, [{"x": 1.0}], id="x"))
+    assert advice == "choose another feature for the option id"
+
+
+def test_advice_about_shards_is_a_call_that_can_be_made(tmp_path):
+    (tmp_path / "text").write_bytes(b"first\nsecond\n" * 9)
+    advice = advice_of(lambda: records_read(tmp_path / "text"), recmap.CorruptRecordError)
+    run_code(advice)
+    assert records_read(tmp_path / "text") == [b"first", b"second"] * 9
+    (tmp_path / "out").mkdir()
+    (shard,) = write(tmp_path / "out", [{"score": i, "x": b"x" * 100} for i in range(9)])
+    flip(shard, 300)
+    options = {"lift": "score"}
+    advice = advice_of(lambda: records_read(shard, **options), recmap.CorruptRecordError)
+    with pytest.warns(UserWarning, match="skipped damage"):
+        run_code(advice)
+    advice = advice_of(lambda: records_read(shard, **options), recmap.CorruptRecordError)
+    assert advice == "To read the good records, load the .rmx by its path."
+    assert len(records_read(index_of(shard), **options)) == 8
+
+
+def test_advice_about_types_names_those_of_spark(tmp_path):
+    write(tmp_path, [{"score": b"12345678"}])
+    reader = TFRecord({"path": str(tmp_path)}).reader(SCORES)
+    advice = advice_of(lambda: list(reader.read(reader.partitions()[0])))
+    assert advice == "the feature is bytes: use `binary`"
+
+
+def test_advice_about_another_index_can_be_followed(tmp_path):
+    write(tmp_path, [{"score": 1, "x": 2}])
+    path = tmp_path / INDEX_NAME
+    options = {"index": str(path), "id": "x"}
+    recmap.index(tmp_path, path, id="score", progress=None)
+    advice = advice_of(lambda: settings_of(tmp_path, **options).open(), recmap.StaleIndexError)
+    assert advice.startswith("Load the shards (not the .rmx) with another path as the option index")
+    run_code(advice)
+    settings_of(tmp_path, index=str(path)).open().close()
+
+
+def test_advice_about_storage_names_options(tmp_path):
+    write(tmp_path, [b"x"])
+    with ObjectServer(tmp_path) as server:
+        server.faults += [fail_with(403, "AccessDenied")] * 9
+        url, index = f"{server.url}/made-0.tfrecord", str(tmp_path / INDEX_NAME)
+        advice = advice_of(lambda: records_read(url, index=index), recmap.StorageError)
+    assert advice.endswith("pass a newly signed URL as the option storage.urls")
+
+
+def test_advice_about_a_moved_shard_names_no_option_that_is_missing(tmp_path):
+    write(tmp_path, [b"x"])
+    recmap.index(tmp_path, tmp_path / INDEX_NAME, progress=None)
+    (tmp_path / "made-0.tfrecord").rename(tmp_path / "elsewhere")
+    advice = advice_of(lambda: records_read(tmp_path / INDEX_NAME), recmap.FileMissingError)
+    assert "Move it back or index the shards again" in advice and "shards=" not in advice
+
+
+def test_the_shards_of_an_index_are_compared_first(tmp_path):
+    """Comparing its contents may read a record of what it names."""
+    folder, theirs = tmp_path / "folder", tmp_path / "srv" / "b"
+    folder.mkdir()
+    theirs.mkdir(parents=True)
+    write(folder, [{"score": 1}])
+    write(theirs, [{"score": 1}])
+    with ObjectServer(tmp_path / "srv") as server:
+        with pytest.warns(UserWarning, match="no record has an id"):
+            recmap.index(
+                f"{server.url}/b/made-0.tfrecord", index_of(folder), id="none", progress=None
+            )
+        server.requests.clear()
+        before = sorted(folder.iterdir())
+        with pytest.raises(recmap.StaleIndexError, match="the index has the shard http") as caught:
+            append_rows(folder, SCORES, [{"score": 2}], id="none")
+        assert not server.requests and sorted(folder.iterdir()) == before
+        assert "or write with mode overwrite" in caught.value.advice
+    append_rows(folder, SCORES, [{"score": 2}], overwrite=True)
+    assert len(records_read(folder)) == 1
+
+
+def test_shards_that_the_index_lacks_are_named(tmp_path):
+    index = str(tmp_path / INDEX_NAME)
+    append_rows(tmp_path, SCORES, [{"score": 1}], lift="score", index=index)
+    write(tmp_path, [{"score": 2}], name="part-0001.tfrecord")
+    advice = advice_of(
+        lambda: append_rows(tmp_path, SCORES, [{"score": 3}], index=index), recmap.StaleIndexError
+    )
+    run_code(advice)
+    append_rows(tmp_path, SCORES, [{"score": 3}], index=index)
+    with recmap.open(tmp_path, index=index) as ds:
+        assert ds.columns["score"].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["part-r-00000", "train-0.tfrecord", "part-x.tfrecord"])
+def test_names_that_would_be_sorted_after_new_ones(tmp_path, name):
+    """The index would have its shards in another order than the folder, which nothing opens."""
+    write(tmp_path, [{"score": 1}], name=name)
+    recmap.open(tmp_path).close()
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(ValueError, match=f"cannot append here: .*sorted before {name}. Write to a"):
+        append_rows(tmp_path, SCORES, [{"score": 2}])
+    assert sorted(tmp_path.iterdir()) == before
+    append_rows(tmp_path / "more", SCORES, [{"score": 2}])
+    both = Settings({"paths": f'["{tmp_path}", "{tmp_path}/more"]', "index": f"{tmp_path}/b.rmx"})
+    with both.open() as ds:
+        assert len(ds) == 2
+
+
+@pytest.mark.parametrize("name", ["made-0.tfrecord", "part-00007", "part-9999-0-x.tfrecord"])
+def test_names_that_are_sorted_before_new_ones(tmp_path, name):
+    write(tmp_path, [{"score": 1}], name=name)
+    recmap.open(tmp_path).close()
+    for score in range(2, 12):
+        append_rows(tmp_path, SCORES, [{"score": score}])
+    with recmap.open(tmp_path) as ds:
+        scores = [recmap.decode_example(record)["score"][0] for record in ds]
+    assert scores == list(range(1, 12))
+
+
+def test_columns_whose_type_changed_are_refused_before_tasks_run(tmp_path):
+    append_rows(tmp_path, SCORES, [{"score": 1}], lift="score")
+    before = sorted(tmp_path.iterdir())
+    floats = types.StructType([types.StructField("score", types.DoubleType())])
+    with pytest.raises(TypeError, match=r"column 'score' has .* int64: cast it to bigint"):
+        append_rows(tmp_path, floats, [])
+    assert sorted(tmp_path.iterdir()) == before
+    ints = types.StructType([types.StructField("score", types.ShortType())])
+    append_rows(tmp_path, ints, [{"score": 2}])
+    append_rows(tmp_path / "empty", SCORES, [], lift="score=0")
+    append_rows(tmp_path / "empty", floats, [{"score": 0.5}])
+
+
+@pytest.mark.parametrize("kind", [(2, 1), (1, 1), (38, 38), (8, 2), (10, 0)])
+def test_decimals_of_any_precision_may_be_null(tmp_path, kind):
+    schema = types.StructType([types.StructField("x", types.DecimalType(*kind))])
+    value = Decimal(5).scaleb(-kind[1])
+    append_rows(tmp_path, schema, [{"x": None}, {"x": value}])
+    reader = TFRecord({"path": str(tmp_path)}).reader(schema)
+    (batch,) = [batch for part in reader.partitions() for batch in reader.read(part)]
+    null, found = batch.column(0).to_pylist()
+    assert null is None and float(found) == pytest.approx(float(value))
+
+
+def test_a_node_that_lacks_the_folder_is_told(tmp_path):
+    writer = TFRecord({"path": str(tmp_path)}).writer(SCORES, overwrite=False)
+    os.rmdir(writer.attempts)
+    with pytest.raises(FileNotFoundError, match=f"all nodes must see {tmp_path} under the same"):
+        writer._new_attempt(7)
+
+
+def test_an_index_of_other_shards_is_not_replaced_by_appending(tmp_path):
+    append_rows(tmp_path / "a", SCORES, [{"score": 1}], index=str(tmp_path / INDEX_NAME))
+    before = (tmp_path / INDEX_NAME).read_bytes()
+    for folder in (tmp_path / "b", tmp_path):
+        with pytest.raises(FileExistsError, match=r"a\.rmx: is the index of other shards"):
+            append_rows(folder, SCORES, [{"score": 2}], index=str(tmp_path / INDEX_NAME))
+    assert (tmp_path / INDEX_NAME).read_bytes() == before
+    append_rows(tmp_path / "b", SCORES, [], overwrite=True, index=str(tmp_path / INDEX_NAME))
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_broken_link_is_not_taken_for_an_empty_folder(tmp_path, overwrite):
+    append_rows(tmp_path, SCORES, [{"score": 1}])
+    (tmp_path / "made.tfrecord").symlink_to("elsewhere")
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(recmap.FileMissingError, match="the link is broken"):
+        append_rows(tmp_path, SCORES, [{"score": 2}], overwrite=overwrite)
+    assert [path for path in sorted(tmp_path.iterdir()) if path.name[0] != "."] == before
+
+
+def test_overwriting_removes_both_indexes_of_old_shards(tmp_path):
+    folder, index = tmp_path / "out", str(tmp_path / INDEX_NAME)
+    append_rows(folder, SCORES, [{"score": 1}])
+    append_rows(folder, SCORES, [{"score": 2}], overwrite=True, index=index)
+    assert [path.suffix for path in folder.iterdir()] == [".tfrecord"]
+    assert len(records_read(folder, index=index)) == len(records_read(folder)) == 1
+    append_rows(folder, SCORES, [{"score": 3}], overwrite=True)
+    assert len(records_read(folder)) == 1
+
+
+def test_tasks_read_only_their_range_of_columns(tmp_path, monkeypatch):
+    """All values of a column may need more memory than an executor has."""
+    write(tmp_path, [{"score": i, "x": b"y" * i} for i in range(20)])
+    with settings_of(tmp_path).open() as ds:
+        size = sum(len(record) for record in ds)
+    monkeypatch.setattr("recmap._dataset.lifted.Columns.__getitem__", None)
+    monkeypatch.setattr("recmap.spark._reader._CHUNK_ROWS", 7)
+    monkeypatch.setattr("recmap.spark._reader._PARTITION_SIZE", 200)
+    for options, count in ({}, size // 200), ({"partitions": "6"}, 6):
+        reader = TFRecord({"path": str(tmp_path), **options}).reader(SCORES)
+        parts = reader.partitions()
+        assert len(parts) == count
+        batches = [batch for part in parts for batch in reader.read(part)]
+        found = [score for batch in batches for score in batch.column(0).to_pylist()]
+        assert found == list(range(20))
+
+
 def test_missing_values_in_what_is_appended(tmp_path):
     """As with recmap.open: only on request, if the column has no nulls yet."""
     append_rows(tmp_path, NAMED, [{"score": 1, "x": 2}], lift="score,x=0")
@@ -263,13 +481,13 @@ def test_missing_values_in_what_is_appended(tmp_path):
 
 
 def test_nulls_need_lifted_columns(tmp_path):
-    with pytest.raises(ValueError, match=r'missing="null" needs lift=: it is about records'):
+    with pytest.raises(ValueError, match='missing is "null", which is about lifted columns'):
         append_rows(tmp_path, SCORES, ROWS, missing="null")
     assert not list(tmp_path.iterdir())
     append_rows(tmp_path, SCORES, ROWS)
-    with pytest.raises(ValueError, match=r'missing="null" needs lifted columns, and the index has'):
+    with pytest.raises(ValueError, match='missing is "null", but the index has no lifted columns'):
         append_rows(tmp_path, SCORES, ROWS, missing="null")
-    with pytest.raises(ValueError, match=r'missing="null" needs lifted columns, and the index has'):
+    with pytest.raises(ValueError, match='missing is "null", but the index has no lifted columns'):
         settings_of(tmp_path, missing="null").open()
 
 

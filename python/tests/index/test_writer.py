@@ -252,7 +252,7 @@ def test_missing_must_be_a_choice(tmp_path):
 
 
 def test_nulls_need_lifted_columns(tmp_path):
-    needs = 'missing="null" needs lift=: it is about records without a lifted feature'
+    needs = 'missing is "null", which is about lifted columns: name some with lift'
     for options in {}, {"index": tmp_path / "a.rmx", "id": "id"}:
         with pytest.raises(ValueError, match=needs):
             recmap.Writer(tmp_path / "a.tfrecord", missing="null", **options)
