@@ -13,14 +13,23 @@ enum {
     BUFFER_PAIRS = 1 << 20, /* 16 MiB, and the same for sorting */
     READ_PAIRS = 1 << 12,   /* read per run at a time while merging: 64 KiB */
     SORT_PAIRS = 1 << 14,   /* moved between two questions of the interrupt */
-    MERGE_WORK = 64,        /* for the interrupt, in bytes: a pair that leaves the heap */
+    MERGE_WORK = 64,        /* for the interrupt, in bytes: a pair that is merged */
 };
+
+/* Instead of a hash, that of a run without further pairs: it is above all hashes. */
+#define EXHAUSTED (UINT64_C(1) << IDS_HASH_BITS)
 
 /* A sorted run in the file, and the window of it that is in memory. */
 struct spilled_run {
     uint64_t next, end; /* pairs in the file not yet read */
     struct id_pair *window;
     size_t window_next, window_count;
+};
+
+/* The hash of the next pair of a run. */
+struct merge_head {
+    uint64_t hash;
+    size_t run;
 };
 
 struct idsort {
@@ -31,10 +40,16 @@ struct idsort {
     size_t buffered;
     size_t buffer_next; /* reading position, if nothing was spilled */
     uint64_t spilled;   /* pairs in the file */
+    uint64_t last_hash; /* of the pairs in the file */
     struct spilled_run *runs;
     size_t run_count, run_capacity;
-    size_t *heap; /* indexes of runs; the one with the smallest pair is first */
-    size_t heap_count;
+    /* A tournament, in which the run with the smallest pair wins: a binary tree whose leaves are
+     * the runs in their order, and whose node `i` has the children 2 i and 2 i + 1. The root is
+     * node 1, and the leaves begin at leaf_count, a power of two. Each inner node keeps the loser
+     * of its match, because the next smallest pair is one of those that lost to the winner. */
+    struct merge_head *losers;
+    size_t leaf_count;
+    struct merge_head winner;
 };
 
 recmap_status idsort_create(struct idsort **sorter, const char *target, recmap_error *error) {
@@ -56,7 +71,7 @@ void idsort_destroy(struct idsort *sorter) {
     if (!sorter) return;
     for (size_t i = 0; i < sorter->run_count; i++) free(sorter->runs[i].window);
     free(sorter->runs);
-    free(sorter->heap);
+    free(sorter->losers);
     free(sorter->buffer);
     free(sorter->scratch);
     free(sorter->target);
@@ -115,17 +130,29 @@ static recmap_status sort_buffer(struct idsort *sorter, recmap_error *error) {
     return status;
 }
 
-static recmap_status spill(struct idsort *sorter, recmap_error *error) {
-    RETURN_IF_FAILED(sort_buffer(sorter, error));
-    if (sorter->fd < 0) RETURN_IF_FAILED(file_create_unnamed(&sorter->fd, sorter->target, error));
+/* Adds the buffer's pairs to the runs, of which they are a new one unless they continue the last:
+ * pairs that are added in the order of their hashes are a single run. */
+static recmap_status note_run(struct idsort *sorter, recmap_error *error) {
+    uint64_t end = sorter->spilled + sorter->buffered;
+    if (sorter->run_count && sorter->last_hash <= sorter->buffer[0].hash) {
+        sorter->runs[sorter->run_count - 1].end = end;
+        return RECMAP_OK;
+    }
     if (!array_reserve(&sorter->runs, &sorter->run_capacity, sorter->run_count + 1,
                        sizeof *sorter->runs))
         return fail_memory(error);
+    sorter->runs[sorter->run_count++] = (struct spilled_run){.next = sorter->spilled, .end = end};
+    return RECMAP_OK;
+}
+
+static recmap_status spill(struct idsort *sorter, recmap_error *error) {
+    RETURN_IF_FAILED(sort_buffer(sorter, error));
+    if (sorter->fd < 0) RETURN_IF_FAILED(file_create_unnamed(&sorter->fd, sorter->target, error));
+    RETURN_IF_FAILED(note_run(sorter, error));
     RETURN_IF_FAILED(
         file_write_at(sorter->fd, sorter->buffer, sorter->buffered * sizeof *sorter->buffer,
                       sorter->spilled * sizeof *sorter->buffer, sorter->target, error));
-    sorter->runs[sorter->run_count++] =
-        (struct spilled_run){.next = sorter->spilled, .end = sorter->spilled + sorter->buffered};
+    sorter->last_hash = sorter->buffer[sorter->buffered - 1].hash;
     sorter->spilled += sorter->buffered;
     sorter->buffered = 0;
     return RECMAP_OK;
@@ -155,42 +182,59 @@ static recmap_status read_window(struct idsort *sorter, struct spilled_run *run,
                         sorter->target, error);
 }
 
-static bool comes_before(const struct idsort *sorter, size_t a, size_t b) {
-    const struct spilled_run *run_a = &sorter->runs[a], *run_b = &sorter->runs[b];
-    uint64_t hash_a = run_a->window[run_a->window_next].hash;
-    uint64_t hash_b = run_b->window[run_b->window_next].hash;
-    /* Of equal hashes, those in the earlier run have the smaller numbers. */
-    return hash_a != hash_b ? hash_a < hash_b : a < b;
+static struct merge_head head_of(const struct idsort *sorter, size_t run_index) {
+    struct merge_head head = {EXHAUSTED, run_index};
+    if (run_index >= sorter->run_count) return head; /* a leaf without a run */
+    const struct spilled_run *run = &sorter->runs[run_index];
+    if (run->window_next < run->window_count) head.hash = run->window[run->window_next].hash;
+    return head;
 }
 
-/* Restores the heap after the run at `node` got another smallest pair. */
-static void sift_down(struct idsort *sorter, size_t node) {
-    size_t *heap = sorter->heap;
-    for (;;) {
-        size_t smallest = node;
-        for (size_t child = 2 * node + 1; child <= 2 * node + 2 && child < sorter->heap_count;
-             child++)
-            if (comes_before(sorter, heap[child], heap[smallest])) smallest = child;
-        if (smallest == node) return;
-        size_t moved = heap[node];
-        heap[node] = heap[smallest];
-        heap[smallest] = moved;
-        node = smallest;
+/* Plays all matches below a node. Returns its winner. */
+static struct merge_head play_all(struct idsort *sorter, size_t node) {
+    if (node >= sorter->leaf_count) return head_of(sorter, node - sorter->leaf_count);
+    struct merge_head left = play_all(sorter, 2 * node), right = play_all(sorter, 2 * node + 1);
+    bool left_wins = left.hash <= right.hash;
+    sorter->losers[node] = left_wins ? right : left;
+    return left_wins ? left : right;
+}
+
+/* Exchanges two heads, or not, without a branch: which run has the next pair is random, so a CPU
+ * would predict half of the branches wrong. */
+static void exchange_if(bool is_exchanged, struct merge_head *a, struct merge_head *b) {
+    uint64_t mask = -(uint64_t)is_exchanged;
+    uint64_t hash = (a->hash ^ b->hash) & mask;
+    size_t run = (a->run ^ b->run) & (size_t)mask;
+    a->hash ^= hash;
+    b->hash ^= hash;
+    a->run ^= run;
+    b->run ^= run;
+}
+
+/* Plays the matches of the last winner's run again, from its leaf to the root, with its next pair.
+ * Of equal hashes, that of the earlier run wins, because its numbers are smaller: the one from the
+ * left child. The loser that a node keeps came from the child that the run is not below. So if the
+ * run is below the right child, which has an odd number, the loser wins with an equal hash, too. */
+static void play_again(struct idsort *sorter) {
+    struct merge_head head = head_of(sorter, sorter->winner.run);
+    for (size_t node = sorter->leaf_count + head.run; node > 1; node /= 2) {
+        struct merge_head *loser = &sorter->losers[node / 2];
+        exchange_if(loser->hash < head.hash + (node & 1), loser, &head);
     }
+    sorter->winner = head;
 }
 
 static recmap_status begin_merge(struct idsort *sorter, recmap_error *error) {
-    sorter->heap = malloc(sorter->run_count * sizeof *sorter->heap);
-    if (!sorter->heap) return fail_memory(error);
+    for (sorter->leaf_count = 1; sorter->leaf_count < sorter->run_count;) sorter->leaf_count *= 2;
+    sorter->losers = malloc(sorter->leaf_count * sizeof *sorter->losers);
+    if (!sorter->losers) return fail_memory(error);
     for (size_t i = 0; i < sorter->run_count; i++) {
         struct spilled_run *run = &sorter->runs[i];
         run->window = malloc(READ_PAIRS * sizeof *run->window);
         if (!run->window) return fail_memory(error);
         RETURN_IF_FAILED(read_window(sorter, run, error));
-        sorter->heap[i] = i;
     }
-    sorter->heap_count = sorter->run_count;
-    for (size_t i = sorter->heap_count; i-- > 0;) sift_down(sorter, i);
+    sorter->winner = play_all(sorter, 1);
     return RECMAP_OK;
 }
 
@@ -204,18 +248,15 @@ recmap_status idsort_finish(struct idsort *sorter, recmap_error *error) {
     return begin_merge(sorter, error);
 }
 
-/* Removes the smallest pair of all runs. A run that is used up leaves the heap. */
+/* Removes the smallest pair of all runs. */
 static recmap_status take_smallest(struct idsort *sorter, struct id_pair *pair,
                                    recmap_error *error) {
-    struct spilled_run *run = &sorter->runs[sorter->heap[0]];
+    struct spilled_run *run = &sorter->runs[sorter->winner.run];
     *pair = run->window[run->window_next++];
-    recmap_status status = RECMAP_OK;
-    if (run->window_next == run->window_count) {
-        if (run->next < run->end) status = read_window(sorter, run, error);
-        else sorter->heap[0] = sorter->heap[--sorter->heap_count];
-    }
-    sift_down(sorter, 0);
-    return status;
+    if (run->window_next == run->window_count && run->next < run->end)
+        RETURN_IF_FAILED(read_window(sorter, run, error));
+    play_again(sorter);
+    return RECMAP_OK;
 }
 
 recmap_status idsort_next(struct idsort *sorter, struct id_pair *pairs, size_t capacity,
@@ -228,7 +269,7 @@ recmap_status idsort_next(struct idsort *sorter, struct id_pair *pairs, size_t c
         memcpy(pairs, sorter->buffer + sorter->buffer_next, taken * sizeof *pairs);
         sorter->buffer_next += taken;
     }
-    while (sorter->heap_count && taken < capacity) {
+    while (sorter->run_count && sorter->winner.hash != EXHAUSTED && taken < capacity) {
         RETURN_IF_FAILED(take_smallest(sorter, &pairs[taken], error));
         RETURN_IF_FAILED(interrupt_check(interrupt, MERGE_WORK, error));
         taken++;
