@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, SupportsIndex, TypeAlias, overload
 
@@ -26,14 +27,25 @@ class Joined:
     ``joined[i]`` is row i: {name: record}. Slices, lists and masks give fewer or other rows.
     """
 
-    def __init__(self, datasets: Mapping[str, Dataset], positions: Mapping[str, Int64s]) -> None:
+    def __init__(
+        self, datasets: Mapping[str, Dataset], positions: Mapping[str, Int64s | None]
+    ) -> None:
         self._datasets = dict(datasets)
+        # None if row i has item i of the data set, for all items: such an array is made only when
+        # somebody asks for it.
         self._positions = dict(positions)
 
     @property
     def positions(self) -> dict[str, Int64s]:
         """{name: the position in that data set of each row's record, -1 if it has none}."""
-        return dict(self._positions)
+        return {name: self._positions_in(name) for name in self._datasets}
+
+    def _positions_in(self, name: str) -> Int64s:
+        positions = self._positions[name]
+        if positions is None:
+            positions = np.arange(len(self), dtype=np.int64)
+            self._positions[name] = positions
+        return positions
 
     @property
     def views(self) -> dict[str, Dataset]:
@@ -47,7 +59,7 @@ class Joined:
         return {name: self._view(name) for name in self._datasets}
 
     def _view(self, name: str) -> Dataset:
-        positions = self._positions[name]
+        positions = self._positions_in(name)
         if (positions < 0).any():
             raise ValueError(
                 f"rows without a record of {name!r} have no view: join with missing='drop', or "
@@ -56,7 +68,8 @@ class Joined:
         return self._datasets[name].select(positions)
 
     def __len__(self) -> int:
-        return len(next(iter(self._positions.values())))
+        name, positions = next(iter(self._positions.items()))
+        return len(self._datasets[name] if positions is None else positions)
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> dict[str, memoryview | None]: ...  # type: ignore[overload-overlap]
@@ -70,11 +83,20 @@ class Joined:
     def _rows(self, index: Any) -> Joined:
         if not isinstance(index, slice):
             index = as_mask_or_items(index, len(self))
-        rows = {name: positions[index] for name, positions in self._positions.items()}
+        rows = {name: self._chosen_positions(name, index) for name in self._datasets}
         return Joined(self._datasets, rows)
 
+    def _chosen_positions(self, name: str, index: Any) -> Int64s:
+        positions = self._positions[name]
+        if positions is not None:
+            return positions[index]
+        if isinstance(index, slice):
+            return np.arange(*index.indices(len(self)), dtype=np.int64)
+        return np.array(index, np.int64)
+
     def _record(self, name: str, index: SupportsIndex) -> memoryview | None:
-        position = int(self._positions[name][index])
+        positions = self._positions[name]
+        position = int((range(len(self)) if positions is None else positions)[index])
         return None if position < 0 else self._datasets[name][position]
 
     def __iter__(self) -> Iterator[dict[str, memoryview | None]]:
@@ -109,7 +131,8 @@ def join(
     The rows are in the order of the first data set, and have one record of each. If an id is
     repeated in another data set, its first record is taken; if it is repeated in the first one,
     each of its records is a row. Ids are matched by their hashes in the indexes; then the ids of
-    all rows are read and compared, on all cores. The result takes 8 bytes a row and data set.
+    all rows are read and compared, on all cores. The result takes 8 bytes a row and data set; for
+    the first data set none, as long as no row is left out and nobody asks for its positions.
 
     Args:
         datasets: {name: data set or view}, at least two, whose indexes have ids.
@@ -130,14 +153,16 @@ def join(
     """
     _check_arguments(datasets, on, missing)
     (first_name, first), *others = datasets.items()
-    positions = {first_name: np.arange(len(first), dtype=np.int64)}
-    for name, other in others:
-        positions[name] = other._positions_of_records(first)
-    complete = np.logical_and.reduce([found >= 0 for found in positions.values()])
-    if missing == "error" and not complete.all():
-        raise _unmatched(first_name, first, int(np.argmin(complete)), positions)
-    joined = Joined(datasets, positions)
-    return joined._rows(complete) if missing == "drop" and not complete.all() else joined
+    found = {name: other._positions_of_records(first) for name, other in others}
+    joined = Joined(datasets, {first_name: None, **found})
+    if missing == "null":
+        return joined
+    complete = functools.reduce(np.logical_and, (positions >= 0 for positions in found.values()))
+    if complete.all():
+        return joined
+    if missing == "error":
+        raise _unmatched(first_name, first, int(np.argmin(complete)), found)
+    return joined._rows(complete)
 
 
 def _without_ids(name: str, dataset: Dataset) -> str:
@@ -167,10 +192,8 @@ def _check_arguments(datasets: Mapping[str, Dataset], on: str, missing: str) -> 
         raise ValueError(f'missing must be "drop", "null" or "error", not {missing!r}')
 
 
-def _unmatched(
-    name: str, first: Dataset, row: int, positions: Mapping[str, Int64s]
-) -> IdNotFoundError:
-    lacking = next(other for other, found in positions.items() if found[row] < 0)
+def _unmatched(name: str, first: Dataset, row: int, found: Mapping[str, Int64s]) -> IdNotFoundError:
+    lacking = next(other for other, positions in found.items() if positions[row] < 0)
     return IdNotFoundError(
         f"{lacking!r} has no record with the id of record {first.numbers[row]} of {name!r}",
         first.index_path,
@@ -189,7 +212,7 @@ def features_of_sides(
 ) -> dict[str, Features]:
     """{name: features} of those data sets of the join whose records are parsed."""
     wanted = dict(features or {})
-    if unknown := [name for name in wanted if name not in joined.positions]:
-        names = ", ".join(joined.positions)
+    if unknown := [name for name in wanted if name not in joined._datasets]:
+        names = ", ".join(joined._datasets)
         raise ValueError(f"features has {unknown[0]!r}, but the join has {names}")
     return wanted
