@@ -141,6 +141,29 @@ def test_missing_values(ds):
     assert np.isnan(ds.columns["f"][3]) and ds.columns["f"][4] == 0.5
 
 
+@pytest.mark.parametrize("on", ["id", "number"])
+def test_all_or_no_values_missing(ds, on):
+    keys = IDS if on == "id" else np.arange(COUNT)
+    keys_before = list(keys)
+    ds.annotate({"all": (keys, [None] * COUNT), "none": (keys, SCORES)}, on=on)
+    assert ds.columns["all"].tolist() == [None] * COUNT and column(ds, "none") == SCORES.tolist()
+    with pytest.raises(ValueError, match='two rows of column "x" are for record 0'):
+        ds.annotate({"x": (keys[:1] * 2 if on == "id" else [0, 0], [None, None])}, on=on)
+    with pytest.raises(ValueError, match=f"no record has the {on}"):
+        ds.annotate({"x": (["none"] if on == "id" else [COUNT], [None])}, on=on)
+    assert list(keys) == keys_before
+
+
+def test_arrays_that_cannot_be_written(ds):
+    numbers, scores = np.arange(COUNT)[::-1].copy(), SCORES[::-1].astype(np.float32)
+    for array in (numbers, scores):
+        array.flags.writeable = False
+    ds.annotate({"score": (numbers, scores)}, on="number")
+    assert column(ds) == SCORES.tolist()
+    ds.annotate({"big": (numbers.astype(">i8"), scores.astype(">f4"))}, on="number")
+    assert column(ds, "big") == SCORES.tolist()
+
+
 def test_masked_values_are_missing(ds):
     values = np.ma.MaskedArray(np.arange(COUNT), np.arange(COUNT) == 3)
     ds.annotate({"score": values})

@@ -40,6 +40,40 @@ def test_rows(sides):
     assert repr(joined) == "<recmap.Joined of 'image', 'caption': 4 rows>"
 
 
+@pytest.mark.parametrize("missing", ["drop", "null", "error"])
+def test_all_rows(sides, missing):
+    """Every record of the first data set has a match, so row i has its record i."""
+    sides["image"] = sides["image"][[0, 1, 3, 4]]
+    joined = recmap.join(sides, missing=missing)
+    numbers, rows = sides["image"].numbers, [(0, 3), (1, 0), (2, 1), (3, 0)]
+    assert len(joined) == 4
+    for row, index in ((0, 0), (3, -1), (1, np.int64(1))):
+        assert bytes(joined[index]["image"]) == bytes(sides["image"][row])
+        assert bytes(joined[index]["caption"]) == bytes(sides["caption"][rows[row][1]])
+    for index in (4, -5):
+        with pytest.raises(IndexError):
+            joined[index]
+    for chosen in (slice(1, 3), slice(None, None, -1), slice(-3, None, 2), slice(3, 1)):
+        assert pairs(joined[chosen]) == rows[chosen]
+    assert pairs(joined[[-1, 0, 0]]) == [rows[3], rows[0], rows[0]]
+    assert pairs(joined[np.array([False, True, True, False])]) == rows[1:3]
+    items = np.array([2, 1], np.uint64)
+    chosen = joined[items]
+    items[:] = 0
+    assert pairs(chosen) == [rows[2], rows[1]]
+    assert joined.views["image"].numbers.tolist() == numbers.tolist()
+    assert pairs(joined) == rows and joined.positions["image"].dtype == np.int64
+    assert joined.positions["image"] is joined.positions["image"]
+    assert pairs(joined[1:][1:]) == rows[2:]
+
+
+def test_memory_of_all_rows(sides):
+    """The positions of the first data set are made only for those who ask for them."""
+    joined = recmap.join(sides, missing="null")
+    assert len(joined) == 5 and joined[0]["image"] is not None and len(joined[1:3]) == 2
+    assert [name for name, positions in joined._positions.items() if positions is None] == ["image"]
+
+
 def test_missing(sides):
     joined = recmap.join(sides, missing="null")
     assert pairs(joined) == [(0, 3), (1, 0), (2, -1), (3, 1), (4, 0)]
