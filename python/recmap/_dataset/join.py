@@ -89,7 +89,8 @@ class Joined:
     def _chosen_positions(self, name: str, index: Any) -> Int64s:
         positions = self._positions[name]
         if positions is not None:
-            return positions[index]
+            chosen: Int64s = positions[index]
+            return chosen
         if isinstance(index, slice):
             return np.arange(*index.indices(len(self)), dtype=np.int64)
         return np.array(index, np.int64)
