@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import random
 import shutil
 import ssl
 import subprocess
@@ -135,6 +136,15 @@ def test_a_fault_that_passes_changes_nothing(proxy, index, local, scratch, name)
     with recmap.open(index, allow_urls=True, storage_options=options) as ds:
         assert read_both_ways(ds, plan) == read_both_ways(local, lambda: None)
     assert proxy.used() == 2 * len(proxy.plans)
+
+
+def test_delays_with_a_tail_change_nothing(proxy, index, local):
+    """Most replies are a little late, and some very much."""
+    source = random.Random(5)
+    proxy.choose = lambda request: late(0.4 if source.random() < 0.03 else 0.005)
+    options = proxy.options()
+    with recmap.open(index, allow_urls=True, storage_options=options) as ds:
+        assert read_both_ways(ds, lambda: None) == read_both_ways(local, lambda: None)
 
 
 @pytest.mark.parametrize(
@@ -437,6 +447,30 @@ def test_redirects_that_are_not_followed(proxy, tmp_path, name):
     assert not (tmp_path / "web.rmx").exists()
 
 
+@pytest.mark.parametrize("leads_to", ["http", "https"])
+def test_redirects_of_encrypted_requests_stay_encrypted(
+    server, local, tmp_path, monkeypatch, leads_to
+):
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl here")
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    key, path = certificate_of(tmp_path, "IP:127.0.0.1", 2)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path, key)
+    with (
+        FaultProxy(server.url, context=context) as first,
+        FaultProxy(server.url, context=context if leads_to == "https" else None) as second,
+    ):
+        first.plan(redirecting(f"{second.url}/train/{SHARD}"), FOREVER)
+        if leads_to == "https":
+            assert web_record(first, tmp_path, ca_bundle=path, timeout=20) == bytes(local[100])
+            assert second.requests
+        else:
+            with pytest.raises(recmap.StorageError, match=r"[Pp]rotocol"):
+                web_record(first, tmp_path, ca_bundle=path)
+            assert first.requests and not second.requests
+
+
 # ---- A server that ends, and certificates.
 
 
@@ -449,7 +483,7 @@ def test_a_server_that_ends_and_comes_back(server, index, local):
     def start():
         successor.append(FaultProxy(server.url, port=proxy.server_address[1]).__enter__())
 
-    timer = threading.Timer(0.5, start)
+    timer = threading.Timer(5 if IS_LONG else 0.5, start)
     timer.start()
     try:
         numbers = range(0, len(ds), 100)
@@ -533,6 +567,7 @@ STALLS = {
     "before the reply": stalling(),
     "in the head": ending_in_head(lambda client: client.wait_until_closed(100)),
     "in the body": stalling(0.5),
+    "a few bytes a second": dripping(100, 1),
 }
 
 
