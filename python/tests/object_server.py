@@ -1,9 +1,10 @@
 """A small object server for tests: ranges, ETags, If-Match, listings, and faults on demand.
 
 It serves the files of a folder over HTTP on the loopback interface: `/BUCKET/KEY` is
-`FOLDER/BUCKET/KEY`. It understands ListObjectsV2 too, with two keys a page, and checks no
-signatures. Each request is noted in `requests`. `faults` holds callables that are tried in order:
-one that returns True has answered the request instead of the server, and is removed.
+`FOLDER/BUCKET/KEY`. It understands ListObjectsV2 and Azure's List Blobs too, with two keys a page,
+and checks no signatures but `signature`. Each request is noted in `requests`. `faults` holds
+callables that are tried in order: one that returns True has answered the request instead of the
+server, and is removed.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class ObjectServer(ThreadingHTTPServer):
         self.requests = []
         self.faults = []
         self._files = {}  # path: (version, bytes, ETag)
-        self.signature = None  # the query that objects need; None: they need no query
+        self.signature = None  # the query that objects and List Blobs need; None: none
         self.lock = threading.Lock()
         self.url = f"http://127.0.0.1:{self.server_port}"
 
@@ -97,9 +98,13 @@ class Handler(BaseHTTPRequestHandler):
                     if fault in server.faults:
                         server.faults.remove(fault)
                 return
-        if server.signature is not None and parts.query != server.signature:
+        is_blob_list = "comp=list" in parts.query
+        if server.signature is not None and not (
+            parts.query == server.signature
+            or (is_blob_list and parts.query.endswith(f"&{server.signature}"))
+        ):
             self.fail(403, "AccessDenied")
-        elif "list-type=2" in parts.query:
+        elif "list-type=2" in parts.query or is_blob_list:
             self.list_objects(parts)
         else:
             self.send_object()
@@ -140,16 +145,29 @@ class Handler(BaseHTTPRequestHandler):
         query = {name: values[0] for name, values in parse_qs(parts.query).items()}
         folder = self.server.folder / parts.path.strip("/")
         keys = sorted(str(f.relative_to(folder)) for f in folder.rglob("*") if f.is_file())
-        prefix, after = query.get("prefix", ""), query.get("continuation-token", "")
+        prefix = query.get("prefix", "")
+        after = query.get("continuation-token", query.get("marker", ""))
         keys = [key for key in keys if key.startswith(prefix) and key > after]
         if "delimiter" in query:
             keys = [key for key in keys if "/" not in key[len(prefix) :]]
         page = keys[:2]
-        items = "".join(f"<Contents><Key>{escape(key)}</Key></Contents>" for key in page)
-        more = len(keys) > len(page)
-        token = f"<NextContinuationToken>{escape(page[-1])}</NextContinuationToken>" if more else ""
-        body = f"<?xml version='1.0'?><ListBucketResult>{items}{token}</ListBucketResult>"
-        self.answer(200, body.encode())
+        last = escape(page[-1]) if len(keys) > len(page) else ""
+        body = (blob_list if "comp" in query else object_list)([escape(key) for key in page], last)
+        self.answer(200, f"<?xml version='1.0'?>{body}".encode())
+
+
+def object_list(keys, last):
+    """A page as S3 sends it."""
+    items = "".join(f"<Contents><Key>{key}</Key></Contents>" for key in keys)
+    token = f"<NextContinuationToken>{last}</NextContinuationToken>" if last else ""
+    return f"<ListBucketResult>{items}{token}</ListBucketResult>"
+
+
+def blob_list(keys, last):
+    """A page as Azure sends it."""
+    items = "".join(f"<Blob><Name>{key}</Name><Properties/></Blob>" for key in keys)
+    marker = f"<NextMarker>{last}</NextMarker>" if last else "<NextMarker />"
+    return f"<EnumerationResults><Blobs>{items}</Blobs>{marker}</EnumerationResults>"
 
 
 def on_object(fault, pattern="*"):
