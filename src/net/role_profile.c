@@ -1,5 +1,6 @@
 #include "net/role_profile.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +115,7 @@ static recmap_status check_source(const struct chain *chain, const char *profile
 /* Adds the profile, and finds its source. `is_complete` says that this is no further role. */
 static recmap_status add_profile(struct chain *chain, bool *is_complete, const char *profile,
                                  recmap_error *error) {
+    assert(chain->count < ROLE_CHAIN_MAX);
     snprintf(chain->profiles[chain->count++], NAME_SIZE, "%s", profile);
     const char *added = chain->profiles[chain->count - 1];
     RETURN_IF_FAILED(check_settings(chain, added, error));
@@ -123,7 +125,7 @@ static recmap_status add_profile(struct chain *chain, bool *is_complete, const c
         return fail_profile(added, "the name of its source is too long", ADVICE_FILES, error);
     *is_complete = chain->is_service;
     if (chain->is_service) return RECMAP_OK;
-    *is_complete = profile_files_with_key(chain->files, chain->source);
+    *is_complete = profile_files_with_key(chain->files, chain->source) != NULL;
     return check_source(chain, added, *is_complete, error);
 }
 

@@ -1,6 +1,5 @@
-/* Signs requests to S3 and compatible stores, and to other services of Amazon: AWS Signature
- * Version
- * 4. Pure. */
+/* Signs requests to S3, to compatible stores and to other services of Amazon: AWS Signature
+ * Version 4. Pure. */
 #ifndef RECMAP_PROTOCOL_SIGNATURE_H
 #define RECMAP_PROTOCOL_SIGNATURE_H
 
