@@ -198,9 +198,16 @@ static bool lacks_etag(const struct reply *reply, const struct range_request *re
     return request->etag[0] && !reply->etag[0];
 }
 
+/* Some servers send a range with the status of a whole object: rclone's, for one. */
+static bool is_part(const struct reply *reply) {
+    return reply->has_range && (reply->range_begin != 0 || reply->range_end != reply->range_total);
+}
+
 static enum reply_verdict check_whole(uint64_t *body_size, const char **reason,
                                       const struct reply *reply,
                                       const struct range_request *request) {
+    if (is_part(reply))
+        return say(reason, REPLY_UNUSABLE, "the server sends a range as if it were the object");
     if (reply->content_length == REPLY_NO_SIZE || request->offset != 0 ||
         (reply->content_length != request->size &&
          !(request->accepts_shorter && reply->content_length < request->size)))

@@ -1,6 +1,6 @@
-"""Object stores: SeaweedFS always, rclone's if there is one, moto and an emulator of Google's in
-the long tier, each by itself and behind the fault proxy. Web servers behind the fault proxy: nginx
-and rclone. The oracle is a local data set."""
+"""Object stores: SeaweedFS always, moto and an emulator of Google's in the long tier, each by
+itself and behind the fault proxy. Web servers behind the fault proxy: nginx and rclone. The oracle
+is a local data set."""
 
 import os
 import random
@@ -311,35 +311,15 @@ def test_faults_before_rclone(urls, local, tmp_path, scratch, protocol, seed):
         check_web_schedule(proxy, "", local, tmp_path, seed)
 
 
-@pytest.fixture
-def rclone_s3(urls, tmp_path):
-    """Storage options for rclone's S3 server, and the folder that it serves."""
+def test_rclone_as_a_store_is_refused(urls, tmp_path):
+    """Its replies have the status of a whole object. They are not taken for small objects."""
     folder = tmp_path / "served"
     shutil.copytree(DIGITS, folder / "train")
     with started_rclone("s3", folder, tmp_path, "--auth-key", "test,secret") as address:
-        keys = {"key": "test", "secret": "secret"}
-        yield {"endpoint": address, "timeout": 20, **keys}, folder
-
-
-def test_rclone_as_a_store(rclone_s3, local, tmp_path):
-    with opened(rclone_s3[0], tmp_path, "s3://train/digits-*.tfrecord") as ds:
-        check_reads(ds, local)
-
-
-@pytest.mark.parametrize("seed", range(10 if IS_LONG else 1))
-def test_faults_before_rclone_as_a_store(rclone_s3, local, tmp_path, scratch, seed):
-    options, url = rclone_s3[0], "s3://train/digits-*.tfrecord"
-    check_schedule(options["endpoint"], options, local, tmp_path, seed, url=url)
-
-
-def test_an_object_of_rclone_that_is_replaced(rclone_s3, tmp_path):
-    """rclone ignores If-Match: the reply's ETag shows that it is another object."""
-    options, folder = rclone_s3
-    shard = folder / "train" / NAMES[0]
-    with opened(options, tmp_path, f"s3://train/{NAMES[0]}") as ds:
-        shard.write_bytes(shard.read_bytes()[::-1])
-        with pytest.raises(recmap.StaleIndexError, match=NAMES[0]):
-            ds[0]
+        options = {"endpoint": address, "key": "test", "secret": "secret", "timeout": 20}
+        with pytest.raises(recmap.StorageError, match="sends a range as if it were the object"):
+            opened(options, tmp_path, "s3://train/digits-*.tfrecord")
+        assert not (tmp_path / "served.rmx").exists()
 
 
 # ---- moto.

@@ -123,6 +123,10 @@ static void test_whole_object(void **state) {
     check(&all, 200, "ETag: \"a\"\nContent-Length: 1000", REPLY_GOOD, NULL);
     check(&all, 200, "ETag: \"a\"", REPLY_UNUSABLE,
           "the server ignores ranges: it sends the whole object");
+    check(&all, 200, "ETag: \"a\"\nContent-Length: 1000\nContent-Range: bytes 0-999/1000",
+          REPLY_GOOD, NULL);
+    check(&all, 200, "ETag: \"a\"\nContent-Length: 1000\nContent-Range: bytes 0-999/1001",
+          REPLY_UNUSABLE, "the server sends a range as if it were the object");
 }
 
 static void test_changed(void **state) {
@@ -164,6 +168,20 @@ static void test_probe(void **state) {
     check(&probe, 200, "Content-Length: 5", REPLY_GOOD, NULL);
     check(&probe, 200, "Content-Length: 0", REPLY_EMPTY, "the object is empty");
     check(&probe, 416, "Content-Range: bytes */0", REPLY_EMPTY, "the object is empty");
+}
+
+/* The size of the object is not known yet: a part must not be taken for it. */
+static void test_probe_of_a_server_without_206(void **state) {
+    (void)state;
+    const struct range_request first = {.size = 1,
+                                        .accepts_shorter = true,
+                                        .object_size = REPLY_NO_SIZE,
+                                        .etag = "",
+                                        .modified = REPLY_NO_TIME};
+    check(&first, 200, "Content-Length: 1\nContent-Range: bytes 0-0/61064", REPLY_UNUSABLE,
+          "the server sends a range as if it were the object");
+    check(&first, 200, "Content-Length: 1\nContent-Range: bytes 0-0/1", REPLY_GOOD, NULL);
+    check(&first, 200, "Content-Length: 1", REPLY_GOOD, NULL);
 }
 
 static void test_errors(void **state) {
@@ -241,6 +259,7 @@ int main(void) {
         cmocka_unit_test(test_changed),
         cmocka_unit_test(test_changed_by_time),
         cmocka_unit_test(test_probe),
+        cmocka_unit_test(test_probe_of_a_server_without_206),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_codes),
         cmocka_unit_test(test_dates),
