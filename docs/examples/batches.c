@@ -74,11 +74,17 @@ static recmap_status print_batches(const recmap_order *order, const int64_t *val
     return status;
 }
 
+static int print_usage(void) {
+    fprintf(stderr, "usage: batches NAME.rmx grouped|stratified COLUMN SIZE\n"
+                    "       batches NAME.rmx bucketed BUDGET BOUND...\n");
+    return 2;
+}
+
 int main(int argc, char **argv) {
     recmap_dataset *dataset = NULL;
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    if (argc < 5 || argc > 4 + BOUNDS_MAX) return 2;
+    if (argc < 5 || argc > 4 + BOUNDS_MAX) return print_usage();
     if (recmap_dataset_open(&dataset, argv[1], NULL, &error) != RECMAP_OK)
         return recmap_error_print(&error, stderr);
     size_t count = (size_t)recmap_dataset_count(dataset);

@@ -47,9 +47,14 @@ static recmap_status write_records(recmap_writer *writer, recmap_example_builder
     return status == RECMAP_OK ? recmap_writer_write(writer, data, size, error) : status;
 }
 
+static int print_usage(void) {
+    fprintf(stderr, "usage: build NAME.tfrecord\n");
+    return 2;
+}
+
 int main(int argc, char **argv) {
     recmap_error error = RECMAP_ERROR_INIT;
-    if (argc != 2) return 2;
+    if (argc != 2) return print_usage();
     recmap_example_builder *builder = NULL;
     recmap_writer *writer = NULL;
     recmap_status status = recmap_example_builder_create(&builder, &error);

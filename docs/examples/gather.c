@@ -42,10 +42,15 @@ static recmap_status print_selection(recmap_dataset *dataset, const char *name, 
     return status;
 }
 
+static int print_usage(void) {
+    fprintf(stderr, "usage: gather NAME.rmx COLUMN VALUE\n");
+    return 2;
+}
+
 int main(int argc, char **argv) {
     recmap_dataset *dataset = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    if (argc != 4) return 2;
+    if (argc != 4) return print_usage();
     recmap_status status = recmap_dataset_open(&dataset, argv[1], NULL, &error);
     if (status == RECMAP_OK)
         status = print_selection(dataset, argv[2], strtoll(argv[3], NULL, 10), &error);

@@ -31,10 +31,15 @@ static recmap_status build(const char *path, char **names, int name_count,
     return status;
 }
 
+static int print_usage(void) {
+    fprintf(stderr, "usage: index NAME.rmx SHARD|GLOB|FOLDER...\n");
+    return 2;
+}
+
 int main(int argc, char **argv) {
     recmap_index_summary summary;
     recmap_error error = RECMAP_ERROR_INIT;
-    if (argc < 3) return 2;
+    if (argc < 3) return print_usage();
     if (build(argv[1], argv + 2, argc - 2, &summary, &error) != RECMAP_OK)
         return recmap_error_print(&error, stderr);
     printf("%llu records in %llu shards, %llu with an id\n",

@@ -36,11 +36,16 @@ static recmap_status print_epoch(const recmap_order *order, uint64_t epoch, recm
     return status;
 }
 
+static int print_usage(void) {
+    fprintf(stderr, "usage: mix NAME.rmx SPLIT WEIGHT WEIGHT first|last EPOCH\n");
+    return 2;
+}
+
 int main(int argc, char **argv) {
     recmap_dataset *dataset = NULL;
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    if (argc != 7) return 2;
+    if (argc != 7) return print_usage();
     const double weights[2] = {strtod(argv[3], NULL), strtod(argv[4], NULL)};
     recmap_stop stop = strcmp(argv[5], "last") ? RECMAP_STOP_FIRST : RECMAP_STOP_LAST;
     recmap_status status = recmap_dataset_open(&dataset, argv[1], NULL, &error);

@@ -81,11 +81,16 @@ static recmap_status print_sums(recmap_dataset *dataset, recmap_parser *parser,
     return RECMAP_OK;
 }
 
+static int print_usage(void) {
+    fprintf(stderr, "usage: pairs FILE.rmx FILE.txt\n");
+    return 2;
+}
+
 int main(int argc, char **argv) {
     recmap_dataset *dataset = NULL;
     recmap_parser *parser = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    if (argc != 3) return 2;
+    if (argc != 3) return print_usage();
     recmap_status status = build_index(argv[1], argv[2], &error);
     if (status == RECMAP_OK) status = recmap_dataset_open(&dataset, argv[1], NULL, &error);
     if (status == RECMAP_OK) status = create_parser(&parser, &error);

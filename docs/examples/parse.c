@@ -45,13 +45,18 @@ static void print_mean(const recmap_columns *columns, int64_t wanted) {
     }
 }
 
+static int print_usage(void) {
+    fprintf(stderr, "usage: parse NAME.rmx LABEL\n");
+    return 2;
+}
+
 int main(int argc, char **argv) {
     recmap_dataset *dataset = NULL;
     recmap_batch *batch = NULL;
     recmap_parser *parser = NULL;
     recmap_columns *columns = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    if (argc != 3) return 2;
+    if (argc != 3) return print_usage();
     recmap_status status = recmap_dataset_open(&dataset, argv[1], NULL, &error);
     if (status == RECMAP_OK) status = recmap_batch_create(&batch, &error);
     if (status == RECMAP_OK) status = create_parser(&parser, &error);

@@ -30,11 +30,17 @@ static recmap_status print_position(const recmap_order *order, uint64_t epoch, u
     return status;
 }
 
+static int print_usage(void) {
+    fprintf(stderr, "usage: positions N SEED EPOCH FIRST COUNT\n"
+                    "       positions N SEED EPOCH of NUMBER\n");
+    return 2;
+}
+
 int main(int argc, char **argv) {
     recmap_order *order;
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t arguments[6] = {0};
-    if (argc != 6) return 2;
+    if (argc != 6) return print_usage();
     for (int i = 1; i < argc; i++) arguments[i] = strtoull(argv[i], NULL, 10);
     recmap_status status = recmap_order_shuffled(&order, arguments[1], arguments[2], &error);
     if (status != RECMAP_OK) return recmap_error_print(&error, stderr);

@@ -72,13 +72,18 @@ static recmap_status train(recmap_loader *loader, long steps, recmap_error *erro
     return status;
 }
 
+static int print_usage(void) {
+    fprintf(stderr, "usage: resume NAME.rmx FROM|- TO RANK WORLD BATCH STEPS\n");
+    return 2;
+}
+
 int main(int argc, char **argv) {
     recmap_dataset *dataset = NULL;
     recmap_order *order = NULL;
     recmap_loader *loader = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
-    if (argc != 8) return 2;
+    if (argc != 8) return print_usage();
     options.rank = (uint32_t)strtoul(argv[4], NULL, 10);
     options.world_size = (uint32_t)strtoul(argv[5], NULL, 10);
     options.batch_size = strtoull(argv[6], NULL, 10);

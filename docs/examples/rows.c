@@ -74,13 +74,18 @@ static recmap_status print_rows(recmap_loader *loader, const char *name, recmap_
     return status;
 }
 
+static int print_usage(void) {
+    fprintf(stderr, "usage: rows NAME.rmx FEATURE chunked|packed|windows SIZE\n");
+    return 2;
+}
+
 int main(int argc, char **argv) {
     recmap_dataset *dataset = NULL;
     recmap_counts *counts = NULL;
     recmap_order *order = NULL;
     recmap_loader *loader = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    if (argc != 5) return 2;
+    if (argc != 5) return print_usage();
     recmap_status status = recmap_dataset_open(&dataset, argv[1], NULL, &error);
     if (status == RECMAP_OK) status = recmap_dataset_read_counts(&counts, dataset, argv[2], &error);
     if (status == RECMAP_OK)

@@ -29,14 +29,20 @@ static recmap_status print_epoch(const recmap_order *order, uint64_t epoch, recm
     return RECMAP_OK;
 }
 
+static int print_usage(void) {
+    fprintf(stderr, "usage: shares NAME.rmx sticks|moves RANK WORLD EPOCH\n"
+                    "RANK is below WORLD.\n");
+    return 2;
+}
+
 int main(int argc, char **argv) {
     recmap_dataset *dataset = NULL;
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    if (argc != 6) return 2;
+    if (argc != 6) return print_usage();
     uint64_t rank = strtoull(argv[3], NULL, 10), world = strtoull(argv[4], NULL, 10);
     uint64_t epoch = strtoull(argv[5], NULL, 10);
-    if (!world || rank >= world) return 2;
+    if (!world || rank >= world) return print_usage();
     recmap_status status = recmap_dataset_open(&dataset, argv[1], NULL, &error);
     if (status == RECMAP_OK) {
         uint64_t n = recmap_dataset_count(dataset);

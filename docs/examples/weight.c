@@ -43,10 +43,15 @@ static recmap_status draw(recmap_dataset *dataset, const char *name, int64_t wan
     return status;
 }
 
+static int print_usage(void) {
+    fprintf(stderr, "usage: weight NAME.rmx COLUMN VALUE WEIGHT\n");
+    return 2;
+}
+
 int main(int argc, char **argv) {
     recmap_dataset *dataset = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    if (argc != 5) return 2;
+    if (argc != 5) return print_usage();
     recmap_status status = recmap_dataset_open(&dataset, argv[1], NULL, &error);
     if (status == RECMAP_OK)
         status = draw(dataset, argv[2], strtoll(argv[3], NULL, 10), strtod(argv[4], NULL), &error);

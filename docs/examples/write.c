@@ -54,9 +54,14 @@ static recmap_status print_record(const char *index_path, const char *name, recm
     return status;
 }
 
+static int print_usage(void) {
+    fprintf(stderr, "usage: write NAME.tfrecord NAME.rmx ID\n");
+    return 2;
+}
+
 int main(int argc, char **argv) {
     recmap_error error = RECMAP_ERROR_INIT;
-    if (argc != 4) return 2;
+    if (argc != 4) return print_usage();
     if (write_lines(argv[1], argv[2], &error) != RECMAP_OK ||
         print_record(argv[2], argv[3], &error) != RECMAP_OK)
         return recmap_error_print(&error, stderr);
