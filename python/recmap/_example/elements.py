@@ -8,8 +8,15 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["defaults_of", "element_of", "shape_of", "size_of"]
+__all__ = ["defaults_of", "element_name_of", "element_of", "shape_of", "size_of"]
 
+_ELEMENTS = (
+    "bool",
+    "bytes",
+    *("int8", "int16", "int32", "int64"),
+    *("uint8", "uint16", "uint32", "uint64"),
+    *("float16", "bfloat16", "float32", "float64"),
+)
 _PYTHON_TYPES = {bytes: "bytes", str: "bytes", int: "int64", float: "float32", bool: "bool"}
 _ALIASES = {"float": "float32", "double": "float64", "half": "float16", "int": "int64"}
 _FLOAT_MAX = {
@@ -23,7 +30,21 @@ _FLOAT_ZERO = {"float16": 2.0**-25, "bfloat16": 2.0**-134, "float32": 2.0**-150,
 
 
 def element_of(dtype: Any) -> str:
-    """The library's name of an element type: of a name, a Python type or any framework's dtype."""
+    """The library's name of an element type: of a name, a Python type or any framework's dtype.
+
+    Raises:
+        ValueError: it is not an element type.
+    """
+    name = element_name_of(dtype)
+    if name not in _ELEMENTS:
+        raise ValueError(
+            f"the dtype {dtype!r} is unknown: it must be one of {', '.join(_ELEMENTS)}"
+        )
+    return name
+
+
+def element_name_of(dtype: Any) -> str:
+    """As `element_of`, but does not check whether the library knows the type."""
     if isinstance(dtype, type) and dtype in _PYTHON_TYPES:
         return _PYTHON_TYPES[dtype]
     name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None)
@@ -90,8 +111,5 @@ def _integer(value: Any, element: str) -> int:
 def _integer_range(element: str) -> tuple[int, int]:
     if element == "bool":
         return 0, 1
-    try:
-        limits = np.iinfo(element)
-    except (TypeError, ValueError):
-        limits = np.iinfo("int64")  # an unknown type, which the library reports
+    limits = np.iinfo(element)
     return int(limits.min), min(int(limits.max), (1 << 63) - 1)  # records have int64 values

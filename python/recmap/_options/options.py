@@ -14,7 +14,7 @@ import numpy as np
 from .. import _recmap
 from .._display.progress import Progress
 from .._errors import InvalidError
-from .._example.elements import element_of
+from .._example.elements import element_name_of
 from .credentials import Credentials, renewed_storage
 from .filesystem import set_filesystem, urls_of
 
@@ -259,7 +259,7 @@ def _check_names(argument: str, names: object) -> None:
 def _dtype_of(name: str, dtype: Any) -> str | None:
     """The element type of a counted feature. It is checked here, too, because an existing index is
     only compared with it."""
-    element = None if dtype is None else element_of(dtype)
+    element = None if dtype is None else element_name_of(dtype)
     if element is None or element in _COUNTED_TYPES:
         return element
     raise ValueError(

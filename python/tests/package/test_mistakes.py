@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import recmap
 from conftest import DIGITS
+from recmap._example import elements
 
 LABEL = {"label": recmap.FixedLen((), "int64")}
 
@@ -137,6 +138,32 @@ def test_a_seed_without_a_shuffle(digits):
     message = "seed=3 has no effect: the order has its own seed"
     order = recmap.Shuffled(len(digits), 7)
     warns(lambda: recmap.Loader(digits, 4, order=order, seed=3), message)
+
+
+@pytest.mark.parametrize("dtype", ["int46", "complex64", None])
+@pytest.mark.parametrize(
+    "feature_of",
+    [
+        lambda dtype: recmap.FixedLen((), dtype, default=0),
+        lambda dtype: recmap.VarLen(dtype),
+        lambda dtype: recmap.FixedLenSequence((), dtype),
+        lambda dtype: recmap.Ragged(dtype, []),
+        lambda dtype: recmap.Sparse("at", "x", dtype, 10),
+        lambda dtype: recmap.Sliced((), dtype, append=[1]),
+    ],
+)
+def test_an_unknown_dtype(digits, feature_of, dtype):
+    message = (
+        f"feature 'label': the dtype {dtype!r} is unknown: it must be one of bool, bytes, int8, "
+        "int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64"
+    )
+    fails(lambda: digits.parse([0], {"label": feature_of(dtype)}), ValueError, message)
+
+
+def test_all_dtypes_are_known_to_the_library(digits):
+    for dtype in elements._ELEMENTS:
+        batch = digits.parse([5], {"label": recmap.VarLen(dtype)}, on_error="collect")
+        assert len(batch["label"]) == 1
 
 
 def test_an_epoch_without_steps(digits):
