@@ -75,10 +75,10 @@ enum { RECMAP_MIXTURE_SOURCES_MAX = 4096 };
  * positions each source has its exact share of t, rounded up or down. Numbers continue from source
  * to source: those of a source start at the sum of recmap_order_number_limit of the sources before
  * it. Each source iterates through its own epochs, which continue across the epochs of the mixture.
- * The sources are retained.
+ * A source with weight 0 is left out. The sources are retained.
  *
- * Errors: also INVALID, naming the source, if a source is empty or its weight is not positive, and
- * if an epoch would have more than 2^62 positions. */
+ * Errors: also INVALID, naming the source, if a source is empty or its weight is negative, infinite
+ * or not a number; if all weights are 0; and if an epoch would have more than 2^62 positions. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_order_mixture(recmap_order **order, recmap_order *const *sources, const double *weights,
                      size_t source_count, recmap_stop stop, recmap_error *error);
@@ -114,10 +114,10 @@ typedef struct recmap_mixture_options {
  * `length` set to the old recmap_order_count. All positions before the change keep their records;
  * recmap_loader_load_continued accepts states of the old order.
  *
- * Errors: also INVALID if a source is empty, or has no positive weight although no length is given;
- * if positions do not ascend from 0; if the weights are too precise for so many changes; and if an
- * epoch would have more than 2^62 positions, as with RECMAP_STOP_LAST if a source ends with weight
- * 0 before it is completed. */
+ * Errors: as recmap_order_mixture; also INVALID if positions do not ascend from 0; if the weights
+ * are too precise for so many changes; and if an epoch would have more than 2^62 positions, as with
+ * RECMAP_STOP_LAST if a source ends with weight 0 before it is completed. A source that always has
+ * weight 0 need not be completed. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_order_blended(recmap_order **order, recmap_order *const *sources, size_t source_count,
                      const recmap_mixture_change *changes, size_t change_count,

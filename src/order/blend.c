@@ -67,6 +67,12 @@ uint64_t blend_position_of(const struct blend *blend, size_t source, uint64_t dr
            schedule->places[schedule->first_turn[source] + turn % share];
 }
 
+bool blend_uses(const struct blend *blend, size_t source) {
+    for (size_t i = 0; i < blend->interval_count; i++)
+        if (blend->intervals[i].schedule.shares[source]) return true;
+    return false;
+}
+
 uint64_t blend_length(const struct blend *blend, size_t source, uint64_t drawn, bool is_upper) {
     const struct blend_interval *interval = interval_of_draw(blend, source, drawn - is_upper);
     const struct schedule *schedule = &interval->schedule;

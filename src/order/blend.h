@@ -48,6 +48,9 @@ uint64_t blend_draws_before(const struct blend *blend, size_t source, uint64_t p
 /* The position of draw number `drawn` of a source, which must occur. */
 uint64_t blend_position_of(const struct blend *blend, size_t source, uint64_t drawn);
 
+/* Whether a source ever has a share. */
+bool blend_uses(const struct blend *blend, size_t source);
+
 /* A bound, exact in whole periods, of the number of positions that contain `drawn` draws of a
  * source: the largest that contains no further draw, or with `is_upper` the smallest that contains
  * all of these; docs/order.md, "Epoch". UINT64_MAX if the source is not drawn so often. */

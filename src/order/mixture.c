@@ -285,32 +285,24 @@ static recmap_status check_sources(recmap_order *const *sources, size_t count,
     return RECMAP_OK;
 }
 
-/* Each weight is a number from 0 on, and each source has a positive one, unless the length of an
- * epoch is given: a run that continues at its first position may leave out any of its sources. */
+/* Each weight is a number from 0 on. Schedules check that some weight of each change is above 0. */
 static recmap_status check_weights_of(size_t source, const recmap_mixture_change *changes,
-                                      size_t change_count, const recmap_mixture_options *options,
-                                      recmap_error *error) {
-    bool is_used = options->length != 0;
+                                      size_t change_count, recmap_error *error) {
     for (size_t i = 0; i < change_count; i++) {
         double weight = changes[i].weights[source];
-        is_used |= weight > 0;
         if (weight >= 0 && !isinf(weight)) continue;
         return fail(error, RECMAP_INVALID,
                     "the weight of source %zu of the mixture is %g: it must be finite and not "
                     "negative",
                     source, weight);
     }
-    if (is_used) return RECMAP_OK;
-    return fail(error, RECMAP_INVALID,
-                "the weight of source %zu of the mixture is 0: it must be above 0%s", source,
-                change_count > 1 ? " at some position" : "");
+    return RECMAP_OK;
 }
 
 static recmap_status check_weights(const recmap_mixture_change *changes, size_t change_count,
-                                   size_t source_count, const recmap_mixture_options *options,
-                                   recmap_error *error) {
+                                   size_t source_count, recmap_error *error) {
     for (size_t i = 0; i < source_count; i++)
-        RETURN_IF_FAILED(check_weights_of(i, changes, change_count, options, error));
+        RETURN_IF_FAILED(check_weights_of(i, changes, change_count, error));
     return RECMAP_OK;
 }
 
@@ -326,12 +318,14 @@ static recmap_status check_options(const recmap_mixture_options *options, recmap
 
 /* Sets the epoch's length: the shortest or the longest that a source implies.
  *
- * A source may have weight 0 from some position on. It then implies no shortest length, and a
- * longest one only if it was completed before. */
+ * A source that always has weight 0 implies none. A source may also have weight 0 from some
+ * position on. It then implies no shortest length, and a longest one only if it was completed
+ * before. */
 static recmap_status set_length(struct mixture_order *mixture, recmap_error *error) {
     bool is_last = mixture->options.stop == RECMAP_STOP_LAST;
     uint64_t length = is_last ? 0 : UINT64_MAX;
     for (size_t i = 0; i < mixture->blend.source_count; i++) {
+        if (!blend_uses(&mixture->blend, i)) continue;
         uint64_t own = blend_length(&mixture->blend, i, mixture->sources[i]->count, is_last);
         if (is_last ? own > length : own < length) length = own;
     }
@@ -401,7 +395,7 @@ recmap_status recmap_order_blended(recmap_order **order, recmap_order *const *so
     RETURN_IF_FAILED(check_options(options, error));
     RETURN_IF_FAILED(check_sources(sources, source_count, error));
     RETURN_IF_FAILED(blend_check_changes(changes, change_count, error));
-    RETURN_IF_FAILED(check_weights(changes, change_count, source_count, options, error));
+    RETURN_IF_FAILED(check_weights(changes, change_count, source_count, error));
     RETURN_IF_FAILED(order_nest(&nesting, sources, source_count,
                                 own_description_size(source_count, change_count), error));
     struct mixture_order *fresh = order_allocate(sizeof *fresh, &mixture_kind, 0, 0, error);

@@ -418,7 +418,7 @@ class Mixture(Order):
         weights: a weight per order; or weights that change, as {position of the run: weights}. The
             first position is 0. Positions of a run are counted over all epochs. Every source
             continues where it was, and the shares are exact from each change on. A weight of 0
-            leaves the source out until the next change.
+            leaves the source out, until the next change if there is one. Not all are 0.
         stop: an epoch ends when the "first" or the "last" source is exhausted, or after this many
             positions.
 

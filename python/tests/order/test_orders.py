@@ -155,7 +155,7 @@ def test_labels_can_be_strings():
 
 def test_mixture_shares():
     parts = [recmap.Sequential(5), recmap.Sequential(5)]
-    for weights in ([0, 1], [-1, 1], [1], []):
+    for weights in ([0, 0], [-1, 1], [1], []):
         with pytest.raises(ValueError):
             recmap.Mixture(parts, weights)
     with pytest.raises(ValueError):

@@ -83,7 +83,7 @@ static void make_random_blend(struct random_blend *blend, uint64_t round) {
         for (size_t i = 0; i < blend->source_count; i++)
             blend->weights[k][i] = (double)random_below(random_word(round, 100 * k + 20 + i), 6);
         blend->weights[k][k % blend->source_count] += 1;
-        if (!k) /* every source is used */
+        if (!k && round % 4) /* every source is used */
             for (size_t i = 0; i < blend->source_count; i++) blend->weights[k][i] += 0.25;
         blend->changes[k] = (recmap_mixture_change){position, blend->weights[k]};
         position += 1 + random_below(random_word(round, 100 * k + 50), 60);
@@ -147,6 +147,51 @@ static void test_weights_that_change(void **state) {
         recmap_order_release(order);
         for (size_t i = 0; i < blend.source_count; i++) recmap_order_release(blend.sources[i]);
     }
+}
+
+/* Each record's position is where it comes, if it comes once. */
+static void check_positions(const recmap_order *order, uint64_t epoch) {
+    uint64_t *whole = whole_epoch(order, epoch);
+    for (uint64_t number = 0; number < recmap_order_number_limit(order); number++) {
+        uint64_t times = 0, at = 0, found = UINT64_MAX;
+        for (uint64_t i = 0; i < recmap_order_count(order); i++) {
+            times += whole[i] == number;
+            if (whole[i] == number) at = i;
+        }
+        recmap_status status = recmap_order_position_of(&found, order, epoch, number, NULL);
+        assert_int_equal(status, times == 0   ? RECMAP_NOT_FOUND
+                                 : times == 1 ? RECMAP_OK
+                                              : RECMAP_INVALID);
+        assert_true(found == (times == 1 ? at : UINT64_MAX));
+    }
+    free(whole);
+}
+
+/* A mixture with a source of weight 0 is that of the other sources, with other numbers. */
+static void test_a_source_that_is_never_used(void **state) {
+    (void)state;
+    enum { UNUSED = 7, FIRST = 30 };
+    recmap_order *all[] = {shuffled(FIRST, 1), shuffled(UNUSED, 2), shuffled(9, 3)};
+    recmap_order *used[] = {all[0], all[2]};
+    const double weights[] = {3, 0, 2}, others[] = {3, 2};
+    for (int is_last = 0; is_last < 2; is_last++) {
+        recmap_order *with = NULL, *without = NULL;
+        recmap_stop stop = is_last ? RECMAP_STOP_LAST : RECMAP_STOP_FIRST;
+        MUST(recmap_order_mixture(&with, all, weights, 3, stop, &error));
+        MUST(recmap_order_mixture(&without, used, others, 2, stop, &error));
+        assert_int_equal(recmap_order_count(with), recmap_order_count(without));
+        for (uint64_t epoch = 0; epoch < 3; epoch++) {
+            uint64_t *numbers = whole_epoch(with, epoch), *expected = whole_epoch(without, epoch);
+            for (uint64_t i = 0; i < recmap_order_count(with); i++)
+                assert_int_equal(numbers[i], expected[i] + (expected[i] < FIRST ? 0 : UNUSED));
+            free(numbers);
+            free(expected);
+            check_positions(with, epoch);
+        }
+        recmap_order_release(with);
+        recmap_order_release(without);
+    }
+    for (int i = 0; i < 3; i++) recmap_order_release(all[i]);
 }
 
 /* The last possible position of a mixture with a change near the limit. */
@@ -231,24 +276,6 @@ static void test_nested_mixture(void **state) {
     recmap_order_release(order);
 }
 
-/* Each record's position is where it comes, if it comes once. */
-static void check_positions(const recmap_order *order, uint64_t epoch) {
-    uint64_t *whole = whole_epoch(order, epoch);
-    for (uint64_t number = 0; number < recmap_order_number_limit(order); number++) {
-        uint64_t times = 0, at = 0, found = UINT64_MAX;
-        for (uint64_t i = 0; i < recmap_order_count(order); i++) {
-            times += whole[i] == number;
-            if (whole[i] == number) at = i;
-        }
-        recmap_status status = recmap_order_position_of(&found, order, epoch, number, NULL);
-        assert_int_equal(status, times == 0   ? RECMAP_NOT_FOUND
-                                 : times == 1 ? RECMAP_OK
-                                              : RECMAP_INVALID);
-        assert_true(found == (times == 1 ? at : UINT64_MAX));
-    }
-    free(whole);
-}
-
 static void test_positions_in_mixtures(void **state) {
     (void)state;
     for (uint64_t round = 0; round < 40; round++) {
@@ -285,6 +312,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mixtures_in_exact_shares),
         cmocka_unit_test(test_weights_that_change),
+        cmocka_unit_test(test_a_source_that_is_never_used),
         cmocka_unit_test(test_late_change),
         cmocka_unit_test(test_29_to_71),
         cmocka_unit_test(test_evens_and_odds),
