@@ -238,6 +238,9 @@ def _quoted(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if value is not None else "None"
 
 
+_NAMES = {"recmap annotate": "ds.annotate", "recmap_order_blended": "Mixture.continued"}
+
+
 def _code(code: str) -> str:
     """Translates ``--on-corrupt skip`` or ``recmap index --lift label`` to Python."""
     if code.startswith((".raw", ".element", "{.kind")):
@@ -246,8 +249,8 @@ def _code(code: str) -> str:
         return _rebuild_call(code)
     if code.startswith("recmap index --lift ") and len(words := shlex.split(code)) == 5:
         return f"ds.lift([{_quoted(words[3])}])"
-    if code == "recmap annotate":
-        return "ds.annotate"
+    if code in _NAMES:
+        return _NAMES[code]
     command, dashes, option = code.partition("--")
     if command not in ("", "recmap index", "recmap index "):
         return code  # a command to run in a shell

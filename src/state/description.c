@@ -190,6 +190,21 @@ static bool intervals_agree(const char *ours, const char *theirs, uint64_t end) 
     }
 }
 
+static bool is_mixture(const struct description_member *kind) {
+    static const char name[] = "\"mixture\"";
+    return kind->value_size == sizeof name - 1 && !memcmp(kind->value, name, sizeof name - 1);
+}
+
+bool description_is_of_mixture(const char *text) {
+    struct description_member kind, base;
+    while (*text == '{' && get(&kind, text, "\"kind\"")) {
+        if (is_mixture(&kind)) return true;
+        if (!get(&base, text, "\"of\"")) return false;
+        text = base.value;
+    }
+    return false;
+}
+
 static bool mixture_continues(const char *ours, const char *theirs, uint64_t run_position) {
     struct description_member our_sources, their_sources;
     return get(&our_sources, ours, "\"sources\"") && get(&their_sources, theirs, "\"sources\"") &&
@@ -213,8 +228,7 @@ bool description_continues(const char *ours, const char *theirs, uint64_t run_po
     if (*ours != '{' || *theirs != '{' || !get(&our_kind, ours, "\"kind\"") ||
         !get(&their_kind, theirs, "\"kind\"") || !is_equal(&our_kind, &their_kind))
         return false;
-    if (!strncmp(our_kind.value, "\"mixture\"", our_kind.value_size))
-        return mixture_continues(ours, theirs, run_position);
+    if (is_mixture(&our_kind)) return mixture_continues(ours, theirs, run_position);
     return get(&our_base, ours, "\"of\"") && get(&their_base, theirs, "\"of\"") &&
            view_agrees(ours, theirs) &&
            description_continues(our_base.value, their_base.value, run_position);

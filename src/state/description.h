@@ -29,6 +29,9 @@ bool description_find_member(struct description_member *member, const char *obje
  * loaded. */
 void description_shorten(char *text);
 
+/* Whether the text describes a mixture, or a view of one. */
+bool description_is_of_mixture(const char *text);
+
 /* Whether `ours` describes a mixture, or a view of one, that gives the same records as `theirs` at
  * all positions of the run before `run_position`: it has the same sources first, and the same
  * weights up to there. Both have equally many positions per epoch. */

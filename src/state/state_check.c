@@ -101,6 +101,13 @@ static void add_order(struct difference_list *list, const char *theirs, const ch
     if (list->size == before) add(list, "order is %.100s, here %.100s", theirs, ours);
 }
 
+static const char *advice_for(const recmap_state_info *theirs, const recmap_state_info *ours) {
+    if (description_is_of_mixture(theirs->order) && description_is_of_mixture(ours->order))
+        return "open the data set and make the order with which the state was saved; to change the "
+               "weights or sources of a mixture, see `recmap_order_blended`";
+    return "open the data set and make the order with which the state was saved";
+}
+
 static recmap_status check(const recmap_state_info *info, const recmap_state_info *expected,
                            recmap_error *error) {
     struct difference_list list = {.size = 0};
@@ -110,7 +117,7 @@ static recmap_status check(const recmap_state_info *info, const recmap_state_inf
     add_order(&list, info->order, expected->order);
     if (!list.size) return RECMAP_OK;
     fail(error, RECMAP_MISMATCH, "the state is of another run: %s", list.text);
-    fail_advise(error, "open the data set and make the order with which the state was saved");
+    fail_advise(error, "%s", advice_for(info, expected));
     return RECMAP_MISMATCH;
 }
 

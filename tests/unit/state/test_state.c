@@ -629,6 +629,24 @@ static void test_continued(void **unused) {
     recmap_state_destroy(state);
 }
 
+static void expect_advice_on_mixtures(bool is_expected, const char *theirs, const char *ours) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_int_equal(check_continued(theirs, ours, &error), RECMAP_MISMATCH);
+    assert_int_equal(is_expected, strstr(error.advice, "see `recmap_order_blended`") != NULL);
+    assert_non_null(strstr(error.advice, "make the order with which the state was saved"));
+}
+
+static void test_advice_on_mixtures(void **unused) {
+    (void)unused;
+    static const char one[] = MIXTURE(SOURCE_A, "[1]", "1000");
+    static const char other[] = MIXTURE(SOURCE_B, "[1]", "1000");
+    expect_advice_on_mixtures(true, one, other);
+    expect_advice_on_mixtures(true, VIEW("9", MIXTURE(SOURCE_A, "[1]", "1000")), one);
+    expect_advice_on_mixtures(false, one, SOURCE_A);
+    expect_advice_on_mixtures(false, VIEW("9", SOURCE_A), other);
+    expect_advice_on_mixtures(false, SOURCE_A, SOURCE_B);
+}
+
 /* Texts that no library wrote, cut and changed at every byte: compared without a fault. */
 static void test_continued_of_mutated_text(void **unused) {
     (void)unused;
@@ -666,6 +684,7 @@ int main(void) {
         cmocka_unit_test(test_two_earlier_descriptions),
         cmocka_unit_test(test_new_states_are_short),
         cmocka_unit_test(test_continued),
+        cmocka_unit_test(test_advice_on_mixtures),
         cmocka_unit_test(test_continued_of_mutated_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
