@@ -17,9 +17,12 @@ from .._order.orders import Order
 
 
 def mismatch(name: str, there: Any, here: Any) -> StateMismatchError:
+    advice = "Open the data set and create the order with which the state was saved."
+    if all('"kind":"mixture"' in str(value) for value in (there, here)):
+        advice += " To change the weights or sources of a mixture, see Mixture.continued."
     return StateMismatchError(
         f"the state belongs to another run: its {name} is {there}, but here it is {here}",
-        advice="Open the data set and create the order with which the state was saved.",
+        advice=advice,
     )
 
 
