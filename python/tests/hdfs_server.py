@@ -14,6 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
+from object_server import is_answered_by_fault
+
 PREFIX = "/webhdfs/v1"
 BLOCK_TOKEN = "token-of-the-block"
 
@@ -107,13 +109,8 @@ class NodeHandler(BaseHTTPRequestHandler):
         self.file = self.server.folder / self.name
         with self.server.lock:
             self.server.requests.append((self.path, self.headers))
-            faults = list(self.server.faults)
-        for fault in faults:
-            if fault(self):
-                with self.server.lock:
-                    if fault in self.server.faults:
-                        self.server.faults.remove(fault)
-                return
+        if is_answered_by_fault(self):
+            return
         if not parts.path.startswith(PREFIX + "/"):
             self.answer(404, b"<html>Not Found</html>")
         else:

@@ -3,8 +3,8 @@
 It serves the files of a folder over HTTP on the loopback interface: `/BUCKET/KEY` is
 `FOLDER/BUCKET/KEY`. It understands ListObjectsV2 and Azure's List Blobs too, with two keys a page,
 and checks no signatures but `signature`. Each request is noted in `requests`. `faults` holds
-callables that are tried in order: one that returns True has answered the request instead of the
-server, and is removed.
+callables that are tried in order (`is_answered_by_fault`): one that returns True has answered the
+request instead of the server, and is not tried again.
 """
 
 from __future__ import annotations
@@ -91,13 +91,8 @@ class Handler(BaseHTTPRequestHandler):
         server, parts = self.server, urlsplit(self.path)
         with server.lock:
             server.requests.append((self.path, self.headers))
-            faults = list(server.faults)
-        for fault in faults:
-            if fault(self):
-                with server.lock:
-                    if fault in server.faults:
-                        server.faults.remove(fault)
-                return
+        if is_answered_by_fault(self):
+            return
         is_blob_list = "comp=list" in parts.query
         if server.signature is not None and not (
             parts.query == server.signature
@@ -170,16 +165,47 @@ def blob_list(keys, last):
     return f"<EnumerationResults><Blobs>{items}</Blobs>{marker}</EnumerationResults>"
 
 
+def is_answered_by_fault(handler):
+    """Whether one of the faults has answered the request.
+
+    A fault is removed before it answers, because the client may read the answer, and send its next
+    request, before the fault returns. One that did not answer is put back. Meanwhile other requests
+    miss it, so a fault for some requests only says which they are (`only_if`).
+    """
+    server = handler.server
+    with server.lock:
+        faults = server.faults
+        wanted = [f for f in faults if not hasattr(f, "wants") or f.wants(handler)]
+    for fault in wanted:
+        with server.lock:
+            if fault not in faults:
+                continue
+            faults.remove(fault)
+        if fault(handler):
+            return True
+        with server.lock:
+            faults.insert(0, fault)
+    return False
+
+
+def only_if(wants, fault):
+    """The fault, only for requests for which `wants` is true."""
+
+    def answer(handler):
+        return fault(handler) is not False
+
+    answer.wants = wants
+    return answer
+
+
 def on_object(fault, pattern="*"):
     """The fault, only for requests for objects whose path matches."""
 
-    def checked(handler):
+    def wants(handler):
         path = urlsplit(handler.path)
-        if "list-type" in path.query or not fnmatch.fnmatch(path.path, pattern):
-            return False
-        return fault(handler) is not False
+        return "list-type" not in path.query and fnmatch.fnmatch(path.path, pattern)
 
-    return checked
+    return only_if(wants, fault)
 
 
 def reset(handler):

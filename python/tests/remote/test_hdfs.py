@@ -12,7 +12,7 @@ import pytest
 import recmap
 from conftest import DIGITS
 from hdfs_server import BLOCK_TOKEN, HdfsServer, fail_with
-from object_server import gathered, records_of, reset
+from object_server import gathered, only_if, records_of, reset
 
 TOKEN = "HAAEYWxpY2U+/secret"
 
@@ -196,11 +196,10 @@ def test_old_servers_are_asked_for_pages_once(hdfs, tmp_path):
 def on_later_page(fault):
     """The fault, only for pages of lists after the first."""
 
-    def checked(handler):
-        is_page = handler.query["op"] == "LISTSTATUS_BATCH"
-        return is_page and "startAfter" in handler.query and fault(handler)
+    def is_later(handler):
+        return handler.query["op"] == "LISTSTATUS_BATCH" and "startAfter" in handler.query
 
-    return checked
+    return only_if(is_later, fault)
 
 
 @pytest.mark.parametrize("fault", [fail_with("RetriableException"), reset_connection])

@@ -339,7 +339,7 @@ def test_a_forked_child_may_have_all_requests_in_flight(server, tmp_path):
             late.append(handler)
         return False
 
-    server.faults = [on_object(hold)]
+    server.faults = [on_object(hold)] * (1 + limit)
     parent = threading.Thread(target=lambda: ds[0])
     parent.start()
     while not arrived:
