@@ -24,6 +24,8 @@ struct column_file {
     uint64_t number_count, text_count;
     uint64_t text_line; /* of the first text */
     char text[SHOWN_MAX + 1];
+    recmap_error beyond; /* about the first number that no type of numbers can hold */
+    bool has_beyond;
 };
 
 /* Characters of UTF-8 are shown as a whole. */
@@ -45,15 +47,29 @@ static void count_value(struct column_file *file, const struct table_row *row, r
     snprintf(file->text, sizeof file->text, "%.*s", shown_size(&row->value), shown(&row->value));
 }
 
+/* In CSV, a later text can make the column one of texts, where such a number is a text, too. So
+ * this is an error only once all rows are read. JSON says that it is a number. */
+static recmap_status note_beyond(struct column_file *file, const struct table_row *row,
+                                 recmap_type type, recmap_error *error) {
+    recmap_error beyond = {.message = ""};
+    table_fail(&file->table, row->line, &beyond, "%.*s is beyond %s", shown_size(&row->value),
+               shown(&row->value), type == RECMAP_TYPE_INT64 ? "int64" : "a float of 32 bits");
+    if (!file->table.separator) {
+        if (error) *error = beyond;
+        return RECMAP_INVALID;
+    }
+    file->number_count++;
+    if (!file->has_beyond) file->beyond = beyond;
+    file->has_beyond = true;
+    return RECMAP_OK;
+}
+
 /* Widens the type so far by that of another value. JSON says which values are texts, so texts and
  * numbers in one column are an error there; in CSV they make the column one of texts. */
 static recmap_status widen_type(recmap_type *type, struct column_file *file,
                                 const struct table_row *row, recmap_error *error) {
     recmap_type next;
-    if (!field_type(&next, &row->value))
-        return table_fail(&file->table, row->line, error, "%.*s is beyond %s",
-                          shown_size(&row->value), shown(&row->value),
-                          next == RECMAP_TYPE_INT64 ? "int64" : "a float of 32 bits");
+    if (!field_type(&next, &row->value)) return note_beyond(file, row, next, error);
     count_value(file, row, next);
     if (next == RECMAP_TYPE_NONE || next == *type) return RECMAP_OK;
     bool mixes = *type != RECMAP_TYPE_NONE &&
@@ -101,6 +117,10 @@ static recmap_status find_type(struct column_file *file, recmap_error *error) {
         RETURN_IF_FAILED(table_next(&row, &is_row, &file->table, error));
         if (!is_row) break;
         RETURN_IF_FAILED(widen_type(&type, file, &row, error));
+    }
+    if (file->has_beyond && type != RECMAP_TYPE_BYTES) {
+        if (error) *error = file->beyond;
+        return RECMAP_INVALID;
     }
     if (type != RECMAP_TYPE_NONE) {
         RETURN_IF_FAILED(annotation_set_type(file->annotation, file->column, type, error));

@@ -239,6 +239,19 @@ class Files(Annotated):
         self.assertIn('line 2: "n/a" makes column "b"', err)
         self.assertIn('line 2: "-" makes column "c"', err)
 
+    def test_texts_like_numbers_beyond_all_types(self):
+        """Short hashes, for example: where they occur does not matter."""
+        for texts in (["9e999999", "4f", "1e40"], ["4f", "9e999999", "99999999999999999999"]):
+            rows = "".join(f"{i},{texts[i % 3]}\n" for i in range(COUNT))
+            self.write("s.csv", f"number,s\n{rows}")
+            self.run_recmap("annotate", "a.rmx", "--column", "s=s.csv")
+            self.where('s == "9e999999"', range(texts.index("9e999999"), COUNT, 3))
+            self.annotate("--drop", "s", added=0, dropped=1)
+        self.write("s.jsonl", b'{"number": 0, "s": 9e999999}\n{"number": 1, "s": "4f"}\n')
+        self.fails(
+            "--column", "s=s.jsonl", err="s.jsonl: line 1: 9e999999 is beyond a float of 32 bits"
+        )
+
     def test_nan_equals_nothing(self):
         self.write(
             "s.csv", "number,s\n" + "".join(f"{i},{'nan' if i else 1}\n" for i in range(COUNT))
@@ -495,6 +508,10 @@ class Errors(Annotated):
         )
         self.fails(
             *self.csv("number,s\n0,1e39\n"), err="s.csv: line 2: 1e39 is beyond a float of 32 bits"
+        )
+        self.fails(
+            *self.csv("number,s\n0,1\n1,9e999999\n2,1e40\n3,2.5\n"),
+            err="s.csv: line 3: 9e999999 is beyond a float of 32 bits",
         )
         self.fails(
             *self.csv(f"number,s\n0,{'x' * 256}\n"),
