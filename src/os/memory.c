@@ -24,13 +24,25 @@ static uint64_t read_limit(const char *path) {
     return end == text ? UINT64_MAX : limit;
 }
 
-/* The lowest limit of a control group (version 2) and the groups that contain it. In a container,
- * the root is the container's own group. */
-static uint64_t group_limit(char *group) {
+/* Where the limits of control groups are. */
+struct group_tree {
+    const char *controller; /* as /proc/self/cgroup names it */
+    const char *root;
+    const char *file;
+};
+
+/* Version 2 has one tree for everything, version 1 one for each controller. */
+static const struct group_tree group_trees[] = {
+    {"", "/sys/fs/cgroup", "memory.max"},
+    {"memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes"}};
+
+/* The lowest limit of a control group and the groups that contain it. In a container, the root is
+ * the container's own group. */
+static uint64_t group_limit(const struct group_tree *tree, char *group) {
     uint64_t lowest = UINT64_MAX;
     for (;;) {
         char path[PATH_MAX + 64];
-        snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
+        snprintf(path, sizeof path, "%s%s/%s", tree->root, group, tree->file);
         uint64_t limit = read_limit(path);
         if (limit < lowest) lowest = limit;
         char *last = strrchr(group, '/');
@@ -39,18 +51,31 @@ static uint64_t group_limit(char *group) {
     }
 }
 
-/* The limit of this process's control group, or UINT64_MAX. */
+/* The limit of the group in a line of /proc/self/cgroup, which is ID:CONTROLLERS:/PATH. */
+static uint64_t line_limit(char *line) {
+    char *controllers = strchr(line, ':');
+    char *group = controllers ? strchr(++controllers, ':') : NULL;
+    if (!group) return UINT64_MAX;
+    *group++ = 0;
+    for (size_t i = 0; i < sizeof group_trees / sizeof *group_trees; i++)
+        if (!strcmp(controllers, group_trees[i].controller))
+            return group_limit(&group_trees[i], group);
+    return UINT64_MAX;
+}
+
+/* The limit of this process's control groups, or UINT64_MAX. */
 static uint64_t own_group_limit(void) {
-    char group[PATH_MAX];
-    uint64_t limit = UINT64_MAX;
+    char line[PATH_MAX];
+    uint64_t lowest = UINT64_MAX;
     FILE *file = fopen("/proc/self/cgroup", "re");
-    if (!file) return limit;
-    while (fgets(group, sizeof group, file)) {
-        group[strcspn(group, "\n")] = 0;
-        if (!strncmp(group, "0::", 3)) limit = group_limit(group + 3);
+    if (!file) return lowest;
+    while (fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = 0;
+        uint64_t limit = line_limit(line);
+        if (limit < lowest) lowest = limit;
     }
     fclose(file);
-    return limit;
+    return lowest;
 }
 
 static _Atomic uint64_t forced_size;
