@@ -1,42 +1,85 @@
-"""Rank and world size from the environment variables that launchers set."""
+"""Rank and world size of this process, as its framework or its launcher knows them."""
 
 from __future__ import annotations
 
 import os
-from typing import Literal
+import sys
+from typing import Any, Literal, NamedTuple
 
 from .._warn import warn_caller
 
-__all__ = ["rank_and_world_size"]
+__all__ = ["known_ranks", "rank_and_world_size"]
 
-# torchrun and most others, Slurm, Open MPI: in the order in which they are looked up.
+# torchrun and most others, Open MPI, MPICH and others with PMI, Slurm. The order matters:
+# mpirun may start its helpers with srun, and their variables of Slurm count nodes, not processes.
 _VARIABLES = (
     ("RANK", "WORLD_SIZE"),
-    ("SLURM_PROCID", "SLURM_NTASKS"),
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("PMI_RANK", "PMI_SIZE"),
+    ("SLURM_PROCID", "SLURM_NTASKS"),
 )
+
+
+class _Ranks(NamedTuple):
+    rank: int
+    world_size: int
+    source: str  # what knows them
 
 
 def rank_and_world_size(
     rank: int | Literal["auto"] | None, world_size: int | None
 ) -> tuple[int, int]:
-    """The arguments of a loader, with the missing ones filled in.
+    """The arguments of a loader or sampler, with missing ones filled in.
 
-    Warns if neither was given, but a launcher started several processes.
+    Warns if neither was given, but this process is one of several.
     """
     if rank == "auto":
         if world_size is not None:
             raise ValueError('rank="auto" reads the world size too: leave out world_size')
-        return _from_environment() or (0, 1)
+        return known_ranks()
     if isinstance(rank, str):
         raise ValueError(f'rank must be an integer or "auto", not {rank!r}')
     if rank is None and world_size is None:
-        _warn_if_launched()
-    return 0 if rank is None else rank, 1 if world_size is None else world_size
+        _warn_if_several()
+        return 0, 1
+    if rank is None or world_size is None:
+        given, missing = ("world_size", "rank") if rank is None else ("rank", "world_size")
+        raise ValueError(
+            f'{given} was given without {missing}: give both, or rank="auto" to get both from '
+            "torch.distributed, JAX or the launcher"
+        )
+    return rank, world_size
 
 
-def _from_environment() -> tuple[int, int] | None:
-    """Rank and world size; None if no launcher set them."""
+def known_ranks() -> tuple[int, int]:
+    """Rank and world size of this process; 0 of 1 if nothing knows them."""
+    found = _found()
+    return (0, 1) if found is None else (found.rank, found.world_size)
+
+
+def _found() -> _Ranks | None:
+    return _from_torch() or _from_jax() or _from_environment()
+
+
+def _from_torch() -> _Ranks | None:
+    """Of the default process group, if there is one: then torch.distributed was imported."""
+    group: Any = sys.modules.get("torch.distributed")
+    if group is None or not group.is_available() or not group.is_initialized():
+        return None
+    return _Ranks(group.get_rank(), group.get_world_size(), "torch.distributed")
+
+
+def _from_jax() -> _Ranks | None:
+    """Of JAX, if it is distributed: asking it otherwise would start its backends."""
+    jax: Any = sys.modules.get("jax")
+    is_initialized = getattr(getattr(jax, "distributed", None), "is_initialized", None)
+    if is_initialized is None or not is_initialized():
+        return None
+    return _Ranks(jax.process_index(), jax.process_count(), "JAX")
+
+
+def _from_environment() -> _Ranks | None:
+    """Of the launcher that started this process, by the variables that it set."""
     for names in _VARIABLES:
         if all(name in os.environ for name in names) and not _is_batch_script(names):
             rank, world_size = (_number(name) for name in names)
@@ -45,7 +88,7 @@ def _from_environment() -> tuple[int, int] | None:
                     f"the environment has {names[0]}={rank}, but {names[1]}={world_size}: give "
                     "rank and world_size"
                 )
-            return rank, world_size
+            return _Ranks(rank, world_size, f"{names[0]} and {names[1]}")
     return None
 
 
@@ -67,14 +110,14 @@ def _number(name: str) -> int:
     return int(text)
 
 
-def _warn_if_launched() -> None:
+def _warn_if_several() -> None:
     try:
-        found = _from_environment()
+        found = _found()
     except ValueError:
         return  # not set by a launcher
-    if found is not None and found[1] > 1:
+    if found is not None and found.world_size > 1:
         warn_caller(
-            f"this is process {found[0]} of {found[1]} by its environment, but the loader has no "
-            "rank and world_size: every process reads all records. Give "
-            'rank="auto" to share them, or rank=0, world_size=1 if that is intended'
+            f"this is process {found.rank} of {found.world_size} by {found.source}, but rank and "
+            'world_size are missing: every process reads all records. Give rank="auto" to share '
+            "them, or rank=0, world_size=1 if that is intended"
         )

@@ -97,9 +97,11 @@ class Loader(Closing, Generic[Batch]):
         positions: what ``batch["positions"]`` has for rows: the place of each element in its
             "piece", or in its "document".
         rank, world_size: the share of each step that belongs to this process; 0 of 1 if not given.
-            ``rank="auto"`` reads both from the variables that torchrun (RANK, WORLD_SIZE), Slurm or
-            Open MPI set, and is 0 of 1 without them. Warns if such variables are set and neither
-            argument is given, because every process then reads all records.
+            ``rank="auto"`` gets both from ``torch.distributed`` if it is initialized, else from JAX
+            if it is distributed, else from the variables that torchrun (RANK, WORLD_SIZE), Open
+            MPI, MPICH (PMI_RANK, PMI_SIZE) or Slurm set, and is 0 of 1 without them. Warns if
+            neither argument is given to one of several processes, because every process then
+            reads all records.
         epochs: see above.
         last: what to do with records that do not fill a step: "keep" divides them evenly over the
             ranks, "drop" leaves them out, "pad" adds records from the start of the epoch. All ranks

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 import torch
-from torch import distributed
 
 from .. import _recmap
 from .._dataset.dataset import Dataset
@@ -35,7 +34,6 @@ class Loader(_Loader[Batch]):
         pin_memory: copy each batch into pinned memory, ahead of its use in the threads of
             `transform`, so that ``tensor.to("cuda", non_blocking=True)`` does not wait. Without
             CUDA, this does nothing, with a warning.
-        rank: as in `recmap.Loader`; "auto" asks ``torch.distributed`` first, if it is initialized.
 
     The other arguments are those of `recmap.Loader`.
 
@@ -112,9 +110,6 @@ class Loader(_Loader[Batch]):
         pin_memory: bool = False,
         **options: Unpack[LoaderOptions],
     ) -> None:
-        options["rank"], options["world_size"] = _distributed_ranks(
-            options.get("rank"), options.get("world_size")
-        )
         self._numbers = numbers
         self._pins_memory = pin_memory and _has_cuda()
         # Batches only pass through threads of Python if there is a transform.
@@ -156,16 +151,6 @@ def _has_cuda() -> bool:
         return True
     warn_caller("pin_memory=True does nothing, because there is no CUDA device")
     return False
-
-
-def _distributed_ranks(
-    rank: int | Literal["auto"] | None, world_size: int | None
-) -> tuple[int | Literal["auto"] | None, int | None]:
-    """The arguments, with rank "auto" replaced if torch.distributed knows it."""
-    is_known = distributed.is_available() and distributed.is_initialized()
-    if rank != "auto" or world_size is not None or not is_known:
-        return rank, world_size
-    return distributed.get_rank(), distributed.get_world_size()
 
 
 def _pinned(batch: Any) -> Any:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from typing import TypedDict
 
-from torch import distributed
+from .._loader.launcher import known_ranks
 
 
 class Ranks(TypedDict):
@@ -16,16 +15,14 @@ class Ranks(TypedDict):
 
 
 def ranks() -> Ranks:
-    """{"rank": ..., "world_size": ...} of this process, for `Loader` and `Sampler`.
+    """{"rank": ..., "world_size": ...} of this process, as ``rank="auto"`` finds them.
 
-    From ``torch.distributed`` if it is initialized, otherwise from the environment variables of
-    torchrun, otherwise rank 0 of 1.
+    From ``torch.distributed`` if it is initialized; else from JAX, if it is distributed; else from
+    the environment variables that torchrun, Open MPI, MPICH (``PMI_RANK``) or Slurm set; else
+    rank 0 of 1.
 
     >>> recmap.torch.ranks()
     {'rank': 0, 'world_size': 1}
     """
-    if distributed.is_available() and distributed.is_initialized():
-        return {"rank": distributed.get_rank(), "world_size": distributed.get_world_size()}
-    if "RANK" in os.environ and "WORLD_SIZE" in os.environ:
-        return {"rank": int(os.environ["RANK"]), "world_size": int(os.environ["WORLD_SIZE"])}
-    return {"rank": 0, "world_size": 1}
+    rank, world_size = known_ranks()
+    return {"rank": rank, "world_size": world_size}

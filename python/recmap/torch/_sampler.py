@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from torch.utils import data
 
 from .. import _recmap
 from .._errors import StateMismatchError
+from .._loader.launcher import rank_and_world_size
 from .._loader.options import LAST, Last, one_of
 from .._order.orders import Order
 
@@ -57,7 +58,7 @@ class Sampler(data.Sampler[Any]):
             are for `Loader` and `IterableDataset`.
         batch_size: the number of record numbers in a list; None: single numbers, which the ranks
             take in turn. Orders that make their own batches need None and give lists.
-        rank, world_size: ``**recmap.torch.ranks()``.
+        rank, world_size: as for `recmap.Loader`: ``rank="auto"`` finds both.
         last: what to do with records that do not fill a step on every rank: "keep" divides them
             evenly (lists can be empty; single numbers: some ranks have one more), "drop" leaves
             them out, "pad" adds records from the start of the epoch.
@@ -71,13 +72,14 @@ class Sampler(data.Sampler[Any]):
         self,
         order: Order,
         batch_size: int | None = None,
-        rank: int = 0,
-        world_size: int = 1,
+        rank: int | Literal["auto"] | None = None,
+        world_size: int | None = None,
         last: Last = "keep",
     ) -> None:
         if batch_size is not None and batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         _check_records(order)
+        rank, world_size = rank_and_world_size(rank, world_size)
         self.order = order
         self._given_size = batch_size
         self._is_batched = batch_size is not None or order.batch_count > 0

@@ -116,6 +116,39 @@ def test_code_of_the_page_runs(tmp_path, monkeypatch):
     exec("\n".join(blocks), {"__name__": "page"})
 
 
+# ---- Ranks.
+
+LAUNCHERS = [
+    ("RANK", "WORLD_SIZE"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("PMI_RANK", "PMI_SIZE"),
+    ("SLURM_PROCID", "SLURM_NTASKS"),
+]
+
+
+@pytest.mark.parametrize("names", LAUNCHERS)
+def test_all_classes_find_the_same_ranks(digits, monkeypatch, names):
+    for name in itertools.chain(["SLURM_JOB_ID"], *LAUNCHERS):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in zip(names, ("1", "3"), strict=True):
+        monkeypatch.setenv(name, value)
+    assert recmap.torch.ranks() == {"rank": 1, "world_size": 3}
+    order = recmap.Sequential(len(digits))
+    for rank in {"rank": "auto"}, recmap.torch.ranks():
+        expected = range(10, 20)
+        assert next(iter(recmap.torch.Sampler(order, 10, **rank))) == list(expected)
+        loader = recmap.torch.Loader(digits, 10, features=LABEL, numbers="n", **rank)
+        assert next(iter(loader))["n"].tolist() == list(expected)
+        batches = recmap.torch.IterableDataset(recmap.Loader(digits, 10, **rank))
+        assert next(iter(batches)) == [bytes(digits[i]) for i in expected]
+    with pytest.warns(UserWarning, match=f"process 1 of 3 by {names[0]} and") as caught:
+        sampler = recmap.torch.Sampler(order, 10)
+    assert caught[0].filename == __file__ and "rank 0 of 1" in repr(sampler)
+    for half in {"rank": 1}, {"world_size": 3}:
+        with pytest.raises(ValueError, match="was given without"):
+            recmap.torch.Sampler(order, 10, **half)
+
+
 # ---- Map-style.
 
 
@@ -310,7 +343,7 @@ def test_sampler_rejects_wrong_arguments(digits):
     for broken in ({}, {**state, "position": 101}, {**state, "epoch": -1}):
         with pytest.raises(ValueError):
             recmap.torch.Sampler(order, 10).load_state_dict(broken)
-    for wrong in ({"batch_size": 0}, {"rank": 1}, {"last": "none"}):
+    for wrong in ({"batch_size": 0}, {"rank": 1, "world_size": 1}, {"last": "none"}):
         with pytest.raises(ValueError):
             recmap.torch.Sampler(order, **wrong)
     loader = recmap.Loader(digits, 10, shuffle=True)

@@ -77,17 +77,17 @@ def test_results_of_a_transform_are_unchanged(digits):
 
 
 def test_state_of_a_plain_for(digits):
-    dataset = iterable(digits, world_size=2)
+    dataset = iterable(digits, rank=0, world_size=2)
     batches, states = [], [dataset.state_dict()]
     for batch in dataset:
         batches.append(batch["n"].tolist())
         states.append(json.loads(json.dumps(dataset.state_dict())))
     for step in (0, 1, 9, 17, 18):
-        other = iterable(digits, world_size=2)
+        other = iterable(digits, rank=0, world_size=2)
         other.load_state_dict(states[step])
         assert other.state_dict() == states[step]
         assert of(other) == batches[step:]
-        assert iterable(digits, world_size=2).state_after(step) == states[step]
+        assert iterable(digits, rank=0, world_size=2).state_after(step) == states[step]
     loader = recmap.Loader(digits, 10, shuffle=True, seed=3)
     loader.load_state_dict(states[5])
     assert loader.position == 500
@@ -376,7 +376,7 @@ def test_workers_reject_states_of_other_data_sets(digits):
     loader = stateful(iterable(digits), batch_size=None, num_workers=2)
     of(itertools.islice(loader, 3))
     state = loader.state_dict()
-    for changes in ({"seed": 4}, {"world_size": 2}, {"batch_size": 51}):
+    for changes in ({"seed": 4}, {"rank": 0, "world_size": 2}, {"batch_size": 51}):
         other = stateful(iterable(digits, **changes), batch_size=None, num_workers=2)
         other.load_state_dict(state)
         with pytest.raises(recmap.StateMismatchError):

@@ -1,7 +1,10 @@
-"""Looking at the next batch, and ranks from the environment."""
+"""Looking at the next batch, and ranks of frameworks and launchers."""
 
+import itertools
 import math
 import pickle
+import sys
+import types
 import warnings
 
 import pytest
@@ -9,8 +12,9 @@ import recmap
 
 VARIABLES = [
     ("RANK", "WORLD_SIZE"),
-    ("SLURM_PROCID", "SLURM_NTASKS"),
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("PMI_RANK", "PMI_SIZE"),
+    ("SLURM_PROCID", "SLURM_NTASKS"),
 ]
 
 
@@ -118,6 +122,53 @@ def test_auto_rank_reads_the_environment(digits, monkeypatch, names):
     assert "rank 1 of 3" in repr(pickle.loads(pickle.dumps(loader)))
 
 
+@pytest.mark.parametrize(("inner", "outer"), itertools.combinations(VARIABLES, 2))
+def test_the_innermost_launcher_knows_the_rank(digits, monkeypatch, inner, outer):
+    """mpirun starts its helpers with srun, and torchrun may be started by either."""
+    for names, values in (inner, ("1", "4")), (outer, ("0", "2")):
+        for name, value in zip(names, values, strict=True):
+            monkeypatch.setenv(name, value)
+    assert "rank 1 of 4" in repr(recmap.Loader(digits, 30, rank="auto"))
+
+
+def module_of(name, **functions):
+    made = types.ModuleType(name)
+    for key, value in functions.items():
+        setattr(made, key, value if not isinstance(value, int) else lambda value=value: value)
+    return made
+
+
+def torch_of(rank, world_size, *, is_initialized=True):
+    functions = {"is_available": True, "is_initialized": is_initialized}
+    return module_of("torch.distributed", get_rank=rank, get_world_size=world_size, **functions)
+
+
+def jax_of(rank, world_size, *, is_initialized=True):
+    distributed = module_of("jax.distributed", is_initialized=is_initialized)
+    return module_of("jax", distributed=distributed, process_index=rank, process_count=world_size)
+
+
+@pytest.mark.parametrize(
+    ("torch", "jax", "expected"),
+    [
+        (torch_of(1, 5), jax_of(2, 6), "1 of 5 by torch.distributed"),
+        (torch_of(1, 5, is_initialized=False), jax_of(2, 6), "2 of 6 by JAX"),
+        (None, jax_of(2, 6), "2 of 6 by JAX"),
+        (None, jax_of(2, 6, is_initialized=False), "3 of 7 by RANK and WORLD_SIZE"),
+        (None, None, "3 of 7 by RANK and WORLD_SIZE"),
+        (None, module_of("jax"), "3 of 7 by RANK and WORLD_SIZE"),  # an old version
+    ],
+)
+def test_frameworks_know_the_rank_before_launchers(digits, monkeypatch, torch, jax, expected):
+    monkeypatch.setenv("RANK", "3")
+    monkeypatch.setenv("WORLD_SIZE", "7")
+    for name, module in ("torch.distributed", torch), ("jax", jax):
+        monkeypatch.setitem(sys.modules, name, module)
+    assert f"rank {expected.split(' by ')[0]}" in repr(recmap.Loader(digits, 30, rank="auto"))
+    with pytest.warns(UserWarning, match=f"process {expected}, but rank and"):
+        assert "rank 0 of 1" in repr(recmap.Loader(digits, 30))
+
+
 def test_auto_rank_without_a_launcher(digits, monkeypatch):
     assert "rank 0 of 1" in repr(recmap.Loader(digits, 30, rank="auto"))
     monkeypatch.setenv("RANK", "3")  # without a world size
@@ -144,6 +195,20 @@ def test_invalid_ranks(digits):
         recmap.Loader(digits, 30, rank="auto", world_size=2)
     with pytest.raises(ValueError, match='an integer or "auto"'):
         recmap.Loader(digits, 30, rank="first")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"rank": 0}, "rank was given without world_size: give both, or rank="),
+        ({"rank": 3}, "rank was given without world_size: give both, or rank="),
+        ({"world_size": 1}, "world_size was given without rank: give both, or rank="),
+        ({"world_size": 3}, "world_size was given without rank: give both, or rank="),
+    ],
+)
+def test_half_of_the_ranks(digits, given, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        recmap.Loader(digits, 30, **given)
 
 
 @pytest.mark.parametrize("names", VARIABLES)
