@@ -37,7 +37,7 @@ class NullColumn(np.ma.MaskedArray):
 
 def _of_values(function: Any, args: Any, kwargs: Any) -> Any:
     """The function of columns that have no nulls."""
-    if any(np.ma.is_masked(value) for value in (*args, *kwargs.values())):
+    if any(map(_has_nulls, (*args, *kwargs.values()))):
         raise TypeError(
             f"numpy.{function.__name__} would count nulls as values: pass "
             "column.compressed(), which leaves them out, or column.filled(value)"
@@ -46,7 +46,15 @@ def _of_values(function: Any, args: Any, kwargs: Any) -> Any:
     return function(*map(_unmasked, args), **plain)
 
 
+def _has_nulls(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_nulls, value))
+    return isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value)
+
+
 def _unmasked(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_unmasked(item) for item in value]
     return np.ma.getdata(value, subok=True) if isinstance(value, NullColumn) else value
 
 
@@ -117,8 +125,22 @@ def _places(obj: Any) -> Any:
     return np.ma.getdata(obj) if isinstance(obj, NullColumn) else obj
 
 
+def _with_masked_items(values: Any) -> Any:
+    """A list in which items are `numpy.ma.masked` as an array: NumPy would make them NaN."""
+    if not isinstance(values, (list, tuple)):
+        return values
+    is_masked = [item is np.ma.masked for item in values]
+    if not any(is_masked):
+        return values
+    known = [item for item in values if item is not np.ma.masked]
+    filler = known[0] if known else 0
+    return np.ma.MaskedArray(
+        [filler if item is np.ma.masked else item for item in values], is_masked
+    )
+
+
 def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
-    obj = _places(obj)
+    obj, values = _places(obj), _with_masked_items(values)
     data = np.insert(_plain(arr), obj, _plain(values), axis)
     mask = np.insert(np.ma.getmaskarray(arr), obj, np.ma.getmaskarray(values), axis)
     return _column(data, mask, arr) if isinstance(arr, NullColumn) else NullColumn(data, mask)
@@ -166,8 +188,12 @@ def _unique(
 
 
 _REFUSED = (
+    np.argpartition,
     np.bincount,
+    np.block,
+    np.convolve,
     np.corrcoef,
+    np.correlate,
     np.cov,
     np.digitize,
     np.histogram,
@@ -176,12 +202,21 @@ _REFUSED = (
     np.histogramdd,
     np.interp,
     np.intersect1d,
+    np.lexsort,
+    np.nanpercentile,
+    np.nanquantile,
     np.pad,
+    np.partition,
     np.percentile,
+    np.piecewise,
+    np.polyfit,
     np.quantile,
     np.searchsorted,
+    np.select,
     np.setdiff1d,
     np.setxor1d,
+    np.unwrap,
+    *(getattr(np, name) for name in ("cumulative_prod", "cumulative_sum") if hasattr(np, name)),
 )
 _OF_COLUMNS: dict[Any, Callable[..., Any]] = {  # of one dimension
     np.sort: _sort,

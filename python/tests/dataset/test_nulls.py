@@ -564,6 +564,8 @@ def test_columns_of_a_view_without_nulls_are_counted(model):
     assert np.quantile(column, 0.5) == np.quantile(values, 0.5)
     assert np.histogram(column, 3)[0].tolist() == np.histogram(values, 3)[0].tolist()
     assert np.bincount(column % 7).sum() == len(values)
+    assert np.lexsort((column,)).tolist() == np.lexsort((values,)).tolist()
+    assert np.select([column > 0], [column], -1).tolist() == [v if v > 0 else -1 for v in values]
 
 
 def test_other_functions_of_numpy_keep_nulls_or_refuse_them(model):
@@ -599,6 +601,20 @@ def test_other_functions_of_numpy_keep_nulls_or_refuse_them(model):
         lambda: np.unique(column.reshape(-1, 2), axis=0),
         lambda: np.unique(column.reshape(-1, 2)),
         lambda: np.quantile(column, 0.5),
+        lambda: np.nanquantile(column, 0.5),
+        lambda: np.nanpercentile(column, 50),
+        lambda: np.partition(column, 3),
+        lambda: np.argpartition(column, 3),
+        lambda: np.lexsort((column, np.arange(COUNT))),
+        lambda: np.histogramdd([column, column]),
+        lambda: np.block([[column], [np.arange(COUNT)]]),
+        lambda: np.select([np.arange(COUNT) < 5], [column], -1),
+        lambda: np.piecewise(column, [np.arange(COUNT) < 5], [1, 2]),
+        lambda: np.polyfit(np.arange(COUNT), column, 1),
+        lambda: np.convolve(column, [1, 2]),
+        lambda: np.correlate(column, [1, 2]),
+        lambda: np.unwrap(column),
+        *([lambda: np.cumulative_sum(column)] if hasattr(np, "cumulative_sum") else []),
     ):
         with pytest.raises(TypeError, match=r"would count nulls as values: .*compressed\(\)"):
             call()
@@ -622,6 +638,10 @@ def test_inserting_and_deleting_keeps_nulls(model, name):
         values[0], None, *values[1:5], values[0], *values[5:]
     ]  # fmt: skip
     assert listed(np.insert(column, null, np.ma.masked))[null : null + 2] == [None, None]
+    first = next(value for value in values if value is not None)
+    mixed = listed(np.insert(column, [0, 0, 0], [first, np.ma.masked, first]))
+    assert mixed == [first, None, first, *values]
+    assert listed(np.insert(column, [0], [np.ma.masked])) == [None, *values]
     if name == "text":
         assert (np.delete(column, 0) == "de").tolist() == [
             None if v is None else v == "de" for v in values[1:]
