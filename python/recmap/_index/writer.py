@@ -6,13 +6,13 @@ import contextlib
 import os
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from .. import _recmap
 from .._context import Closing
 from .._display.text import joined
-from .._errors import InvalidError
+from .._errors import FileMissingError, InvalidError
 from .._example.encode import Features, encode_example
 from .._options.options import (
     Compression,
@@ -99,8 +99,7 @@ class Writer(Closing):
         self._index = None if index is None else os.path.abspath(os.fsdecode(index))
         self._absolute = [os.path.abspath(path) for path in self.paths]
         if self._index is not None:  # before anything is written
-            if self._index in self._absolute:
-                raise ValueError(f"the index would replace the file {self._index!r}: rename one")
+            _check_index(self._index, self._absolute)
             check_annotated(self._index, IndexOptions(lifts=named))
         self._parts = [f"{path}.tmp-part.rmx" for path in self._absolute] if index else []
         self._count = 0
@@ -201,6 +200,25 @@ class Writer(Closing):
             self.abandon()
         else:
             self.close()
+
+
+def _place_of(path: str) -> tuple[str, str]:
+    """Equal for all names of a file to create. A link with its name is replaced, not followed."""
+    return os.path.realpath(os.path.dirname(path)), os.path.basename(path)
+
+
+def _check_index(path: str, shards: Sequence[str]) -> None:
+    """Refuses an index that could not be built after all records were written."""
+    place = _place_of(path)
+    for shard in shards:
+        if _place_of(shard) == place:
+            raise ValueError(f"the index would replace the file {shard!r}: rename one")
+    if not os.path.isdir(place[0]):
+        raise FileMissingError(
+            "the folder of the index does not exist", path, advice="create it, or name another"
+        )
+    if os.path.isdir(path):
+        raise ValueError(f"index= must be the path of a file, but {path!r} is a folder")
 
 
 _BUFFERING_THREADS = 512  # each has 2 MiB in a shard: 1 GiB in all

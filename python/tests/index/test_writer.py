@@ -173,6 +173,23 @@ def test_the_index_is_not_a_file_of_records(tmp_path):
         with pytest.raises(ValueError, match="the index would replace the file"):
             recmap.Writer(tmp_path / pattern, shards, index=tmp_path / name)
     assert not list(tmp_path.iterdir())
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    with pytest.raises(ValueError, match="the index would replace the file"):
+        recmap.Writer(tmp_path / "real" / "a.rmx", index=tmp_path / "link" / "a.rmx")
+    (tmp_path / "b.rmx").symlink_to("b.tfrecord")  # is replaced, not followed
+    with recmap.Writer(tmp_path / "b.tfrecord", index=tmp_path / "b.rmx") as writer:
+        writer.write(b"a record")
+    assert bytes(recmap.open(tmp_path / "b.rmx")[0]) == b"a record"
+
+
+def test_the_path_of_the_index_is_checked_before_records_are_written(tmp_path):
+    (tmp_path / "folder.rmx").mkdir()
+    with pytest.raises(ValueError, match="must be the path of a file"):
+        recmap.Writer(tmp_path / "a", index=tmp_path / "folder.rmx")
+    with pytest.raises(FileNotFoundError, match="the folder of the index does not exist"):
+        recmap.Writer(tmp_path / "a", index=tmp_path / "none" / "a.rmx")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.rmx"]
 
 
 @pytest.mark.parametrize("name", ["{x}", "{", "{}", "}", "{shard.x}", "{shard:q}"])
