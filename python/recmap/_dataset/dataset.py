@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from .. import _recmap
 from .._columns.record_batch import register_sequence
 from .._context import Closing
 from .._display.progress import Progress, shown
 from .._display.text import joined, size_text
-from .._errors import StaleIndexError
+from .._errors import StaleIndexError, UnsupportedError
 from .._options.options import (
     ConcatOptions,
     Lift,
@@ -211,7 +212,8 @@ class Dataset(Records, Described, Closing):
 
     def __reduce__(self) -> tuple[Any, ...]:
         selection = None if self._whole else tuple(self._selection)
-        return _reopen, (self._options, self._fingerprint().hex(), _shards_digest(self), selection)
+        identity = (self._fingerprint().hex(), _shards_digest(self))
+        return _reopen, (_recmap.version, self._options, *identity, selection)
 
     def show(self, limit: int = 20) -> None:
         """Shows the first records with their features as a table: ``ds[5:20].show()``.
@@ -274,7 +276,25 @@ def _shards_digest(dataset: Dataset) -> str:
     return hashlib.sha256(repr(dataset._shard_table()).encode()).hexdigest()
 
 
-def _reopen(
+def _check_pickle(parts: tuple[Any, ...]) -> None:
+    """Refuses what another version pickled: its options may mean something else."""
+    theirs = parts[0] if isinstance(parts[0], str) else "another version"  # which named none
+    if theirs.rpartition(".")[0] == _recmap.version.rpartition(".")[0]:
+        return
+    raise UnsupportedError(
+        f"this data set was pickled by recmap {theirs}, but this is recmap {_recmap.version}",
+        advice="Use one version in all processes, or open the data set again: only states are "
+        "kept for later versions.",
+    )
+
+
+def _reopen(*parts: Any) -> Dataset:
+    """The data set of what `Dataset.__reduce__` returned, perhaps in another version."""
+    _check_pickle(parts)
+    return _same_dataset(*parts[1:])
+
+
+def _same_dataset(
     options: OpenOptions | ConcatOptions,
     fingerprint: str,
     shards_digest: str,

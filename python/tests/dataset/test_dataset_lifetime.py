@@ -102,6 +102,21 @@ def test_unpickling_a_changed_data_set_raises(tmp_path):
         pickle.loads(pickled)
 
 
+def test_unpickling_what_another_version_pickled_raises(digits):
+    rebuild, parts = digits.__reduce__()
+    for others in (
+        parts[1:],  # before pickles named a version
+        parts[1:3],
+        ("0.0.9", *parts[1:]),
+        ("9.1.0", *parts[1:], "more"),
+    ):
+        with pytest.raises(recmap.UnsupportedError, match=r"was pickled by recmap|by another") as e:
+            rebuild(*others)
+        assert recmap.__version__ in str(e.value) and "one version in all processes" in str(e.value)
+    same, _, _ = recmap.__version__.rpartition(".")
+    assert len(rebuild(f"{same}.99", *parts[1:])) == len(digits)
+
+
 def test_unpickling_an_index_of_other_shards_raises(tmp_path):
     """Also if they have the same records, and the index has the same fingerprint."""
     folders = [tmp_path / name for name in ("ours", "others", "index")]
