@@ -642,5 +642,7 @@ class Errors(Annotated):
             (["--rename", "=s"], "--rename needs OLD=NEW, not '=s'"),
             (["--on", "x"], "invalid --on 'x': use id or number"),
             (["--drop", "label", "--default", "s=1"], "--default s: there is no --column s"),
+            (["--drop", "label", "--on", "id"], "--on needs --column"),
+            (["--drop", "label", "--missing", "null"], "--missing needs --column"),
         ):
             self.check_wrong("annotate", "a.rmx", *words, what=what)

@@ -41,7 +41,7 @@ struct annotate_job {
     struct change *changes; /* malloc'ed */
     size_t change_count;
     recmap_key key;
-    bool refuses_missing;
+    bool refuses_missing, has_missing; /* --missing */
     struct progress_bar progress;
 };
 
@@ -74,6 +74,7 @@ static int set_key(struct annotate_job *job, const char *text) {
 }
 
 static int set_missing(struct annotate_job *job, const char *text) {
+    job->has_missing = true;
     if (!strcmp(text, "error")) job->refuses_missing = true;
     else if (!strcmp(text, "null")) job->refuses_missing = false;
     else return args_usage_error(&job->args, "invalid --missing '%s': use error or null", text);
@@ -117,6 +118,13 @@ static int check_defaults(const struct annotate_job *job) {
             return args_usage_error(&job->args, "--default %s is given twice", change->name);
     }
     return 0;
+}
+
+/* --on and --missing are about the values of new columns. */
+static int check_column_options(const struct annotate_job *job) {
+    if (count_changes(job, OPTION_COLUMN)) return 0;
+    if (job->key != RECMAP_KEY_AUTO) return args_usage_error(&job->args, "--on needs --column");
+    return job->has_missing ? args_usage_error(&job->args, "--missing needs --column") : 0;
 }
 
 static recmap_status apply(recmap_annotation *annotation, const struct annotate_job *job,
@@ -198,6 +206,7 @@ static int run_job(struct annotate_job *job) {
     if (job->args.operand_count && !job->change_count)
         return args_usage_error(&job->args, "no --column, --drop or --rename given");
     int exit_status = check_defaults(job);
+    if (!exit_status) exit_status = check_column_options(job);
     if (exit_status) return exit_status;
     recmap_dataset *dataset = NULL;
     exit_status = args_open(&dataset, &job->args);

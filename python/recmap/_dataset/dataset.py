@@ -25,6 +25,7 @@ from .._options.options import (
     OpenOptions,
     Path,
     check_missing,
+    check_missing_is_used,
     lifts_of,
     size_of,
 )
@@ -131,6 +132,7 @@ class Dataset(Records, Described, Closing):
         self._check_has_index("lift columns of")
         check_missing(missing)
         lifts = lifts_of(features)
+        check_missing_is_used(missing, lifts)
         changes = [("lift", name, default, missing == "null") for name, default in lifts]
         self._change_columns(changes, progress, "lifting")
         return self

@@ -71,10 +71,12 @@ def _open_index(opening: OpenOptions, indexing: IndexOptions, *, rebuild: bool) 
             "an .rmx contains the framing and compression of its shards: leave them out, or open "
             "the shards"
         )
-    if indexing.from_idx is not None:
-        raise ValueError("from_idx= is for indexing: open the shards instead of the .rmx")
+    for name in ("from_idx", "threads", "memory_limit"):
+        if getattr(indexing, name):
+            raise ValueError(f"{name}= is for indexing: open the shards instead of the .rmx")
     dataset = Dataset._open(opening)
     check_contents(dataset, indexing)
+    check_missing_is_used(indexing.missing, dataset._lifts(), opening.path)
     return dataset
 
 
@@ -197,10 +199,11 @@ def open(
             columns, counts and framing of the existing index, and adds what you ask for;
             `recmap.index` builds an index with nothing else. Annotated columns cannot be built
             again from the records: an index with such columns is refused.
-        threads: threads for indexing; 0: one per core.
+        threads: threads for indexing; 0: one per core. With an ``.rmx``, an error.
         memory_limit: an upper bound, in bytes or as "64MiB", on the memory that indexing one
             compressed shard may take, of those that as many threads index at once; a shard over it
             is an error. None: a limit that follows the size of the shard (docs/reliability.md).
+            With an ``.rmx``, an error.
         progress: "auto" (tqdm in a notebook, a bar on a terminal, otherwise nothing), None, or a
             callable with the arguments (bytes done, bytes in total, records, path of the shard).
         access: "map" gives views into the mapped shards; "read" copies each record instead of

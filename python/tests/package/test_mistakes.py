@@ -194,3 +194,19 @@ def test_columns(digits, name, advice):
     with pytest.raises(KeyError) as raised:
         digits.columns[name]
     assert raised.value.advice == advice
+
+
+@pytest.mark.parametrize(("name", "value"), [("threads", 2), ("memory_limit", "64MiB")])
+def test_options_of_indexing_with_an_index(digits_index, name, value):
+    message = f"{name}= is for indexing: open the shards instead of the .rmx"
+    fails(lambda: recmap.open(digits_index, **{name: value}), ValueError, message)
+
+
+def test_nulls_without_a_lifted_column(copied_digits, digits_copy):
+    message = "the index has no lifted columns"
+    with pytest.raises(recmap.InvalidError, match=message):
+        recmap.open(digits_copy.index_path, missing="null")
+    message = 'missing is "null", which is about lifted columns: name some with lift'
+    fails(lambda: digits_copy.lift([], missing="null"), ValueError, message)
+    digits_copy.lift(["label"])
+    recmap.open(digits_copy.index_path, missing="null")
