@@ -37,6 +37,12 @@ def without_nulls(values: Any, what: str) -> Any:
     return values.data
 
 
+def _integer(item: Any, what: str) -> int:
+    if not hasattr(item, "__index__"):
+        raise TypeError(f"{what} must be integers, not {item!r}")
+    return operator.index(item)
+
+
 def as_integers(values: object, what: str) -> npt.NDArray[Any]:
     """A one-dimensional integer array.
 
@@ -51,7 +57,7 @@ def as_integers(values: object, what: str) -> npt.NDArray[Any]:
         try:
             array = np.asarray(items)
             if array.dtype.kind not in "iu" or array.dtype.kind == "b":
-                array = np.asarray([operator.index(item) for item in items])
+                array = np.asarray([_integer(item, what) for item in items])
         except ValueError:
             raise TypeError(f"{what} must be integers, in one dimension") from None
     if array.ndim != 1:
@@ -80,6 +86,15 @@ def out_of_range(number: int, count: int, name: str = "record") -> OutOfRangeErr
     """The error for a number that is not in 0 to ``count - 1``."""
     valid = f"there are {name}s 0 to {count - 1}" if count else f"there are no {name}s"
     return OutOfRangeError(f"{name} {number} is out of range: {valid}")
+
+
+def row_of(index: SupportsIndex, count: int) -> int:
+    """The row of an index, which counts from the end if it is negative."""
+    number = operator.index(index)
+    row = number + count if number < 0 else number
+    if not 0 <= row < count:
+        raise out_of_range(number, count, "row")
+    return row
 
 
 def as_items(values: object, count: int) -> UInt64s:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .._columns import ColumnBatch
 from .._errors import IdNotFoundError
 from .._example.features import Features
-from .._numbers import Int64s, Numbers, as_mask_or_items
+from .._numbers import Int64s, Numbers, as_mask_or_items, row_of
 from .._options.options import ConcatOptions
 from .dataset import Dataset
 
@@ -97,7 +97,8 @@ class Joined:
 
     def _record(self, name: str, index: SupportsIndex) -> memoryview | None:
         positions = self._positions[name]
-        position = int((range(len(self)) if positions is None else positions)[index])
+        row = row_of(index, len(self))
+        position = row if positions is None else int(positions[row])
         return None if position < 0 else self._datasets[name][position]
 
     def __iter__(self) -> Iterator[dict[str, memoryview | None]]:
@@ -113,10 +114,11 @@ class Joined:
             features: {name: features} for each data set to read.
             options: those of `Dataset.parse`.
         """
+        wanted = features_of_sides(self, features)
         chosen = self._rows(rows)
         return {
-            name: chosen._view(name).parse(slice(None), wanted, **options)
-            for name, wanted in features.items()
+            name: chosen._view(name).parse(slice(None), of_side, **options)
+            for name, of_side in wanted.items()
         }
 
     def __repr__(self) -> str:

@@ -145,3 +145,17 @@ def test_wrong_arguments(sides, made):
         recmap.join(sides, missing="keep")
     with pytest.raises(ValueError, match="on must be"):
         recmap.join(sides, on="number")
+
+
+def test_rows_and_features_that_do_not_exist(sides):
+    joined = recmap.join(sides, missing="null")
+    count = len(joined)
+    message = f"row {count} is out of range: there are rows 0 to {count - 1}"
+    for rows in joined, joined[::-1]:
+        with pytest.raises(recmap.OutOfRangeError, match=message):
+            rows[count]
+        with pytest.raises(recmap.OutOfRangeError, match=f"row {-count - 1} is out of range"):
+            rows[-count - 1]
+    assert joined[-1]["image"] == joined[count - 1]["image"]
+    with pytest.raises(ValueError, match="features has 'text', but the join has image, caption"):
+        joined.parse([0], {"text": {"label": recmap.FixedLen()}})

@@ -210,3 +210,9 @@ def test_nulls_without_a_lifted_column(copied_digits, digits_copy):
     fails(lambda: digits_copy.lift([], missing="null"), ValueError, message)
     digits_copy.lift(["label"])
     recmap.open(digits_copy.index_path, missing="null")
+
+
+def test_numbers_that_are_not_integers(digits):
+    message = "numbers of records must be integers, not 0.5"
+    fails(lambda: digits.select([1, 0.5]), TypeError, message)
+    fails(lambda: digits[["a"]], TypeError, "numbers of records must be integers, not 'a'")
