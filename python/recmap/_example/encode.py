@@ -40,10 +40,11 @@ def _add(builder: _recmap.ExampleBuilder, name: str | None, value: Any) -> None:
 
 
 def _has_only_ints(value: Any) -> bool:
-    """Whether it is a list of integers: NumPy makes floats of those that do not fit 64 bits."""
-    return isinstance(value, (list, tuple)) and all(
-        isinstance(item, (int, np.integer)) for item in value
-    )
+    """Whether it is a list of integers, or of such lists: NumPy makes floats of integers that do
+    not fit 64 bits."""
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(map(_has_only_ints, value))
+    return isinstance(value, (int, np.integer))
 
 
 def _check_not_null(value: Any) -> None:
@@ -88,10 +89,16 @@ def _with_name(name: str, error: Exception) -> Exception:
     return (ValueError if isinstance(error, ValueError) else TypeError)(f"{name}: {error}")
 
 
+def _check_name(what: str, name: object) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a {what} must be a str, not {name!r}")
+
+
 def _add_all(builder: _recmap.ExampleBuilder, features: Features) -> None:
     if not isinstance(features, Mapping):
         raise TypeError(f"features must be a dict {{name: value}}, not {reprlib.repr(features)}")
     for name, value in features.items():
+        _check_name("feature", name)
         try:
             _add(builder, name, value)
         except (TypeError, ValueError, BufferError) as error:
@@ -101,6 +108,7 @@ def _add_all(builder: _recmap.ExampleBuilder, features: Features) -> None:
 def _add_list(builder: _recmap.ExampleBuilder, name: str, steps: Iterable[Any]) -> None:
     if isinstance(steps, (str, bytes, bytearray, memoryview)) or not isinstance(steps, Iterable):
         raise TypeError(f"feature list {name!r}: {reprlib.repr(steps)} is not a list of steps")
+    _check_name("feature list", name)
     builder.begin_list(name)
     for number, step in enumerate(steps):
         try:
