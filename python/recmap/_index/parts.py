@@ -89,7 +89,10 @@ def _remove(folder: str) -> None:
     """Removes the folder of the parts. Tasks may still run if one failed, or after an interrupt:
     they fail when they create a file, because the folder is renamed before it is emptied."""
     renamed = f"{folder}-removed"
-    os.rename(folder, renamed)
+    try:
+        os.rename(folder, renamed)
+    except OSError:  # it is gone, or the name is too long: the caller's error says more
+        renamed = folder
     shutil.rmtree(renamed, ignore_errors=True)
 
 

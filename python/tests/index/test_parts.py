@@ -1,6 +1,7 @@
 """Indexes that are built in parts, as by the tasks of a cluster: they equal those of one build, and
 warn of the same."""
 
+import pathlib
 import pickle
 import warnings
 
@@ -180,3 +181,21 @@ def test_a_task_that_outlives_a_failed_build_leaves_no_file(tmp_path, monkeypatc
     with pytest.raises(RuntimeError, match="another task failed"):
         build_in_parts(plan, fail)
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".tfrecord"] * 2
+
+
+def test_the_error_of_a_task_is_raised_even_if_the_folder_is_gone(tmp_path):
+    def fail(parts):
+        parts_module.shutil.rmtree(tmp_path / pathlib.Path(parts[0].path).parent)
+        raise RuntimeError("a task failed")
+
+    plan = plan_of(two_shards(tmp_path), tmp_path / "made.rmx", **DEFAULTS)
+    with pytest.raises(RuntimeError, match="a task failed"):
+        build_in_parts(plan, fail)
+
+
+def test_the_folder_of_parts_is_removed_even_if_it_cannot_be_renamed(tmp_path):
+    two_shards(tmp_path)
+    path = tmp_path / f"{'x' * 230}.rmx"  # with the suffix of the renamed folder it is too long
+    build_in_parts(plan_of(tmp_path, path, **DEFAULTS), build_in_tasks)
+    assert len(recmap.open(path)) == 2
+    assert not list(tmp_path.glob(".*"))
