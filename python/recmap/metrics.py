@@ -20,6 +20,7 @@ from ._context import Closing
 from ._display.live import LiveDisplay, sparkline_html
 from ._display.tables import facts_html
 from ._errors import Error
+from ._loader.joined import JoinedLoader
 from ._loader.loader import Loader
 from ._loader.stages import Statistics
 from ._warn import warn_caller
@@ -51,7 +52,10 @@ _collectors: weakref.WeakKeyDictionary[Any, _Collector] = weakref.WeakKeyDiction
 
 
 def prometheus(
-    loader: Loader[Any], registry: CollectorRegistry | None = None, *, name: str = "loader"
+    loader: Loader[Any] | JoinedLoader,
+    registry: CollectorRegistry | None = None,
+    *,
+    name: str = "loader",
 ) -> None:
     """Exports the statistics of a loader through prometheus-client, as long as the loader exists.
 
@@ -65,7 +69,8 @@ def prometheus(
 
     Args:
         registry: where to register; None: prometheus-client's default registry.
-        name: the value of the label ``loader``. A loader replaces an earlier one of the same name.
+        name: the value of the label ``loader``; of a `JoinedLoader`, that of each of its loaders
+            is NAME/DATASET. A loader replaces an earlier one of the same name.
 
     Raises:
         ImportError: prometheus-client is not installed.
@@ -76,15 +81,31 @@ def prometheus(
         raise ImportError(
             "recmap.metrics.prometheus needs prometheus-client: pip install prometheus-client"
         ) from error
-    if not isinstance(loader, Loader):
-        raise TypeError(f"loader must be a recmap.Loader, not {loader!r}")
+    named = _named_loaders(loader, name)
     chosen = REGISTRY if registry is None else registry
     collector = _collectors.get(chosen)
     if collector is None:
         collector = _Collector()
         chosen.register(cast(Any, collector))  # its class needs no prometheus-client
         _collectors[chosen] = collector
-    collector.loaders[name] = weakref.ref(loader)
+    collector.loaders.update({label: weakref.ref(one) for label, one in named.items()})
+
+
+def _named_loaders(loader: object, name: str) -> dict[str, Loader[Any]]:
+    if isinstance(loader, JoinedLoader):
+        return {f"{name}/{part}": one for part, one in loader.loaders.items()}
+    _check_loader(loader)
+    return {name: cast("Loader[Any]", loader)}
+
+
+def _check_loader(loader: object) -> None:
+    if isinstance(loader, JoinedLoader):
+        raise TypeError(
+            "a JoinedLoader has a loader for each data set: pass one of them, such as "
+            f"loader.loaders[{next(iter(loader.loaders))!r}]"
+        )
+    if not isinstance(loader, Loader):
+        raise TypeError(f"loader must be a recmap.Loader, not {loader!r}")
 
 
 class _Collector:
@@ -168,6 +189,7 @@ def scalars(
     loader/wait_share 1
     loader/batches_ready 1
     """
+    _check_loader(loader)
     before, before_ns = loader.statistics, time.monotonic_ns()
 
     def report(step: int) -> None:
@@ -276,8 +298,7 @@ def live(loader: Loader[Any], every: float = 1.0) -> _Live:
     ...     sum(len(batch) for batch in loader)
     1797
     """
-    if not isinstance(loader, Loader):
-        raise TypeError(f"loader must be a recmap.Loader, not {loader!r}")
+    _check_loader(loader)
     if not every > 0:
         raise ValueError(f"every must be more than 0 seconds, not {every}")
     return _Live(loader, every)

@@ -221,6 +221,21 @@ def test_prometheus_with_several_loaders(digits):
     assert not any(key[0] == "recmap_loader_records_total" for key in samples_of(registry))
 
 
+def test_prometheus_of_joined_loaders(digits):
+    client = pytest.importorskip("prometheus_client")
+    registry = client.CollectorRegistry()
+    joined = recmap.join({"all": digits, "last": digits[1000:]})
+    loader = recmap.JoinedLoader(joined, 100)
+    recmap.metrics.prometheus(loader, registry, name="train")
+    next(iter(loader))
+    found = samples_of(registry)
+    for name in "train/all", "train/last":
+        assert found["recmap_loader_records_total", name] == 100
+    for call in recmap.metrics.live, lambda one: recmap.metrics.scalars(one, print):
+        with pytest.raises(TypeError, match=r"pass one of them, such as loader\.loaders\['all'\]"):
+            call(loader)
+
+
 def test_prometheus_registers_in_the_default_registry(digits):
     client = pytest.importorskip("prometheus_client")
     loader = recmap.Loader(digits, 256)
