@@ -71,8 +71,8 @@ static recmap_status fail_limit(const struct verification *verification, recmap_
          "the list of %zu damaged places takes more memory than the limit of %" PRIu64 " bytes",
          verification->report->count + 1, verification->memory_limit);
     fail_file(error, path_of(verification->report, verification->shard_index));
-    fail_advise(error, "raise the memory limit (`--memory-limit`, in Python `memory_limit=`), or "
-                       "restore the shard from its source first");
+    fail_advise(error, "raise the memory limit (`--memory-limit SIZE`), or restore the shard from "
+                       "its source first");
     return RECMAP_UNSUPPORTED;
 }
 

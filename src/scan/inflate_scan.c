@@ -95,8 +95,8 @@ static recmap_status fail_memory_limit(const struct stream_scan *stream, recmap_
     fail(error, RECMAP_UNSUPPORTED,
          "scanning the %s stream takes more memory than the limit of %" PRIu64 " bytes",
          compression_name(stream->scan->kind), stream->scan->memory_limit);
-    fail_advise(error, "raise the memory limit (`--memory-limit`, in Python `memory_limit=`), or "
-                       "decompress the file and index the result");
+    fail_advise(error, "raise the memory limit (`--memory-limit SIZE`), or decompress the file "
+                       "and index the result");
     return RECMAP_UNSUPPORTED;
 }
 

@@ -96,7 +96,7 @@ class Bombs(MemoryTest):
 
     def test_memory_limit(self):
         advice = (
-            "  raise the memory limit (`--memory-limit`, in Python `memory_limit=`), or "
+            "  raise the memory limit (`--memory-limit SIZE`), or "
             "decompress the file and index the result\n"
         )
         self.write("lines.gz", gzip.compress(b"a line\n" + b"\n" * 4 * MIB, 9))

@@ -56,7 +56,6 @@ def spark_errors(place: Place) -> Iterator[None]:
 
 
 def _in_spark(advice: str, place: Place) -> str:
-    advice = advice.replace('`memory_limit=""`, in Python ', "")
     advice = re.sub(", pass `shards=.*?, or ", " or ", advice)  # there are no such options
     advice = re.sub(r"`VarLen\([^`]*` if it holds raw \w+ values, or ", "", advice)
     parts = advice.split("`")  # every second part is code

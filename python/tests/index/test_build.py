@@ -130,7 +130,10 @@ def test_memory_limit_is_an_error_over_it(tmp_path):
             build(shard, framing="lines", memory_limit=2 << 20, **options)
         error = caught.value
         assert (error.path, error.record, error.offset) == (str(shard), 1, 7)
-        assert "memory_limit=" in error.advice
+        assert error.advice == (
+            'raise the memory limit (`memory_limit="SIZE"`), or decompress the file and index the '
+            "result"
+        )
     assert not ds.verify(memory_limit="64MiB")["damage"]
     with pytest.raises(recmap.UnsupportedError, match="the limit of 2097152 bytes"):
         ds.verify(memory_limit=2 << 20)
