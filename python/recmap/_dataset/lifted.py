@@ -66,10 +66,12 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
         return f"{known} If the records have it, ds.lift([{name!r}]) adds it."
 
     def _range(self, name: str, first: int, end: int) -> npt.NDArray[Any]:
-        """The values of a range of positions. Of a whole data set, no others are read."""
-        if not self._dataset._is_whole():
+        """The values of a range of positions. If the records follow each other, no others are
+        read."""
+        selection = self._dataset._selection
+        if selection.numbers is not None or selection.step != 1:
             return self[name][first:end]
-        return self._read(*self._types[name], first, end - first)
+        return self._read(*self._types[name], selection.first + first, end - first)
 
     def _read(
         self, index: int, kind: str, null_count: int, first: int = 0, count: int | None = None

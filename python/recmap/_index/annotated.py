@@ -20,6 +20,7 @@ from .contents import open_contents
 __all__ = ["check_annotated", "check_rebuilt", "check_replaced", "open_replaced"]
 
 _COMPARED = 16
+_PIECE = 1 << 16  # records
 
 
 def open_replaced(path: str, indexing: IndexOptions) -> Dataset | None:
@@ -100,10 +101,9 @@ def check_rebuilt(dataset: Dataset, names: Iterable[str], is_given: Sequence[boo
     read: the index, which may be from elsewhere, would decide which files and servers are. If the
     caller named none, columns without a mark (from before 0.2.0) count as lifted."""
     marked = set(dataset._annotated_columns())
-    is_readable = np.repeat(np.array(is_given, bool), [row[3] for row in dataset._shard_table()])
-    annotated = [
-        name for name in names if name in marked or _is_annotated(dataset, name, is_readable)
-    ]
+    rows = zip(dataset._shard_table(), is_given, strict=True)
+    spans = [range(first, first + count) for (_, _, first, count), given in rows if given]
+    annotated = [name for name in names if name in marked or _is_annotated(dataset, name, spans)]
     if annotated:
         _refuse(dataset.index_path, annotated)
 
@@ -123,18 +123,46 @@ def _refuse(path: str, names: list[str]) -> None:
     ) from None
 
 
-def _is_annotated(dataset: Dataset, name: str, is_readable: npt.NDArray[np.bool_]) -> bool:
+def _is_annotated(dataset: Dataset, name: str, spans: list[range]) -> bool:
     """Whether records lack the values of a column that is not marked as annotated, as in indexes of
-    older versions. This reads a few records. If none can be read, the values count as lifted."""
+    older versions. This reads a few records, which lie in `spans`. If none can be read, the values
+    count as lifted."""
     try:
-        values = dataset.columns[name]
-        is_telling = _is_non_default(values, dict(dataset._lifts())[name])
-        numbers = np.flatnonzero(is_readable & is_telling)
-        places = np.linspace(0, len(numbers) - 1, min(len(numbers), _COMPARED)).astype(np.intp)
-        chosen = numbers[places].tolist()
-        return not all(_is_value_of(dataset[i], name, values[i]) for i in chosen)
+        column = dataset.columns
+        return not all(
+            _is_value_of(dataset[i], name, column._range(name, i, i + 1)[0])
+            for i in _samples(dataset, name, spans)
+        )
     except Error:
         return False
+
+
+def _samples(dataset: Dataset, name: str, spans: list[range]) -> list[int]:
+    """The numbers of a few records in `spans`, whose values are not the column's default.
+
+    Memory is that of one piece, however many records there are: the first pass over the column only
+    counts such values, and the second one reads the pieces that have samples."""
+    default = dict(dataset._lifts())[name]
+    if default is None:
+        pieces, counts = spans, [len(span) for span in spans]
+    else:
+        pieces = [span[i : i + _PIECE] for span in spans for i in range(0, len(span), _PIECE)]
+        counts = [len(_telling(dataset, name, default, piece)) for piece in pieces]
+    ends = np.cumsum(counts, dtype=np.int64)
+    total = int(ends[-1]) if counts else 0
+    samples = []
+    for rank in np.linspace(0, total - 1, min(total, _COMPARED)).astype(np.int64).tolist():
+        at = int(np.searchsorted(ends, rank, "right"))
+        piece, index = pieces[at], rank - (int(ends[at]) - counts[at])
+        chosen = piece if default is None else _telling(dataset, name, default, piece)
+        samples.append(int(chosen[index]))
+    return samples
+
+
+def _telling(dataset: Dataset, name: str, default: str, piece: range) -> npt.NDArray[np.int64]:
+    """The numbers of the records in `piece` whose values differ from the default."""
+    values = dataset.columns._range(name, piece.start, piece.stop)
+    return np.flatnonzero(_is_non_default(values, default)) + piece.start
 
 
 def _is_value_of(record: memoryview, name: str, value: Any) -> bool:
@@ -151,10 +179,8 @@ def _is_value_of(record: memoryview, name: str, value: Any) -> bool:
     return bool(found[0] == value or (found[0] != found[0] and value != value))  # NaN equals NaN
 
 
-def _is_non_default(values: npt.NDArray[Any], default: str | None) -> npt.NDArray[np.bool_]:
-    """Whether the value of each record differs from the default."""
-    if default is None:
-        return np.ones(len(values), np.bool_)
+def _is_non_default(values: npt.NDArray[Any], default: str) -> npt.NDArray[np.bool_]:
+    """Whether each value differs from the default."""
     if values.dtype == object:
         return np.asarray(values != default)
     number = float(default) if values.dtype.kind == "f" else int(default)

@@ -1,6 +1,7 @@
 """Columns that are added to an index, from Python's values, tables and files."""
 
 import shutil
+import tracemalloc
 import warnings
 from pathlib import Path
 
@@ -331,6 +332,37 @@ def test_rebuild_keeps_annotated_columns_that_are_not_marked(ds, tmp_path, unmar
     for shards in ([shard], [*more, shard]):
         with pytest.raises(recmap.FeatureError, match="column 'label'"):
             recmap.open(shards, index=ds.index_path, rebuild=True)
+
+
+@pytest.mark.parametrize("default", [{}, {"score": 0}])
+def test_the_memory_of_a_rebuild_does_not_grow_with_the_records(tmp_path, unmarked, default):
+    """Reading a whole column to choose a few records took 10 bytes a record."""
+    count = 400_000
+    shards = write(tmp_path, [b""] * count, shards=2)
+    with recmap.open(shards, progress=None) as ds:
+        ds.annotate({"score": np.arange(count)}, default=default)
+        path = ds.index_path
+    tracemalloc.start()
+    with pytest.raises(recmap.FeatureError, match="column 'score'"):
+        recmap.open(shards, index=path, rebuild=True, progress=None)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 3 << 20
+
+
+def test_the_few_records_that_tell_are_found(tmp_path, unmarked):
+    """One of them is enough, also if its value is the only one that is not the default."""
+    count = 200_000
+    shards = write(tmp_path, [b""] * count, shards=3)
+    with recmap.open(shards, progress=None) as ds:
+        ds.annotate({"score": {150_001: 7}}, on="number", default={"score": 0})
+        path = ds.index_path
+        first = ds.shards[0]["records"] + ds.shards[1]["records"]
+    assert first < 150_001
+    with pytest.raises(recmap.FeatureError, match="column 'score'"):
+        recmap.open(shards, index=path, rebuild=True, progress=None)
+    with pytest.warns(UserWarning, match="no record has the feature 'score'"):
+        recmap.open(shards[:2], index=path, rebuild=True, progress=None)
 
 
 @pytest.mark.parametrize("default", [{}, {"score": 0}])

@@ -67,3 +67,14 @@ def test_bad_defaults(digits, tmp_path, default, kind, message):
         recmap.open(DIGITS, lift={"x": default}, index=tmp_path / "a.rmx")
     with pytest.raises(kind, match=message):
         digits.annotate({"x": {0: 1}}, on="number", default={"x": default})
+
+
+def test_ranges_of_views_read_no_other_values(digits):
+    label, reads = digits.columns["label"], []
+    for view in (digits[100:900], digits[::3], digits.select([5, 3, 9, 1])):
+        assert view.columns._range("label", 1, 4).tolist() == view.columns["label"][1:4].tolist()
+    columns = digits[100:900].columns
+    columns._read = lambda *place: reads.append(place) or label[:0]
+    columns._range("label", 10, 20)
+    (place,) = reads
+    assert place[-2:] == (110, 10)
