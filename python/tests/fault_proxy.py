@@ -146,7 +146,8 @@ class FaultProxy(socketserver.ThreadingTCPServer):
         self.connections = set()
         self.lock = threading.Lock()
         self.choose = self.next_planned
-        self.url = f"{'https' if context else 'http'}://127.0.0.1:{self.server_address[1]}"
+        self.server_port = self.server_address[1]
+        self.url = f"{'https' if context else 'http'}://127.0.0.1:{self.server_port}"
 
     def __enter__(self):
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
