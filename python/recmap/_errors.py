@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import re
 import shlex
 from typing import Any
@@ -235,7 +236,10 @@ def _quoted(value: Any) -> str:
         return f"[{', '.join(map(_quoted, value))}]"
     if isinstance(value, dict):
         return f"{{{', '.join(f'{_quoted(key)}: {_quoted(item)}' for key, item in value.items())}}}"
-    return json.dumps(value, ensure_ascii=False) if value is not None else "None"
+    if value is None:
+        return "None"
+    is_text = value.isprintable()  # a name of a file may have bytes that are not UTF-8
+    return json.dumps(value, ensure_ascii=False) if is_text else repr(value)
 
 
 _NAMES = {"recmap annotate": "ds.annotate", "recmap_order_blended": "Mixture.continued"}
@@ -283,7 +287,12 @@ def in_python(advice: str) -> str:
                 r"(?<= )--([a-z-]+)", lambda match: f"{match[1].replace('-', '_')}=", part
             )
             parts[i] = words.replace("(-o NAME.rmx)", '(index="NAME.rmx")')
-    return "`".join(parts)
+    return _printable("`".join(parts))
+
+
+def _printable(text: str) -> str:
+    """The text with escapes for bytes that are not UTF-8, which `os.fsdecode` made surrogates."""
+    return os.fsencode(text).decode(errors="backslashreplace")
 
 
 def exception_of_status(

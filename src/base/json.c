@@ -129,7 +129,14 @@ static bool is_plain(uint8_t c) {
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-static void put_string(struct json_writer *json, const uint8_t *data, size_t size) {
+/* Python's os.fsdecode makes these surrogates of bytes that are not UTF-8. */
+static void put_surrogate(struct json_writer *json, uint8_t byte) {
+    char escape[8];
+    snprintf(escape, sizeof escape, "\\udc%02x", byte);
+    put(json, escape, 6);
+}
+
+static void put_string(struct json_writer *json, const uint8_t *data, size_t size, bool is_path) {
     put(json, "\"", 1);
     for (size_t i = 0; i < size;) {
         size_t run = 0;
@@ -144,6 +151,7 @@ static void put_string(struct json_writer *json, const uint8_t *data, size_t siz
         if (length == 2 && data[i] == 0xc2 && data[i + 1] < 0xa0) put_escaped(json, data[i + 1]);
         else if (length > 1) put(json, (const char *)data + i, length);
         else if (length == 1) put_escaped(json, data[i]);
+        else if (is_path) put_surrogate(json, data[i]);
         else put_text(json, "\xef\xbf\xbd");
         i += length ? length : 1;
     }
@@ -152,7 +160,7 @@ static void put_string(struct json_writer *json, const uint8_t *data, size_t siz
 
 void json_key_sized(struct json_writer *json, const void *key, size_t size) {
     separate(json);
-    put_string(json, key, size);
+    put_string(json, key, size, false);
     put(json, ":", 1);
     json->needs_comma = false;
 }
@@ -163,7 +171,12 @@ void json_key(struct json_writer *json, const char *key) {
 
 void json_text(struct json_writer *json, const char *value) {
     separate(json);
-    put_string(json, (const uint8_t *)value, strlen(value));
+    put_string(json, (const uint8_t *)value, strlen(value), false);
+}
+
+void json_path(struct json_writer *json, const char *path) {
+    separate(json);
+    put_string(json, (const uint8_t *)path, strlen(path), true);
 }
 
 /* Writes the four characters that encode up to three bytes. */

@@ -32,6 +32,8 @@ void json_close(struct json_writer *json, char bracket); /* '}' or ']' */
 void json_key(struct json_writer *json, const char *key);
 void json_key_sized(struct json_writer *json, const void *key, size_t size);
 void json_text(struct json_writer *json, const char *value);
+/* Invalid bytes become lone surrogates, U+DC80 to U+DCFF, so that the path can be restored. */
+void json_path(struct json_writer *json, const char *path);
 void json_base64(struct json_writer *json, const void *data, size_t size);
 void json_uint64(struct json_writer *json, uint64_t value); /* a number */
 void json_int64(struct json_writer *json, int64_t value);   /* a number */

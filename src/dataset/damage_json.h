@@ -10,7 +10,7 @@
 static inline void damage_write_json(struct json_writer *json, const recmap_damage *damage) {
     json_open(json, '{');
     json_key(json, "path");
-    json_text(json, damage->path);
+    json_path(json, damage->path);
     if (damage->record != RECMAP_NO_RECORD) {
         json_key(json, "record");
         json_uint64(json, damage->record);

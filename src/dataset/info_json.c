@@ -105,7 +105,7 @@ static void write_compressed(struct json_writer *json, const recmap_span_info *i
 static void write_shard(struct json_writer *json, const recmap_shard_info *info) {
     json_open(json, '{');
     json_key(json, "path");
-    json_text(json, info->path);
+    json_path(json, info->path);
     json_key(json, "bytes");
     json_uint64(json, info->size);
     json_key(json, "first_record");

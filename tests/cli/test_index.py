@@ -182,6 +182,19 @@ class Naming(CliTest):
         result = self.run_recmap("info", "d/all.rmx", "--shards")
         self.assertEqual(len(result.out.splitlines()), 9 + 2 + 6, result)
         self.assertIn(b"new?line", result.out)
+        result = self.run_recmap("info", "--json", "--shards", "d/all.rmx")
+        paths = [shard["path"] for shard in json.loads(result.out)["shard_table"]]
+        self.assertCountEqual(map(os.fsencode, paths), [*map(os.fsencode, names), b"\xff\xfe"])
+        self.run_recmap(
+            "select", "d/all.rmx", "--where", "columns['@length'] > 0", "-o", "d/all.rmv"
+        )
+        with open(os.fsencode(self.path("d")) + b"/\xff\xfe", "r+b") as file:
+            file.seek(12)
+            file.write(b"F")
+        for name in "d/all.rmx", "d/all.rmv":
+            result = self.run_recmap("verify", "--json", name)
+            (found,) = json.loads(result.out)["damage"]
+            self.assertEqual(os.fsencode(found["path"])[-2:], b"\xff\xfe")
 
     def test_what_is_not_there(self):
         self.write("list", b"nothing\n")

@@ -2,7 +2,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "report/characters.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
@@ -15,10 +17,15 @@ struct view_report {
 
 static void print_json_text(const char *text) {
     putchar('"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') printf("\\%c", *text);
+    uint32_t character;
+    for (size_t size = strlen(text), length; size; text += length, size -= length) {
+        length = character_decode(&character, (const uint8_t *)text, size);
+        if (!length) { /* as the library writes paths */
+            printf("\\udc%02x", (unsigned char)*text);
+            length = 1;
+        } else if (*text == '"' || *text == '\\') printf("\\%c", *text);
         else if ((unsigned char)*text < 0x20) printf("\\u%04x", (unsigned char)*text);
-        else putchar(*text);
+        else fwrite(text, 1, length, stdout);
     }
     putchar('"');
 }

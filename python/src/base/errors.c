@@ -30,7 +30,8 @@ static PyObject *number_of(uint64_t number, uint64_t absent) {
 }
 
 static PyObject *exception_of(const char *status, const recmap_error *error) {
-    PyObject *message = text_of(error->message), *advice = text_of(error->advice);
+    PyObject *message = text_of(error->message);
+    PyObject *advice = PyUnicode_DecodeFSDefault(error->advice); /* has names of files in code */
     PyObject *path = path_of(error->path);
     PyObject *record = number_of(error->record, RECMAP_NO_RECORD);
     PyObject *offset = number_of(error->offset, RECMAP_NO_OFFSET);

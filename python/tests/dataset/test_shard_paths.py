@@ -70,3 +70,39 @@ def test_errors_of_shards(tmp_path, monkeypatch, harm, compression):
                 assert caught.value.path == expected, access
         found = ds.verify(progress=None)["damage"]
         assert found and {one["path"] for one in found} == {expected}
+
+
+@pytest.mark.parametrize("name", ["\udcff\udcfe", "a\udcff'\n"])
+def test_names_that_are_not_utf8(tmp_path, name):
+    shard = tmp_path / f"{name}.tfrecord"
+    with recmap.Writer(shard) as writer:
+        for number in range(3):
+            writer.write({"n": number})
+    path = tmp_path / f"{name}.rmx"
+    ds = recmap.open(shard, index=path)
+    data = bytearray(shard.read_bytes())
+    data[20] ^= 1
+    shard.write_bytes(data)
+    for one in [ds] if "\n" in name else [ds, ds[:2]]:  # an error has ? for control characters
+        (found,) = one.verify()["damage"]
+        assert os.path.samefile(found["path"], shard)
+    with pytest.warns(UserWarning, match="skipped damage"):
+        skipped = recmap.open(shard, index=path, on_corrupt="skip", rebuild=True)
+    (found,) = skipped.info["damage"]
+    assert found["path"] == shard.name
+
+
+def test_literals_of_names_that_are_not_utf8(tmp_path):
+    shard, path = tmp_path / "a\udcff.tfrecord", tmp_path / "b\udcfe.rmx"
+    with recmap.Writer(shard) as writer:
+        writer.write({"n": 1})
+    ds = recmap.open(shard, index=path)
+    with pytest.raises(recmap.Error, match="the index has no ids") as caught:
+        ds.find("x")
+    call = caught.value.advice.split("`")[1].replace('"FEATURE"', "None")
+    assert "\\udcff" in call and "\\udcfe" in call
+    assert len(eval(call)) == 1  # finds the files
+    shard.unlink()
+    with pytest.raises(recmap.Error) as caught:
+        ds[0], recmap.open(path)[0]
+    assert caught.value.advice.isprintable()

@@ -87,6 +87,14 @@ static void test_strings(void **state) {
     }
 }
 
+/* As Python's os.fsdecode and json.dumps write them. */
+static void test_paths(void **state) {
+    (void)state;
+    struct json_writer json = json_begin(&text);
+    json_path(&json, "d\xff/\xc3\xa9\n\xe2\x82");
+    expect("\"d\\udcff/\xc3\xa9\\n\\udce2\\udc82\"");
+}
+
 static void test_base64(void **state) {
     (void)state;
     static const char *const expected[] = {"",         "Zg==",     "Zm8=",    "Zm9v",
@@ -272,7 +280,7 @@ int main(void) {
         cmocka_unit_test(test_structure), cmocka_unit_test(test_strings),
         cmocka_unit_test(test_base64),    cmocka_unit_test(test_doubles),
         cmocka_unit_test(test_floats),    cmocka_unit_test(test_floats_read_back),
-        cmocka_unit_test(test_utf8),      cmocka_unit_test(test_end),
+        cmocka_unit_test(test_paths),     cmocka_unit_test(test_utf8),      cmocka_unit_test(test_end),
     };
     return cmocka_run_group_tests(tests, NULL, free_text);
 }
