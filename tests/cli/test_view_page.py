@@ -253,7 +253,7 @@ class Browser(BrowserTest, ViewTest):
         self.driver.get(self.url)
         self.wait_for_selected(0)
         visited = []
-        for _ in range(7):
+        for _ in range(8):
             self.press(Keys.TAB)
             visited.append(
                 self.run_script(
@@ -261,7 +261,66 @@ class Browser(BrowserTest, ViewTest):
                 )
             )
         expected = ["find-kind", "find-text", "Go", "filter-text", "Apply", "order-kind"]
-        self.assertEqual(visited, [*expected, "help-button"])
+        self.assertEqual(visited, [*expected, "help-button", "grid"])
+
+    def nodes(self):
+        """What Chromium tells screen readers: (role, name, properties) of each node."""
+        tree = self.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+        return [
+            (
+                node["role"]["value"],
+                node.get("name", {}).get("value", ""),
+                {item["name"]: item["value"].get("value") for item in node.get("properties", [])},
+            )
+            for node in tree
+            if not node["ignored"]
+        ]
+
+    def active(self):
+        """The text of the cell that screen readers read, and the index of its row."""
+        return self.run_script(
+            "const { activeElement } = document;"
+            "const id = activeElement.getAttribute('aria-activedescendant');"
+            "const cell = id && document.getElementById(id);"
+            "return cell && [cell.textContent, cell.parentNode.getAttribute('aria-rowindex'),"
+            " cell.parentNode.getAttribute('aria-selected')]"
+        )
+
+    def test_screen_readers(self):
+        """The table is a grid that tells how many rows there are, although few are in the page."""
+        count = 2_000
+        self.view(*(example(label=i % 7) for i in range(count)), options=["--lift", "label"])
+        self.driver.get(self.url)
+        self.wait_for_selected(0)
+        self.wait_for("document.querySelectorAll('#lines .selected > *').length", 4)
+        roles = [role for role, _, _ in self.nodes()]
+        self.assertEqual(roles.count("grid"), 1)
+        self.assertEqual(roles.count("columnheader"), 4)
+        rows = self.run_script("return document.getElementById('lines').children.length")
+        self.assertEqual(roles.count("row"), rows + 1)
+        self.assertEqual(roles.count("gridcell"), 4 * rows)
+        counted = self.run_script("return document.querySelector('[role=grid]').ariaRowCount")
+        self.assertEqual(counted, str(count + 1))
+        for _ in range(8):
+            self.press(Keys.TAB)
+        self.assertEqual(self.active(), ["0", "2", "true"])
+        self.press(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+        self.assertEqual(self.active(), ["2", "4", "true"])  # the label
+        self.press(Keys.END)
+        self.wait_for("document.getElementById('active').textContent", str((count - 1) % 7))
+        self.assertEqual(self.active()[1], str(count + 1))
+        self.press(*[Keys.ARROW_LEFT] * 5)
+        self.assertEqual(self.active()[0], str(count - 1))
+        self.press(Keys.ENTER)
+        self.wait_for("document.querySelector('#record h1')?.textContent", f"Record {count - 1}")
+        self.press(Keys.ESCAPE)
+        self.wait_for("document.activeElement.id", "grid")
+        self.assertEqual(self.active()[0], str(count - 1))
+        self.press("/")
+        self.press("label == 3 and length < 0", Keys.ENTER)
+        self.wait_for("document.getElementById('grid').ariaRowCount", "1")
+        self.assertIsNone(self.active())
+        self.check_log()
 
     def test_print(self):
         """A printed record is complete and dark on white, without what could be clicked."""

@@ -13,8 +13,9 @@ function element(tag, name, ...children) {
   return made;
 }
 
-/** What is shown. All of it is in the fragment of the address. */
-const state = { page: "rows", first: 0, row: 0, number: null, filter: "", seed: null, epoch: 0 };
+/** What is shown. All but `cell`, which is that of the selected row, is in the fragment of the
+ * address. */
+const state = { page: "rows", first: 0, row: 0, cell: 0, number: null, filter: "", seed: null, epoch: 0 };
 let info = null;
 let rowCount = 0;
 let rows = new Map();
@@ -93,23 +94,43 @@ function showHeads() {
   for (const name of names) heads.push(element("span", "extra", name));
   if (!isPlain()) heads.unshift(element("span", "place", "row"));
   byId("heads").replaceChildren(...heads, element("span", "", "content"));
+  for (const head of byId("heads").children) head.setAttribute("role", "columnheader");
 }
 
-function lineOf(index) {
+function fillLine(line, index) {
   const row = rows.get(index);
-  const line = element("div", index === state.row ? "row selected" : "row");
-  line.dataset.row = index;
   if (!isPlain()) line.append(element("span", "place", `${index}`));
   if (!row) {
     line.append(element("span", "number", isPlain() ? `${index}` : "…"));
-    return line;
+    return;
   }
   line.append(element("span", "number", `${row.number}`));
   line.append(element("span", "number extra", `${row.size}`));
   for (const value of row.values) line.append(element("span", "extra", value ?? "–"));
   const note = row.error ? `cannot be read: ${row.error}` : row.preview ?? "(large)";
   line.append(element("span", row.error ? "bad" : "", note.replaceAll(/\s+/g, " ")));
+}
+
+/** The heads are the first row of the grid, so records begin at the second one. */
+function lineOf(index) {
+  const isSelected = index === state.row;
+  const line = element("div", isSelected ? "row selected" : "row");
+  line.dataset.row = index;
+  fillLine(line, index);
+  line.setAttribute("role", "row");
+  line.setAttribute("aria-rowindex", index + 2);
+  line.setAttribute("aria-selected", isSelected);
+  for (const cell of line.children) cell.setAttribute("role", "gridcell");
+  if (isSelected) line.children[Math.min(state.cell, line.children.length - 1)].id = "active";
   return line;
+}
+
+/** The grid has the focus, and tells which of its cells is the active one: rows come and go. */
+function showActive() {
+  const grid = byId("grid");
+  grid.setAttribute("aria-rowcount", rowCount + 1);
+  if (byId("active")) grid.setAttribute("aria-activedescendant", "active");
+  else grid.removeAttribute("aria-activedescendant");
 }
 
 function showThumb() {
@@ -125,6 +146,7 @@ function showRows() {
   const end = Math.min(rowCount, state.first + visibleCount() + 1);
   for (let index = state.first; index < end; index++) lines.push(lineOf(index));
   byId("lines").replaceChildren(...lines);
+  showActive();
   showThumb();
 }
 
@@ -413,7 +435,8 @@ function open(page, isNewPage = true) {
   for (const name of ["rows", "record", "damage"]) byId(name).hidden = name !== page;
   writeAddress(isNewPage && isOther);
   if (page === "rows") select(state.row);
-  else byId(page).focus(); // So that keys scroll it.
+  if (page !== "rows") byId(page).focus(); // So that keys scroll it.
+  else if (isNewPage) byId("grid").focus({ focusVisible: false });
 }
 
 async function showAddress() {
@@ -488,6 +511,7 @@ async function applyFilter() {
 const keys = {
   j: () => move(1), ArrowDown: () => move(1), k: () => move(-1), ArrowUp: () => move(-1),
   PageDown: () => move(visibleCount()), PageUp: () => move(-visibleCount()),
+  ArrowRight: () => moveCell(1), ArrowLeft: () => moveCell(-1),
   Home: () => move(-Infinity), End: () => move(Infinity),
   g: () => byId("find-text").select(), "/": () => byId("filter-text").select(),
   "?": () => byId("help").showModal(),
@@ -498,6 +522,12 @@ const keys = {
 function move(count) {
   if (state.page === "rows") select(state.row + count);
   else if (state.page === "record" && Math.abs(count) === 1) step(count).catch(sayError);
+}
+
+function moveCell(count) {
+  const last = byId("heads").children.length - 1;
+  state.cell = Math.min(Math.max(0, state.cell + count), last);
+  select(state.row);
 }
 
 function openRow(row) {
