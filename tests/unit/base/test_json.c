@@ -280,7 +280,8 @@ int main(void) {
         cmocka_unit_test(test_structure), cmocka_unit_test(test_strings),
         cmocka_unit_test(test_base64),    cmocka_unit_test(test_doubles),
         cmocka_unit_test(test_floats),    cmocka_unit_test(test_floats_read_back),
-        cmocka_unit_test(test_paths),     cmocka_unit_test(test_utf8),      cmocka_unit_test(test_end),
+        cmocka_unit_test(test_paths),     cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_end),
     };
     return cmocka_run_group_tests(tests, NULL, free_text);
 }
