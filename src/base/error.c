@@ -41,11 +41,17 @@ int recmap_status_exit(recmap_status status) {
     return 4;
 }
 
-/* Messages may quote names from untrusted files: unprintable characters must not reach a terminal.
- */
+/* Messages may quote names from untrusted files: control characters must not reach a terminal.
+ * Those from U+0080 to U+009F are 0xc2 and a second byte. */
 static void make_printable(char *text) {
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f) *text = '?';
+    char *end = text;
+    for (; *text; text++) {
+        unsigned char byte = (unsigned char)text[0], next = (unsigned char)text[1];
+        bool is_long = byte == 0xc2 && next >= 0x80 && next < 0xa0;
+        *end++ = (char)(byte < 0x20 || byte == 0x7f || is_long ? '?' : byte);
+        text += is_long;
+    }
+    *end = 0;
 }
 
 recmap_status fail(recmap_error *error, recmap_status status, const char *format, ...) {

@@ -134,6 +134,29 @@ class Terminal(CliTest):
         self.assertEqual(self.on_terminal("find", "b.rmx", "id\t7\x1b[1m"), "id\\t7\\u001b[1m\t0\n")
         self.check("find", "b.rmx", "id\t7\x1b[1m", out="id\t7\x1b[1m\t0\n")
 
+    def test_two_byte_control_characters_reach_no_terminal(self):
+        """U+009B begins a command as ESC [ does."""
+        self.write("b", tfrecord([example(id="é\x9b1m\x85", **{"n\x9b": "v\x9b"})]))
+        self.index("b", "--id", "id")
+        commands = [
+            (("find", "b.rmx", "é\x9b1m\x85"), "é\\u009b1m\\u0085\t0"),
+            (("get", "b.rmx", "0", "--feature", "n\x9b"), "v\\u009b"),
+            (("schema", "b.rmx"), "n\\u009b"),
+            (("get", "b.rmx", "0"), "n\\u009b"),
+            (("cat", "b.rmx"), "n\\u009b"),
+        ]
+        for command, expected in commands:
+            shown = self.on_terminal(*command)
+            self.assertIn(expected, shown)
+            self.assertNotRegex(shown, "[\x7f-\x9f]")
+        for arguments in (["find", "b.rmx", "no\x9b\x7fé"], ["info", "a\x9b.rmx"], ["a\x9bé"]):
+            done = self.run_recmap(*arguments)
+            self.assertNotRegex(done.err.decode(), "[\x7f-\x9f]")
+            self.assertIn("?", done.err.decode())
+        os.rename(self.path("b.rmx"), self.path("b\x9b.rmx"))
+        self.assertIn("b?.rmx: ", self.run_recmap("verify", "b\x9b.rmx").out.decode())
+        self.assertIn("b?.rmx", self.run_recmap("info", "b\x9b.rmx").out.decode())
+
     def test_progress(self):
         record = frame(example(id="x", label=1))
         self.write("big", record * (64 * 1024 * 1024 // len(record)))

@@ -12,7 +12,7 @@
 
 static const struct option options[] = {ARGS_SHARED_OPTIONS, {NULL, 0, NULL, 0}};
 
-/* On a terminal, control bytes of the id are escaped; a pipe or file gets the id unchanged. */
+/* On a terminal, control characters of the id are escaped; a pipe or file gets the id unchanged. */
 static void print_match(const char *id, uint64_t number) {
     if (isatty(STDOUT_FILENO) == 1) print_readable(stdout, id, strlen(id));
     else fputs(id, stdout);

@@ -24,7 +24,7 @@ static void print_json_text(const char *text) {
             printf("\\udc%02x", (unsigned char)*text);
             length = 1;
         } else if (*text == '"' || *text == '\\') printf("\\%c", *text);
-        else if ((unsigned char)*text < 0x20) printf("\\u%04x", (unsigned char)*text);
+        else if (control_size(text, size)) printf("\\u%04x", (unsigned)character);
         else fwrite(text, 1, length, stdout);
     }
     putchar('"');

@@ -5,25 +5,47 @@
 #include <stdbool.h>
 #include <string.h>
 
-static bool is_control(unsigned char c) {
-    return c < 0x20 || c == 0x7f;
+size_t control_size(const char *text, size_t size) {
+    if (!size) return 0;
+    unsigned char byte = (unsigned char)text[0];
+    if (byte < 0x20 || byte == 0x7f) return 1;
+    if (byte != 0xc2 || size < 2) return 0;
+    unsigned char next = (unsigned char)text[1];
+    return next >= 0x80 && next < 0xa0 ? 2 : 0;
 }
 
 static void make_safe(char *text) {
-    for (; *text; text++)
-        if (is_control((unsigned char)*text)) *text = '?';
+    char *end = text;
+    size_t left = strlen(text);
+    while (left) {
+        size_t size = control_size(text, left);
+        *end++ = (char)(size ? '?' : *text);
+        size += !size;
+        text += size;
+        left -= size;
+    }
+    *end = 0;
 }
 
 void print_safe(FILE *stream, const char *text) {
-    for (; *text; text++) putc(is_control((unsigned char)*text) ? '?' : *text, stream);
+    size_t left = strlen(text);
+    while (left) {
+        size_t size = control_size(text, left);
+        putc(size ? '?' : *text, stream);
+        size += !size;
+        text += size;
+        left -= size;
+    }
 }
 
 void print_readable(FILE *stream, const char *text, size_t size) {
     for (size_t i = 0; i < size; i++) {
+        size_t control = control_size(text + i, size - i);
         if (text[i] == '\t') fputs("\\t", stream);
         else if (text[i] == '\n') fputs("\\n", stream);
-        else if (is_control((unsigned char)text[i])) fprintf(stream, "\\u%04x", text[i]);
-        else putc(text[i], stream);
+        else if (!control) putc(text[i], stream);
+        else fprintf(stream, "\\u%04x", (unsigned char)text[i + control - 1]);
+        i += control == 2;
     }
 }
 

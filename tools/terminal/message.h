@@ -23,7 +23,8 @@ void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int message_error(recmap_status status, const char *path, const char *advice, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));
 
-/* Sets `error` with control bytes replaced. `path` and `advice` may be NULL. Returns `status`. */
+/* Sets `error` with control characters replaced. `path` and `advice` may be NULL. Returns `status`.
+ */
 recmap_status message_fail(recmap_error *error, recmap_status status, const char *path,
                            const char *advice, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -39,10 +40,15 @@ const char *human_bytes(char text[HUMAN_SIZE], double bytes);
 /* Returns "" if `count` is 1, else "s". */
 const char *plural(uint64_t count);
 
-/* Prints text with control bytes replaced by `?`, so that file names cannot control a terminal. */
+/* The size of the control character with which the text begins, from U+0000 to U+001F or U+007F to
+ * U+009F. 0 if it begins with another one. */
+size_t control_size(const char *text, size_t size);
+
+/* Prints text with control characters replaced by `?`, so that file names cannot control a
+ * terminal. */
 void print_safe(FILE *stream, const char *text);
 
-/* Prints text with control bytes escaped as \t, \n or \u001b. */
+/* Prints text with control characters escaped as \t, \n or \u001b. */
 void print_readable(FILE *stream, const char *text, size_t size);
 
 #endif
