@@ -28,6 +28,7 @@ STATUS_OF_EXCEPTION = {
     "RetriableException": 403,
     "BlockMissingException": 403,
     "IOException": 403,
+    "UnsupportedOperationException": 501,
 }
 
 
@@ -47,6 +48,7 @@ class Node(ThreadingHTTPServer):
         self.is_standby = False  # of two NameNodes, one is
         self.redirects = True  # HttpFS does not redirect
         self.page_size = 1000  # of lists; None: an old server, which does not know pages
+        self.unknown = "IllegalArgumentException"  # what it says of operations it does not know
         self.scheme = "http"  # of redirects
 
 
@@ -147,7 +149,7 @@ class NameNodeHandler(NodeHandler):
         elif self.query["op"] == "LISTSTATUS_BATCH" and self.server.page_size is not None:
             self.list_page()
         elif self.query["op"] != "OPEN" or not self.file.is_file():
-            self.fail("IllegalArgumentException")
+            self.fail(self.server.unknown)
         elif self.server.redirects:
             self.redirect()
         else:

@@ -162,6 +162,10 @@ static recmap_status read_whole(struct hdfs_folder *folder, recmap_storage *stor
     return status;
 }
 
+static bool is_unknown_operation(long status) {
+    return status == 400 || status == 405 || status == 501;
+}
+
 /* The page of a folder after an entry. `is_refused` says that the server does not know pages. */
 static recmap_status read_page(struct hdfs_folder *page, bool *has_more, bool *is_refused,
                                recmap_storage *storage, const char *url, const char *after,
@@ -170,7 +174,7 @@ static recmap_status read_page(struct hdfs_folder *page, bool *has_more, bool *i
     recmap_text body = RECMAP_TEXT_INIT;
     recmap_status status =
         request(&body, &reply, storage, url, &(struct operation){"LISTSTATUS_BATCH", after}, error);
-    *is_refused = status == RECMAP_IO && (reply.status == 400 || reply.status == 405);
+    *is_refused = status == RECMAP_IO && is_unknown_operation(reply.status);
     if (status == RECMAP_OK) {
         enum list_verdict verdict = hdfs_page_read(page, has_more, text_of(&body), body.size);
         if (verdict != LIST_OK) status = fail_list(url, verdict, error);

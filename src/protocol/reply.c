@@ -251,6 +251,11 @@ static enum reply_verdict check_unlabelled(uint64_t *body_size, const char **rea
     return REPLY_GOOD;
 }
 
+/* 501 and 505 say that the server will never do what is asked. */
+static bool is_passing(long status) {
+    return status == 408 || status == 429 || (status >= 500 && status != 501 && status != 505);
+}
+
 static enum reply_verdict check_error(const char **reason, const struct reply *reply,
                                       const struct range_request *request) {
     long status = reply->status;
@@ -264,8 +269,7 @@ static enum reply_verdict check_error(const char **reason, const struct reply *r
     if (status == 401 || status == 403) return say(reason, REPLY_DENIED, "access was denied");
     if (status >= 300 && status < 400)
         return say(reason, REPLY_REDIRECTED, "the server redirects the request");
-    if (status == 408 || status == 429 || status >= 500)
-        return say(reason, REPLY_TRY_AGAIN, "the server is busy or has failed");
+    if (is_passing(status)) return say(reason, REPLY_TRY_AGAIN, "the server is busy or has failed");
     return say(reason, REPLY_UNUSABLE, "the server refuses the request");
 }
 

@@ -177,8 +177,10 @@ def test_a_folder_of_many_files(hdfs, tmp_path):
     assert listings[0][2] is None and listings[2][2].endswith(" &?=%ä")
 
 
-def test_old_servers_are_asked_for_pages_once(hdfs, tmp_path):
+@pytest.mark.parametrize("answer", ["IllegalArgumentException", "UnsupportedOperationException"])
+def test_old_servers_are_asked_for_pages_once(answer, hdfs, tmp_path):
     hdfs.namenode.page_size = None
+    hdfs.namenode.unknown = answer
     shard = DIGITS / "digits-00000-of-00004.tfrecord"
     for name in ("a", "b"):
         (hdfs.namenode.folder / "data" / name).mkdir()

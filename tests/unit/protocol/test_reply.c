@@ -192,6 +192,8 @@ static void test_errors(void **state) {
     check(&ten, 401, "", REPLY_DENIED, "access was denied");
     check(&ten, 301, "", REPLY_REDIRECTED, "the server redirects the request");
     check(&ten, 400, "", REPLY_UNUSABLE, "the server refuses the request");
+    check(&ten, 501, "", REPLY_UNUSABLE, "the server refuses the request");
+    check(&ten, 505, "", REPLY_UNUSABLE, "the server refuses the request");
     check(&ten, 408, "", REPLY_TRY_AGAIN, busy);
     check(&ten, 429, "", REPLY_TRY_AGAIN, busy);
     check(&ten, 500, "", REPLY_TRY_AGAIN, busy);
