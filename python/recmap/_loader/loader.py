@@ -435,7 +435,8 @@ class Loader(Closing, Generic[Batch]):
         raise TypeError(
             "a Loader is iterated, not indexed: `for batch in loader`. For PyTorch, write "
             "`for batch in recmap.torch.IterableDataset(loader)`, or "
-            "DataLoader(recmap.torch.IterableDataset(loader), batch_size=None)"
+            "DataLoader(recmap.torch.IterableDataset(loader), batch_size=None). For "
+            "transformers.Trainer, return the loader from get_train_dataloader"
         )
 
     def state_dict(self) -> dict[str, Any]:

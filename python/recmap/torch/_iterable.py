@@ -8,11 +8,9 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
-from types import FrameType
 from typing import Any, TypeAlias
 
 from torch.utils import data
-from torch.utils.data import default_collate
 
 from .. import _recmap
 from .._errors import StateMismatchError
@@ -21,6 +19,7 @@ from .._loader.options import LAST
 from .._loader.view_order import order_over
 from .._order.orders import Order
 from ._board import Board, Place
+from ._callers import refuse_collation, refuse_division
 from ._loader import Loader as TensorLoader
 from ._tensors import tensors
 
@@ -115,7 +114,9 @@ class IterableDataset(data.IterableDataset[Any]):
     # ---- Iteration.
 
     def __iter__(self) -> Iterator[Any]:
-        _refuse_collation(sys._getframe(1))
+        caller = sys._getframe(1)
+        refuse_collation(caller)
+        refuse_division(caller, self._arguments["world_size"])
         info = data.get_worker_info()
         if info is None:
             return self._here()
@@ -355,20 +356,6 @@ class IterableDataset(data.IterableDataset[Any]):
 
     def __repr__(self) -> str:
         return f"<recmap.torch.IterableDataset of {self._loader!r}>"
-
-
-def _refuse_collation(caller: FrameType) -> None:
-    """Raises if a DataLoader asks for the iterator in order to make batches of the batches.
-
-    PyTorch does not tell a data set how it is used, but the variables of its function do.
-    """
-    names = caller.f_locals
-    if not (names.get("auto_collation") is True and names.get("collate_fn") is default_collate):
-        return
-    raise ValueError(
-        "the loader makes the batches, and the DataLoader would stack them again: write "
-        "DataLoader(dataset, batch_size=None, ...)"
-    )
 
 
 def _reopen(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from .._errors import StateMismatchError
 from .._loader.launcher import rank_and_world_size
 from .._loader.options import LAST, Last, one_of
 from .._order.orders import Order
+from ._callers import check_records, refuse_division
 
 
 def mismatch(name: str, there: Any, here: Any) -> StateMismatchError:
@@ -54,8 +56,9 @@ class Sampler(data.Sampler[Any]):
     counts its epochs by loops makes as many with a resume as without.
 
     Args:
-        order: an order of as many records as the data set has. Orders of rows, such as `Chunked`,
-            are for `Loader` and `IterableDataset`.
+        order: an order of as many records as the data set has; a DataLoader with a data set of
+            another length is an error. Orders of rows, such as `Chunked`, are for `Loader` and
+            `IterableDataset`.
         batch_size: the number of record numbers in a list; None: single numbers, which the ranks
             take in turn. Orders that make their own batches need None and give lists.
         rank, world_size: as for `recmap.Loader`: ``rank="auto"`` finds both.
@@ -97,6 +100,9 @@ class Sampler(data.Sampler[Any]):
     # ---- Iteration.
 
     def __iter__(self) -> Iterator[Any]:
+        caller = sys._getframe(1)
+        refuse_division(caller, self._deal[0])
+        check_records(caller, self.order)
         epoch, position = self._begin
         if self._is_over or self._is_at_end():
             epoch, position = epoch + 1, 0

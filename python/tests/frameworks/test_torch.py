@@ -326,7 +326,7 @@ def test_for_that_was_left_early_starts_again():
 
 def test_state_of_a_sampler_that_is_read_ahead(digits):
     sampler = recmap.torch.Sampler(recmap.Shuffled(200, seed=3), 20)
-    dataset = recmap.torch.MapDataset(digits, LABEL)
+    dataset = recmap.torch.MapDataset(digits[:200], LABEL)
     ahead = DataLoader(dataset, batch_sampler=sampler, num_workers=2)
     for epoch in range(2):
         for step, _ in enumerate(ahead, 1):

@@ -1,0 +1,105 @@
+"""What DataLoaders and trainers do with an object of this package that they iterate over.
+
+PyTorch does not tell a data set or sampler how it is used, but the variables of the functions that
+ask for its iterator do. All checks are made once per iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sized
+from types import FrameType
+from typing import Any
+
+from torch.utils.data import DistributedSampler, default_collate
+from torch.utils.data.dataloader import _BaseDataLoaderIter
+
+from .._order.orders import Order, check_fits
+
+_FRAMES_MAX = 32  # a forked worker's first iteration is 13 frames below that of its DataLoader
+
+
+def refuse_collation(caller: FrameType) -> None:
+    """Raises if a DataLoader asks for the iterator in order to make batches of the batches."""
+    names = caller.f_locals
+    if names.get("auto_collation") is not True:
+        return
+    collate = names.get("collate_fn")
+    if type(collate).__name__ == "RemoveColumnsCollator":  # of transformers.Trainer
+        collate = getattr(collate, "data_collator", None)
+    if collate is default_collate:
+        raise ValueError(
+            "the loader makes the batches, and the DataLoader would stack them again: write "
+            "DataLoader(dataset, batch_size=None, ...)"
+        )
+    if _is_of(collate, "transformers"):
+        raise ValueError(
+            "the loader makes the batches, and the collator of transformers would stack them "
+            "again: override Trainer.get_train_dataloader to return a recmap.Loader, as in "
+            "docs/python/transformers.md, or give the Trainer a recmap.torch.MapDataset"
+        )
+
+
+def refuse_division(caller: FrameType, world_size: int) -> None:
+    """Raises if something divides what one of `world_size` ranks reads over the ranks again."""
+    if world_size == 1:
+        return
+    for user in _users(caller):
+        if _ranks_of(user) > 1:
+            raise ValueError(
+                f"recmap divides the records over {world_size} ranks, and {_name_of(user)} would "
+                f"divide each share again, so that records are lost: {_advice_for(user)}"
+            )
+
+
+def check_records(caller: FrameType, order: Order) -> None:
+    """Raises if a DataLoader has a data set of another length than the order covers."""
+    for user in _users(caller):
+        if isinstance(user, _BaseDataLoaderIter):
+            dataset: Any = user._dataset
+            if isinstance(dataset, Sized):
+                check_fits(order, len(dataset))
+            return
+
+
+def _users(frame: FrameType | None) -> Iterator[Any]:
+    """The objects whose methods led to this frame, the last one first."""
+    for _ in range(_FRAMES_MAX):
+        if frame is None:
+            return
+        user = frame.f_locals.get("self")
+        if user is not None:
+            yield user
+        frame = frame.f_back
+
+
+def _ranks_of(user: Any) -> int:
+    """Over how many ranks it divides what it iterates over."""
+    if isinstance(user, DistributedSampler):  # also Lightning's, around another sampler
+        return int(user.num_replicas)
+    if not _is_of(type(user), "accelerate", "transformers"):
+        return 1
+    if type(user).__name__ in ("BatchSamplerShard", "IterableDatasetShard"):
+        return int(user.num_processes)
+    if type(user).__name__ == "DataLoaderDispatcher":
+        return int(user.state.num_processes)
+    return 1
+
+
+def _is_of(value: Any, *packages: str) -> bool:
+    module = getattr(value, "__module__", None)
+    return isinstance(module, str) and module.partition(".")[0] in packages
+
+
+def _name_of(user: Any) -> str:
+    return f"{type(user).__module__.partition('.')[0]}'s {type(user).__name__}"
+
+
+def _advice_for(user: Any) -> str:
+    if not isinstance(user, DistributedSampler):
+        return (
+            "do not pass the DataLoader to accelerator.prepare or the data set to the Trainer, but "
+            "iterate over it yourself, or give recmap rank=0, world_size=1"
+        )
+    if _is_of(type(user), "lightning", "pytorch_lightning", "lightning_fabric"):
+        return "write lightning.Trainer(use_distributed_sampler=False)"
+    return "leave one of them out"
