@@ -329,6 +329,37 @@ class Report(ReportTest):
         self.assertIn("NaN1 value", page.sections["features"])
         self.assertIn("steps int64 list", page.sections["features"])
 
+    def lines(self):
+        """The points (x, y) of each small line through numbers; y is 2 at the top."""
+        source = self.read("a.html").decode()
+        records = source[source.index('id="records"') :]
+        found = re.findall(r'<polyline class="line" points="([^"]*)"', records)
+        return [
+            [tuple(map(float, point.split(","))) for point in points.split()] for points in found
+        ]
+
+    def test_lines_through_many_numbers(self):
+        """They show all extremes, wherever these are."""
+        note = "line: minimum and maximum of each of 60 equal parts"
+        for count, place in ((8191, 8000), (10_000, 4500), (121, 120), (100_003, 99_999)):
+            numbers = [5] * count
+            numbers[place] = 2**62
+            floats = [float("nan") if i % 2 else 0.5 for i in range(count)]
+            floats[place & ~1] = -3.0
+            page = self.report(example(f=floats, n=numbers))
+            self.assertEqual(page.sections["records"].count(note), len(self.lines()))
+            self.assertGreater(len(self.lines()), 1)
+            x = place * 60 // count * 2
+            for line in self.lines():
+                self.assertEqual([point[0] for point in line], list(range(120)))
+                low = [point[0] for point in line if point[1] == 98]
+                high = [point[0] for point in line if point[1] == 2]
+                (place_shown,) = low if len(low) < len(high) else high
+                self.assertIn(place_shown, (x, x + 1))
+        page = self.report(example(n=list(range(120))))
+        self.assertNotIn("line:", page.sections["records"])
+        self.assertEqual(len(self.lines()[0]), 120)
+
     def test_extreme_numbers(self):
         page = self.report(example(n=[-(2**63), 2**63 - 1], f=[-3.4e38, 3.4e38]))
         self.assertIn("-9223372036854775808 to 9223372036854775807", page.sections["features"])

@@ -310,6 +310,9 @@ class Answers(ViewTest):
         self.assertEqual((len(answer["parts"]), answer["part_count"]), (1000, 1200))
         numbers, texts = self.ask("record", number=2)["parts"]
         self.assertEqual((len(numbers["numbers"]), numbers["count"]), (1000, 5000))
+        line = [int(number) for number in numbers["line"]]
+        self.assertEqual((len(line), line[0], line[-1]), (120, 0, 4999))
+        self.assertEqual(line, sorted(line))
         self.assertEqual((len(texts["bytes"]), texts["count"]), (16, 30))
         self.assertEqual(texts["bytes"][0]["text"], "x" * 20_000 + "…")
 

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "report/line.h"
+
 static void begin(struct html *html, const char *shape, double width, const char *label) {
     html_format(html,
                 "<svg class=\"%s\" viewBox=\"0 0 %g 100\" preserveAspectRatio=\"none\" "
@@ -57,25 +59,32 @@ void plot_shares(struct html *html, const struct histogram *histogram, const cha
     html_put(html, "</svg>");
 }
 
-void plot_sparkline(struct html *html, const double *numbers, size_t count) {
-    enum { POINTS_MAX = 120 };
+static double number_at(const recmap_example_part *part, size_t index) {
+    return part->int64s ? (double)part->int64s[index] : (double)part->floats[index];
+}
+
+void plot_sparkline(struct html *html, const recmap_example_part *part) {
+    size_t places[LINE_POINTS_MAX], count = line_choose(places, part);
     double min = INFINITY, max = -INFINITY;
-    size_t points = count < POINTS_MAX ? count : POINTS_MAX;
-    for (size_t i = 0; i < points; i++) {
-        double number = numbers[i * count / points];
+    for (size_t i = 0; i < count; i++) {
+        double number = number_at(part, places[i]);
         if (!isfinite(number)) continue;
         min = fmin(min, number);
         max = fmax(max, number);
     }
     if (!(min < max)) return;
-    begin(html, "sparkline", (double)(points - 1), "the values in their order");
+    begin(html, "sparkline", (double)(count - 1), "the values in their order");
     html_put(html, "<polyline class=\"line\" points=\"");
-    for (size_t i = 0; i < points; i++) {
-        double number = numbers[i * count / points];
+    for (size_t i = 0; i < count; i++) {
+        double number = number_at(part, places[i]);
         if (isfinite(number))
             html_format(html, "%zu,%.3g ", i, 98 - 96 * ((number - min) / (max - min)));
     }
     html_put(html, "\"/></svg>");
+    if (part->count > count)
+        html_format(html,
+                    "<div class=\"note\">line: minimum and maximum of each of %d equal parts</div>",
+                    (int)LINE_PARTS);
 }
 
 void plot_points(struct html *html, const uint64_t *values, size_t count, uint64_t limit,

@@ -2,6 +2,8 @@
 #ifndef RECMAP_TOOLS_REPORT_PLOT_H
 #define RECMAP_TOOLS_REPORT_PLOT_H
 
+#include <recmap/example.h>
+
 #include "report/histogram.h"
 #include "report/html.h"
 
@@ -14,8 +16,9 @@ void plot_histogram(struct html *html, const struct histogram *histogram, const 
 /* Two lines over the bins of a histogram: the cumulative shares of its counts and of its sums. */
 void plot_shares(struct html *html, const struct histogram *histogram, const char *label);
 
-/* A small line through numbers, of which those that are not finite are left out. */
-void plot_sparkline(struct html *html, const double *numbers, size_t count);
+/* A small line through the numbers of a feature, of which those that are not finite are left out. A
+ * note says which ones it shows, if these are not all. */
+void plot_sparkline(struct html *html, const recmap_example_part *part);
 
 /* Points from left to right in equal distances, at the heights `values`, which are below `limit`.
  */

@@ -17,7 +17,6 @@ enum {
     FEATURES_SHOWN_MAX = 64,
     NUMBERS_SHOWN_MAX = 16,
     SPARKLINE_MIN = 8,
-    SPARKLINE_MAX = 4096,
     BYTES_SHOWN_MAX = 3, /* values of a feature */
     STEPS_SHOWN_MAX = 3, /* of a feature list */
     TEXT_SHOWN_MAX = 600,
@@ -105,8 +104,6 @@ static void write_bytes(struct record_page *page, const uint8_t *data, size_t si
 /* ---- Features. */
 
 static void write_numbers(struct html *html, const recmap_example_part *part) {
-    static double numbers[SPARKLINE_MAX];
-    size_t count = part->count < SPARKLINE_MAX ? part->count : SPARKLINE_MAX;
     bool are_integers = part->type == RECMAP_TYPE_INT64;
     for (size_t i = 0; i < part->count && i < NUMBERS_SHOWN_MAX; i++) {
         if (i) html_put(html, ", ");
@@ -115,12 +112,7 @@ static void write_numbers(struct html *html, const recmap_example_part *part) {
     }
     if (part->count > NUMBERS_SHOWN_MAX)
         html_format(html, ", … <span class=\"note\">(%zu values)</span>", part->count);
-    if (part->count < SPARKLINE_MIN) return;
-    for (size_t i = 0; i < count; i++) {
-        size_t place = part->count / count * i;
-        numbers[i] = are_integers ? (double)part->int64s[place] : (double)part->floats[place];
-    }
-    plot_sparkline(html, numbers, count);
+    if (part->count >= SPARKLINE_MIN) plot_sparkline(html, part);
 }
 
 static void write_values(struct record_page *page, const recmap_example_part *part) {

@@ -246,11 +246,13 @@ async function restart() {
 
 function spark(numbers) {
   const space = "http://www.w3.org/2000/svg";
-  const values = numbers.map(Number).filter(Number.isFinite);
-  const low = Math.min(...values), range = Math.max(...values) - low || 1;
+  const values = numbers.map(Number);
+  const finite = values.filter(Number.isFinite);
+  const low = Math.min(...finite), range = Math.max(...finite) - low || 1;
   const svg = document.createElementNS(space, "svg");
   const line = document.createElementNS(space, "polyline");
-  const points = values.map((value, i) => `${i},${100 - ((value - low) / range) * 100}`);
+  const points = values.map((value, i) => `${i},${100 - ((value - low) / range) * 100}`)
+    .filter((_, i) => Number.isFinite(values[i]));
   svg.setAttribute("viewBox", `0 -5 ${Math.max(1, values.length - 1)} 110`);
   svg.setAttribute("preserveAspectRatio", "none");
   line.setAttribute("points", points.join(" "));
@@ -306,7 +308,11 @@ function showPart(part, number) {
   if (part.numbers) {
     const more = part.count > part.numbers.length ? `, … (${part.count} values)` : "";
     cell.append(element("pre", "", part.numbers.join(", ") + more));
-    if (part.numbers.length >= 8) cell.append(spark(part.numbers));
+    if (part.numbers.length >= 8) cell.append(spark(part.line ?? part.numbers));
+    if (part.line) {
+      const pieces = part.line.length / 2;
+      cell.append(element("div", "note", `line: minimum and maximum of each of ${pieces} equal parts`));
+    }
   }
   (part.bytes ?? []).forEach((value, i) => {
     const fields = new URLSearchParams({ number, part: part.part, value: i });

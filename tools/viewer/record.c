@@ -6,6 +6,7 @@
 
 #include "report/array.h"
 #include "report/characters.h"
+#include "report/line.h"
 #include "report/media.h"
 #include "terminal/message.h"
 #include "viewer/viewer.h"
@@ -90,12 +91,22 @@ static recmap_status learn_shape(void *context, const recmap_example_part *part)
     return RECMAP_OK;
 }
 
+static void write_number(struct page_json *json, const recmap_example_part *part, size_t index) {
+    if (part->int64s) page_json_int64(json, part->int64s[index]);
+    else page_json_float(json, part->floats[index]);
+}
+
+/* The page draws a line through the numbers. If it does not get all, the line has others. */
 static void write_numbers(struct page_json *json, const recmap_example_part *part) {
     page_json_key(json, "numbers");
     page_json_begin(json, '[');
-    for (size_t i = 0; i < part->count && i < NUMBERS_MAX; i++)
-        if (part->int64s) page_json_int64(json, part->int64s[i]);
-        else page_json_float(json, part->floats[i]);
+    for (size_t i = 0; i < part->count && i < NUMBERS_MAX; i++) write_number(json, part, i);
+    page_json_end(json, ']');
+    if (part->count <= NUMBERS_MAX) return;
+    size_t places[LINE_POINTS_MAX], count = line_choose(places, part);
+    page_json_key(json, "line");
+    page_json_begin(json, '[');
+    for (size_t i = 0; i < count; i++) write_number(json, part, places[i]);
     page_json_end(json, ']');
 }
 
