@@ -4,7 +4,6 @@ import base64
 import html.parser
 import os
 import re
-import shutil
 import signal
 import struct
 import subprocess
@@ -602,75 +601,6 @@ class Report(ReportTest):
             self.assertTrue(self.read("a.html").endswith(b"</html>\n"))
             os.unlink(self.path("a.html"))
         self.assertEqual(self.files(), before)
-
-
-try:
-    from selenium import webdriver
-except ImportError:
-    webdriver = None
-
-
-@unittest.skipUnless(webdriver and shutil.which("chromedriver"), "no selenium with Chromium")
-class Browser(ReportTest):
-    """The same in a real browser."""
-
-    def setUp(self):
-        super().setUp()
-        options = webdriver.ChromeOptions()
-        for argument in (
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-dev-shm-usage",
-            "--disable-gpu",
-            f"--user-data-dir={self.path('profile')}",
-        ):
-            options.add_argument(argument)
-        service = webdriver.ChromeService(shutil.which("chromedriver"))
-        self.driver = webdriver.Chrome(options, service)
-        self.addCleanup(self.driver.quit)
-
-    def color(self):
-        return self.driver.execute_script("return getComputedStyle(document.body).color")
-
-    def test_browser(self):
-        """One test, because a browser takes seconds to start."""
-        script = "<script>document.title = 'changed'</script>"
-        handler = '"><img src=x onerror="document.title = \'changed\'">'
-        shown = example(
-            picture=png(40, 30),
-            sound=wav(b"\x80" * 800),
-            text="x" * 3000,
-            pixels=bytes(64),
-            shape=[8, 8],
-            numbers=list(range(100)),
-        )
-        self.report(shown, *(example(**{text: text}) for text in (script, handler)))
-        driver = self.driver
-        driver.get("file://" + self.path("a.html"))
-        self.assertEqual(driver.title, "a.rmx")
-        widths = driver.execute_script(
-            "return [...document.images].map(image => image.naturalWidth)"
-        )
-        self.assertEqual(set(widths), {8, 40})
-        sounds = driver.execute_script(
-            "return [...document.querySelectorAll('audio')].map(sound => sound.error)"
-        )
-        self.assertEqual(set(sounds), {None})
-        for width in (360, 1200):
-            driver.execute_cdp_cmd(
-                "Emulation.setDeviceMetricsOverride",
-                {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": True},
-            )
-            needed = driver.execute_script("return document.documentElement.scrollWidth")
-            self.assertLessEqual(needed, width)
-        for scheme, color in (("light", "rgb(27, 31, 36)"), ("dark", "rgb(230, 237, 243)")):
-            driver.execute_cdp_cmd(
-                "Emulation.setEmulatedMedia",
-                {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
-            )
-            self.assertEqual(self.color(), color)
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-        self.assertEqual(self.color(), "rgb(0, 0, 0)")
 
 
 if __name__ == "__main__":

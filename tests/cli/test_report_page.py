@@ -6,7 +6,7 @@ import unittest
 
 from browser import BrowserTest
 from support import example, tfrecord
-from test_report import png, wav
+from test_report import ReportTest, png, wav
 
 
 class ReportPage(BrowserTest):
@@ -64,6 +64,43 @@ class ReportPage(BrowserTest):
         printed = self.driver.execute_cdp_cmd("Page.printToPDF", {})["data"]
         pages = re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed))
         self.assertGreater(len(pages), 3)
+
+
+class Samples(BrowserTest, ReportTest):
+    """Sample records, which may be hostile."""
+
+    def test_samples(self):
+        script = "<script>document.title = 'changed'</script>"
+        handler = '"><img src=x onerror="document.title = \'changed\'">'
+        shown = example(
+            picture=png(40, 30),
+            sound=wav(b"\x80" * 800),
+            text="x" * 3000,
+            pixels=bytes(64),
+            shape=[8, 8],
+            numbers=list(range(100)),
+        )
+        self.report(shown, *(example(**{text: text}) for text in (script, handler)))
+        driver = self.driver
+        driver.get("file://" + self.path("a.html"))
+        self.assertEqual(driver.title, "a.rmx")
+        widths = driver.execute_script(
+            "return [...document.images].map(image => image.naturalWidth)"
+        )
+        self.assertEqual(set(widths), {8, 40})
+        sounds = driver.execute_script(
+            "return [...document.querySelectorAll('audio')].map(sound => sound.error)"
+        )
+        self.assertEqual(set(sounds), {None})
+        for width in (360, 1200):
+            self.resize(width)
+            self.check_width(width)
+        color = "getComputedStyle(document.body).color"
+        for scheme, expected in (("light", "rgb(27, 31, 36)"), ("dark", "rgb(230, 237, 243)")):
+            self.emulate(scheme=scheme)
+            self.wait_for(color, expected)
+        self.emulate("print")
+        self.wait_for(color, "rgb(0, 0, 0)")
 
 
 if __name__ == "__main__":
