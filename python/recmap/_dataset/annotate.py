@@ -25,6 +25,7 @@ _Change: TypeAlias = "tuple[Any, ...]"
 def changes_of(
     columns: Any,
     on: Key | None,
+    missing: str | None,
     default: Mapping[str, object],
     drop: Iterable[str],
     rename: Mapping[str, str],
@@ -36,6 +37,9 @@ def changes_of(
     if isinstance(drop, str):
         raise TypeError("drop must be a list of names, not a str")
     keys, named = _split(columns, on)
+    for option, value in (("on", on), ("missing", missing)):
+        if value is not None and not named:
+            raise ValueError(f"{option}={value!r} is about new columns, but there are none")
     unknown = [name for name in default if name not in named]
     if unknown:
         raise ValueError(f"default names {unknown[0]!r}, which is not one of the columns")

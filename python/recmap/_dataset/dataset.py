@@ -61,7 +61,7 @@ class Dataset(Records, Described, Closing):
         on: Key | None = None,
         *,
         default: Mapping[str, object] = MappingProxyType({}),
-        missing: MissingLift = "null",
+        missing: MissingLift | None = None,
         drop: Iterable[str] = (),
         rename: Mapping[str, str] = MappingProxyType({}),
         progress: Progress = "auto",
@@ -80,8 +80,8 @@ class Dataset(Records, Described, Closing):
             on: what a key is: the "id" or the "number" of a record. By default a number, and for a
                 file its field id, if it has one.
             default: {name: value} for records without a value.
-            missing: what records without a value are in a column that has no default: "null", or an
-                "error", which leaves the index unchanged.
+            missing: what records without a value are in a column that has no default: "null" (the
+                default), or an "error", which leaves the index unchanged.
             drop: names of columns to remove first.
             rename: {old name: new name}, after that.
 
@@ -99,9 +99,9 @@ class Dataset(Records, Described, Closing):
         array([42])
         """
         self._check_has_index("annotate")
-        check_missing(missing)
-        changes = changes_of(columns, on, default, drop, rename, len(self))
-        self._change_columns(changes, progress, "annotating", missing)
+        check_missing("null" if missing is None else missing)
+        changes = changes_of(columns, on, missing, default, drop, rename, len(self))
+        self._change_columns(changes, progress, "annotating", missing or "null")
         return self
 
     def lift(

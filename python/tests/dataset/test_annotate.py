@@ -283,6 +283,19 @@ def test_advice_for_a_missing_column_keeps_annotated_columns(ds):
     assert '`ds.lift(["digest"])` adds it' in caught.value.advice
 
 
+@pytest.mark.parametrize("option", [{"missing": "error"}, {"missing": "null"}, {"on": "number"}])
+def test_options_of_columns_need_columns(ds, option):
+    before = ds.fingerprint
+    (pair,) = option.items()
+    message = "{}={!r} is about new columns, but there are none".format(*pair)
+    with pytest.raises(ValueError, match=message):
+        ds.annotate(drop=["label"], **option)
+    with pytest.raises(ValueError, match="is about new columns, but there are none"):
+        ds.annotate({"number": [1, 2]}, **{"on": "number", **option})
+    assert ds.fingerprint == before
+    ds.annotate(drop=["label"])
+
+
 def test_ids_without_on(ds):
     with pytest.raises(TypeError, match='if the keys are ids, pass on="id"'):
         ds.annotate({"score": {"x": 1}}, on="number")
