@@ -6,7 +6,7 @@ import shutil
 import sys
 import unittest
 
-from support import DIGITS, ROOT, CliTest
+from support import DIGITS, ROOT, CliTest, example, tfrecord
 
 sys.path.insert(0, os.path.join(ROOT, "python", "tests"))
 
@@ -48,6 +48,18 @@ class Cache(CliTest):
         self.assertIn(b"digit-00000", self.cached("report", "a.rmx"))
         self.assertEqual(self.cached("find", "a.rmx", "digit-00007"), b"digit-00007\t7\n")
         self.assertEqual(self.server.requests, [])
+
+    def test_annotate_reads_repeated_ids_through_the_cache(self):
+        self.write(
+            "served/train/twice-0.tfrecord", tfrecord([example(id=f"{i % 9}") for i in range(18)])
+        )
+        self.run_recmap("index", "s3://train/twice-*", "-o", "b.rmx", "--id", "id", *self.storage)
+        self.write("s.csv", "".join(["id,s\n", *(f"{i},{i}\n" for i in range(9))]).encode())
+        self.cached("cat", "b.rmx", "--format", "raw")
+        self.server.requests.clear()
+        self.cached("annotate", "b.rmx", "--column", "s=s.csv", "--access", "read")
+        self.assertEqual(self.server.requests, [])
+        self.check("select", "b.rmx", "--where", "s == 4", out="4\n13\n")
 
     def test_info_counts_requests(self):
         """The digits are small, so a batch makes a request for each shard."""

@@ -29,7 +29,9 @@ COMMANDS = [
     "export",
     "cache",
 ]
-READERS = ["report", "view", "schema", "get", "find", "cat", "sample", "duplicates"]
+READERS = [
+    "report", "view", "schema", "get", "find", "cat", "sample", "duplicates", "annotate",
+]  # fmt: skip
 
 
 def manual(name):

@@ -25,9 +25,7 @@ static const struct option options[] = {{"column", required_argument, NULL, OPTI
                                         {"on", required_argument, NULL, OPTION_ON},
                                         {"drop", required_argument, NULL, OPTION_DROP},
                                         {"rename", required_argument, NULL, OPTION_RENAME},
-                                        {"framing", required_argument, NULL, ARGS_FRAMING},
-                                        {"shards", required_argument, NULL, ARGS_SHARDS},
-                                        {"storage", required_argument, NULL, ARGS_STORAGE},
+                                        ARGS_SHARED_OPTIONS,
                                         {NULL, 0, NULL, 0}};
 
 /* An option and its argument NAME=VALUE, which borrows from argv. */
@@ -243,10 +241,15 @@ static const char help[] =
     "                           has it, else number\n"
     "      --drop NAME          remove a column; repeatable\n"
     "      --rename OLD=NEW     rename a column; repeatable\n"
+    "      --access A           how to read shards, if ids repeat: map (default), read, direct or\n"
+    "                           auto\n"
+    "      --check C            what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so    load the custom framing of the shards\n"
     "      --shards FOLDER      read the shards from FOLDER or URL, if the index was moved\n"
     "      --storage K=V        an option for remote stores: endpoint, key, ...; repeatable\n"
+    "      --cache FOLDER       keep what is read from remote stores on the local disk\n"
+    "      --cache-size SIZE    its maximum size, such as 200GB; default: a tenth stays free\n"
     "      --help               print this help\n";
 
 const struct command cmd_annotate = {"annotate", "add columns to an index, drop or rename them",
-                                     help, false, run};
+                                     help, true, run};
