@@ -214,6 +214,17 @@ class Counting(CliTest):
             err="recmap: no record has elements of the counted feature 'token'\n",
         )
 
+    def test_values_of_bytes_that_count_once(self):
+        self.write("a", tfrecord([example(raw=b"abcd", x=1), example(raw=b"efgh", x=2)]))
+        self.index(
+            *("a", "--count", "raw", "--count", "x"),
+            err="recmap: no count of 'raw' exceeds 1: its values are bytes, and each counts once; "
+            "to count the numbers in them, give their type, as in --count raw:uint8\n",
+        )
+        self.index("a", "--count", "raw:uint8", "-o", "b.rmx", err="")
+        self.write("c", tfrecord([example(raw=[b"abcd", b"ef"])]))
+        self.index("c", "--count", "raw", err="")
+
     def test_bytes_that_are_not_whole_numbers(self):
         self.write("a", tfrecord([example(x=1), example(raw=b"abc")]))
         start = len(frame(example(x=1)))

@@ -9,6 +9,7 @@
 
 #include "commands/commands.h"
 #include "indexing/build_report.h"
+#include "indexing/counted.h"
 #include "indexing/inherited.h"
 #include "indexing/replaced.h"
 #include "output/same_file.h"
@@ -279,10 +280,7 @@ static void print_summary(const struct index_job *job, const recmap_index_summar
             message("no record has the lifted feature '%s': all have %s",
                     job->options.lifts[i].name,
                     job->options.lifts[i].default_value ? "its default" : "null");
-    for (size_t i = 0; summary->record_count && i < job->options.counted_feature_count; i++)
-        if (summary->empty_counts >> i & 1)
-            message("no record has elements of the counted feature '%s'",
-                    job->options.counted_features[i].name);
+    counted_warn(job->path, summary, &job->options, &job->args.dataset_options);
     print_skipped_files(job);
 }
 
