@@ -39,7 +39,7 @@ from ._example.features import (
 )
 from ._loader.view_order import order_over
 from ._numbers import out_of_range
-from ._order.orders import Order, check_fits
+from ._order.orders import Order, check_fits, order_of
 from ._order.row_orders import warn_without_rows
 
 __all__ = ["Batches", "DataSource", "JoinedSource", "Ordered", "Sampler"]
@@ -253,6 +253,7 @@ class _Run:
 
 
 def _check_records(order: Order) -> None:
+    order_of(order)
     if order.row_width:
         raise ValueError("the order gives rows, not records: read them with recmap.grain.Batches")
 

@@ -15,7 +15,7 @@ from .. import _recmap
 from .._errors import StateMismatchError
 from .._loader.launcher import rank_and_world_size
 from .._loader.options import LAST, Last, one_of
-from .._order.orders import Order
+from .._order.orders import Order, order_of
 from ._callers import check_records, refuse_division
 
 
@@ -30,6 +30,7 @@ def mismatch(name: str, there: Any, here: Any) -> StateMismatchError:
 
 
 def _check_records(order: Order) -> None:
+    order_of(order)
     if order.row_width:
         raise ValueError(
             "the order gives rows, not records: read them with recmap.torch.Loader or "

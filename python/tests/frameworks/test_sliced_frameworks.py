@@ -131,6 +131,8 @@ def test_grain_elements_are_not_rows(documents, order):
     ):
         with pytest.raises(ValueError, match=r"gives rows, not records: .* recmap\.grain\.Batches"):
             make()
+    with pytest.raises(TypeError, match=r"an order must be a recmap\.Shuffled"):
+        recmap.grain.Sampler(documents)
 
 
 def test_grain_warns_of_an_order_without_rows(documents):
@@ -147,6 +149,8 @@ def test_torch_samplers_take_no_rows(order):
     message = r"gives rows, not records: .* recmap\.torch\.Loader"
     with pytest.raises(ValueError, match=message):
         recmap.torch.Sampler(order, BATCH)
+    with pytest.raises(TypeError, match=r"an order must be a recmap\.Shuffled"):
+        recmap.torch.Sampler([3, 1, 2], BATCH)
     sampler = recmap.torch.Sampler(recmap.Shuffled(len(COUNTS)), BATCH)
     with pytest.raises(ValueError, match=message):
         sampler.load_state_dict(sampler.state_dict(), order=order, changed=True)
