@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from ._columns import ColumnBatch, rows_of_batch
 from ._columns.record_batch import RecordBatch
+from ._loader.joined import check_loader
 from ._loader.loader import Loader
 
 __all__ = ["lists", "reader", "table"]
@@ -74,6 +75,7 @@ def reader(loader: Loader[Any], *, views: bool = False) -> Any:
     >>> [batch.num_rows for batch in recmap.arrow.reader(loader)]
     [500, 500, 500, 297]
     """
+    check_loader(loader)
     if loader._arguments["transform"] is not None:
         raise ValueError("the loader has a transform, whose results are not batches of columns")
     if loader._arguments["feature_lists"] is not None:

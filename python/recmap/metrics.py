@@ -20,7 +20,7 @@ from ._context import Closing
 from ._display.live import LiveDisplay, sparkline_html
 from ._display.tables import facts_html
 from ._errors import Error
-from ._loader.joined import JoinedLoader
+from ._loader.joined import JoinedLoader, check_loader
 from ._loader.loader import Loader
 from ._loader.stages import Statistics
 from ._warn import warn_caller
@@ -94,18 +94,8 @@ def prometheus(
 def _named_loaders(loader: object, name: str) -> dict[str, Loader[Any]]:
     if isinstance(loader, JoinedLoader):
         return {f"{name}/{part}": one for part, one in loader.loaders.items()}
-    _check_loader(loader)
+    check_loader(loader)
     return {name: cast("Loader[Any]", loader)}
-
-
-def _check_loader(loader: object) -> None:
-    if isinstance(loader, JoinedLoader):
-        raise TypeError(
-            "a JoinedLoader has a loader for each data set: pass one of them, such as "
-            f"loader.loaders[{next(iter(loader.loaders))!r}]"
-        )
-    if not isinstance(loader, Loader):
-        raise TypeError(f"loader must be a recmap.Loader, not {loader!r}")
 
 
 class _Collector:
@@ -189,7 +179,7 @@ def scalars(
     loader/wait_share 1
     loader/batches_ready 1
     """
-    _check_loader(loader)
+    check_loader(loader)
     before, before_ns = loader.statistics, time.monotonic_ns()
 
     def report(step: int) -> None:
@@ -298,7 +288,7 @@ def live(loader: Loader[Any], every: float = 1.0) -> _Live:
     ...     sum(len(batch) for batch in loader)
     1797
     """
-    _check_loader(loader)
+    check_loader(loader)
     if not every > 0:
         raise ValueError(f"every must be more than 0 seconds, not {every}")
     return _Live(loader, every)

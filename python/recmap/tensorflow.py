@@ -30,7 +30,7 @@ from ._example.features import (
     VarLen,
     feature_of,
 )
-from ._loader.joined import JoinedLoader
+from ._loader.joined import JoinedLoader, check_loader
 from ._loader.loader import Loader
 
 __all__ = ["dataset"]
@@ -80,6 +80,7 @@ def dataset(
     """
     if isinstance(loader, JoinedLoader):
         return _of_joined(loader, state, output_signature)
+    check_loader(loader)
     transformed = loader._arguments["transform"] is not None
     if transformed != (output_signature is not None):
         raise ValueError(

@@ -11,7 +11,7 @@ from .._dataset.join import Joined, check_joined, features_of_sides
 from .._example.features import Features
 from .loader import Loader
 
-__all__ = ["JoinedLoader"]
+__all__ = ["JoinedLoader", "check_loader"]
 
 _REFUSED = {
     "on_error": "a loader would skip records that the others read",
@@ -160,3 +160,14 @@ def _next_of(steps: Iterator[Any]) -> list[Any]:
     for batch in steps:
         return [batch]
     return []
+
+
+def check_loader(loader: object) -> None:
+    """Refuses what is not the loader of one data set."""
+    if isinstance(loader, JoinedLoader):
+        raise TypeError(
+            "a JoinedLoader has a loader for each data set: pass one of them, such as "
+            f"loader.loaders[{next(iter(loader.loaders))!r}]"
+        )
+    if not isinstance(loader, Loader):
+        raise TypeError(f"loader must be a recmap.Loader, not {loader!r}")

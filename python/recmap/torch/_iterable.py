@@ -14,6 +14,7 @@ from torch.utils import data
 
 from .. import _recmap
 from .._errors import StateMismatchError
+from .._loader.joined import check_loader
 from .._loader.loader import Loader
 from .._loader.options import LAST
 from .._loader.view_order import order_over
@@ -63,6 +64,7 @@ class IterableDataset(data.IterableDataset[Any]):
                 "a recmap.torch.Loader gives tensors without a data set of PyTorch: write "
                 "`for batch in loader`, or pass a recmap.Loader to use worker processes"
             )
+        check_loader(loader)
         self._set_up(dict(loader._arguments), numbers, loader._identity, Board())
         self._loader = loader
 

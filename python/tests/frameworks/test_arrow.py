@@ -138,3 +138,8 @@ def test_parquet_and_ipc(digits, tmp_path):
     with pa.ipc.new_file(tmp_path / "x.arrow", table.schema) as writer:
         writer.write(table)
     assert (tmp_path / "x.arrow").stat().st_size < 1000
+
+
+def test_a_data_set_is_not_a_loader(digits):
+    with pytest.raises(TypeError, match=r"loader must be a recmap\.Loader, not <recmap\.Dataset"):
+        recmap.arrow.reader(digits)

@@ -379,3 +379,8 @@ def test_urls_are_read_after_tensorflow_was_imported(tmp_path):
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True
     )
     assert ended.stdout == "refused\n", ended.stderr[-2000:]
+
+
+def test_a_data_set_is_not_a_loader(digits):
+    with pytest.raises(TypeError, match=r"loader must be a recmap\.Loader, not <recmap\.Dataset"):
+        recmap.tensorflow.dataset(digits)

@@ -440,3 +440,8 @@ def test_two_torchrun_ranks_resume_on_three(tmp_path, digits):
     second, state = run_ranks(tmp_path, 3, index, "state", 1000, "second")
     assert first + second == recmap.Shuffled(1797, seed=11).at(0, range(1797)).tolist()
     assert (state["epoch"], state["position"]) == (1, 0)
+
+
+def test_a_data_set_is_not_a_loader(digits):
+    with pytest.raises(TypeError, match=r"loader must be a recmap\.Loader, not <recmap\.Dataset"):
+        recmap.torch.IterableDataset(digits)
