@@ -12,7 +12,16 @@ html_title = "recmap"
 html_copy_source = False
 exclude_patterns = ["docs/examples/CMakeLists.txt"]
 # The frameworks are not installed where the site is built.
-autodoc_mock_imports = ["datasets", "grain", "jax", "pyarrow", "ray", "tensorflow", "torch"]
+autodoc_mock_imports = [
+    "datasets",
+    "grain",
+    "jax",
+    "pyarrow",
+    "pyspark",
+    "ray",
+    "tensorflow",
+    "torch",
+]
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 # Indented blocks are shell commands or C; guessing the language of each would be wrong often.

@@ -130,8 +130,8 @@ class StorageError(Error, OSError):
 
     def __init__(self, *fields: Any, **named: Any) -> None:
         super().__init__(*fields, **named)
-        self.errno = self._error_number or None
-        self.filename = self.path
+        self.errno: int | None = self._error_number or None
+        self.filename: Any = self.path
 
 
 class FileMissingError(StorageError, FileNotFoundError):

@@ -27,6 +27,11 @@ from ._loader.loader import Loader
 __all__ = ["lists", "reader", "table"]
 
 
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return sorted(__all__)
+
+
 def table(batch: RecordBatch | ColumnBatch, *, tensor: Callable[[Any], Any] | None = None) -> Any:
     """A ``pyarrow.Table`` of a batch: a column "bytes" for records, else the columns by name.
 

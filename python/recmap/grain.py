@@ -44,6 +44,12 @@ from ._order.row_orders import warn_without_rows
 
 __all__ = ["Batches", "DataSource", "JoinedSource", "Ordered", "Sampler"]
 
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return sorted(__all__)
+
+
 _RUN_LENGTH = 256  # positions computed at once, which takes one or two microseconds
 
 

@@ -23,6 +23,12 @@ from ._order.orders import Order, check_fits
 
 __all__ = ["dataset"]
 
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return sorted(__all__)
+
+
 _ROWS = 256  # rows read at once
 
 

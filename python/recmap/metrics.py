@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 
 __all__ = ["live", "prometheus", "scalars"]
 
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return sorted(__all__)
+
+
 # name: (key of the statistics, factor, help)
 _COUNTERS = {
     "batches": ("batches", 1, "Batches delivered"),

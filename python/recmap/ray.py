@@ -46,6 +46,12 @@ from .arrow import table as table_of
 
 __all__ = ["Datasource", "index"]
 
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return sorted(__all__)
+
+
 _BLOCK_SIZE = 32 << 20  # the approximate size of the records of a block, in bytes
 _EXACT_COUNT_MAX = 1 << 24  # sizes of more positions than this are estimated
 _SAMPLE_COUNT = 1 << 12  # from a sample of this many records

@@ -36,6 +36,11 @@ from ._loader.loader import Loader
 __all__ = ["dataset"]
 
 
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return sorted(__all__)
+
+
 def dataset(
     loader: Loader[Any] | JoinedLoader, *, state: bool = False, output_signature: Any = None
 ) -> Any:

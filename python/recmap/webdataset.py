@@ -17,6 +17,12 @@ from typing import Any, NamedTuple
 
 __all__ = ["sample"]
 
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return sorted(__all__)
+
+
 _BLOCK = 512
 _EXTENDED = b"xXLK"
 _FILES = b"07\0"

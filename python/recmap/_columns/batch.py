@@ -60,7 +60,7 @@ class ColumnBatch:
     def __init__(
         self, records: RecordBatch, descriptions: dict[str, tuple[int, _Description]]
     ) -> None:
-        self.records = records
+        self.records: RecordBatch = records
         self._descriptions = descriptions  # {name: (index in the batch, description)}
         self._columns: dict[str, Any] = {}  # the columns used so far
 

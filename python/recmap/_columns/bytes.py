@@ -27,8 +27,8 @@ class CopiedBytes:
     __slots__ = ("data", "offsets")
 
     def __init__(self, data: npt.NDArray[np.uint8], offsets: Int64s) -> None:
-        self.data = data
-        self.offsets = offsets
+        self.data: npt.NDArray[np.uint8] = data
+        self.offsets: Int64s = offsets
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -61,7 +61,7 @@ class BytesColumn(Exported, Sequence[Any]):
         source: Source | None = None,
     ) -> None:
         self._views = views
-        self.shape = shape
+        self.shape: tuple[int, ...] = shape
         self._source = source
 
     def __len__(self) -> int:

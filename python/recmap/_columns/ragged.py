@@ -27,8 +27,8 @@ class RaggedColumn(Exported, Sequence[Any]):
     __slots__ = ("offsets", "values")
 
     def __init__(self, values: Any, offsets: Int64s, source: Source | None = None) -> None:
-        self.values = values
-        self.offsets = offsets
+        self.values: Any = values
+        self.offsets: Int64s = offsets
         self._source = source
 
     def __len__(self) -> int:

@@ -66,8 +66,8 @@ class RowBatch(ColumnBatch):
     ) -> None:
         super().__init__(records, descriptions)
         self._positions = form.positions
-        self.layout_names = form.names
-        self.row_width = records._row_width()
+        self.layout_names: tuple[str, ...] = form.names
+        self.row_width: int = records._row_width()
 
     def __getitem__(self, name: str) -> Any:
         if name in self._descriptions:

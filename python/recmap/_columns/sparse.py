@@ -31,10 +31,10 @@ class SparseColumn(Exported):
         offsets: Int64s,
         source: Source | None,
     ) -> None:
-        self.values = values
-        self.indices = indices
-        self.dense_shape = dense_shape
-        self.offsets = offsets
+        self.values: Any = values
+        self.indices: Int64s = indices
+        self.dense_shape: tuple[int, ...] = dense_shape
+        self.offsets: Int64s = offsets
         self._source = source
 
     def __len__(self) -> int:

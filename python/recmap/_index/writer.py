@@ -91,7 +91,7 @@ class Writer(Closing):
         threads: int = 0,
     ) -> None:
         check_missing(missing)
-        self.paths = _paths_of(os.fsdecode(pattern), shards)
+        self.paths: list[str] = _paths_of(os.fsdecode(pattern), shards)
         if index is None and (id is not None or lift or count):
             raise ValueError("id=, lift= and count= need index=: they say what the index contains")
         named = lifts_of(lift)

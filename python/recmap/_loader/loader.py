@@ -216,7 +216,7 @@ class Loader(Closing, Generic[Batch]):
                 f"dataset must be a recmap.Dataset, not {dataset!r}; see recmap.{other}"
             )
         self.dataset = dataset
-        self.order = self._order_of(dataset, order, shuffle, seed)
+        self.order: Order = self._order_of(dataset, order, shuffle, seed)
         self._order = order_over(dataset, self.order)
         warn_without_rows(self.order)
         self._epochs = epochs

@@ -14,3 +14,8 @@ from ._index import index
 from ._source import TFRecord
 
 __all__ = ["TFRecord", "index"]
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return sorted(__all__)

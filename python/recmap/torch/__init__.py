@@ -26,3 +26,8 @@ __all__ = [
     "ranks",
     "tensors",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return sorted(__all__)

@@ -8,11 +8,13 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from torch.utils import data
 
 from .. import _recmap
+from .._columns import ColumnBatch
+from .._columns.record_batch import RecordBatch
 from .._errors import StateMismatchError
 from .._loader.joined import check_loader
 from .._loader.loader import Loader
@@ -22,13 +24,17 @@ from .._order.orders import Order
 from ._board import Board, Place
 from ._callers import refuse_collation, refuse_division
 from ._loader import Loader as TensorLoader
-from ._tensors import tensors
+from ._tensors import Tensors, tensors
 
+Batch = TypeVar("Batch")
 DROP = LAST["drop"]
 Deal: TypeAlias = tuple[int, int, int]  # world size, batch size, value of `last`
 
 
-class IterableDataset(data.IterableDataset[Any]):
+Item_co = TypeVar("Item_co", covariant=True)  # what a data set yields
+
+
+class IterableDataset(data.IterableDataset[Item_co]):
     """The batches of a loader as tensors, for a plain ``for`` or a DataLoader.
 
         for batch in IterableDataset(loader): ...                          # the library's threads
@@ -58,6 +64,33 @@ class IterableDataset(data.IterableDataset[Any]):
     _loader: Loader[Any] | None
     _seen: tuple[int, int]
 
+    if TYPE_CHECKING:  # what `tensors` makes of the loader's batches
+
+        @overload
+        def __init__(
+            self: IterableDataset[list[bytes]],
+            loader: Loader[RecordBatch],
+            numbers: str | None = None,
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: IterableDataset[Tensors],
+            loader: Loader[ColumnBatch],
+            numbers: str | None = None,
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: IterableDataset[tuple[Tensors, Tensors]],
+            loader: Loader[tuple[ColumnBatch, ColumnBatch]],
+            numbers: str | None = None,
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: IterableDataset[Batch],
+            loader: Loader[Batch],
+            numbers: str | None = None,
+        ) -> None: ...
+
     def __init__(self, loader: Loader[Any], numbers: str | None = None) -> None:
         if isinstance(loader, TensorLoader):
             raise TypeError(
@@ -79,7 +112,7 @@ class IterableDataset(data.IterableDataset[Any]):
         self._seen = 0, 0  # the loader's position when this object was pickled
         names = "dataset", "order", "shuffle", "seed"
         dataset, order, shuffle, seed = (arguments[name] for name in names)
-        self.order = Loader._order_of(dataset, order, shuffle, seed)
+        self.order: Order = Loader._order_of(dataset, order, shuffle, seed)
         self._order = order_over(dataset, self.order)
         size = 1 if self._order.batch_count() else arguments["batch_size"]
         self._deal: Deal = arguments["world_size"], size, LAST[arguments["last"]]
@@ -115,7 +148,7 @@ class IterableDataset(data.IterableDataset[Any]):
 
     # ---- Iteration.
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Item_co]:
         caller = sys._getframe(1)
         refuse_collation(caller)
         refuse_division(caller, self._arguments["world_size"])
@@ -366,8 +399,8 @@ def _reopen(
     identity: Any,
     board: Board,
     stood: tuple[int, int],
-) -> IterableDataset:
-    made = IterableDataset.__new__(IterableDataset)
+) -> IterableDataset[Any]:
+    made: IterableDataset[Any] = IterableDataset.__new__(IterableDataset)
     made._set_up(arguments, numbers, identity, board)
     made._seen = stood
     return made

@@ -84,7 +84,7 @@ class Sampler(data.Sampler[Any]):
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         _check_records(order)
         rank, world_size = rank_and_world_size(rank, world_size)
-        self.order = order
+        self.order: Order = order
         self._given_size = batch_size
         self._is_batched = batch_size is not None or order.batch_count > 0
         self._rank = rank

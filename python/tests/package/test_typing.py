@@ -1,5 +1,6 @@
 """Types that a checker sees, and the names that completion offers."""
 
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,17 @@ for tensors in recmap.torch.Loader(ds, 5, features=features, pin_memory=True):
     assert_type(tensors, dict[str, Any])
 for records in recmap.torch.Loader(ds, 5, **recmap.torch.ranks()):
     assert_type(records, list[bytes])
+plain = recmap.Loader(ds, 5)
+for records in recmap.torch.IterableDataset(plain):
+    assert_type(records, list[bytes])
+for tensors in recmap.torch.IterableDataset(recmap.Loader(ds, 5, features=features)):
+    assert_type(tensors, dict[str, Any])
+pairs = recmap.Loader(ds, 5, features=features, feature_lists=features)
+for pair in recmap.torch.IterableDataset(pairs):
+    assert_type(pair, tuple[dict[str, Any], dict[str, Any]])
+counts = recmap.Loader(ds, 5, features=features, transform=count)
+for number in recmap.torch.IterableDataset(counts):
+    assert_type(number, int)
 assert_type(recmap.torch.tensors(ds.parse([0], features)), dict[str, Any])
 recmap.Loader(ds, 5, shufle=True)  # type: ignore[call-overload]
 recmap.Loader(ds, 5, last="left")  # type: ignore[call-overload]
@@ -59,3 +71,23 @@ def test_completion_offers_public_names_only():
     for name in recmap.__all__:
         assert getattr(recmap, name) is not None
     assert recmap.webdataset.sample
+
+
+def adapters():
+    return sorted(set(dir(recmap)) - set(recmap.__all__))
+
+
+@pytest.mark.parametrize("name", adapters())
+def test_completion_of_modules_offers_public_names_only(name):
+    try:
+        module = getattr(recmap, name)
+    except ImportError as error:
+        pytest.skip(str(error))
+    assert dir(module) == sorted(module.__all__)
+    assert all(hasattr(module, public) for public in module.__all__)
+
+
+def test_the_site_has_all_public_modules():
+    script = Path(__file__).parents[3] / "packaging" / "build-docs"
+    names = runpy.run_path(str(script))["public_modules"]()
+    assert names == ["recmap", *(f"recmap.{name}" for name in adapters())]
