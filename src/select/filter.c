@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/search.h"
+#include "dataset/dataset.h"
 #include "index/lifted.h"
 
 /* Records are matched in chunks of the lifted columns, so that each chunk is opened once. */
@@ -31,6 +32,7 @@ recmap_status recmap_filter_create(recmap_filter **filter, recmap_dataset *datas
     fresh->dataset = dataset;
     recmap_status status = filter_parse(fresh, expression, size, error);
     if (status != RECMAP_OK) {
+        if (status == RECMAP_INVALID) fail_file(error, dataset_path(dataset));
         recmap_filter_destroy(fresh);
         return status;
     }

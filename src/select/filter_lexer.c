@@ -39,10 +39,24 @@ const char *filter_place(char place[FILTER_PLACE_SIZE], const struct filter_lexe
     return place;
 }
 
+static char byte_at(const struct filter_lexer *lexer, size_t position) {
+    return position < lexer->size ? lexer->expression[position] : 0;
+}
+
+/* Operators of C, or of NumPy's masks. */
+static bool is_logical_symbol(const struct filter_lexer *lexer, size_t start) {
+    char symbol = byte_at(lexer, start);
+    return (symbol && strchr("&|~", symbol)) || (symbol == '!' && byte_at(lexer, start + 1) != '=');
+}
+
 recmap_status filter_fail(const struct filter_lexer *lexer, size_t start, size_t size,
                           recmap_error *error, const char *what) {
     char place[FILTER_PLACE_SIZE];
     fail(error, RECMAP_INVALID, "%s%s", filter_place(place, lexer, start, size), what);
+    if (is_logical_symbol(lexer, start)) {
+        fail_advise(error, "combine comparisons with the words `and`, `or` and `not`");
+        return RECMAP_INVALID;
+    }
     fail_advise(error, "write comparisons of columns with values, such as `label == 3 and lang in "
                        "('de', 'fr')`; `columns['a/b']` is a column whose name is not a Python "
                        "name");
@@ -54,10 +68,6 @@ bool filter_lexer_is(const struct filter_lexer *lexer, const char *word) {
     return (token->kind == FILTER_TOKEN_NAME || token->kind == FILTER_TOKEN_SYMBOL) &&
            token->size == strlen(word) &&
            !memcmp(lexer->expression + token->start, word, token->size);
-}
-
-static char byte_at(const struct filter_lexer *lexer, size_t position) {
-    return position < lexer->size ? lexer->expression[position] : 0;
 }
 
 static bool is_digit(char c) {

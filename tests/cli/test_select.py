@@ -68,7 +68,10 @@ class Select(Selected):
             "--where",
             "label == '3'",
             status=2,
-            err=("recmap: character 1: `label`: text and numbers cannot be compared\n" + advice),
+            err=(
+                "recmap: a.rmx: character 1: `label`: text and numbers cannot be compared\n"
+                + advice
+            ),
         )
         self.check(
             "select",
@@ -76,7 +79,7 @@ class Select(Selected):
             "--where",
             "lang == '日本' and label = 3",
             status=2,
-            err=("recmap: character 24: `=`: use `==` to compare\n" + advice),
+            err=("recmap: a.rmx: character 24: `=`: use `==` to compare\n" + advice),
         )
         self.check(
             "cat",
@@ -89,6 +92,20 @@ class Select(Selected):
                 "  did you mean 'lang'? the columns are @length, label, score, lang\n"
             ),
         )
+        words = "  combine comparisons with the words `and`, `or` and `not`\n"
+        for expression in (
+            "label == 3 && length > 1",
+            "label == 3 || length > 1",
+            "!(label == 3)",
+            "not !label == 3",
+            "(label == 3) & (length > 1)",
+            "~(label == 3)",
+        ):
+            err = self.run_recmap("select", "a.rmx", "--where", expression).err.decode()
+            self.assertTrue(err.startswith("recmap: a.rmx: character "), err)
+            self.assertTrue(err.endswith(words), err)
+        err = self.run_recmap("select", "a.rmx", "--where", "label !== 3").err.decode()
+        self.assertTrue(err.endswith(advice), err)
         self.check_wrong("select", "a.rmx", what="no --where EXPRESSION given")
         self.write("note.txt", b"keep me" * 20)
         self.check(

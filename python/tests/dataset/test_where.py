@@ -108,8 +108,12 @@ def test_invalid_expressions(labelled, expression):
 
 
 def test_errors_name_the_character(labelled):
-    with pytest.raises(ValueError, match=r"^character 16: `lang`: text and numbers cannot"):
+    with pytest.raises(ValueError, match="character 16: `lang`: text and numbers cannot") as caught:
         labelled.where("label == 3 and lang == 3")
+    assert caught.value.path == labelled.index_path
+    with pytest.raises(ValueError, match="character 12: unexpected character") as caught:
+        labelled.where("label == 3 && lang == 'de'")
+    assert caught.value.advice == "combine comparisons with the words `and`, `or` and `not`"
 
 
 def test_an_unknown_column(labelled):
