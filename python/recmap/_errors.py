@@ -200,9 +200,9 @@ def _feature_code(code: str) -> str:
     return f"{_KINDS[kind[1]]}({', '.join(given)})"
 
 
-def _rebuild_call(command: str) -> str:
-    """Translates the command that builds an index of certain shards to a call of `recmap.open`."""
-    words = shlex.split(command)[2:]
+def _rebuild_call(words: list[str]) -> str:
+    """Translates the command that builds an index of certain shards to a call of `recmap.open`.
+    `words` follow ``recmap index``."""
     options, shards = [], []
     while words:
         word = words.pop(0)
@@ -245,35 +245,48 @@ def _quoted(value: Any) -> str:
 _NAMES = {"recmap annotate": "ds.annotate", "recmap_order_blended": "Mixture.continued"}
 
 
+def _words(command: str) -> list[str]:
+    """The words of a command of a shell; none if its quotes do not match."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
+
+
 def _code(code: str) -> str:
     """Translates ``--on-corrupt skip`` or ``recmap index --lift label`` to Python."""
     if code.startswith((".raw", ".element", "{.kind")):
         return _feature_code(code)
-    if code.startswith("recmap index ") and " -o " in code:
-        return _rebuild_call(code)
-    if code.startswith("recmap index --lift ") and len(words := shlex.split(code)) == 5:
-        return f"ds.lift([{_quoted(words[3])}])"
     if code in _NAMES:
         return _NAMES[code]
-    command, dashes, option = code.partition("--")
-    if command not in ("", "recmap index", "recmap index "):
+    words = _words(code)
+    if words[:2] == ["recmap", "index"] and "-o" in words:
+        return _rebuild_call(words[2:])
+    if words[:3] == ["recmap", "index", "--lift"] and len(words) == 5:
+        return f"ds.lift([{_quoted(words[3])}])"
+    call = "recmap.index" if words[:2] == ["recmap", "index"] else ""
+    options = words[2:] if call else words
+    if call and not options:
+        return call
+    if not options or not options[0].startswith("--"):
         return code  # a command to run in a shell
-    call = "recmap.index" if command else ""
-    if not dashes:
-        return call or code
-    name, _, value = option.partition(" ")
+    keyword = _keyword(options[0][2:], " ".join(options[1:]))
+    return f"{call}(..., {keyword})" if call else keyword
+
+
+def _keyword(name: str, value: str) -> str:
+    """An option of a command as an argument of a call."""
     feature = value.removesuffix("=DEFAULT")
     if name == "count":
         name_of, _, dtype = value.rpartition(":")
-        given = f'{{"{name_of}": {dtype}}}' if name_of else f'["{value}"]'
+        given = f"{{{_quoted(name_of)}: {dtype}}}" if name_of else f"[{_quoted(value)}]"
     elif name == "lift":
-        given = f'["{value}"]' if feature == value else f'{{"{feature}": DEFAULT}}'
+        given = f"[{_quoted(value)}]" if feature == value else f"{{{_quoted(feature)}: DEFAULT}}"
     elif name == "default":
-        given = f'{{"{value.removesuffix("=VALUE")}": VALUE}}'
+        given = f"{{{_quoted(value.removesuffix('=VALUE'))}: VALUE}}"
     else:
-        given = f'"{value}"'
-    keyword = f"{name.replace('-', '_')}={given}"
-    return f"{call}(..., {keyword})" if call else keyword
+        given = _quoted(value)
+    return f"{name.replace('-', '_')}={given}"
 
 
 def in_python(advice: str) -> str:

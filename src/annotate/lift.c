@@ -4,6 +4,7 @@
 #include "annotate/annotation.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/shell_word.h"
 #include "dataset/dataset.h"
 #include "scan/extract.h"
 
@@ -42,12 +43,12 @@ static recmap_status check_value(const struct lift *lift, size_t i, const recmap
         return RECMAP_FEATURE;
     }
     if (column->default_value || lift->is_nullable) return RECMAP_OK;
+    char word[SHELL_WORD_SIZE];
     fail(error, RECMAP_FEATURE, "has no value of lifted feature \"%s\"", column->name);
     if (advice[0]) fail_advise(error, "%s", advice);
     else
-        fail_advise(error,
-                    "give a default for such records: `--lift %s=DEFAULT`, or use `--missing null`",
-                    column->name);
+        fail_advise(error, "give a default for such records: `--lift %s`, or use `--missing null`",
+                    shell_word_of_name(word, column->name, "=DEFAULT"));
     return RECMAP_FEATURE;
 }
 

@@ -8,6 +8,7 @@
 #include "annotate/column_file.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/shell_word.h"
 #include "build/column_stage.h"
 #include "dataset/dataset.h"
 
@@ -73,13 +74,13 @@ static recmap_status fail_repeat(struct rewrite *rewrite, const struct new_colum
 
 static recmap_status fail_missing(const struct rewrite *rewrite, const struct new_column *column,
                                   uint64_t number, recmap_error *error) {
+    char word[SHELL_WORD_SIZE];
     fail(error, RECMAP_INVALID, "record %" PRIu64 " has no value for column \"%s\"", number,
          column->name);
     fail_file(error, column->path ? column->path : rewrite->annotation->path);
     fail_advise(error,
-                "give records without a value a default: `--default %s=VALUE`, or use "
-                "`--missing null`",
-                column->name);
+                "give records without a value a default: `--default %s`, or use `--missing null`",
+                shell_word_of_name(word, column->name, "=VALUE"));
     return RECMAP_INVALID;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/shell_word.h"
 
 struct column_stage {
     char *name;
@@ -75,11 +76,13 @@ bool column_stage_has_values(const struct column_stage *stage) {
 }
 
 static recmap_status set_type(struct column_stage *stage, recmap_type type, recmap_error *error) {
+    char word[SHELL_WORD_SIZE];
     if (stage->default_value && !column_parse_default(&stage->filler, type, stage->default_value)) {
         fail(error, RECMAP_INVALID,
              "the default \"%s\" of column \"%s\" is not of type %s, as its values are",
              stage->default_value, stage->name, recmap_type_name(type));
-        fail_advise(error, "give a default of that type: `--lift %s=DEFAULT`", stage->name);
+        fail_advise(error, "give a default of that type: `--lift %s`",
+                    shell_word_of_name(word, stage->name, "=DEFAULT"));
         return RECMAP_INVALID;
     }
     stage->type = type;
@@ -92,14 +95,15 @@ static recmap_status set_type(struct column_stage *stage, recmap_type type, recm
 static recmap_status check_value(struct column_stage *stage, const recmap_value *value,
                                  const char *advice, recmap_error *error) {
     if (value->type == RECMAP_TYPE_NONE) {
+        char word[SHELL_WORD_SIZE];
         if (stage->default_value || stage->is_nullable) return RECMAP_OK;
         fail(error, RECMAP_FEATURE, "has no value of lifted feature \"%s\"", stage->name);
         if (advice[0] && stage->type == RECMAP_TYPE_NONE) fail_advise(error, "%s", advice);
         else
             fail_advise(error,
-                        "build the index with a default for such records: `--lift %s=DEFAULT`, or "
-                        "with `--missing null`",
-                        stage->name);
+                        "build the index with a default for such records: `--lift %s`, or with "
+                        "`--missing null`",
+                        shell_word_of_name(word, stage->name, "=DEFAULT"));
         return RECMAP_FEATURE;
     }
     if (stage->type == RECMAP_TYPE_NONE) return set_type(stage, value->type, error);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/shell_word.h"
 #include "format/framing.h"
 
 /* With the prefix and what an error adds around it, the command fits in the advice. */
@@ -17,20 +18,14 @@ struct command {
     bool is_cut; /* a word did not fit or cannot be written */
 };
 
-static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                            "_-./:@%+,=";
-
-/* Adds a word, in quotes if a shell needs them. Quotes within words would be hard to read, and a
- * backquote would end the command in the advice: such a command is not shown. */
 static void add_word(struct command *command, const char *word) {
-    const char *quote = !word[0] || word[strspn(word, plain)] ? "'" : "";
-    for (const char *c = word; *c; c++)
-        command->is_cut |= *c == '\'' || *c == '`' || (unsigned char)*c < ' ' || *c == 0x7f;
     size_t room = sizeof command->text - command->size;
-    int size = snprintf(command->text + command->size, room, "%s%s%s%s", command->size ? " " : "",
-                        quote, word, quote);
-    if (size < 0 || (size_t)size >= room) command->is_cut = true;
-    else command->size += (size_t)size;
+    if (room < 2 || !shell_word_write(command->text + command->size + 1, room - 1, word)) {
+        command->is_cut = true;
+        return;
+    }
+    command->text[command->size] = ' ';
+    command->size += strlen(command->text + command->size);
 }
 
 /* Adds `--option NAME` or, with a separator and a value, `--option NAME=VALUE`. */

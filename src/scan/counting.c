@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/shell_word.h"
 #include "example/step_count.h"
 
 struct counting {
@@ -50,17 +51,19 @@ const char *counting_name(const struct counting *counting, size_t i) {
 
 static recmap_status fail_kind(const char *name, const char *actual, recmap_element element,
                                recmap_error *error) {
+    char word[SHELL_WORD_SIZE];
     fail(error, RECMAP_FEATURE,
          "feature \"%s\" %s, not a value of bytes that consists of %s numbers", name, actual,
          recmap_element_name(element));
-    fail_advise(error, "count it without an element type: `--count %s`", name);
+    fail_advise(error, "count it without an element type: `--count %s`",
+                shell_word_of_name(word, name, ""));
     return RECMAP_FEATURE;
 }
 
 /* The count of raw numbers: the size of the only value, divided by the size of a number. */
 static recmap_status count_raw(uint64_t *count, const struct example_feature *feature,
                                const char *name, recmap_element element, recmap_error *error) {
-    char found[64];
+    char found[64], word[SHELL_WORD_SIZE];
     *count = 0;
     if (feature->kind == RECMAP_TYPE_NONE) return RECMAP_OK;
     if (feature->kind != RECMAP_TYPE_BYTES) {
@@ -79,7 +82,8 @@ static recmap_status count_raw(uint64_t *count, const struct example_feature *fe
     fail(error, RECMAP_FEATURE,
          "feature \"%s\" has %zu bytes, which is not a multiple of %zu, the size of %s", name,
          bytes, size, recmap_element_name(element));
-    fail_advise(error, "name the element type that its bytes consist of: `--count %s:DTYPE`", name);
+    fail_advise(error, "name the element type that its bytes consist of: `--count %s`",
+                shell_word_of_name(word, name, ":DTYPE"));
     return RECMAP_FEATURE;
 }
 

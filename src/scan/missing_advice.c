@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/near_name.h"
+#include "base/shell_word.h"
 #include "example/example.h"
 
 /* At most so many names, of at most so many bytes each, are listed. */
@@ -68,15 +69,15 @@ static bool has_name(const struct example_features *features, const char *name) 
 
 static void write_advice(char *advice, size_t capacity, const char *name,
                          const struct candidate *candidates, size_t count) {
-    char list[LIST_SIZE] = "none";
+    char list[LIST_SIZE] = "none", word[SHELL_WORD_SIZE];
     if (count) write_list(list, sizeof list, candidates, count);
     if (count && candidates[0].distance != SIZE_MAX)
         snprintf(advice, capacity, "the record's features: %s", list);
     else
         snprintf(advice, capacity,
                  "the record's features: %s; if other records have \"%s\", build the index with a "
-                 "default: `--lift %s=DEFAULT`",
-                 list, name, name);
+                 "default: `--lift %s`",
+                 list, name, shell_word_of_name(word, name, "=DEFAULT"));
 }
 
 void missing_advice_write(char *advice, size_t capacity, const char *name, const uint8_t *data,

@@ -15,11 +15,11 @@ static bool is_lifted(const recmap_index_options *options, const char *name) {
 }
 
 static int refuse(const char *path, const char *name) {
-    char advice[512];
+    char advice[512], word[WORD_SIZE];
     snprintf(advice, sizeof advice,
              "add shards with --append and columns with `recmap index --lift FEATURE NAME.rmx`, "
              "which keep it; or remove it with `recmap annotate NAME.rmx --drop %s`",
-             name);
+             shell_word(word, name) ? word : "NAME");
     return message_error(RECMAP_INVALID, path, advice,
                          "the index would lose its annotated column \"%s\"", name);
 }
@@ -36,13 +36,16 @@ struct option_words {
     size_t size;
 };
 
-/* Adds ` OPTION NAME` or ` OPTION NAME=VALUE`, with any separator. What does not fit is left out.
- */
+/* Adds ` OPTION NAME` or ` OPTION NAME=VALUE`, with any separator. What does not fit or cannot be
+ * written is left out. */
 static void add_words(struct option_words *words, const char *option, const char *name,
                       const char *separator, const char *value) {
+    char text[WORD_SIZE], word[WORD_SIZE];
     size_t room = sizeof words->text - words->size;
-    int size = snprintf(words->text + words->size, room, " %s %s%s%s", option, name,
-                        value ? separator : "", value ? value : "");
+    int size =
+        snprintf(text, sizeof text, "%s%s%s", name, value ? separator : "", value ? value : "");
+    if (size < 0 || (size_t)size >= sizeof text || !shell_word(word, text)) return;
+    size = snprintf(words->text + words->size, room, " %s %s", option, word);
     if (size > 0 && (size_t)size < room) words->size += (size_t)size;
     else words->text[words->size] = 0;
 }

@@ -49,6 +49,29 @@ void print_readable(FILE *stream, const char *text, size_t size) {
     }
 }
 
+static bool is_plain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c && strchr("_-./:@%+,=", c));
+}
+
+/* Within single quotes all characters stand for themselves. A single quote ends them, so it is
+ * written as '\''. */
+bool shell_word(char word[WORD_SIZE], const char *text) {
+    size_t size = 0, left = strlen(text);
+    const char *quote = left ? "" : "'";
+    for (size_t i = 0; i < left; i++) {
+        if (text[i] == '`' || control_size(text + i, left - i)) return false;
+        if (!is_plain(text[i])) quote = "'";
+    }
+    size += (size_t)snprintf(word, WORD_SIZE, "%s", quote);
+    for (; *text && size < WORD_SIZE; text++)
+        size +=
+            (size_t)snprintf(word + size, WORD_SIZE - size, *text == '\'' ? "'\\''" : "%c", *text);
+    if (size >= WORD_SIZE) return false;
+    size += (size_t)snprintf(word + size, WORD_SIZE - size, "%s", quote);
+    return size < WORD_SIZE;
+}
+
 void message(const char *format, ...) {
     char text[8192];
     va_list arguments;

@@ -2,6 +2,7 @@
 #ifndef RECMAP_TOOLS_TERMINAL_MESSAGE_H
 #define RECMAP_TOOLS_TERMINAL_MESSAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -47,6 +48,12 @@ size_t control_size(const char *text, size_t size);
 /* Prints text with control characters replaced by `?`, so that file names cannot control a
  * terminal. */
 void print_safe(FILE *stream, const char *text);
+
+enum { WORD_SIZE = 320 };
+
+/* Writes text as one word of a POSIX shell, in quotes if it needs them, as the library does in its
+ * advice. False if it does not fit, or has control characters or backquotes, which messages use. */
+bool shell_word(char word[WORD_SIZE], const char *text);
 
 /* Prints text with control characters escaped as \t, \n or \u001b. */
 void print_readable(FILE *stream, const char *text, size_t size);

@@ -41,6 +41,18 @@ ADVICE = {
         "rebuild=True)`"
     ),
     "give a default: `--default a=VALUE`": 'give a default: `default={"a": VALUE}`',
+    "a default: `--lift 'it'\\''s \"so\"=DEFAULT'`": (
+        'a default: `lift={"it\'s \\"so\\"": DEFAULT}`'
+    ),
+    "count it without an element type: `--count 'a \"b'`": (
+        'count it without an element type: `count=["a \\"b"]`'
+    ),
+    "by its elements: `--count 'a b:DTYPE'`": 'by its elements: `count={"a b": DTYPE}`',
+    "give a default: `--default 'a b=VALUE'`": 'give a default: `default={"a b": VALUE}`',
+    "if the records have it, `recmap index --lift 'it'\\''s' c.rmx` adds it": (
+        'if the records have it, `ds.lift(["it\'s"])` adds it'
+    ),
+    "not a command: `it's`": "not a command: `it's`",
     "run `recmap verify a--b.rmx` to list": "run `recmap verify a--b.rmx` to list",
     "": "",
 }

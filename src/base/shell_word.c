@@ -1,0 +1,51 @@
+#include "base/shell_word.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                            "_-./:@%+,=";
+
+static bool is_writable(const char *text) {
+    for (; *text; text++) {
+        unsigned char byte = (unsigned char)text[0], next = (unsigned char)text[1];
+        if (byte == '`' || byte < ' ' || byte == 0x7f) return false;
+        if (byte == 0xc2 && next >= 0x80 && next < 0xa0) return false; /* U+0080 to U+009F */
+    }
+    return true;
+}
+
+/* Within single quotes all characters stand for themselves. A single quote ends them, so it is
+ * written as '\''. */
+static bool write_quoted(char *word, size_t capacity, const char *text) {
+    size_t size = 0;
+    if (capacity < sizeof "''") return false;
+    word[size++] = '\'';
+    for (; *text; text++) {
+        const char *piece = *text == '\'' ? "'\\''" : text;
+        size_t piece_size = *text == '\'' ? 4 : 1;
+        if (size + piece_size + sizeof "'" > capacity) return false;
+        memcpy(word + size, piece, piece_size);
+        size += piece_size;
+    }
+    memcpy(word + size, "'", sizeof "'");
+    return true;
+}
+
+bool shell_word_write(char *word, size_t capacity, const char *text) {
+    bool is_plain = text[0] && !text[strspn(text, plain)];
+    bool is_written = is_writable(text);
+    if (is_written && !is_plain) is_written = write_quoted(word, capacity, text);
+    else if (is_written) is_written = (size_t)snprintf(word, capacity, "%s", text) < capacity;
+    if (!is_written) word[0] = 0;
+    return is_written;
+}
+
+const char *shell_word_of_name(char word[SHELL_WORD_SIZE], const char *name, const char *suffix) {
+    char text[SHELL_WORD_SIZE];
+    int size = snprintf(text, sizeof text, "%s%s", name, suffix);
+    bool is_whole = size >= 0 && (size_t)size < sizeof text;
+    if (!is_whole || !shell_word_write(word, SHELL_WORD_SIZE, text))
+        snprintf(word, SHELL_WORD_SIZE, "FEATURE%s", suffix);
+    return word;
+}
