@@ -382,6 +382,22 @@ class Plugin(FramingTest):
                 "`--framing ./PLUGIN.so` or recmap_framing_load; otherwise use a newer "
                 "recmap\n",
             )
+        self.write("b", b"text\n")
+        self.index("--framing", "lines", "b")
+        before = self.read("a.rmx")
+        for command in (
+            ("index", "--framing", "lines", "-o", "a.rmx", "b"),
+            (*("merge", "-o", "a.rmx", "b.rmx"),),
+        ):
+            self.check(
+                *command,
+                status=3,
+                err="recmap: a.rmx: the index to be replaced cannot be read: shard a.bin has the "
+                'framing "size32be", which this recmap cannot read\n  it may have annotated '
+                "columns, which would be lost: `recmap info` says what can read it; remove it, "
+                "or give the new index another name\n",
+            )
+        self.assertEqual(self.read("a.rmx"), before)
         self.check_wrong(
             "get",
             "--framing",

@@ -103,20 +103,33 @@ static int check_annotated(const char *path, const recmap_dataset *dataset,
     return 0;
 }
 
-/* Opens the index to be replaced; NULL if it is not there or cannot be opened. */
-static recmap_dataset *open_replaced(const char *path,
-                                     const recmap_dataset_options *dataset_options) {
+/* An index that this version cannot read may have annotated columns. */
+static int refuse_unreadable(const char *path, const recmap_error *error) {
+    return message_error(
+        error->status, path,
+        "it may have annotated columns, which would be lost: `recmap info` says what can "
+        "read it; remove it, or give the new index another name",
+        "the index to be replaced cannot be read: %s", error->message);
+}
+
+/* Opens the index to be replaced; NULL if it is not there, or is damaged, so that nothing of it can
+ * be kept. Returns an exit status. */
+static int open_replaced(recmap_dataset **dataset, const char *path,
+                         const recmap_dataset_options *dataset_options) {
+    recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset_options opening = *dataset_options;
-    recmap_dataset *dataset = NULL;
+    *dataset = NULL;
     opening.allow_absolute_paths = opening.allow_urls = opening.allow_missing_shards = 1;
-    return recmap_dataset_open(&dataset, path, &opening, NULL) == RECMAP_OK ? dataset : NULL;
+    recmap_status status = recmap_dataset_open(dataset, path, &opening, &error);
+    return status == RECMAP_UNSUPPORTED ? refuse_unreadable(path, &error) : 0;
 }
 
 int replaced_check(const char *path, const recmap_index_options *options,
                    const recmap_dataset_options *dataset_options) {
-    recmap_dataset *dataset = open_replaced(path, dataset_options);
-    if (!dataset) return 0;
-    int exit_status = check_annotated(path, dataset, options);
+    recmap_dataset *dataset;
+    int exit_status = open_replaced(&dataset, path, dataset_options);
+    if (!dataset) return exit_status;
+    exit_status = check_annotated(path, dataset, options);
     if (!exit_status) warn_of_losses(path, dataset, options);
     recmap_dataset_close(dataset);
     return exit_status;
@@ -124,8 +137,9 @@ int replaced_check(const char *path, const recmap_index_options *options,
 
 int replaced_check_annotated(const char *path, const recmap_index_options *options,
                              const recmap_dataset_options *dataset_options) {
-    recmap_dataset *dataset = open_replaced(path, dataset_options);
-    int exit_status = dataset ? check_annotated(path, dataset, options) : 0;
+    recmap_dataset *dataset;
+    int exit_status = open_replaced(&dataset, path, dataset_options);
+    if (dataset) exit_status = check_annotated(path, dataset, options);
     recmap_dataset_close(dataset);
     return exit_status;
 }

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._dataset.dataset import Dataset
-from .._errors import Error, FeatureError
+from .._errors import Error, FeatureError, UnsupportedError
 from .._example.decode import decoded_features
 from .._options.options import IndexOptions
 from .._warn import warn_caller
@@ -20,14 +20,23 @@ from .contents import open_contents
 __all__ = ["check_annotated", "check_rebuilt", "check_replaced", "open_replaced"]
 
 _COMPARED = 16
+_UNREADABLE = (
+    "It may have annotated columns, which would be lost: recmap.open(PATH) says what can read it. "
+    "Remove it, or give the new index another path."
+)
 _PIECE = 1 << 16  # records
 
 
 def open_replaced(path: str, indexing: IndexOptions) -> Dataset | None:
     """The data set of an index that is about to be replaced. None: nothing of it can be kept, as it
-    is damaged or of another version."""
+    is damaged. One of another version, or of a framing that is not loaded, is refused: it may have
+    annotated columns."""
     try:
         return open_contents(path, indexing)
+    except UnsupportedError as error:
+        raise UnsupportedError(
+            f"the index to be replaced cannot be read: {error.message}", path, advice=_UNREADABLE
+        ) from None
     except Error:
         return None
 

@@ -152,3 +152,27 @@ def test_replacing_an_index_warns_of_what_is_lost(copied_digits):
         warnings.simplefilter("error")
         recmap.index(copied_digits, path, id="id")
         recmap.index(copied_digits, path, id="id", lift=["label"])
+
+
+def test_an_index_that_cannot_be_read_is_not_replaced(tmp_path, monkeypatch):
+    """It may have annotated columns, if it is of a newer version, for example."""
+
+    def fail(path, indexing):
+        raise recmap.UnsupportedError("the index has format version 9", path)
+
+    shard, path = tmp_path / "a.tfrecord", tmp_path / "a.rmx"
+    with recmap.Writer(shard, index=path) as writer:
+        writer.write({"n": 1})
+    with recmap.Writer(tmp_path / "b.tfrecord", index=tmp_path / "b.rmx") as writer:
+        writer.write({"n": 2})
+    before = path.read_bytes()
+    monkeypatch.setattr("recmap._index.annotated.open_contents", fail)
+    for call in (
+        lambda: recmap.index(shard, path),
+        lambda: recmap.open(shard, index=path, rebuild=True),
+        lambda: recmap.merge(path, [tmp_path / "b.rmx"]),
+        lambda: recmap.Writer(tmp_path / "c.tfrecord", index=path),
+    ):
+        with pytest.raises(recmap.UnsupportedError, match="cannot be read: the index has format"):
+            call()
+    assert path.read_bytes() == before
