@@ -84,8 +84,9 @@ def _change(
         keys = np.arange(count, dtype=np.int64)
         given = len(values) if hasattr(values, "__len__") else -1
         if given != count:
+            hint = f'; if it has the keys, pass on="{name}"' if name in ("id", "number") else ""
             raise ValueError(
-                f"column {name!r} has {given} values, but the data set has {count} records"
+                f"column {name!r} has {given} values, but the data set has {count} records{hint}"
             )
     key = "number" if on is None else on
     key_items = _numbers(keys) if key == "number" else _ids(keys)

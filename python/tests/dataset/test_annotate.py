@@ -296,6 +296,12 @@ def test_options_of_columns_need_columns(ds, option):
     ds.annotate(drop=["label"])
 
 
+@pytest.mark.parametrize("key", ["id", "number"])
+def test_keys_of_a_table_without_on(ds, key):
+    with pytest.raises(ValueError, match=f'column {key!r} has 1 values.*pass on="{key}"$'):
+        ds.annotate({key: ["r3"], "score": [1]})
+
+
 def test_ids_without_on(ds):
     with pytest.raises(TypeError, match='if the keys are ids, pass on="id"'):
         ds.annotate({"score": {"x": 1}}, on="number")
