@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import copy
+from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 import torch
@@ -13,7 +14,7 @@ from .._example.features import Features
 from .._loader.loader import Loader as _Loader
 from .._loader.options import LoaderOptions
 from .._warn import warn_caller
-from ._tensors import Ragged, Tensors, tensors
+from ._tensors import Tensors, tensors
 
 Batch = TypeVar("Batch")
 
@@ -31,9 +32,9 @@ class Loader(_Loader[Batch]):
 
     Args:
         numbers: the name of an additional item with the records' numbers.
-        pin_memory: copy each batch into pinned memory, ahead of its use in the threads of
-            `transform`, so that ``tensor.to("cuda", non_blocking=True)`` does not wait. Without
-            CUDA, this does nothing, with a warning.
+        pin_memory: copy each batch, or what `transform` returns, into pinned memory, ahead of its
+            use in the threads of `transform`, so that ``tensor.to("cuda", non_blocking=True)`` does
+            not wait. Without CUDA, this does nothing, with a warning.
 
     The other arguments are those of `recmap.Loader`.
 
@@ -111,9 +112,8 @@ class Loader(_Loader[Batch]):
         **options: Unpack[LoaderOptions],
     ) -> None:
         self._numbers = numbers
-        self._pins_memory = pin_memory and _has_cuda()
-        # Batches only pass through threads of Python if there is a transform.
-        function = _unchanged if self._pins_memory and transform is None else transform
+        # Pinned last, because the transform's own tensors are the ones to copy to the device.
+        function = _Pinning(transform) if pin_memory and _has_cuda() else transform
         super().__init__(
             dataset,
             batch_size,
@@ -126,9 +126,7 @@ class Loader(_Loader[Batch]):
 
     def _columns_of_step(self) -> Callable[[_recmap.Step], Any]:
         columns_of_step, numbers = super()._columns_of_step(), self._numbers
-        if not self._pins_memory:
-            return lambda step: tensors(columns_of_step(step), numbers)
-        return lambda step: _pinned(tensors(columns_of_step(step), numbers))
+        return lambda step: tensors(columns_of_step(step), numbers)
 
     def state_dict(self) -> dict[str, Any]:
         """The current state as plain JSON values; the same on every rank after a step.
@@ -142,8 +140,16 @@ class Loader(_Loader[Batch]):
         return self._state_at(epoch, position)
 
 
-def _unchanged(batch: Any) -> Any:
-    return batch
+class _Pinning:
+    """A transform whose results are in pinned memory."""
+
+    def __init__(self, transform: Any) -> None:
+        if transform is not None and not callable(transform):
+            raise TypeError(f"transform must be a callable, not {transform!r}")
+        self._transform = transform
+
+    def __call__(self, batch: Any) -> Any:
+        return _pinned(batch if self._transform is None else self._transform(batch))
 
 
 def _has_cuda() -> bool:
@@ -154,11 +160,17 @@ def _has_cuda() -> bool:
 
 
 def _pinned(batch: Any) -> Any:
-    """The batch with its tensors copied into pinned memory."""
+    """The batch with its tensors copied into pinned memory: those that can be."""
     if isinstance(batch, torch.Tensor):
-        return batch if batch.is_sparse else batch.pin_memory()
-    if isinstance(batch, Ragged):
-        return Ragged(_pinned(batch.values), _pinned(batch.offsets))
-    if isinstance(batch, Mapping):
-        return {name: _pinned(value) for name, value in batch.items()}
-    return tuple(map(_pinned, batch)) if isinstance(batch, tuple) else batch
+        is_dense = batch.layout == torch.strided and batch.device.type == "cpu"
+        return batch.pin_memory() if is_dense else batch
+    if isinstance(batch, MutableMapping):
+        made = copy.copy(batch)
+        made.update((name, _pinned(value)) for name, value in batch.items())
+        return made
+    if isinstance(batch, tuple):
+        parts = map(_pinned, batch)
+        return type(batch)(*parts) if hasattr(batch, "_fields") else tuple(parts)
+    if type(batch) is list and batch and not isinstance(batch[0], bytes):
+        return [_pinned(value) for value in batch]
+    return batch
