@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
+#include "helpers/emulation.h"
 #include "helpers/store_file.h"
 
 /* Builds until an error or the end; the error must say which limit was met. */
@@ -127,6 +128,7 @@ static int read_too_much(uint64_t size) {
 
 static void limits_of_address_space(void **state) {
     (void)state;
+    if (is_emulated(__func__, "limits of address space are ignored")) skip();
     if (is_sanitized) skip();
     assert_int_equal(in_child(write_and_read, 48 << 20), 0);
     assert_int_equal(write_large_store(path), 0);
