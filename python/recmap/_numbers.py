@@ -25,6 +25,14 @@ def natural(name: str, value: Any) -> int:
     return operator.index(value)
 
 
+def uint64_of(name: str, value: Any) -> int:
+    """The value of an argument that must be an integer of at least 0 and below 2**64."""
+    number = natural(name, value)
+    if number >= 1 << 64:
+        raise ValueError(f"{name} must be below 2**64, but is {number}")
+    return number
+
+
 def without_nulls(values: Any, what: str) -> Any:
     """The values, as they are unless they are a masked array. NumPy would drop the mask."""
     if not isinstance(values, np.ma.MaskedArray):

@@ -18,6 +18,7 @@ from .._context import Closing
 from .._display.progress import Progress, shown
 from .._display.text import joined, size_text
 from .._errors import StaleIndexError, UnsupportedError
+from .._numbers import natural
 from .._options.options import (
     ConcatOptions,
     Lift,
@@ -201,9 +202,8 @@ class Dataset(Records, Described, Closing):
             CorruptIndexError: the index itself is damaged.
         """
         with shown(progress, "verifying") as call:
-            report = json.loads(
-                self._verify(index_only or not self._whole, threads, call, size_of(memory_limit))
-            )
+            limit, threads = size_of(memory_limit), natural("threads", threads)
+            report = json.loads(self._verify(index_only or not self._whole, threads, call, limit))
         if self._whole or index_only:
             return cast("dict[str, Any]", report)
         return verify_records(self, progress)

@@ -12,6 +12,7 @@ from .._dataset.dataset import Dataset
 from .._dataset.missing import similar_names
 from .._display.progress import Progress, shown
 from .._errors import CorruptIndexError, CorruptRecordError, Error
+from .._numbers import natural
 from .._options.options import (
     Compression,
     Count,
@@ -137,7 +138,7 @@ def write_index(
                 lift=options.lifts,
                 count=options.counted,
                 skip_corrupt=options.on_corrupt == "skip",
-                threads=options.threads,
+                threads=natural("threads", options.threads),
                 guard=options.guard,
                 progress=progress,
                 framing=options.framing,

@@ -20,6 +20,7 @@ from .._numbers import (
     as_integers,
     as_mask_or_items,
     out_of_range,
+    uint64_of,
     without_nulls,
 )
 from .._recmap import Order as _Order
@@ -266,13 +267,13 @@ def _count(n: Any) -> int:
     if not hasattr(n, "__index__"):
         hint = ": write len(data_set)" if hasattr(n, "__len__") else ""
         raise TypeError(f"n must be the number of records, an integer, not {n!r}{hint}")
-    return operator.index(n)
+    return uint64_of("n", n)
 
 
 def _seed(seed: Any) -> int:
     if not hasattr(seed, "__index__"):
         raise TypeError(f"seed must be an integer, not {seed!r}: 0 is the default")
-    return operator.index(seed)
+    return uint64_of("seed", seed)
 
 
 class Sequential(Order):

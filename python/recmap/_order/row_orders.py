@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .._numbers import without_nulls
+from .._numbers import uint64_of, without_nulls
 from .._recmap import Counts as _Counts
 from .._recmap import Order as _Order
 from .._warn import warn_caller
@@ -56,6 +56,11 @@ def _keep_counts(given: Any) -> _KeptCounts:
 
 def _remake(kind: type[RowOrder], arguments: dict[str, Any]) -> RowOrder:
     return kind(**arguments)
+
+
+def _check_numbers(**numbers: Any) -> None:
+    for name, value in numbers.items():
+        uint64_of(name, value)
 
 
 class RowOrder(Order):
@@ -124,6 +129,7 @@ class Chunked(RowOrder):
         kept = _keep_counts(counts)
         stored = _choose(documents, ("shuffled", "stored"), "documents")
         padded = _choose(last, ("drop", "pad"), "last")
+        _check_numbers(size=size, overlap=overlap, add=add, seed=seed)
         self._set_rows(
             _Order.chunked(kept.counts, size, overlap, add, stored, padded, seed),
             counts=kept,
@@ -168,6 +174,7 @@ class Packed(RowOrder):
     ) -> None:
         kept = _keep_counts(counts)
         rule = _choose(long, ("split", "truncate", "drop"), "long")
+        _check_numbers(size=size, add=add, group=group, seed=seed)
         self._set_rows(
             _Order.packed(kept.counts, size, add, rule, group, seed),
             counts=kept,
@@ -211,6 +218,8 @@ class Windows(RowOrder):
             before, after = pad
         except (TypeError, ValueError):
             raise TypeError(f"pad must be two numbers, (before, after), not {pad!r}") from None
+        _check_numbers(size=size, stride=stride, seed=seed)
+        before, after = (uint64_of("pad", value) for value in (before, after))
         self._set_rows(
             _Order.windows(kept.counts, size, stride, before, after, seed),
             counts=kept,

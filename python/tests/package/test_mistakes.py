@@ -216,3 +216,29 @@ def test_numbers_that_are_not_integers(digits):
     message = "numbers of records must be integers, not 0.5"
     fails(lambda: digits.select([1, 0.5]), TypeError, message)
     fails(lambda: digits[["a"]], TypeError, "numbers of records must be integers, not 'a'")
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("n", recmap.Shuffled),
+        ("n", recmap.Sequential),
+        ("seed", lambda value: recmap.Shuffled(5, value)),
+        ("size", lambda value: recmap.Packed([5], value)),
+        ("overlap", lambda value: recmap.Chunked([5], 4, overlap=value)),
+        ("add", lambda value: recmap.Chunked([5], 4, add=value)),
+        ("group", lambda value: recmap.Packed([5], 4, group=value)),
+        ("stride", lambda value: recmap.Windows([5], 4, stride=value)),
+        ("pad", lambda value: recmap.Windows([5], 4, pad=(0, value))),
+        ("seed", lambda value: recmap.Windows([5], 4, seed=value)),
+    ],
+)
+def test_numbers_out_of_range(name, call):
+    fails(lambda: call(-1), ValueError, f"{name} must not be negative, but is -1")
+    fails(lambda: call(2**64), ValueError, f"{name} must be below 2**64, but is {2**64}")
+
+
+def test_negative_numbers_of_threads(digits, tmp_path):
+    message = "threads must not be negative, but is -1"
+    fails(lambda: digits.verify(threads=-1), ValueError, message)
+    fails(lambda: recmap.index(DIGITS, tmp_path / "a.rmx", threads=-1), ValueError, message)
