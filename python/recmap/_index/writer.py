@@ -210,8 +210,8 @@ def _place_of(path: str) -> tuple[str, str]:
 def _check_index(path: str, shards: Sequence[str]) -> None:
     """Refuses an index that could not be built after all records were written."""
     place = _place_of(path)
-    for shard in shards:
-        if _place_of(shard) == place:
+    for shard in shards:  # there may be many, and following links takes long
+        if os.path.basename(shard) == place[1] and _place_of(shard) == place:
             raise ValueError(f"the index would replace the file {shard!r}: rename one")
     if not os.path.isdir(place[0]):
         raise FileMissingError(
