@@ -1,14 +1,19 @@
 """Looking at the next batch, and ranks of frameworks and launchers."""
 
+import importlib.util
 import itertools
 import math
+import os
 import pickle
+import socket
+import subprocess
 import sys
 import types
 import warnings
 
 import pytest
 import recmap
+from conftest import DIGITS
 
 VARIABLES = [
     ("RANK", "WORLD_SIZE"),
@@ -167,6 +172,39 @@ def test_frameworks_know_the_rank_before_launchers(digits, monkeypatch, torch, j
     assert f"rank {expected.split(' by ')[0]}" in repr(recmap.Loader(digits, 30, rank="auto"))
     with pytest.warns(UserWarning, match=f"process {expected}, but rank and"):
         assert "rank 0 of 1" in repr(recmap.Loader(digits, 30))
+
+
+JAX_PROCESS = """
+import sys
+import jax, recmap
+
+rank, port = int(sys.argv[1]), sys.argv[2]
+ds = recmap.open(sys.argv[3], index=sys.argv[4])
+alone = recmap.Loader(ds, 30, rank="auto")
+jax.distributed.initialize(f"127.0.0.1:{port}", 2, rank)
+loader = recmap.Loader(ds, 30, rank="auto")
+print([(l._rank, l._world_size) for l in (alone, loader)])
+"""
+
+
+def test_auto_rank_in_two_processes_of_jax(digits):
+    if not importlib.util.find_spec("jax"):
+        pytest.skip("no jax here")
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    arguments = [str(port), str(DIGITS), digits.index_path]
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", JAX_PROCESS, str(rank), *arguments],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "JAX_PLATFORMS": "cpu"},
+        )
+        for rank in range(2)
+    ]
+    said = [process.communicate(timeout=120)[0].strip() for process in processes]
+    assert said == ["[(0, 1), (0, 2)]", "[(0, 1), (1, 2)]"]
 
 
 def test_auto_rank_without_a_launcher(digits, monkeypatch):
