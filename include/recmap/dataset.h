@@ -168,8 +168,9 @@ RECMAP_API const recmap_dataset_info *recmap_dataset_get_info(const recmap_datas
 RECMAP_API uint64_t recmap_dataset_count(const recmap_dataset *dataset);
 
 /* Appends one JSON document: records, shards, bytes, index_bytes, fingerprint, ids, columns,
- * counts, damage, compressed. If `with_shards` is not 0, "shard_table" lists every shard. Errors:
- * CORRUPT (the index), NO_MEMORY. */
+ * counts, damage, compressed. If `with_shards` is not 0, "shard_table" lists every shard. Bytes
+ * of paths that are not UTF-8 are escaped as lone surrogates, U+DC80 to U+DCFF, as in Python's
+ * os.fsdecode. Errors: CORRUPT (the index), NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_info_to_json(recmap_text *text,
                                                                       recmap_dataset *dataset,
                                                                       int with_shards,
@@ -478,7 +479,8 @@ RECMAP_API uint64_t recmap_report_record_count(const recmap_report *report); /* 
 RECMAP_API size_t recmap_report_damage_count(const recmap_report *report);   /* new damage */
 /* Damage `damage_index`, in file order. Strings live as long as the report and its data set. */
 RECMAP_API recmap_damage recmap_report_get_damage(const recmap_report *report, size_t damage_index);
-/* Appends one JSON document: the number of good records, and each damage. Errors: NO_MEMORY. */
+/* Appends one JSON document: the number of good records, and each damage, with paths as in
+ * recmap_dataset_info_to_json. Errors: NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_report_to_json(recmap_text *text,
                                                                 const recmap_report *report,
                                                                 recmap_error *error);
