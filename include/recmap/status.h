@@ -21,7 +21,7 @@ extern "C" {
 #define RECMAP_VERSION_MAJOR 0
 #define RECMAP_VERSION_MINOR 1
 #define RECMAP_VERSION_PATCH 0
-#define RECMAP_VERSION "0.1.0"
+#define RECMAP_VERSION "0.2.0"
 
 /* X(name, exit status of the command, text) */
 #define RECMAP_STATUSES(X)                                                                         \
@@ -65,7 +65,7 @@ typedef struct recmap_error {
 #define RECMAP_ERROR_INIT                                                                          \
     { RECMAP_OK, 0, RECMAP_NO_RECORD, RECMAP_NO_OFFSET, "", "", "" }
 
-/* The version of the library at run time, for example "0.1.0". */
+/* The version of the library at run time, for example "0.2.0". */
 RECMAP_API const char *recmap_version(void);
 
 /* The name ("CORRUPT") and the text ("damaged data") of a status. Static strings; "?" for unknown
