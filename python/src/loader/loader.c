@@ -1,5 +1,8 @@
 /* A loader as an object. One thread uses it at a time: others wait at its lock. */
 #include "loader/loader.h"
+
+#include <unistd.h>
+
 #include "base/arguments.h"
 #include "base/critical.h"
 #include "base/errors.h"
@@ -48,6 +51,7 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     self->handle = (struct handle_object *)handle;
     handle_retain(self->handle);
     if (options.parser) self->parser = recmap_parser_retain(options.parser);
+    self->process = getpid();
     self->lock = PyThread_allocate_lock();
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = RECMAP_OK;
@@ -63,7 +67,10 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *arguments, PyObject *k
 
 /* ---- Steps ahead. */
 
+/* Another thread may be in recmap_loader_next now, without the critical section. So the loader is
+ * only asked in a forked child, which has no other threads at first. */
 static recmap_status check_process(const struct loader_object *self, recmap_error *error) {
+    if (self->process == getpid()) return RECMAP_OK;
     uint64_t epoch, position;
     return recmap_loader_tell(&epoch, &position, self->loader, error);
 }

@@ -11,6 +11,7 @@
 #define RECMAP_PYTHON_LOADER_LOADER_H
 
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "index/handle.h"
 
@@ -32,6 +33,7 @@ struct loader_object {
     struct handle_object *handle;
     recmap_parser *parser; /* or NULL */
     PyThread_type_lock lock;
+    pid_t process;                      /* the one that created the loader */
     struct step_object *first, *newest; /* steps ahead, or NULL; the first is owned */
     size_t ahead_count;
     uint64_t epoch, position; /* of what was delivered */
