@@ -7,6 +7,11 @@
 Needs the package torch (``pip install recmap[torch]``).
 """
 
+# PyTorch seeds it in each worker process. Forked workers get it from here: if they imported it, a
+# garbage collection during the import could finalize objects of the parent that import something,
+# which fails with a KeyError in CPython 3.11 (python/cpython#91351).
+import numpy.random as _random  # noqa: F401
+
 from ._iterable import IterableDataset
 from ._joined import JoinedLoader
 from ._loader import Loader

@@ -1,8 +1,10 @@
 """What `import recmap` and the first uses import: modules, not times."""
 
+import importlib.util
 import subprocess
 import sys
 
+import pytest
 import recmap
 from conftest import DIGITS
 
@@ -27,6 +29,14 @@ def test_modules_imported(tmp_path):
     assert not first & (HEAVY | FRAMEWORKS)
     assert not used & ({*HEAVY} - {"json", "numpy"} | FRAMEWORKS)
     assert "recmap._loader.loader" in used - first
+
+
+def test_workers_of_pytorch_need_not_import_numpy_random():
+    if not importlib.util.find_spec("torch"):
+        pytest.skip("no torch here")
+    program = "import sys, recmap.torch; print('numpy.random' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert said.stdout == "True\n"
 
 
 def test_public_names_are_complete():
