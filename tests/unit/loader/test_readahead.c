@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "dataset/advise.h"
+#include "helpers/emulation.h"
 #include "loader/readahead.h"
 #include "support/build.h"
 #include "support/folder.h"
@@ -103,6 +104,7 @@ static void assert_asks_for_nothing(recmap_dataset *dataset, recmap_order *order
 
 static void test_cold_and_warm(void **unused) {
     (void)unused;
+    if (is_emulated(__func__, "advice about mapped memory is ignored")) skip();
     write_shards();
     for (int access = 0; access < 2; access++)
         for (int kind = 0; kind < 2; kind++) { /* shuffled, sequential */
@@ -141,6 +143,7 @@ static void test_off(void **unused) {
 /* What is asked for comes without being read; what is there is not asked for. */
 static void test_will_need(void **unused) {
     (void)unused;
+    if (is_emulated(__func__, "advice about mapped memory is ignored")) skip();
     write_shards();
     uint64_t numbers[200];
     for (int access = 0; access < 2; access++)
