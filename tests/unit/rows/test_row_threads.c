@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "helpers/emulation.h"
 #include "make_rows.h"
 #include "permutation/random.h"
 #include "support/sanitizers.h"
@@ -152,6 +153,7 @@ static void check_fork(recmap_order *order) {
 
 static void test_fork(void **state) {
     (void)state;
+    if (is_emulated(__func__, "a fork may hang while other threads run")) skip();
     /* The child starts threads while the parent may have been starting some: the sanitizers' own
      * locks are not released in it. */
     if (has_address_sanitizer || has_thread_sanitizer) skip();
