@@ -449,7 +449,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_counts(recmap_coun
 
 typedef struct recmap_verify_options {
     uint32_t version;            /* RECMAP_VERIFY_OPTIONS_VERSION */
-    unsigned thread_count;       /* 0: one per core that this process may use */
+    unsigned thread_count;       /* 0: one per core that this process may use; for remote shards, at
+                                    least four */
     int index_only;              /* not 0: do not read the shards */
     recmap_progress_fn progress; /* or NULL */
     void *progress_context;

@@ -38,7 +38,8 @@ typedef struct recmap_lift {
 
 typedef struct recmap_index_options {
     uint32_t version;      /* RECMAP_INDEX_OPTIONS_VERSION */
-    unsigned thread_count; /* 0: one per core that this process may use */
+    unsigned thread_count; /* 0: one per core that this process may use; for remote shards, at least
+                              four */
     recmap_on_corrupt on_corrupt;
     int guard; /* not 0: a shard that is truncated during the scan causes an error instead of
                   SIGBUS; installs a process-wide signal handler (recmap_guard_install of dataset.h)

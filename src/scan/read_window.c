@@ -6,9 +6,18 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "os/process.h"
 
 /* Of a request. Small enough that filling a window takes several, which arrive together. */
 enum { REQUEST_MAX = 2 << 20 };
+
+#define LONG_WAIT_NS 10000000ull
+
+uint64_t read_window_choose_size(uint64_t size, uint64_t wait_ns) {
+    if (!size) return READ_AHEAD_MIN;
+    if (wait_ns < LONG_WAIT_NS) return size;
+    return min_u64(2 * size, READ_AHEAD_MAX);
+}
 
 void read_window_deinit(struct read_window *window) {
     free(window->data);
@@ -60,7 +69,9 @@ recmap_status read_window_fill(struct read_window *window, struct source *source
                                               left < request_size ? left : request_size,
                                               window->origin + first};
     }
+    uint64_t started_ns = clock_ns();
     RETURN_IF_FAILED(source_read_all(&failed_index, reads, count, NULL, error));
+    window->wait_ns = clock_ns() - started_ns;
     window->size = size;
     return RECMAP_OK;
 }

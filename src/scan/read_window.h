@@ -6,14 +6,25 @@
 
 #include "os/source.h"
 
-enum { READ_WINDOW_MAX = 64 << 20 };
+enum {
+    READ_WINDOW_MAX = 64 << 20,
+    /* Bounds of what is requested together, unless a record is longer. */
+    READ_AHEAD_MIN = 1 << 20,
+    READ_AHEAD_MAX = 16 << 20,
+};
 
 /* Zero-initialised, it is empty, at offset 0. */
 struct read_window {
     uint8_t *data;
     size_t size, capacity;
-    uint64_t origin; /* offset of the first byte in the shard */
+    uint64_t origin;  /* offset of the first byte in the shard */
+    uint64_t wait_ns; /* how long the last request took */
 };
+
+/* How many bytes to request next, after a request of `size` bytes took `wait_ns`; 0: after none.
+ * Twice as many if the wait was long, because more bytes in flight then arrive in the same time. If
+ * it was short, more bytes only fill the CPU's caches: they are slower to copy and to scan. */
+uint64_t read_window_choose_size(uint64_t size, uint64_t wait_ns);
 
 void read_window_deinit(struct read_window *window);
 

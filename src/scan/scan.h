@@ -24,7 +24,7 @@ struct scan_form {
 struct scan_options {
     struct scan_form form;         /* of all shards */
     const struct scan_form *forms; /* one per shard, instead of `form`; or NULL */
-    unsigned thread_count;         /* 0: one per core */
+    unsigned thread_count;         /* 0: one per core; for remote shards, at least four */
     recmap_on_corrupt on_corrupt;
     const struct extractor *extractor;
     uint64_t memory_limit; /* of scanning a compressed shard, in bytes; 0: the default limits */

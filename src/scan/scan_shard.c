@@ -11,8 +11,8 @@
 #include "scan/remote_scan.h"
 
 enum {
-    PIECE_SIZE = 16 << 20,   /* of a remote shard: bytes that are requested together */
-    INFLATE_AHEAD = 8 << 20, /* the same, of a compressed one */
+    COPY_PIECE = 16 << 20,   /* of the copy of a remote shard: bytes that are scanned at once */
+    INFLATE_AHEAD = 8 << 20, /* of a compressed remote shard: bytes that are requested together */
 };
 
 static recmap_status fail_changed(const struct scan_shard *shard, recmap_error *error) {
@@ -149,12 +149,16 @@ recmap_status scan_shard_piece(bool *has_more, uint64_t *piece_end, struct scan_
                                const struct scan_options *options, struct scan_findings *findings,
                                struct scan_cursor *cursor, recmap_error *error) {
     struct scanner scanner = scan_shard_scanner(shard, options);
-    uint64_t piece_size = options->segment_size ? options->segment_size : PIECE_SIZE;
-    RETURN_IF_FAILED(interrupt_check(thread_interrupt(), piece_size, error));
+    uint64_t piece_size = options->segment_size ? options->segment_size : COPY_PIECE;
     if (!shard->source) {
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), piece_size, error));
         scan_copy_piece(has_more, piece_end, shard, &scanner, findings, cursor, piece_size);
         return RECMAP_OK;
     }
+    shard->ahead = read_window_choose_size(shard->ahead, shard->window.wait_ns);
+    shard->window.wait_ns = 0; /* the next piece may be in the window already */
+    if (!options->segment_size) piece_size = shard->ahead;
+    RETURN_IF_FAILED(interrupt_check(thread_interrupt(), piece_size, error));
     struct remote_scan scan = {&scanner, shard->source, &shard->window, piece_size};
     enum remote_verdict verdict;
     RETURN_IF_FAILED(remote_scan_window(&verdict, &scan, findings, cursor, error));

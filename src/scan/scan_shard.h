@@ -23,6 +23,7 @@ struct scan_shard {
     bool is_remote;
     struct source *source; /* of an uncompressed remote shard that is open, until it is copied */
     struct read_window window;    /* likewise: bytes of it */
+    uint64_t ahead;               /* likewise: bytes to request together */
     struct inflate_scan inflated; /* of a compressed shard: the results of its scan */
     recmap_status status;         /* why it failed */
     recmap_error *error;          /* likewise; NULL if it did not, or without memory for it */

@@ -12,6 +12,7 @@ enum {
     SEGMENT_MIN = 1 << 20,
     SLOTS_MAX = 64,
     SLOTS_PER_THREAD = 2,
+    REMOTE_THREADS_MIN = 4, /* on any number of cores: they wait for the network */
     /* Bytes of files in flight, whatever the number of threads. What is found in them usually takes
      * less memory. The worst records are empty ones: for 16 bytes of file, 28 with an id, 9 more
      * for each lifted column, and 8 for each counted feature. The worst shard is a forged one, in
@@ -65,6 +66,7 @@ static bool open_shard(struct segment_ring *ring, struct scan_shard *shard) {
     while (shard->state == SHARD_OPENING) pthread_cond_wait(&ring->slot_freed, &ring->lock);
     if (shard->state == SHARD_CLOSED) {
         shard->state = SHARD_OPENING;
+        shard->ahead = ring->ahead;
         pthread_mutex_unlock(&ring->lock);
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_status status = scan_shard_open(shard, ring->options, &error);
@@ -108,6 +110,13 @@ static void set_failed(struct segment_ring *ring, struct scan_shard *shard, recm
     pthread_mutex_unlock(&ring->lock);
 }
 
+/* The next shards begin with as many bytes in flight as this one turned out to need. */
+static void keep_ahead(struct segment_ring *ring, const struct scan_shard *shard) {
+    pthread_mutex_lock(&ring->lock);
+    if (ring->ahead < shard->ahead) ring->ahead = shard->ahead;
+    pthread_mutex_unlock(&ring->lock);
+}
+
 bool segments_scan_remote(struct segment_ring *ring, struct segment *segment) {
     struct scan_shard *shard = &ring->shards[segment->shard_index];
     struct scan_findings *findings = &segment->findings;
@@ -120,6 +129,7 @@ bool segments_scan_remote(struct segment_ring *ring, struct segment *segment) {
     while (status == RECMAP_OK && segment->has_more && !findings_pause(findings))
         status = scan_shard_piece(&segment->has_more, &segment->piece_end, shard, ring->options,
                                   findings, &segment->cursor, &error);
+    keep_ahead(ring, shard);
     findings->pause_size = 0; /* the next shard in this slot may be a local one */
     if (status == RECMAP_OK) return true;
     segment->has_more = false;
@@ -257,6 +267,14 @@ static uint64_t count_segments(const struct segment_ring *ring) {
     return count;
 }
 
+static unsigned choose_thread_count(const struct segment_ring *ring) {
+    if (ring->options->thread_count) return ring->options->thread_count;
+    unsigned threads = core_count();
+    for (size_t i = 0; i < ring->shard_count && threads < REMOTE_THREADS_MIN; i++)
+        if (ring->shards[i].is_remote) threads = REMOTE_THREADS_MIN;
+    return threads;
+}
+
 /* A single thread needs no workers and one slot: it scans each segment while it joins it, and
  * never guesses. No more threads and slots are created than there are segments. */
 recmap_status segments_init(struct segment_ring *ring, struct scan_shard *shards,
@@ -270,7 +288,7 @@ recmap_status segments_init(struct segment_ring *ring, struct scan_shard *shards
         .slot_freed = PTHREAD_COND_INITIALIZER,
     };
     condition_init(&ring->segment_done);
-    unsigned threads = options->thread_count ? options->thread_count : core_count();
+    unsigned threads = choose_thread_count(ring);
     size_t slots = choose_size(ring, threads);
     uint64_t segments = count_segments(ring);
     if (threads > segments) threads = (unsigned)segments;

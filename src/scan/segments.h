@@ -51,6 +51,7 @@ struct segment_ring {
     uint64_t released_count;
     size_t next_shard;
     uint64_t next_begin;
+    uint64_t ahead; /* bytes that a remote shard requests together at first; 0: the minimum */
     bool is_stopped;
     struct worker_group workers;
 };

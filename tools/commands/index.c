@@ -421,7 +421,7 @@ static const char help[] =
     "                           tokens or steps: the values of a feature, or the steps of a\n"
     "                           feature list; with DTYPE (uint16, ...), the numbers of that\n"
     "                           type in its value of bytes; a record without it counts 0\n"
-    "      --threads N          number of threads; 0 (default): one per core\n"
+    "      --threads N          number of threads; 0 (default): one per core, for URLs at least 4\n"
     "      --on-corrupt raise|skip\n"
     "                           raise (default): stop at the first damaged record\n"
     "                           skip: index the good records and list the damage in the index\n"

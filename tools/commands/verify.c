@@ -140,7 +140,7 @@ static const char help[] =
     "\n"
     "      --index-only       verify only the index\n"
     "      --json             print one JSON document\n"
-    "      --threads N        number of threads; 0 (default): one per core\n"
+    "      --threads N        number of threads; 0 (default): one per core, for URLs at least 4\n"
     "      --memory-limit SIZE\n"
     "                         upper bound on the memory for one compressed shard (64MiB, 1GB),\n"
     "                         and for the list of damage; default: for a shard, a limit that\n"

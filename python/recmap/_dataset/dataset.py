@@ -186,7 +186,7 @@ class Dataset(Records, Described, Closing):
 
         Args:
             index_only: read no shard.
-            threads: 0 means one per core.
+            threads: 0 means one per core; for remote shards, at least four.
             progress: see `open`.
             memory_limit: an upper bound, in bytes or as "64MiB", on the memory for one compressed
                 shard, and on that for the list of damage. More is an error. By default, a shard

@@ -199,7 +199,8 @@ def open(
             columns, counts and framing of the existing index, and adds what you ask for;
             `recmap.index` builds an index with nothing else. Annotated columns cannot be built
             again from the records: an index with such columns is refused.
-        threads: threads for indexing; 0: one per core. With an ``.rmx``, an error.
+        threads: threads for indexing; 0: one per core; for remote shards, at least four. With an
+            ``.rmx``, an error.
         memory_limit: an upper bound, in bytes or as "64MiB", on the memory that indexing one
             compressed shard may take, of those that as many threads index at once; a shard over it
             is an error. None: a limit that follows the size of the shard (docs/reliability.md).

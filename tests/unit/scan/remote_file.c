@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "remote_file.h"
 
 #include <setjmp.h>
@@ -6,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -39,9 +41,34 @@ static void flip(const struct remote_file *remote, const struct source_read *rea
     ((uint8_t *)read->data)[middle - read->offset] ^= 4;
 }
 
+/* The threads that read meet each other, or give up after ten seconds. */
+static void meet(struct remote_reads *reads) {
+    enum { TRIES = 10000 };
+    const struct timespec pause = {.tv_nsec = 1000000};
+    if (atomic_fetch_add(&reads->waiting, 1) + 1 >= reads->meeting)
+        atomic_store(&reads->has_met, true);
+    for (int i = 0; i < TRIES && !atomic_load(&reads->has_met); i++) nanosleep(&pause, NULL);
+    atomic_fetch_sub(&reads->waiting, 1);
+}
+
+static void wait_together(const struct source_read *read, size_t count) {
+    struct remote_reads *reads = ((const struct remote_file *)read->source)->reads;
+    const struct timespec delay = {.tv_nsec = reads->delay_ms * 1000000l};
+    uint64_t size = 0;
+    for (size_t i = 0; i < count; i++) size += read[i].size;
+    uint64_t largest = atomic_load(&reads->together_max);
+    atomic_fetch_add(&reads->call_count, 1);
+    while (largest < size && !atomic_compare_exchange_weak(&reads->together_max, &largest, size)) {
+    }
+    if (read->size <= DETECTION_SIZE && !read->offset) return;
+    if (reads->delay_ms) nanosleep(&delay, NULL);
+    if (reads->meeting) meet(reads);
+}
+
 static recmap_status read_remote(size_t *failed_index, const struct source_read *reads,
                                  size_t count, struct interrupt *interrupt, recmap_error *error) {
     (void)interrupt;
+    wait_together(reads, count);
     for (*failed_index = 0; *failed_index < count; ++*failed_index) {
         const struct source_read *read = &reads[*failed_index];
         const struct remote_file *remote = (const struct remote_file *)read->source;

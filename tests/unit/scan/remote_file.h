@@ -12,6 +12,12 @@
 struct remote_reads {
     bool flips;            /* the first read of the middle byte returns it with a flipped bit */
     uint64_t failing_read; /* this read of data fails, counted from 1; 0: none does */
+    unsigned delay_ms;     /* of reads that are made together */
+    unsigned meeting;      /* a read of data waits until so many threads read at the same time */
+    atomic_bool has_met;
+    atomic_uint waiting;
+    atomic_uint_fast64_t call_count;   /* of reads that are made together */
+    atomic_uint_fast64_t together_max; /* bytes of reads that are made together */
     atomic_bool was_flipped;
     atomic_uint_fast64_t count; /* of reads of data */
     atomic_uint_fast64_t size;  /* of all reads */

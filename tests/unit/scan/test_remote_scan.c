@@ -1,6 +1,7 @@
 /* Remote shards are scanned as their bytes arrive: of every framing, the result is that of a local
  * scan, each byte is requested once, and a failure is reported as what it is. */
 #define _GNU_SOURCE
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -488,6 +489,59 @@ static void test_errors_of_the_sink(void **state) {
     assert_true(refused_late > 10);
 }
 
+/* Threads wait for the network most of the time, so there are four by default even on one core. */
+static void test_four_threads_on_one_core(void **state) {
+    (void)state;
+    enum { THREADS = 4 };
+    struct rng random = {5};
+    struct buffer file = BUFFER_INIT;
+    struct remote_reads reads = {.meeting = THREADS};
+    struct setting setting = {.reads = &reads};
+    cpu_set_t before, one;
+    layout_add_records(&file, 1000, &random);
+    for (size_t i = 0; i < THREADS; i++) file_write(shard_names(THREADS)[i], file.data, file.size);
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    for (int cpu = 0; !CPU_COUNT(&one); cpu++)
+        if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    struct story story = scan(&setting, THREADS);
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+    assert_int_equal(story.status, RECMAP_OK);
+    assert_true(atomic_load(&reads.has_met));
+    story_deinit(&story);
+    buffer_deinit(&file);
+}
+
+/* More is requested together while replies are slow, and only then. */
+static void test_requests_grow_while_replies_are_slow(void **state) {
+    (void)state;
+    enum { MS = 1000000, RECORD = 1 << 20, COUNT = 20 };
+    uint64_t calls[2];
+    assert_int_equal(read_window_choose_size(0, 0), READ_AHEAD_MIN);
+    assert_int_equal(read_window_choose_size(READ_AHEAD_MIN, 9 * MS), READ_AHEAD_MIN);
+    assert_int_equal(read_window_choose_size(READ_AHEAD_MIN, 10 * MS), 2 * READ_AHEAD_MIN);
+    assert_int_equal(read_window_choose_size(READ_AHEAD_MAX, 10 * MS), READ_AHEAD_MAX);
+    struct buffer file = BUFFER_INIT;
+    uint8_t *payload = calloc(1, RECORD);
+    assert_non_null(payload);
+    for (int i = 0; i < COUNT; i++) oracle_add_record(&file, payload, RECORD);
+    for (size_t i = 0; i < 2; i++) file_write(shard_names(2)[i], file.data, file.size);
+    for (size_t shards = 1; shards <= 2; shards++) {
+        struct remote_reads reads = {.delay_ms = 20};
+        struct setting setting = {.reads = &reads, .threads = 1};
+        struct story story = scan(&setting, shards);
+        assert_int_equal(story.status, RECMAP_OK);
+        assert_in_range(atomic_load(&reads.together_max), 4 * READ_AHEAD_MIN, READ_AHEAD_MAX);
+        assert_in_range(atomic_load(&reads.size), 1, shards * (file.size + DETECTION_SIZE));
+        calls[shards - 1] = atomic_load(&reads.call_count);
+        story_deinit(&story);
+    }
+    assert_true(calls[1] < 2 * calls[0]); /* the second shard begins with larger requests */
+    free(payload);
+    buffer_deinit(&file);
+}
+
 int main(void) {
     /* Copies of damaged shards: in memory, like the folders of tests. */
     setenv("TMPDIR", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", 0);
@@ -500,6 +554,8 @@ int main(void) {
         TEST(findings_are_bounded),
         TEST(all_findings_are_bounded),
         TEST(errors_of_the_sink),
+        TEST(four_threads_on_one_core),
+        TEST(requests_grow_while_replies_are_slow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
