@@ -38,7 +38,7 @@ NGINX = """
 daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes 1; {user}
 events {{ worker_connections 1024; }}
 http {{
-    access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000;
+    access_log off; sendfile on; tcp_nopush off; keepalive_requests 1000000;
     client_body_temp_path {folder}/t1; proxy_temp_path {folder}/t2; fastcgi_temp_path {folder}/t3;
     uwsgi_temp_path {folder}/t4; scgi_temp_path {folder}/t5; default_type application/octet-stream;
     server {{ listen 127.0.0.1:{port} backlog=1024; root {folder}; }}
