@@ -20,9 +20,10 @@ def natural(name: str, value: Any) -> int:
     """The value of an argument that must be an integer of at least 0."""
     if not hasattr(value, "__index__"):
         raise TypeError(f"{name} must be an integer, not {value!r}")
-    if value < 0:
-        raise ValueError(f"{name} must not be negative, but is {value}")
-    return operator.index(value)
+    number = operator.index(value)
+    if number < 0:
+        raise ValueError(f"{name} must not be negative, but is {number}")
+    return number
 
 
 def uint64_of(name: str, value: Any) -> int:
