@@ -303,9 +303,11 @@ static int stop(void *context) {
     return 1;
 }
 
+/* The other threads may do all the work of a call, so it is repeated until the calling thread had
+ * enough of it to ask. */
 static void test_interrupt(void **state) {
     (void)state;
-    enum { MANY = 200000 };
+    enum { MANY = 200000, CALLS_MAX = 1000 };
     struct rng random = {5};
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = open_random("one", &random);
@@ -314,9 +316,11 @@ static void test_interrupt(void **state) {
     int calls = 0;
     for (int i = 0; i < MANY; i++) ids[i] = int64_value(i % IDS_MAX);
     recmap_thread_set_interrupt(stop, &calls);
-    assert_int_equal(recmap_dataset_find_many(found, dataset, ids, MANY, NULL, NULL, &error),
-                     RECMAP_CANCELLED);
+    recmap_status status = RECMAP_OK;
+    for (int i = 0; i < CALLS_MAX && status == RECMAP_OK; i++)
+        status = recmap_dataset_find_many(found, dataset, ids, MANY, NULL, NULL, &error);
     recmap_thread_set_interrupt(NULL, NULL);
+    assert_int_equal(status, RECMAP_CANCELLED);
     assert_true(calls > 0);
     free(found);
     free(ids);
