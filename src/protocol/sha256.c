@@ -34,22 +34,36 @@ static void expand(uint32_t words[64], const uint8_t *block) {
     }
 }
 
-/* The variables are those of FIPS 180-4, section 6.2.2: a to h are v[0] to v[7]. */
+/* One step of section 6.2.2 of FIPS 180-4, with its variables. Instead of moving all of them to
+ * their neighbours, the caller renames them. */
+static inline void step(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
+                        uint32_t g, uint32_t *h, uint32_t added) {
+    uint32_t sum1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
+    uint32_t sum0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
+    uint32_t first = *h + sum1 + ((e & f) ^ (~e & g)) + added;
+    *d += first;
+    *h = first + sum0 + ((a & b) ^ (a & c) ^ (b & c));
+}
+
 static void compress(uint32_t state[8], const uint8_t *block) {
-    uint32_t words[64], v[8];
+    uint32_t words[64];
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
     expand(words, block);
-    memcpy(v, state, sizeof v);
-    for (unsigned i = 0; i < 64; i++) {
-        uint32_t sum1 = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
-        uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]);
-        uint32_t first = v[7] + sum1 + choice + round_constants[i] + words[i];
-        uint32_t sum0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
-        uint32_t majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += first;
-        v[0] = first + sum0 + majority;
+    for (unsigned i = 0; i < 64; i += 8) {
+        uint32_t added[8];
+        for (unsigned j = 0; j < 8; j++) added[j] = round_constants[i + j] + words[i + j];
+        step(a, b, c, &d, e, f, g, &h, added[0]);
+        step(h, a, b, &c, d, e, f, &g, added[1]);
+        step(g, h, a, &b, c, d, e, &f, added[2]);
+        step(f, g, h, &a, b, c, d, &e, added[3]);
+        step(e, f, g, &h, a, b, c, &d, added[4]);
+        step(d, e, f, &g, h, a, b, &c, added[5]);
+        step(c, d, e, &f, g, h, a, &b, added[6]);
+        step(b, c, d, &e, f, g, h, &a, added[7]);
     }
-    for (unsigned i = 0; i < 8; i++) state[i] += v[i];
+    const uint32_t sums[8] = {a, b, c, d, e, f, g, h};
+    for (unsigned i = 0; i < 8; i++) state[i] += sums[i];
 }
 
 void sha256_init(struct sha256 *sha) {
