@@ -19,16 +19,8 @@ static const struct curl_symbol {
     size_t offset;
     const char *name;
 } symbols[] = {
-#define SYMBOL(name)                                                                               \
-    { offsetof(struct curl_library, name), "curl_" #name }
-    SYMBOL(easy_cleanup),  SYMBOL(easy_getinfo),    SYMBOL(easy_init),
-    SYMBOL(easy_reset),    SYMBOL(easy_setopt),     SYMBOL(easy_strerror),
-    SYMBOL(free),          SYMBOL(global_init),     SYMBOL(multi_add_handle),
-    SYMBOL(multi_cleanup), SYMBOL(multi_info_read), SYMBOL(multi_init),
-    SYMBOL(multi_perform), SYMBOL(multi_poll),      SYMBOL(multi_remove_handle),
-    SYMBOL(multi_setopt),  SYMBOL(slist_append),    SYMBOL(slist_free_all),
-    SYMBOL(url),           SYMBOL(url_cleanup),     SYMBOL(url_get),
-    SYMBOL(url_set),       SYMBOL(version_info),
+#define SYMBOL(name) {offsetof(struct curl_library, name), "curl_" #name},
+    CURL_FUNCTIONS(SYMBOL)
 #undef SYMBOL
 };
 
@@ -64,16 +56,9 @@ recmap_status curl_library_fill(struct curl_library *curl, const char *path, rec
 #ifdef RECMAP_CURL_IS_LINKED
 static recmap_status find_functions(struct curl_library *curl, recmap_error *error) {
     (void)error;
-    *curl = (struct curl_library){
-        curl_easy_cleanup,  curl_easy_getinfo,    curl_easy_init,
-        curl_easy_reset,    curl_easy_setopt,     curl_easy_strerror,
-        curl_free,          curl_global_init,     curl_multi_add_handle,
-        curl_multi_cleanup, curl_multi_info_read, curl_multi_init,
-        curl_multi_perform, curl_multi_poll,      curl_multi_remove_handle,
-        curl_multi_setopt,  curl_slist_append,    curl_slist_free_all,
-        curl_url,           curl_url_cleanup,     curl_url_get,
-        curl_url_set,       curl_version_info,
-    };
+#define ADDRESS(name) curl_##name,
+    *curl = (struct curl_library){CURL_FUNCTIONS(ADDRESS)};
+#undef ADDRESS
     return RECMAP_OK;
 }
 #else

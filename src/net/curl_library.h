@@ -10,30 +10,20 @@
 
 #include <recmap/status.h>
 
+/* Their names without `curl_`. */
+/* clang-format off */
+#define CURL_FUNCTIONS(X) \
+    X(easy_cleanup) X(easy_getinfo) X(easy_init) X(easy_reset) X(easy_setopt) \
+    X(easy_strerror) X(free) X(global_init) X(multi_add_handle) X(multi_cleanup) \
+    X(multi_info_read) X(multi_init) X(multi_remove_handle) X(multi_setopt) \
+    X(multi_socket_action) X(slist_append) X(slist_free_all) X(url) X(url_cleanup) \
+    X(url_get) X(url_set) X(version_info)
+/* clang-format on */
+
 struct curl_library {
-    __typeof__(curl_easy_cleanup) *easy_cleanup;
-    __typeof__(curl_easy_getinfo) *easy_getinfo;
-    __typeof__(curl_easy_init) *easy_init;
-    __typeof__(curl_easy_reset) *easy_reset;
-    __typeof__(curl_easy_setopt) *easy_setopt;
-    __typeof__(curl_easy_strerror) *easy_strerror;
-    __typeof__(curl_free) *free;
-    __typeof__(curl_global_init) *global_init;
-    __typeof__(curl_multi_add_handle) *multi_add_handle;
-    __typeof__(curl_multi_cleanup) *multi_cleanup;
-    __typeof__(curl_multi_info_read) *multi_info_read;
-    __typeof__(curl_multi_init) *multi_init;
-    __typeof__(curl_multi_perform) *multi_perform;
-    __typeof__(curl_multi_poll) *multi_poll;
-    __typeof__(curl_multi_remove_handle) *multi_remove_handle;
-    __typeof__(curl_multi_setopt) *multi_setopt;
-    __typeof__(curl_slist_append) *slist_append;
-    __typeof__(curl_slist_free_all) *slist_free_all;
-    __typeof__(curl_url) *url;
-    __typeof__(curl_url_cleanup) *url_cleanup;
-    __typeof__(curl_url_get) *url_get;
-    __typeof__(curl_url_set) *url_set;
-    __typeof__(curl_version_info) *version_info;
+#define DECLARE(name) __typeof__(curl_##name) *(name);
+    CURL_FUNCTIONS(DECLARE)
+#undef DECLARE
 };
 
 /* Valid after curl_library_load. */

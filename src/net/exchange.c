@@ -5,7 +5,7 @@
 
 #include "base/interrupt.h"
 #include "net/blocked.h"
-#include "net/curl_library.h"
+#include "net/multi.h"
 #include "net/redirect.h"
 #include "net/transfer.h"
 #include "os/socket.h"
@@ -21,7 +21,7 @@ enum {
 struct exchange {
     const struct exchange_request *request;
     struct exchange_reply *reply;
-    CURLM *multi;
+    struct multi multi;
     CURL *easy;
     struct curl_slist *headers;
 };
@@ -98,28 +98,28 @@ static void conclude(struct exchange *exchange, CURLcode code) {
 }
 
 static recmap_status loop(struct exchange *exchange, recmap_error *error) {
-    int running = 1, left;
-    while (running) {
-        libcurl.multi_perform(exchange->multi, &running);
+    CURLMsg *message;
+    int left;
+    multi_expire(&exchange->multi);
+    while (!(message = libcurl.multi_info_read(exchange->multi.curl, &left))) {
         if (!interrupt_continues(thread_interrupt(), INTERRUPT_WORK)) return interrupt_fail(error);
-        if (running) libcurl.multi_poll(exchange->multi, NULL, 0, POLL_MS, NULL);
+        multi_wait(&exchange->multi, POLL_MS);
+        multi_expire(&exchange->multi);
     }
-    CURLMsg *message = libcurl.multi_info_read(exchange->multi, &left);
-    conclude(exchange, message ? message->data.result : CURLE_RECV_ERROR);
+    conclude(exchange, message->data.result);
     return RECMAP_OK;
 }
 
 static recmap_status run(struct exchange *exchange, const struct storage_options *options,
                          recmap_error *error) {
-    exchange->multi = libcurl.multi_init();
     exchange->easy = libcurl.easy_init();
-    if (!exchange->multi || !exchange->easy || !add_headers(exchange)) return fail_memory(error);
+    if (!exchange->easy || !add_headers(exchange)) return fail_memory(error);
     set_connection(exchange->easy, exchange->request, options);
     set_request(exchange);
-    if (libcurl.multi_add_handle(exchange->multi, exchange->easy) != CURLM_OK)
+    if (libcurl.multi_add_handle(exchange->multi.curl, exchange->easy) != CURLM_OK)
         return fail_memory(error);
     recmap_status status = loop(exchange, error);
-    libcurl.multi_remove_handle(exchange->multi, exchange->easy);
+    libcurl.multi_remove_handle(exchange->multi.curl, exchange->easy);
     return status;
 }
 
@@ -128,9 +128,10 @@ recmap_status exchange_run(struct exchange_reply *reply, const struct exchange_r
     struct exchange exchange = {.request = request, .reply = reply};
     memset(reply, 0, sizeof *reply);
     RETURN_IF_FAILED(curl_library_load(error));
+    if (!multi_init(&exchange.multi)) return fail_memory(error);
     recmap_status status = run(&exchange, options, error);
-    if (exchange.easy) libcurl.easy_cleanup(exchange.easy);
-    if (exchange.multi) libcurl.multi_cleanup(exchange.multi);
+    libcurl.easy_cleanup(exchange.easy);
+    multi_deinit(&exchange.multi);
     libcurl.slist_free_all(exchange.headers);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "net/certificates.h"
 #include "net/curl_library.h"
 #include "net/google_token.h"
+#include "net/multi.h"
 #include "net/redirect.h"
 #include "net/role.h"
 #include "net/transfer_verdict.h"
@@ -41,7 +42,7 @@ enum {
 /* Connections, and the handles that use them. It belongs to one call of transfer_run at a time, and
  * to the process that created it. */
 struct transfer {
-    CURLM *multi;
+    struct multi multi;
     long process;
     struct transfer *next;
     CURL *handles[SLOTS_MAX];
@@ -58,7 +59,9 @@ static void destroy_transfer(struct transfer *transfer) {
      * the parent's name, so what a child inherits is left alone. */
     if (transfer->process == process_id()) {
         for (size_t i = 0; i < SLOTS_MAX; i++) libcurl.easy_cleanup(transfer->handles[i]);
-        libcurl.multi_cleanup(transfer->multi);
+        multi_deinit(&transfer->multi);
+    } else {
+        multi_abandon(&transfer->multi);
     }
     free(transfer);
 }
@@ -75,14 +78,13 @@ static struct transfer *create_transfer(void) {
     struct transfer *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return NULL;
     fresh->process = process_id();
-    fresh->multi = libcurl.multi_init();
-    if (!fresh->multi) {
+    if (!multi_init(&fresh->multi)) {
         free(fresh);
         return NULL;
     }
     /* HTTP/2 would put all requests on one connection, which is slower for large ranges. */
-    libcurl.multi_setopt(fresh->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
-    libcurl.multi_setopt(fresh->multi, CURLMOPT_MAXCONNECTS, (long)SLOTS_MAX);
+    libcurl.multi_setopt(fresh->multi.curl, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+    libcurl.multi_setopt(fresh->multi.curl, CURLMOPT_MAXCONNECTS, (long)SLOTS_MAX);
     return fresh;
 }
 
@@ -386,7 +388,8 @@ static recmap_status start_request(struct slot *slot, size_t index, recmap_error
     explicit_bzero(address.url, sizeof address.url);
     RETURN_IF_FAILED(status);
     if (!run->attempts[index].begun_ns) run->attempts[index].begun_ns = clock_ns();
-    if (libcurl.multi_add_handle(run->transfer->multi, easy) != CURLM_OK) return fail_memory(error);
+    if (libcurl.multi_add_handle(run->transfer->multi.curl, easy) != CURLM_OK)
+        return fail_memory(error);
     run->in_flight++;
     return RECMAP_OK;
 }
@@ -400,7 +403,7 @@ static void free_slot(struct slot *slot) {
 }
 
 static void end_slot(struct slot *slot) {
-    libcurl.multi_remove_handle(slot->run->transfer->multi, slot->easy);
+    libcurl.multi_remove_handle(slot->run->transfer->multi.curl, slot->easy);
     free_slot(slot);
     slot->run->in_flight--;
 }
@@ -521,7 +524,7 @@ static recmap_status end_requests(size_t *failed_index, struct run *run, recmap_
     int left;
     recmap_status status = RECMAP_OK;
     while (status == RECMAP_OK &&
-           (message = libcurl.multi_info_read(run->transfer->multi, &left))) {
+           (message = libcurl.multi_info_read(run->transfer->multi.curl, &left))) {
         if (message->msg != CURLMSG_DONE) continue;
         struct slot *slot;
         CURLcode code = message->data.result;
@@ -543,15 +546,14 @@ static recmap_status ask_interrupt(size_t *failed_index, struct run *run,
 
 static recmap_status loop(size_t *failed_index, struct run *run, struct interrupt *interrupt,
                           recmap_error *error) {
-    int running;
     while (run->done_count < run->count) {
         RETURN_IF_FAILED(start_requests(failed_index, run, error));
-        libcurl.multi_perform(run->transfer->multi, &running);
+        multi_expire(&run->transfer->multi);
         size_t before = run->in_flight;
         RETURN_IF_FAILED(end_requests(failed_index, run, error));
         RETURN_IF_FAILED(ask_interrupt(failed_index, run, interrupt, error));
         if (run->in_flight == before && run->done_count < run->count)
-            libcurl.multi_poll(run->transfer->multi, NULL, 0, POLL_MS, NULL);
+            multi_wait(&run->transfer->multi, POLL_MS);
     }
     return RECMAP_OK;
 }

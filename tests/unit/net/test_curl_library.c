@@ -37,7 +37,7 @@ static void test_load(void **state) {
     void (*const functions[])(void) = {
         (void (*)(void))libcurl.easy_init,
         (void (*)(void))libcurl.easy_cleanup,
-        (void (*)(void))libcurl.multi_poll,
+        (void (*)(void))libcurl.multi_socket_action,
         (void (*)(void))libcurl.slist_free_all,
     };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) assert_non_null(functions[i]);
