@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 #define RECMAP_VERSION_MAJOR 0
-#define RECMAP_VERSION_MINOR 1
+#define RECMAP_VERSION_MINOR 2
 #define RECMAP_VERSION_PATCH 0
 #define RECMAP_VERSION "0.2.0"
 

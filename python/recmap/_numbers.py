@@ -110,6 +110,7 @@ def as_items(values: object, count: int) -> UInt64s:
     """Positions in a sequence of `count` items; negative ones count from the end."""
     array = as_integers(values, "numbers of records")
     if array.dtype.kind == "i" and array.size and int(array.min()) < 0:
+        array = array.astype(np.int64)  # small integers may not hold the sum
         array = np.where(array < 0, array + count, array)
         if int(array.min()) < 0:
             raise out_of_range(int(array.min()) - count, count)

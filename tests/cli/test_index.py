@@ -515,6 +515,27 @@ class Building(CliTest):
             self.assertEqual(self.mode("a.rmx"), mode)
             self.assertEqual(self.payloads("a.rmx"), [b"a", b"b"])
 
+    def test_an_index_that_cannot_be_read_is_kept(self):
+        """It may have annotated columns. Root can read all, so the test then runs as another."""
+        self.write("a", shard("a"))
+        self.index("a")
+        before = self.read("a.rmx")
+        os.chmod(self.folder, 0o777)
+        os.chmod(self.path("a.rmx"), 0)
+        user = {"user": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+        for command in ("index", "a"), ("merge", "-o", "a.rmx", "b.rmx"):
+            self.run_recmap("index", "-o", "b.rmx", "a")
+            self.check(
+                *command,
+                status=4,
+                err="recmap: a.rmx: the index to be replaced cannot be read: cannot open the file: "
+                "Permission denied\n  it may have annotated columns, which would be lost: `recmap "
+                "info` says what can read it; remove it, or give the new index another name\n",
+                **user,
+            )
+        os.chmod(self.path("a.rmx"), 0o600)
+        self.assertEqual(self.read("a.rmx"), before)
+
     def test_no_place_for_the_index(self):
         self.write("a", shard("1"))
         self.check(
@@ -525,6 +546,9 @@ class Building(CliTest):
             status=4,
             err=(f"recmap: no: cannot resolve the path: No such file or directory\n{CHECK_PATH}"),
         )
+        err = self.run_recmap("index", "a", "-o", "a/a.rmx").err
+        self.assertIn(b"Not a directory", err)
+        self.assertNotIn(b"annotated", err)
 
 
 class Compressed(CliTest):

@@ -147,7 +147,10 @@ class Help(CliTest):
 
     def test_the_version(self):
         with open(os.path.join(ROOT, "include", "recmap", "status.h"), encoding="ascii") as file:
-            version = re.search(r'RECMAP_VERSION "([^"]+)"', file.read())[1]
+            header = file.read()
+        version = re.search(r'RECMAP_VERSION "([^"]+)"', header)[1]
+        numbers = re.findall(r"RECMAP_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header)
+        self.assertEqual(".".join(numbers), version)
         self.check("--version", out=f"recmap {version}\n")
         for name in ["recmap", *(f"recmap-{command}" for command in COMMANDS)]:
             self.assertIn(f'"recmap {version}"', manual(name))

@@ -1,5 +1,6 @@
 #include "indexing/replaced.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -103,8 +104,11 @@ static int check_annotated(const char *path, const recmap_dataset *dataset,
     return 0;
 }
 
-/* An index that this version cannot read may have annotated columns. */
+/* Refuses to replace an index that cannot be read here, but perhaps by another version or user: it
+ * may have annotated columns. Nothing can be kept of one that is damaged. */
 static int refuse_unreadable(const char *path, const recmap_error *error) {
+    bool is_absent = error->system_errno == ENOENT || error->system_errno == ENOTDIR;
+    if (is_absent || error->status == RECMAP_CORRUPT) return 0;
     return message_error(
         error->status, path,
         "it may have annotated columns, which would be lost: `recmap info` says what can "
@@ -112,8 +116,8 @@ static int refuse_unreadable(const char *path, const recmap_error *error) {
         "the index to be replaced cannot be read: %s", error->message);
 }
 
-/* Opens the index to be replaced; NULL if it is not there, or is damaged, so that nothing of it can
- * be kept. Returns an exit status. */
+/* Opens the index to be replaced; NULL if it may be replaced, or an error was printed. Returns an
+ * exit status. */
 static int open_replaced(recmap_dataset **dataset, const char *path,
                          const recmap_dataset_options *dataset_options) {
     recmap_error error = RECMAP_ERROR_INIT;
@@ -121,7 +125,7 @@ static int open_replaced(recmap_dataset **dataset, const char *path,
     *dataset = NULL;
     opening.allow_absolute_paths = opening.allow_urls = opening.allow_missing_shards = 1;
     recmap_status status = recmap_dataset_open(dataset, path, &opening, &error);
-    return status == RECMAP_UNSUPPORTED ? refuse_unreadable(path, &error) : 0;
+    return status == RECMAP_OK ? 0 : refuse_unreadable(path, &error);
 }
 
 int replaced_check(const char *path, const recmap_index_options *options,

@@ -7,8 +7,9 @@
 
 /* Prints an error unless the index at `path` may be replaced by one with these options: it has no
  * annotated columns but those that are lifted now. A file that is not there or is damaged may be
- * replaced, but not an index that another version or framing is needed for. Prints a message if the
- * new index will lack ids, lifted columns or counts of the old one. Returns an exit status. */
+ * replaced, but not an index that cannot be read here, because of its version, framing or
+ * permissions, for example. Prints a message if the new index will lack ids, lifted columns or
+ * counts of the old one. Returns an exit status. */
 int replaced_check(const char *path, const recmap_index_options *options,
                    const recmap_dataset_options *dataset_options);
 

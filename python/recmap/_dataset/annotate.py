@@ -167,7 +167,17 @@ def _array_of(values: Any) -> npt.NDArray[Any]:
         array = np.empty(len(items), object)
         array[:] = items
         return array
-    return np.asarray(items)
+    return _numbers_of(items)
+
+
+def _numbers_of(items: Sequence[Any]) -> npt.NDArray[Any]:
+    """The items as NumPy takes them. Of integers that do not fit 64 bits, it would make floats, or
+    an array of objects."""
+    array = np.asarray(items)
+    may_be_beyond = array.size > 0 and array.dtype.kind in "fO"
+    if may_be_beyond and all(isinstance(item, (int, np.integer)) for item in items):
+        raise ValueError("a value is beyond int64")
+    return array
 
 
 def _values(name: str, values: Any) -> tuple[str, _Items, npt.NDArray[np.bool_]]:
@@ -189,7 +199,7 @@ def _typed(
         kept = np.array([not _is_missing(item, is_text or has_objects) for item in array], bool)
         if is_text:
             return "bytes", _texts(name, array[kept].tolist()), kept
-        array = np.asarray(array[kept].tolist())
+        array = _numbers_of(array[kept].tolist())
     if array.dtype.kind in "US":
         return "bytes", _texts(name, array.tolist()), kept
     if array.dtype.kind in "iub":

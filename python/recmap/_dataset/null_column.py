@@ -231,4 +231,5 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.delete: _delete,
     np.median: np.ma.median,
     np.average: np.ma.average,
+    np.ptp: np.ma.ptp,
 }

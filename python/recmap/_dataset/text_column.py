@@ -14,17 +14,24 @@ class TextColumn(np.ndarray):
     """An object array of bytes. In comparisons and `numpy.isin`, a str means its UTF-8.
 
     Without this, ``column == "de"`` would be False for every record, because a str never equals
-    bytes.
+    bytes. So arrays that NumPy makes of such columns, as `numpy.concatenate` and `where` do, are of
+    this class, too.
     """
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         return getattr(ufunc, method)(*(_plain(_encoded(value)) for value in inputs), **options)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if function is np.isin:
+        if function in _COMPARING:
             args = tuple(_plain(_encoded(value)) for value in args)
             kwargs = {name: _plain(_encoded(value)) for name, value in kwargs.items()}
-        return super().__array_function__(function, types, args, kwargs)
+            return function(*args, **kwargs)
+        result = super().__array_function__(function, types, args, kwargs)
+        is_plain = type(result) is np.ndarray and result.dtype == object
+        return result.view(TextColumn) if is_plain else result
+
+
+_COMPARING = (np.isin, np.array_equal, np.array_equiv)
 
 
 def _plain(value: Any) -> Any:

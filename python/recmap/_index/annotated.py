@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._dataset.dataset import Dataset
-from .._errors import Error, FeatureError, UnsupportedError
+from .._errors import CorruptIndexError, Error, FeatureError, FileMissingError
 from .._example.decode import decoded_features
 from .._options.options import IndexOptions
 from .._warn import warn_caller
@@ -29,16 +29,19 @@ _PIECE = 1 << 16  # records
 
 def open_replaced(path: str, indexing: IndexOptions) -> Dataset | None:
     """The data set of an index that is about to be replaced. None: nothing of it can be kept, as it
-    is damaged. One of another version, or of a framing that is not loaded, is refused: it may have
-    annotated columns."""
+    is damaged. One that cannot be read for another reason, such as its version or permissions, is
+    refused: it may have annotated columns. So is a folder."""
+    if os.path.isdir(path):
+        raise ValueError(f"the index must be the path of a file, but {path!r} is a folder")
     try:
         return open_contents(path, indexing)
-    except UnsupportedError as error:
-        raise UnsupportedError(
-            f"the index to be replaced cannot be read: {error.message}", path, advice=_UNREADABLE
-        ) from None
-    except Error:
+    except (CorruptIndexError, FileMissingError):
         return None
+    except Error as error:
+        message = f"the index to be replaced cannot be read: {error.message}"
+        raise type(error)(
+            message, path, advice=_UNREADABLE, error_number=error._error_number
+        ) from None
 
 
 def check_replaced(path: str, indexing: IndexOptions) -> None:

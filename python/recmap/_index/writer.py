@@ -217,8 +217,6 @@ def _check_index(path: str, shards: Sequence[str]) -> None:
         raise FileMissingError(
             "the folder of the index does not exist", path, advice="create it, or name another"
         )
-    if os.path.isdir(path):
-        raise ValueError(f"index= must be the path of a file, but {path!r} is a folder")
 
 
 _BUFFERING_THREADS = 512  # each has 2 MiB in a shard: 1 GiB in all

@@ -155,6 +155,21 @@ def test_all_or_no_values_missing(ds, on):
     assert list(keys) == keys_before
 
 
+@pytest.mark.parametrize("values", [[2**63, -1], [2**63, -1, None], [2**64], [-(2**63) - 1, None]])
+def test_integers_beyond_64_bits(ds, values):
+    """NumPy makes floats of the first list."""
+    before = ds.fingerprint
+    for keys in range(len(values)), [f"r{i}" for i in range(len(values))]:
+        on = "number" if isinstance(keys, range) else "id"
+        with pytest.raises(ValueError, match="a value is beyond int64"):
+            ds.annotate({"x": (keys, values)}, on=on)
+    with pytest.raises(ValueError, match="a value is beyond int64"):
+        ds.annotate({"x": ([2**63, -1], [1, 2])}, on="number")
+    assert ds.fingerprint == before
+    ds.annotate({"x": ([0, 1], [2**63 - 1, -(2**63)])}, on="number")
+    assert column(ds, "x")[:2] == [2**63 - 1, -(2**63)]
+
+
 def test_arrays_that_cannot_be_written(ds):
     numbers, scores = np.arange(COUNT)[::-1].copy(), SCORES[::-1].astype(np.float32)
     for array in (numbers, scores):

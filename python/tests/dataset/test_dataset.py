@@ -300,6 +300,7 @@ def test_lists_and_arrays_of_positions_are_selections(twenty):
         assert [bytes(record) for record in ds[key]] == [payloads[i] for i in numbers]
     with pytest.raises(IndexError):
         ds[[20]]
+    assert recmap.concat([ds] * 10)[np.array([3, -1], np.int8)].numbers.tolist() == [3, 199]
     batch = ds.gather(range(10))
     assert [bytes(record) for record in batch[[3, 1, -1]]] == [payloads[i] for i in (3, 1, 9)]
     with pytest.raises(IndexError):

@@ -659,6 +659,7 @@ def test_averages_leave_nulls_out(ds):
     ds.annotate({"s": {0: 1.0, 1: 4.0}}, on="number")
     assert np.average(ds.columns["s"], weights=np.arange(1, COUNT + 1)) == 3
     assert np.average(ds.columns["s"]) == 2.5
+    assert np.ptp(ds.columns["s"]) == 3
 
 
 def test_columns_without_nulls_are_those_of_numpy(model):

@@ -224,6 +224,21 @@ def test_text_columns_compare_with_str(tmp_path):
     assert np.isin(lang, ["fr", "日本"]).tolist() == [False, True, True, False, False]
     assert np.isin(lang, np.array(["fr"])).tolist() == [False, True, False, False, False]
     assert type(lang == "de") is np.ndarray
+    for chosen in (
+        np.concatenate([lang, lang]),
+        np.append(lang, [b"de"]),
+        np.where(lang == "de", lang, b"fr"),
+        np.repeat(lang, 2),
+        np.tile(lang, 2),
+        np.insert(lang, 0, b"de"),
+        np.stack([lang, lang]),
+        np.hstack([lang, [b""]]),
+        np.unique(lang, return_counts=True)[0],
+    ):
+        expected = sum(word == b"de" for word in chosen.ravel().tolist())
+        assert (chosen == "de").sum() == expected > 0
+    assert np.array_equal(lang, words) and np.array_equiv(lang, np.array(words))
+    assert not np.array_equal(lang, words[::-1])
     assert lang[1] == b"fr" and lang[1:].tolist() == [word.encode() for word in words[1:]]
     assert ds[::2].columns["lang"].tolist() == [word.encode() for word in words[::2]]
     assert len(ds.select(ds.columns["lang"] == "de")) == 2

@@ -1,5 +1,6 @@
 """Building and merging indexes, from shards or text indexes."""
 
+import errno
 import gzip
 import os
 import warnings
@@ -154,11 +155,19 @@ def test_replacing_an_index_warns_of_what_is_lost(copied_digits):
         recmap.index(copied_digits, path, id="id", lift=["label"])
 
 
-def test_an_index_that_cannot_be_read_is_not_replaced(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "reason",
+    [
+        recmap.UnsupportedError("the index has format version 9"),
+        recmap.FilePermissionError("cannot open the file", error_number=errno.EACCES),
+        recmap.OutOfMemoryError("out of memory"),
+    ],
+)
+def test_an_index_that_cannot_be_read_is_not_replaced(tmp_path, monkeypatch, reason):
     """It may have annotated columns, if it is of a newer version, for example."""
 
     def fail(path, indexing):
-        raise recmap.UnsupportedError("the index has format version 9", path)
+        raise reason
 
     shard, path = tmp_path / "a.tfrecord", tmp_path / "a.rmx"
     with recmap.Writer(shard, index=path) as writer:
@@ -173,6 +182,21 @@ def test_an_index_that_cannot_be_read_is_not_replaced(tmp_path, monkeypatch):
         lambda: recmap.merge(path, [tmp_path / "b.rmx"]),
         lambda: recmap.Writer(tmp_path / "c.tfrecord", index=path),
     ):
-        with pytest.raises(recmap.UnsupportedError, match="cannot be read: the index has format"):
+        with pytest.raises(type(reason), match=f"cannot be read: {reason.message}") as caught:
             call()
+        assert getattr(caught.value, "errno", None) == getattr(reason, "errno", None)
     assert path.read_bytes() == before
+
+
+def test_a_folder_is_not_replaced(tmp_path):
+    shard, path = tmp_path / "a.tfrecord", tmp_path / "a.rmx"
+    with recmap.Writer(shard, index=tmp_path / "b.rmx") as writer:
+        writer.write({"n": 1})
+    path.mkdir()
+    for call in (
+        lambda: recmap.index(shard, path),
+        lambda: recmap.merge(path, [tmp_path / "b.rmx"]),
+        lambda: recmap.Writer(tmp_path / "c.tfrecord", index=path),
+    ):
+        with pytest.raises(ValueError, match="must be the path of a file"):
+            call()
