@@ -343,7 +343,10 @@ recmap_status annotation_add_value(recmap_annotation *annotation, struct new_col
     for (size_t i = 0; i < count; i++)
         RETURN_IF_FAILED(idsort_add(
             column->rows, (struct id_pair){row_key(annotation->found[i], value), word}, error));
-    return RECMAP_OK;
+    if (idsort_count(column->rows) <= index_manifest(annotation->index)->record_count)
+        return RECMAP_OK;
+    /* Some record has two rows. If each row is for many records, the rest would fill the disk. */
+    return annotation_fail_repeat(annotation, column, error);
 }
 
 recmap_status annotation_check_key(const recmap_annotation *annotation, recmap_key key,

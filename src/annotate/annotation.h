@@ -75,9 +75,13 @@ recmap_status annotation_find(size_t *count, recmap_annotation *annotation, recm
 bool annotation_keep_found(recmap_annotation *annotation, size_t i, uint64_t number);
 
 /* Adds a value of the column's type, or none, to each of the `count` records in
- * annotation->found. */
+ * annotation->found. INVALID if there are now more values than records. */
 recmap_status annotation_add_value(recmap_annotation *annotation, struct new_column *column,
                                    size_t count, const recmap_value *value, recmap_error *error);
+
+/* The error INVALID for the first record with two rows, of which there must be one. */
+recmap_status annotation_fail_repeat(recmap_annotation *annotation, struct new_column *column,
+                                     recmap_error *error);
 
 /* INVALID if records are named by id and the index has no ids. */
 recmap_status annotation_check_key(const recmap_annotation *annotation, recmap_key key,

@@ -63,13 +63,30 @@ static recmap_value value_of(const struct new_column *column, uint64_t word) {
     return value;
 }
 
-static recmap_status fail_repeat(struct rewrite *rewrite, const struct new_column *column,
+static recmap_status fail_repeat(recmap_annotation *annotation, const struct new_column *column,
                                  uint64_t number, recmap_error *error) {
-    if (column->path) return column_file_fail_repeat(rewrite->annotation, column, number, error);
+    if (column->path) return column_file_fail_repeat(annotation, column, number, error);
     fail(error, RECMAP_INVALID, "two rows of column \"%s\" are for record %" PRIu64, column->name,
          number);
     fail_advise(error, "give each record one value");
     return RECMAP_INVALID;
+}
+
+recmap_status annotation_fail_repeat(recmap_annotation *annotation, struct new_column *column,
+                                     recmap_error *error) {
+    struct id_pair window[WINDOW_PAIRS];
+    uint64_t last = UINT64_MAX;
+    RETURN_IF_FAILED(idsort_finish(column->rows, error));
+    for (;;) {
+        size_t count;
+        RETURN_IF_FAILED(idsort_next(column->rows, window, WINDOW_PAIRS, &count, error));
+        assert(count);
+        for (size_t i = 0; i < count; i++) {
+            uint64_t number = window[i].hash >> 1;
+            if (number == last) return fail_repeat(annotation, column, number, error);
+            last = number;
+        }
+    }
 }
 
 static recmap_status fail_missing(const struct rewrite *rewrite, const struct new_column *column,
@@ -98,7 +115,8 @@ static recmap_status stage_value(struct rewrite *rewrite, struct row_cursor *cur
         struct id_pair row = cursor->window[cursor->next++];
         if (!(row.hash & 1)) value = value_of(cursor->column, row.number);
         RETURN_IF_FAILED(fill_window(cursor, error));
-        if (is_at(cursor, number)) return fail_repeat(rewrite, cursor->column, number, error);
+        if (is_at(cursor, number))
+            return fail_repeat(rewrite->annotation, cursor->column, number, error);
     }
     if (value.type == RECMAP_TYPE_NONE && !cursor->column->default_value &&
         !cursor->column->is_nullable)

@@ -1,6 +1,7 @@
 """annotate: columns from files, and columns that are dropped and renamed."""
 
 import json
+import resource
 import shutil
 import struct
 
@@ -458,6 +459,20 @@ class Errors(Annotated):
     def csv(self, text):
         self.write("s.csv", text)
         return ["--column", "s=s.csv"]
+
+    def test_a_repeated_key_of_many_records(self):
+        """A value for each record and row would be four million, which do not fit the limit."""
+        count = 2000
+        self.write("b.tfrecord", tfrecord([example(id="one")] * count))
+        self.index("--id", "id", "b.tfrecord")
+        self.write("s.csv", "id,s\n" + "one,1\n" * count)
+        self.check(
+            *("annotate", "b.rmx", "--column", "s=s.csv"),
+            status=2,
+            err="recmap: s.csv: line 3: duplicate id, first used in line 2\n"
+            "  give each record one value\n",
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)),
+        )
 
     def test_of_keys(self):
         rows = "".join(f"id-{i},{i}\n" for i in range(COUNT))
