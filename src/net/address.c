@@ -271,8 +271,15 @@ static bool add_line(struct authorization *authorization, const char *name, cons
     return size > 0 && (size_t)size < capacity;
 }
 
-static recmap_status fail_no_keys(enum url_scheme scheme, recmap_error *error) {
+static recmap_status fail_no_keys(const struct storage_options *options, enum url_scheme scheme,
+                                  recmap_error *error) {
+    const char *profile = scheme == URL_S3 ? storage_options_get(options, OPTION_PROFILE) : "";
     fail(error, RECMAP_INVALID, "no credentials are configured");
+    if (profile[0])
+        fail(error, RECMAP_INVALID,
+             "no credentials are configured: there is no profile \"%.64s\" with keys or a role in "
+             "~/.aws",
+             profile);
     fail_advise(error,
                 scheme == URL_GS
                     ? "pass the storage options key and secret (an HMAC key) or token (an access "
@@ -348,7 +355,8 @@ recmap_status address_authorize(struct authorization *authorization, const struc
         options, options->is_explicit[OPTION_TOKEN] ? OPTION_TOKEN : OPTION_GOOGLE_TOKEN);
     if (keys.key[0] && keys.secret[0])
         return sign(authorization, address, options, &keys, seconds, error);
-    if (address->scheme != URL_GS || !token[0]) return fail_no_keys(address->scheme, error);
+    if (address->scheme != URL_GS || !token[0])
+        return fail_no_keys(options, address->scheme, error);
     char bearer[AUTHORIZATION_MAX + 2048];
     int size = snprintf(bearer, sizeof bearer, "Bearer %s", token);
     bool fits = size < (int)sizeof bearer && add_line(authorization, "Authorization", bearer);

@@ -45,7 +45,8 @@ recmap_status storage_options_set(struct storage_options *options, const char *n
 
 /* Fills in what was not set from the environment. Then, if there are still no keys, from the files
  * of the AWS command line tools (~/.aws/credentials and ~/.aws/config): keys, or the profile whose
- * role is to be assumed. Errors: INVALID (a named profile that does not exist), IO, NO_MEMORY. */
+ * role is to be assumed. Errors: INVALID (a profile that was passed does not exist), IO, NO_MEMORY.
+ * One that the environment names concerns s3:// only, whose requests fail: see address.h. */
 recmap_status storage_options_complete(struct storage_options *options, recmap_error *error);
 
 /* Checks what only az:// uses of the environment: it must not prevent the use of other stores.

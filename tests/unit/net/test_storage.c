@@ -107,6 +107,31 @@ static void test_environment(void **state) {
     clear_environment();
 }
 
+/* The tools of AWS may have left the name of a profile that this machine lacks. */
+static void test_the_profile_of_the_environment_concerns_amazon_only(void **state) {
+    (void)state;
+    struct url url;
+    struct address address;
+    struct authorization *authorization = malloc(sizeof *authorization);
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_non_null(authorization);
+    clear_environment();
+    setenv("AWS_PROFILE", "nobody", 1);
+    struct storage_options options = options_of(NULL);
+    assert_int_equal(storage_options_complete(&options, &error), RECMAP_OK);
+    for (size_t i = 0; i < 2; i++) {
+        assert_null(url_parse(&url, i ? "https://host/a" : "s3://bucket/a"));
+        assert_int_equal(address_of_object(&address, &options, &url, &error), RECMAP_OK);
+        assert_int_equal(address_authorize(authorization, &address, &options, 0, &error),
+                         i ? RECMAP_OK : RECMAP_INVALID);
+        assert_string_equal(error.message, "no credentials are configured: there is no profile "
+                                           "\"nobody\" with keys or a role in ~/.aws");
+    }
+    free(authorization);
+    storage_options_deinit(&options);
+    clear_environment();
+}
+
 /* As a token that was copied with its quotes. */
 static void test_the_environment_of_azure_concerns_azure_only(void **state) {
     (void)state;
@@ -368,6 +393,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_the_profile_of_the_environment_concerns_amazon_only),
         cmocka_unit_test(test_the_environment_of_azure_concerns_azure_only),
         cmocka_unit_test(test_profiles),
         cmocka_unit_test(test_objects),
