@@ -76,7 +76,7 @@ def prometheus(
     Args:
         registry: where to register; None: prometheus-client's default registry.
         name: the value of the label ``loader``; of a `JoinedLoader`, that of each of its loaders
-            is NAME/DATASET. A loader replaces an earlier one of the same name.
+            is NAME/DATASET. A loader replaces an earlier one of the same name, also that of a join.
 
     Raises:
         ImportError: prometheus-client is not installed.
@@ -94,7 +94,7 @@ def prometheus(
         collector = _Collector()
         chosen.register(cast(Any, collector))  # its class needs no prometheus-client
         _collectors[chosen] = collector
-    collector.loaders.update({label: weakref.ref(one) for label, one in named.items()})
+    collector.add(name, named)
 
 
 def _named_loaders(loader: object, name: str) -> dict[str, Loader[Any]]:
@@ -105,10 +105,31 @@ def _named_loaders(loader: object, name: str) -> dict[str, Loader[Any]]:
 
 
 class _Collector:
-    """The loaders of a registry."""
+    """The loaders of a registry.
+
+    Several threads may scrape it at the same time, so a scrape changes nothing.
+    """
 
     def __init__(self) -> None:
-        self.loaders: dict[str, weakref.ref[Loader[Any]]] = {}
+        # {name: {label: loader}}: several loaders have the same name if they belong to a join.
+        self._loaders: dict[str, dict[str, weakref.ref[Loader[Any]]]] = {}
+
+    def add(self, name: str, loaders: Mapping[str, Loader[Any]]) -> None:
+        """Replaces those of the same name, and forgets those that are gone."""
+        self._loaders[name] = {label: weakref.ref(one) for label, one in loaders.items()}
+        for other, references in list(self._loaders.items()):
+            if all(reference() is None for reference in references.values()):
+                self._loaders.pop(other, None)
+
+    def _existing(self) -> dict[str, Loader[Any]]:
+        """{label: loader}; of equal labels, one loader is left."""
+        found = {}
+        for references in list(self._loaders.values()):
+            for label, reference in references.items():
+                loader = reference()
+                if loader is not None:
+                    found[label] = loader
+        return found
 
     def collect(self) -> Iterable[Any]:
         """What prometheus-client asks for at each scrape."""
@@ -128,13 +149,9 @@ class _Collector:
         yield from _places(found)
 
     def _read(self) -> Iterable[tuple[str, tuple[int, int], Statistics]]:
-        for name, reference in list(self.loaders.items()):
-            loader = reference()
-            if loader is None:
-                del self.loaders[name]
-                continue
+        for label, loader in self._existing().items():
             try:
-                yield name, loader._loader.tell(), loader.statistics
+                yield label, loader._loader.tell(), loader.statistics
             except Error:  # in a child process, a loader of the parent has no statistics
                 continue
 

@@ -236,6 +236,32 @@ def test_prometheus_of_joined_loaders(digits):
             call(loader)
 
 
+def test_prometheus_replaces_the_loaders_of_a_join(digits):
+    client = pytest.importorskip("prometheus_client")
+    registry = client.CollectorRegistry()
+    parts = {"all": digits, "last": digits[1000:]}
+    before, loader = recmap.JoinedLoader(recmap.join(parts), 100), recmap.Loader(digits, 256)
+    recmap.metrics.prometheus(before, registry, name="train")
+    recmap.metrics.prometheus(loader, registry, name="train")
+    key = "recmap_loader_records_total"
+    assert [label for name, label, *_ in samples_of(registry) if name == key] == ["train"]
+
+
+def test_prometheus_is_scraped_by_several_threads(digits):
+    """Both scrapes meet a loader that is gone."""
+    client = pytest.importorskip("prometheus_client")
+    registry = client.CollectorRegistry()
+    first, second = recmap.Loader(digits, 256), recmap.Loader(digits, 100)
+    recmap.metrics.prometheus(first, registry, name="first")
+    recmap.metrics.prometheus(second, registry, name="second")
+    collector = recmap.metrics._collectors[registry]
+    del second
+    gc.collect()
+    scrapes = [collector._read(), collector._read()]
+    assert [next(iter(scrape))[0] for scrape in scrapes] == ["first", "first"]
+    assert [list(scrape) for scrape in scrapes] == [[], []]
+
+
 def test_prometheus_registers_in_the_default_registry(digits):
     client = pytest.importorskip("prometheus_client")
     loader = recmap.Loader(digits, 256)
