@@ -138,7 +138,8 @@ static struct new_column *find_column(const recmap_annotation *annotation, const
 
 static recmap_status fail_absent(const recmap_annotation *annotation, const char *name,
                                  recmap_error *error) {
-    fail(error, RECMAP_NOT_FOUND, "the index has no column \"%s\"", name);
+    fail(error, RECMAP_NOT_FOUND, "the index has no column \"%s\"%s", name,
+         name[0] == '@' ? " that can be changed" : "");
     fail_file(error, annotation->path);
     fail_advise(error, "see `recmap info` for its columns");
     return RECMAP_NOT_FOUND;

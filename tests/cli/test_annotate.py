@@ -633,6 +633,13 @@ class Errors(Annotated):
             status=1,
             err=('a.rmx: the index has no column "x"\n  see `recmap info` for its columns'),
         )
+        for words in ("--drop", "@length"), ("--rename", "@length=size"):
+            self.fails(
+                *words,
+                status=1,
+                err='a.rmx: the index has no column "@length" that can be changed\n'
+                "  see `recmap info` for its columns",
+            )
         self.fails(
             "--rename",
             "label=@x",

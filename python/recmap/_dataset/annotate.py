@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -61,6 +62,9 @@ def _split(columns: Any, on: Key | None) -> tuple[Any, dict[str, Any]]:
 def _names(table: Any) -> list[str]:
     """The names of the columns of a mapping, or of a table of pandas, polars or Arrow."""
     if isinstance(table, Mapping):
+        for name in table:
+            if not isinstance(name, str):
+                raise TypeError(f"the name of a column must be a str, not {name!r}")
         return list(table)
     names = getattr(table, "column_names", None) or getattr(table, "columns", None)
     if names is None:
@@ -81,12 +85,12 @@ def _change(
             'ids as another column "id"'
         )
     if keys is None:
-        keys = np.arange(count, dtype=np.int64)
-        given = len(values) if hasattr(values, "__len__") else -1
-        if given != count:
+        keys, values = np.arange(count, dtype=np.int64), _sequence(name, values)
+        if len(values) != count:
             hint = f'; if it has the keys, pass on="{name}"' if name in ("id", "number") else ""
             raise ValueError(
-                f"column {name!r} has {given} values, but the data set has {count} records{hint}"
+                f"column {name!r} has {len(values)} values, but the data set has {count} records"
+                f"{hint}"
             )
     key = "number" if on is None else on
     key_items = _numbers(keys) if key == "number" else _ids(keys)
@@ -111,6 +115,16 @@ def _chosen(items: _Items, chosen: npt.NDArray[np.bool_]) -> _Items:
     if isinstance(items, list):
         return [item for item, is_chosen in zip(items, chosen, strict=True) if is_chosen]
     return np.ascontiguousarray(items[chosen])
+
+
+def _sequence(name: str, values: Any) -> Any:
+    """The values in an order, with a length."""
+    if not isinstance(values, Iterable) or isinstance(values, (bytes, set, frozenset)):
+        raise TypeError(
+            f"the values of column {name!r} must be a list or an array, with one for each record, "
+            f"not {reprlib.repr(values)}"
+        )
+    return values if hasattr(values, "__len__") else list(values)
 
 
 def _keyed(name: str, values: Any, on: Key | None) -> tuple[Any, Any]:

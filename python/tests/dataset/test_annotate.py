@@ -155,6 +155,25 @@ def test_all_or_no_values_missing(ds, on):
     assert list(keys) == keys_before
 
 
+@pytest.mark.parametrize("values", [5, None, 0.5, b"text", {1, 2}, frozenset(range(COUNT))])
+def test_values_that_have_no_order(ds, values):
+    message = "the values of column 'x' must be a list or an array, with one for each record, not"
+    with pytest.raises(TypeError, match=message):
+        ds.annotate({"x": values})
+
+
+def test_values_of_an_iterator(ds):
+    ds.annotate({"x": (i * i for i in range(COUNT))})
+    assert column(ds, "x") == [i * i for i in range(COUNT)]
+    with pytest.raises(ValueError, match=f"has 3 values, but the data set has {COUNT} records"):
+        ds.annotate({"y": iter(range(3))})
+
+
+def test_names_that_are_not_texts(ds):
+    with pytest.raises(TypeError, match="the name of a column must be a str, not 5"):
+        ds.annotate({5: SCORES})
+
+
 @pytest.mark.parametrize("values", [[2**63, -1], [2**63, -1, None], [2**64], [-(2**63) - 1, None]])
 def test_integers_beyond_64_bits(ds, values):
     """NumPy makes floats of the first list."""
