@@ -271,9 +271,9 @@ static bool add_line(struct authorization *authorization, const char *name, cons
     return size > 0 && (size_t)size < capacity;
 }
 
-static recmap_status fail_no_keys(const struct storage_options *options, enum url_scheme scheme,
+/* `profile` is the one that should have them, or "". */
+static recmap_status fail_no_keys(enum url_scheme scheme, const char *profile,
                                   recmap_error *error) {
-    const char *profile = scheme == URL_S3 ? storage_options_get(options, OPTION_PROFILE) : "";
     fail(error, RECMAP_INVALID, "no credentials are configured");
     if (profile[0])
         fail(error, RECMAP_INVALID,
@@ -355,8 +355,10 @@ recmap_status address_authorize(struct authorization *authorization, const struc
         options, options->is_explicit[OPTION_TOKEN] ? OPTION_TOKEN : OPTION_GOOGLE_TOKEN);
     if (keys.key[0] && keys.secret[0])
         return sign(authorization, address, options, &keys, seconds, error);
+    bool lacks_both = address->scheme == URL_S3 && !keys.key[0] && !keys.secret[0];
+    const char *profile = lacks_both ? storage_options_get(options, OPTION_PROFILE) : "";
     if (address->scheme != URL_GS || !token[0])
-        return fail_no_keys(options, address->scheme, error);
+        return fail_no_keys(address->scheme, profile, error);
     char bearer[AUTHORIZATION_MAX + 2048];
     int size = snprintf(bearer, sizeof bearer, "Bearer %s", token);
     bool fits = size < (int)sizeof bearer && add_line(authorization, "Authorization", bearer);

@@ -127,6 +127,15 @@ static void test_the_profile_of_the_environment_concerns_amazon_only(void **stat
         assert_string_equal(error.message, "no credentials are configured: there is no profile "
                                            "\"nobody\" with keys or a role in ~/.aws");
     }
+    storage_options_deinit(&options);
+    setenv("AWS_ACCESS_KEY_ID", "whose secret is missing", 1);
+    options = options_of(NULL);
+    assert_int_equal(storage_options_complete(&options, &error), RECMAP_OK);
+    assert_null(url_parse(&url, "s3://bucket/a"));
+    assert_int_equal(address_of_object(&address, &options, &url, &error), RECMAP_OK);
+    assert_int_equal(address_authorize(authorization, &address, &options, 0, &error),
+                     RECMAP_INVALID);
+    assert_string_equal(error.message, "no credentials are configured");
     free(authorization);
     storage_options_deinit(&options);
     clear_environment();
