@@ -116,7 +116,12 @@ class JoinedLoader(Closing):
             loader.seek(epoch, position)
 
     def state_dict(self) -> dict[str, Any]:
-        """The position, to be saved with a checkpoint: {name: state}."""
+        """The position, to be saved with a checkpoint: {name: state}.
+
+        Raises:
+            RuntimeError: the loaders are at different positions.
+        """
+        self._place()
         return {name: loader.state_dict() for name, loader in self.loaders.items()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

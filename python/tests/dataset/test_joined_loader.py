@@ -85,8 +85,8 @@ def test_states_that_do_not_fit(joined):
     loader = recmap.JoinedLoader(joined, 8, shuffle=True)
     loader.seek(0, 16)
     state = loader.state_dict()
-    loader.loaders["caption"].seek(0, 24)
-    mixed = loader.state_dict()
+    loader.seek(0, 24)
+    mixed = {"image": state["image"], "caption": loader.state_dict()["caption"]}
     loader.seek(1, 0)
     with pytest.raises(ValueError, match="of different positions"):
         loader.load_state_dict(mixed)
@@ -116,5 +116,7 @@ def test_batches_of_different_positions_are_not_joined(joined):
     loader.loaders["caption"].seek(0, 24)
     with pytest.raises(RuntimeError, match=r"at different positions: call seek"):
         next(iter(loader))
+    with pytest.raises(RuntimeError, match=r"at different positions: call seek"):
+        loader.state_dict()  # which could not be loaded
     loader.seek(0, 8)
     assert rows_of(loader) == list(range(8, COUNT))
