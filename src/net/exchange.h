@@ -27,10 +27,12 @@ struct exchange_reply {
     size_t size;
 };
 
-/* Makes the request once. Redirects are not followed. A reply that is too long, or that does not
- * arrive, has the status 0. The reply may contain secrets: erase it after use.
+/* Makes a request once, with the proxy and the authorities of the options. Redirects are not
+ * followed. A reply that is too long, or that does not arrive, has the status 0. The reply may
+ * contain secrets: erase it after use.
  * Errors: CANCELLED, NO_MEMORY, UNSUPPORTED (libcurl is missing). */
-recmap_status exchange_run(struct exchange_reply *reply, const struct exchange_request *request,
-                           const struct storage_options *options, recmap_error *error);
+typedef recmap_status exchange_function(struct exchange_reply *reply,
+                                        const struct exchange_request *request,
+                                        const struct storage_options *options, recmap_error *error);
 
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "net/exchange.h"
 #include "os/process.h"
 #include "protocol/access_token.h"
 #include "protocol/url.h"
@@ -31,7 +30,7 @@ struct fetch {
     bool is_absent; /* there is no service, or it has no account */
 };
 
-/* The order of `kind.variables`. */
+/* The order of the variables of the identity. */
 enum { VARIABLE_HOST, VARIABLE_NO_CHECK, VARIABLE_FILE };
 
 /* ---- The request. */
@@ -79,8 +78,7 @@ static recmap_status request_often(struct fetch *fetch, bool is_named, recmap_er
                                              .headers = {"Metadata-Flavor: Google"},
                                              .is_local = true};
     for (unsigned i = 0;; i++) {
-        RETURN_IF_FAILED(
-            exchange_run(&fetch->reply, &request, identity_options(fetch->identity), error));
+        RETURN_IF_FAILED(identity_exchange(&fetch->reply, &request, fetch->identity, error));
         bool is_silent = !fetch->reply.status && !is_named;
         if (i + 1 == ATTEMPTS_MAX || is_silent || !may_pass(&fetch->reply)) return RECMAP_OK;
         sleep_ns((uint64_t)PAUSE_MS * NS_PER_MS << i);
@@ -136,8 +134,8 @@ static bool is_private(const struct storage_options *options) {
            is_host(endpoint + 7, "[::1]");
 }
 
-static bool is_used(const recmap_storage *storage) {
-    const struct storage_options *options = &storage->options;
+static bool is_used(const struct storage_options *options, const struct identity_share *share) {
+    (void)share;
     return !storage_options_is_on(options, OPTION_ANONYMOUS) && !options->is_explicit[OPTION_KEY] &&
            !options->is_explicit[OPTION_TOKEN] && is_private(options);
 }
@@ -157,13 +155,9 @@ static recmap_status fetch_token(struct storage_options *credentials, int64_t *e
     return status;
 }
 
-static const struct identity_kind kind = {
+const struct identity_kind google_token_identity = {
     .variables = {"GCE_METADATA_HOST", "NO_GCE_CHECK", "GOOGLE_APPLICATION_CREDENTIALS"},
     .credentials = {OPTION_GOOGLE_TOKEN},
     .credential_count = 1,
     .is_used = is_used,
     .fetch = fetch_token};
-
-recmap_status google_token_prepare(recmap_storage *storage, recmap_error *error) {
-    return identity_prepare(&storage->google, &kind, storage, error);
-}

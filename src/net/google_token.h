@@ -4,12 +4,10 @@
 #ifndef RECMAP_NET_GOOGLE_TOKEN_H
 #define RECMAP_NET_GOOGLE_TOKEN_H
 
-#include "net/storage.h"
+#include "net/identity.h"
 
-/* Makes the token of the storage current. Of the threads that call it, one fetches it. The others
- * wait only if there is no token yet. A service that GCE_METADATA_HOST names must answer; otherwise
- * there need not be one.
+/* A service that GCE_METADATA_HOST names must answer; otherwise there need not be one.
  * Errors: IO (EACCES: the service refuses), INVALID (the environment), CANCELLED, NO_MEMORY. */
-recmap_status google_token_prepare(recmap_storage *storage, recmap_error *error);
+extern const struct identity_kind google_token_identity;
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "net/renewal.h"
-#include "net/storage.h"
 #include "os/process.h"
 #include "os/thread.h"
 
@@ -14,12 +13,13 @@ static const enum storage_option own_options[] = {OPTION_REGION, OPTION_PROXY, O
 enum { OWN_COUNT = sizeof own_options / sizeof *own_options };
 
 /* An identity is never freed: a storage that is opened later can use its credentials. Its
- * kind, variables and options never change; the rest is guarded by the process lock. */
+ * kind, variables, options and exchange never change; the rest is guarded by the process lock. */
 struct identity {
     struct identity *next;
     const struct identity_kind *kind;
     char *variables[IDENTITY_VARIABLES_MAX];
     struct storage_options options;
+    exchange_function *exchange;
     struct renewal renewal;
     struct storage_options credentials;
     uint64_t version; /* changes with the credentials */
@@ -33,6 +33,12 @@ const char *identity_variable(const struct identity *identity, size_t index) {
 
 const struct storage_options *identity_options(const struct identity *identity) {
     return &identity->options;
+}
+
+recmap_status identity_exchange(struct exchange_reply *reply,
+                                const struct exchange_request *request,
+                                const struct identity *identity, recmap_error *error) {
+    return identity->exchange(reply, request, &identity->options, error);
 }
 
 /* ---- The identity of a storage. */
@@ -59,12 +65,14 @@ static recmap_status copy_options(struct storage_options *copy, const enum stora
     return status;
 }
 
-/* What the environment and the storage choose now. */
+/* What the environment and the options choose now. */
 static recmap_status create(struct identity **identity, const struct identity_kind *kind,
-                            recmap_storage *storage, recmap_error *error) {
+                            const struct storage_options *options, exchange_function *exchange,
+                            recmap_error *error) {
     struct identity *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     fresh->kind = kind;
+    fresh->exchange = exchange;
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; status == RECMAP_OK && kind->variables[i]; i++) {
         const char *value = getenv(kind->variables[i]);
@@ -72,7 +80,7 @@ static recmap_status create(struct identity **identity, const struct identity_ki
     }
     process_lock();
     if (status == RECMAP_OK)
-        status = copy_options(&fresh->options, own_options, OWN_COUNT, &storage->options, error);
+        status = copy_options(&fresh->options, own_options, OWN_COUNT, options, error);
     process_unlock();
     if (status == RECMAP_OK) *identity = fresh;
     else destroy(fresh);
@@ -108,7 +116,8 @@ static struct identity *find(struct identity *fresh) {
 struct visit {
     struct identity_share *share;
     struct identity *identity;
-    recmap_storage *storage;
+    struct storage_options *options;
+    exchange_function *exchange;
 };
 
 /* Whether the storage needs another look at the environment. */
@@ -122,11 +131,12 @@ static recmap_status choose(struct visit *visit, const struct identity_kind *kin
     struct identity *fresh = NULL;
     int64_t now = clock_unix_s();
     process_lock();
-    bool is_used = kind->is_used(visit->storage), needs_choice = is_due(visit->share, now);
+    bool is_used = kind->is_used(visit->options, visit->share);
+    bool needs_choice = is_due(visit->share, now);
     if (is_used && !needs_choice) visit->identity = visit->share->identity;
     process_unlock();
     if (!is_used || !needs_choice) return RECMAP_OK;
-    RETURN_IF_FAILED(create(&fresh, kind, visit->storage, error));
+    RETURN_IF_FAILED(create(&fresh, kind, visit->options, visit->exchange, error));
     visit->identity = find(fresh);
     return RECMAP_OK;
 }
@@ -135,7 +145,7 @@ static recmap_status choose(struct visit *visit, const struct identity_kind *kin
 
 static bool is_used(const void *context) {
     const struct visit *visit = context;
-    return visit->identity->kind->is_used(visit->storage);
+    return visit->identity->kind->is_used(visit->options, visit->share);
 }
 
 /* The old credentials are erased after the lock is released. */
@@ -180,13 +190,13 @@ static recmap_status install(const struct visit *visit, recmap_error *error) {
     bool is_current = share->identity == identity && share->version == identity->version;
     bool has_credentials = identity->renewal.is_managed;
     bool is_installed = is_current && share->is_managed == has_credentials;
-    if (!is_installed && kind->is_used(visit->storage)) {
+    if (!is_installed && kind->is_used(visit->options, share)) {
         if (has_credentials)
             status = copy_options(&fresh, kind->credentials, kind->credential_count,
                                   &identity->credentials, error);
         bool is_changed = status == RECMAP_OK && (has_credentials || share->is_managed);
         for (size_t i = 0; is_changed && i < kind->credential_count; i++)
-            storage_options_swap(&visit->storage->options, &fresh, kind->credentials[i]);
+            storage_options_swap(visit->options, &fresh, kind->credentials[i]);
         if (status == RECMAP_OK)
             *share = (struct identity_share){identity, identity->version, has_credentials};
     }
@@ -196,8 +206,9 @@ static recmap_status install(const struct visit *visit, recmap_error *error) {
 }
 
 recmap_status identity_prepare(struct identity_share *share, const struct identity_kind *kind,
-                               recmap_storage *storage, recmap_error *error) {
-    struct visit visit = {.share = share, .storage = storage};
+                               struct storage_options *options, exchange_function *exchange,
+                               recmap_error *error) {
+    struct visit visit = {.share = share, .options = options, .exchange = exchange};
     RETURN_IF_FAILED(choose(&visit, kind, error));
     if (!visit.identity) return RECMAP_OK;
     RETURN_IF_FAILED(renewal_prepare(&visit.identity->renewal, &renewal_kind, &visit, error));

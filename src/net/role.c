@@ -21,10 +21,9 @@ static recmap_status fetch(struct role_fetch *fetch, recmap_error *error) {
 }
 
 /* A profile that was named and has neither keys nor a role is not replaced by another identity. */
-static bool is_used(const recmap_storage *storage) {
-    const struct storage_options *options = &storage->options;
+static bool is_used(const struct storage_options *options, const struct identity_share *share) {
     bool has_other_keys = options->values[OPTION_KEY] ||
-                          (options->values[OPTION_AMAZON_KEY] && !storage->role.is_managed);
+                          (options->values[OPTION_AMAZON_KEY] && !share->is_managed);
     bool has_other_profile = options->values[OPTION_PROFILE] &&
                              !options->values[OPTION_ROLE_PROFILE];
     return !storage_options_is_on(options, OPTION_ANONYMOUS) && !has_other_profile &&
@@ -55,7 +54,7 @@ static recmap_status fetch_credentials(struct storage_options *credentials, int6
 }
 
 /* The order of `enum role_variable`. */
-static const struct identity_kind kind = {
+const struct identity_kind role_identity = {
     .variables = {"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME",
                   "AWS_ENDPOINT_URL_STS", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
                   "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN",
@@ -66,7 +65,3 @@ static const struct identity_kind kind = {
     .credential_count = 3,
     .is_used = is_used,
     .fetch = fetch_credentials};
-
-recmap_status role_prepare(recmap_storage *storage, recmap_error *error) {
-    return identity_prepare(&storage->role, &kind, storage, error);
-}

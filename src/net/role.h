@@ -5,12 +5,11 @@
 #ifndef RECMAP_NET_ROLE_H
 #define RECMAP_NET_ROLE_H
 
-#include "net/storage.h"
+#include "net/identity.h"
 
-/* Makes the credentials of the storage current. Of the threads that call it, one fetches them. The
- * others wait only if there are no credentials yet. A service that a profile or the environment
- * names must answer; the metadata service, which is tried last, need not exist. Errors: IO (EACCES:
- * the service refuses), INVALID (the profile or the environment), CANCELLED, NO_MEMORY. */
-recmap_status role_prepare(recmap_storage *storage, recmap_error *error);
+/* A service that a profile or the environment names must answer; the metadata service, which is
+ * tried last, need not exist. Errors: IO (EACCES: the service refuses), INVALID (the profile or the
+ * environment), CANCELLED, NO_MEMORY. */
+extern const struct identity_kind role_identity;
 
 #endif

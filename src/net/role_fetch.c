@@ -52,9 +52,8 @@ static bool may_pass(const struct exchange_reply *reply) {
 
 recmap_status role_request(struct role_fetch *fetch, const struct exchange_request *request,
                            bool is_once, recmap_error *error) {
-    const struct storage_options *options = identity_options(fetch->identity);
     for (unsigned i = 1;; i++) {
-        RETURN_IF_FAILED(exchange_run(&fetch->reply, request, options, error));
+        RETURN_IF_FAILED(identity_exchange(&fetch->reply, request, fetch->identity, error));
         if (is_once || i == ATTEMPTS_MAX || !may_pass(&fetch->reply)) return RECMAP_OK;
         sleep_ns((uint64_t)PAUSE_MS * NS_PER_MS << (i - 1));
     }

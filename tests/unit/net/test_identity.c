@@ -27,8 +27,9 @@ static struct {
     recmap_storage *renewed; /* gets keys of the caller during a fetch */
 } service;
 
-static bool is_used(const recmap_storage *storage) {
-    return !storage->options.values[OPTION_KEY];
+static bool is_used(const struct storage_options *options, const struct identity_share *share) {
+    (void)share;
+    return !options->values[OPTION_KEY];
 }
 
 static const recmap_credentials given = {.key = "GIVEN", .secret = "of-caller"};
@@ -75,7 +76,7 @@ static recmap_storage *create(void) {
 }
 
 static recmap_status prepare(recmap_storage *storage) {
-    return identity_prepare(&storage->role, &kind, storage, NULL);
+    return identity_prepare(&storage->role, &kind, &storage->options, NULL, NULL);
 }
 
 /* The caller's key, or else the one that was fetched. */

@@ -1,4 +1,4 @@
-#include "net/exchange.h"
+#include "net/exchange_run.h"
 
 #include <stdio.h>
 #include <string.h>
