@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/storage_options.h"
+#include "credentials/storage_options.h"
 #include "protocol/signature.h"
 #include "protocol/url.h"
 

@@ -2,7 +2,7 @@
 #ifndef RECMAP_NET_EXCHANGE_RUN_H
 #define RECMAP_NET_EXCHANGE_RUN_H
 
-#include "net/exchange.h"
+#include "credentials/exchange.h"
 
 exchange_function exchange_run;
 

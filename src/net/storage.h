@@ -7,10 +7,10 @@
 
 #include <recmap/storage.h>
 
-#include "net/identity.h"
+#include "credentials/identity.h"
+#include "credentials/storage_options.h"
 #include "net/retry.h"
 #include "net/signed_urls.h"
-#include "net/storage_options.h"
 
 struct transfer;
 

@@ -1,8 +1,8 @@
 #include "net/storage_credentials.h"
 
+#include "credentials/google_token.h"
+#include "credentials/role.h"
 #include "net/exchange_run.h"
-#include "net/google_token.h"
-#include "net/role.h"
 
 recmap_status role_prepare(recmap_storage *storage, recmap_error *error) {
     return identity_prepare(&storage->role, &role_identity, &storage->options, exchange_run, error);

@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
+#include "credentials/storage_options.h"
 #include "net/address.h"
 #include "net/retry.h"
 #include "net/storage.h"
-#include "net/storage_options.h"
 #include "protocol/profile.h"
 
 static struct storage_options options_of(const char *const *pairs) {

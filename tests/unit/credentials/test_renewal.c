@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "net/renewal.h"
+#include "credentials/renewal.h"
 #include "os/process.h"
 
 enum { THREADS = 6 };

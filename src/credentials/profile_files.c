@@ -1,4 +1,4 @@
-#include "net/profile_files.h"
+#include "credentials/profile_files.h"
 
 #include <stdlib.h>
 #include <string.h>

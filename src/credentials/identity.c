@@ -1,10 +1,10 @@
-#include "net/identity.h"
+#include "credentials/identity.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "net/renewal.h"
+#include "credentials/renewal.h"
 #include "os/process.h"
 #include "os/thread.h"
 

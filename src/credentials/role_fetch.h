@@ -1,14 +1,14 @@
 /* One attempt to get the credentials of a role: what is known so far, its requests and its errors.
  * Internal to role.c, role_services.c and role_profile.c. */
-#ifndef RECMAP_NET_ROLE_FETCH_H
-#define RECMAP_NET_ROLE_FETCH_H
+#ifndef RECMAP_CREDENTIALS_ROLE_FETCH_H
+#define RECMAP_CREDENTIALS_ROLE_FETCH_H
 
 #include <stdbool.h>
 
 #include <recmap/status.h>
 
-#include "net/exchange.h"
-#include "net/identity.h"
+#include "credentials/exchange.h"
+#include "credentials/identity.h"
 #include "protocol/role_reply.h"
 
 enum {

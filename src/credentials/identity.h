@@ -1,14 +1,14 @@
 /* Credentials that a service of the platform issues to this process. Storages that would ask the
  * same service for the same credentials share them, so a process fetches them once. */
-#ifndef RECMAP_NET_IDENTITY_H
-#define RECMAP_NET_IDENTITY_H
+#ifndef RECMAP_CREDENTIALS_IDENTITY_H
+#define RECMAP_CREDENTIALS_IDENTITY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/exchange.h"
-#include "net/storage_options.h"
+#include "credentials/exchange.h"
+#include "credentials/storage_options.h"
 
 enum { IDENTITY_VARIABLES_MAX = 16, IDENTITY_CREDENTIALS_MAX = 3 };
 

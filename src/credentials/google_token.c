@@ -1,4 +1,4 @@
-#include "net/google_token.h"
+#include "credentials/google_token.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "net/role_services.h"
+#include "credentials/role_services.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "net/renewal.h"
+#include "credentials/renewal.h"
 
 #include "base/interrupt.h"
 #include "os/process.h"

@@ -1,4 +1,4 @@
-#include "net/role_profile.h"
+#include "credentials/role_profile.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "net/profile_files.h"
-#include "net/role_services.h"
+#include "credentials/profile_files.h"
+#include "credentials/role_services.h"
 #include "os/process.h"
 #include "protocol/profile.h"
 #include "protocol/signature.h"

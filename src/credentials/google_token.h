@@ -1,10 +1,10 @@
 /* The access token of the service account that a machine, container or job has at Google Cloud. It
  * is fetched from the metadata service when the first object is requested, if no credentials are
  * configured, and again before it expires. */
-#ifndef RECMAP_NET_GOOGLE_TOKEN_H
-#define RECMAP_NET_GOOGLE_TOKEN_H
+#ifndef RECMAP_CREDENTIALS_GOOGLE_TOKEN_H
+#define RECMAP_CREDENTIALS_GOOGLE_TOKEN_H
 
-#include "net/identity.h"
+#include "credentials/identity.h"
 
 /* A service that GCE_METADATA_HOST names must answer; otherwise there need not be one.
  * Errors: IO (EACCES: the service refuses), INVALID (the environment), CANCELLED, NO_MEMORY. */

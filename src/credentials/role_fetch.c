@@ -1,4 +1,4 @@
-#include "net/role_fetch.h"
+#include "credentials/role_fetch.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* Roles of profiles in ~/.aws/config (AssumeRole of STS). A profile with `role_arn` names where the
  * credentials come from that may assume the role: another profile (`source_profile`), which may
  * have a role, too, or a service (`credential_source`). */
-#ifndef RECMAP_NET_ROLE_PROFILE_H
-#define RECMAP_NET_ROLE_PROFILE_H
+#ifndef RECMAP_CREDENTIALS_ROLE_PROFILE_H
+#define RECMAP_CREDENTIALS_ROLE_PROFILE_H
 
-#include "net/role_fetch.h"
+#include "credentials/role_fetch.h"
 
 /* Roles that are assumed one with the credentials of the other. */
 enum { ROLE_CHAIN_MAX = 5 };

@@ -1,4 +1,4 @@
-#include "net/storage_options.h"
+#include "credentials/storage_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/near_name.h"
-#include "net/profile_files.h"
+#include "credentials/profile_files.h"
 #include "protocol/profile.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* The files of the AWS command line tools, ~/.aws/credentials and ~/.aws/config. Where both have a
  * value, that of the first one counts. */
-#ifndef RECMAP_NET_PROFILE_FILES_H
-#define RECMAP_NET_PROFILE_FILES_H
+#ifndef RECMAP_CREDENTIALS_PROFILE_FILES_H
+#define RECMAP_CREDENTIALS_PROFILE_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>

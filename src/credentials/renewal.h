@@ -1,7 +1,7 @@
 /* A credential that a service of the platform issues for a limited time, and whose turn it is to
  * fetch it. Of the threads that need the credential, one fetches it. */
-#ifndef RECMAP_NET_RENEWAL_H
-#define RECMAP_NET_RENEWAL_H
+#ifndef RECMAP_CREDENTIALS_RENEWAL_H
+#define RECMAP_CREDENTIALS_RENEWAL_H
 
 #include <stdbool.h>
 #include <stdint.h>

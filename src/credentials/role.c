@@ -1,12 +1,12 @@
-#include "net/role.h"
+#include "credentials/role.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "net/role_fetch.h"
-#include "net/role_profile.h"
-#include "net/role_services.h"
+#include "credentials/role_fetch.h"
+#include "credentials/role_profile.h"
+#include "credentials/role_services.h"
 
 /* A profile, a service that the environment names, or else the machine's. One that fails is not
  * replaced by the next: its identity would be another one. */

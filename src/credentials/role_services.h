@@ -1,9 +1,9 @@
 /* Services that issue the credentials of a role because of where the process runs: STS for a web
  * identity, the endpoint of a container, and the metadata service of a machine. */
-#ifndef RECMAP_NET_ROLE_SERVICES_H
-#define RECMAP_NET_ROLE_SERVICES_H
+#ifndef RECMAP_CREDENTIALS_ROLE_SERVICES_H
+#define RECMAP_CREDENTIALS_ROLE_SERVICES_H
 
-#include "net/role_fetch.h"
+#include "credentials/role_fetch.h"
 
 /* Each sets `fetch->credentials`. The environment must name the first two. The metadata service of
  * a machine need not exist, and must not be used if the environment says so: `fetch->is_absent` is

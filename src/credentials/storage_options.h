@@ -1,6 +1,6 @@
 /* The options of a storage: their names, values, and where they come from. */
-#ifndef RECMAP_NET_STORAGE_OPTIONS_H
-#define RECMAP_NET_STORAGE_OPTIONS_H
+#ifndef RECMAP_CREDENTIALS_STORAGE_OPTIONS_H
+#define RECMAP_CREDENTIALS_STORAGE_OPTIONS_H
 
 #include <stdbool.h>
 

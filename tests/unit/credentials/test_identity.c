@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "net/identity.h"
-#include "net/renewal.h"
+#include "credentials/identity.h"
+#include "credentials/renewal.h"
 #include "net/storage.h"
 #include "os/process.h"
 

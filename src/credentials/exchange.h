@@ -1,13 +1,13 @@
 /* One small HTTP request to a service that issues credentials. */
-#ifndef RECMAP_NET_EXCHANGE_H
-#define RECMAP_NET_EXCHANGE_H
+#ifndef RECMAP_CREDENTIALS_EXCHANGE_H
+#define RECMAP_CREDENTIALS_EXCHANGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include <recmap/status.h>
 
-#include "net/storage_options.h"
+#include "credentials/storage_options.h"
 
 enum { EXCHANGE_HEADERS_MAX = 4, EXCHANGE_BODY_MAX = 64 << 10 };
 
