@@ -1,5 +1,6 @@
 #include "base/shell_word.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,4 +49,45 @@ const char *shell_word_of_name(char word[SHELL_WORD_SIZE], const char *name, con
     if (!is_whole || !shell_word_write(word, SHELL_WORD_SIZE, text))
         snprintf(word, SHELL_WORD_SIZE, "FEATURE%s", suffix);
     return word;
+}
+
+/* Copies a part of a word in quotes to `end`, and returns its end; NULL if the quote is not closed.
+ * `*text` follows the opening quote, and then the closing one. */
+static char *take_quoted(char *end, const char **text, char quote) {
+    for (; **text && **text != quote; (*text)++) {
+        bool is_escaped = quote == '"' && **text == '\\' &&
+                          ((*text)[1] == '"' || (*text)[1] == '\\');
+        if (is_escaped) (*text)++;
+        *end++ = **text;
+    }
+    return *(*text)++ ? end : NULL;
+}
+
+/* Copies a word, which is never longer than its text, and returns its end; NULL if it is cut. */
+static char *take_word(char *end, const char **text) {
+    while (end && **text && !strchr(" \t\r\n", **text)) {
+        char c = *(*text)++;
+        if (c == '"' || c == '\'') end = take_quoted(end, text, c);
+        else if (c != '\\') *end++ = c;
+        else if (**text) *end++ = *(*text)++;
+        else return NULL;
+    }
+    return end;
+}
+
+size_t shell_words_split(char **words, size_t capacity, char *text) {
+    const char *next = text;
+    size_t count = 0;
+    for (;;) {
+        next += strspn(next, " \t\r\n");
+        if (count == capacity) return SIZE_MAX;
+        words[count] = NULL;
+        if (!*next) return count;
+        words[count++] = text;
+        char *end = take_word(text, &next);
+        if (!end) return SIZE_MAX;
+        if (*next) next++;
+        *end = 0;
+        text = end + 1;
+    }
 }

@@ -114,24 +114,11 @@ static recmap_status fetch(struct fetch *fetch, recmap_error *error) {
 
 /* ---- The token of a storage. */
 
-/* Whether the text is the whole host of a URL, perhaps with a port. */
-static bool is_host(const char *text, const char *host) {
-    size_t size = strlen(host);
-    if (strncmp(text, host, size) != 0) return false;
-    text += size;
-    if (*text == ':') text += 1 + strspn(text + 1, "0123456789");
-    return !*text || *text == '/';
-}
-
 /* Whether nobody on the network can read what is sent to the endpoint. The user did not choose to
  * send the account of the machine there in clear text. */
 static bool is_private(const struct storage_options *options) {
     const char *endpoint = storage_options_get(options, OPTION_ENDPOINT);
-    if (!options->is_explicit[OPTION_ENDPOINT] || !endpoint[0]) return true;
-    if (!strncmp(endpoint, "https://", 8)) return true;
-    if (strncmp(endpoint, "http://", 7) != 0) return false;
-    return is_host(endpoint + 7, "localhost") || is_host(endpoint + 7, "127.0.0.1") ||
-           is_host(endpoint + 7, "[::1]");
+    return !options->is_explicit[OPTION_ENDPOINT] || !endpoint[0] || url_is_private(endpoint);
 }
 
 static bool is_used(const struct storage_options *options, const struct identity_share *share) {

@@ -10,7 +10,7 @@
 #include "credentials/exchange.h"
 #include "credentials/storage_options.h"
 
-enum { IDENTITY_VARIABLES_MAX = 16, IDENTITY_CREDENTIALS_MAX = 3 };
+enum { IDENTITY_VARIABLES_MAX = 17, IDENTITY_CREDENTIALS_MAX = 3 };
 
 struct identity;
 
@@ -51,8 +51,8 @@ recmap_status identity_prepare(struct identity_share *share, const struct identi
 /* The value of the kind's variable when the identity was chosen, or "". */
 const char *identity_variable(const struct identity *identity, size_t index);
 
-/* The options for requests to the service: region, proxy and authorities, and the profile whose
- * role is assumed. */
+/* The options for requests to the service: region, proxy and authorities, and the profile that
+ * names the source of the credentials. */
 const struct storage_options *identity_options(const struct identity *identity);
 
 /* Makes a request to the service with these options: see exchange_function. */

@@ -20,7 +20,7 @@ static recmap_status fetch(struct role_fetch *fetch, recmap_error *error) {
     return role_fetch_machine(fetch, error);
 }
 
-/* A profile that was named and has neither keys nor a role is not replaced by another identity. */
+/* A profile that was named and has no credentials is not replaced by another identity. */
 static bool is_used(const struct storage_options *options, const struct identity_share *share) {
     bool has_other_keys = options->values[OPTION_KEY] ||
                           (options->values[OPTION_AMAZON_KEY] && !share->is_managed);
@@ -60,7 +60,8 @@ const struct identity_kind role_identity = {
                   "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN",
                   "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "AWS_EC2_METADATA_SERVICE_ENDPOINT",
                   "AWS_EC2_METADATA_DISABLED", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
-                  "AWS_SESSION_TOKEN", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "HOME"},
+                  "AWS_SESSION_TOKEN", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "HOME",
+                  "AWS_ENDPOINT_URL_SSO"},
     .credentials = {OPTION_AMAZON_KEY, OPTION_AMAZON_SECRET, OPTION_AMAZON_TOKEN},
     .credential_count = 3,
     .is_used = is_used,

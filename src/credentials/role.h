@@ -1,7 +1,8 @@
-/* Temporary credentials of a role at Amazon: of the one that a profile names, from STS; or of the
- * one that this machine, container or job has, from STS for a web identity, from the endpoint of a
- * container, or from the metadata service of a machine (IMDSv2). They are fetched when the first
- * object is requested, if no keys are configured, and again before they expire. */
+/* Temporary credentials at Amazon: those of the profile, from STS, IAM Identity Center or a
+ * program; or of the role that this machine, container or job has, from STS for a web identity,
+ * from the endpoint of a container, or from the metadata service of a machine (IMDSv2). They are
+ * fetched when the first object is requested, if no keys are configured, and again before they
+ * expire. */
 #ifndef RECMAP_CREDENTIALS_ROLE_H
 #define RECMAP_CREDENTIALS_ROLE_H
 

@@ -17,6 +17,13 @@ const char *role_variable(const struct role_fetch *fetch, enum role_variable var
     return identity_variable(fetch->identity, variable);
 }
 
+recmap_status role_fail_profile(const char *profile, const char *reason, const char *advice,
+                                recmap_error *error) {
+    fail(error, RECMAP_INVALID, "the profile \"%.64s\" cannot be used: %s", profile, reason);
+    fail_advise(error, "%s", advice);
+    return RECMAP_INVALID;
+}
+
 recmap_status role_fail(const struct role_fetch *fetch, const struct role_service *service,
                         const char *reason, int number, recmap_error *error) {
     char name[1024];

@@ -1,5 +1,5 @@
 /* One attempt to get the credentials of a role: what is known so far, its requests and its errors.
- * Internal to role.c, role_services.c and role_profile.c. */
+ * Internal to role.c, role_services.c, role_profile.c, sso.c and credential_process.c. */
 #ifndef RECMAP_CREDENTIALS_ROLE_FETCH_H
 #define RECMAP_CREDENTIALS_ROLE_FETCH_H
 
@@ -10,6 +10,8 @@
 #include "credentials/exchange.h"
 #include "credentials/identity.h"
 #include "protocol/role_reply.h"
+
+#define ROLE_ADVICE_FILES "correct the profile in ~/.aws/config"
 
 enum {
     ROLE_FILE_MAX = 16 << 10, /* of a file with a token */
@@ -51,10 +53,15 @@ enum role_variable {
     ROLE_CREDENTIALS_FILE,
     ROLE_CONFIG_FILE,
     ROLE_HOME,
+    ROLE_SSO,
 };
 
 /* The value when the identity was chosen, or "". */
 const char *role_variable(const struct role_fetch *fetch, enum role_variable variable);
+
+/* The error of a profile that cannot be used as it is. */
+recmap_status role_fail_profile(const char *profile, const char *reason, const char *advice,
+                                recmap_error *error);
 
 /* Errors of the service at `fetch->url`: for a reason, for the reply's status, for a reply that
  * cannot be understood. No message quotes a reply. */

@@ -8,8 +8,10 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "credentials/credential_process.h"
 #include "credentials/profile_files.h"
 #include "credentials/role_services.h"
+#include "credentials/sso.h"
 #include "os/process.h"
 #include "protocol/profile.h"
 #include "protocol/signature.h"
@@ -26,7 +28,8 @@ enum {
 };
 
 /* Each profile assumes its role with the credentials of the next one, and the last one with those
- * of the source: a profile with keys, or a service. */
+ * of the source: a profile with keys or another source besides a role, or a service. Without
+ * profiles, the credentials are those of the source. */
 struct chain {
     const struct profile_files *files;
     char profiles[ROLE_CHAIN_MAX][NAME_SIZE];
@@ -45,46 +48,30 @@ static recmap_status fail_profile(const char *profile, const char *reason, const
     return RECMAP_INVALID;
 }
 
-#define ADVICE_FILES "correct the profile in ~/.aws/config"
+#define ADVICE_MFA                                                                                 \
+    "use a profile with SSO, or keys from `aws sts get-session-token --token-code CODE`"
 #define ADVICE_CALLABLE "pass credentials from a callable (credentials=), for example with boto3"
-
-static bool has_value(const struct profile_files *files, const char *profile, const char *name) {
-    size_t size = 0;
-    return profile_files_find(&size, files, profile, name) && size;
-}
-
-/* Copies a value of the profile; "" if it has none. Returns false if it is too long. */
-static bool copy_value(char *value, size_t capacity, const struct profile_files *files,
-                       const char *profile, const char *name) {
-    size_t size = 0;
-    const char *found = profile_files_find(&size, files, profile, name);
-    value[0] = 0;
-    if (size >= capacity) return false;
-    if (found) memcpy(value, found, size);
-    value[size] = 0;
-    return true;
-}
 
 /* Settings that need more than STS and keys. They are not ignored: credentials that were obtained
  * without them could be those of another identity. */
 static recmap_status check_settings(const struct chain *chain, const char *profile,
                                     recmap_error *error) {
-    static const char *const unsupported[] = {"mfa_serial", "web_identity_token_file"};
-    char reason[128];
-    for (size_t i = 0; i < sizeof unsupported / sizeof *unsupported; i++) {
-        if (!has_value(chain->files, profile, unsupported[i])) continue;
-        snprintf(reason, sizeof reason, "%s is not supported", unsupported[i]);
-        return fail_profile(profile, reason, ADVICE_CALLABLE, error);
-    }
-    if (!has_value(chain->files, profile, "role_arn"))
-        return fail_profile(profile, "it has no role_arn", ADVICE_FILES, error);
-    bool has_profile = has_value(chain->files, profile, "source_profile");
-    bool has_service = has_value(chain->files, profile, "credential_source");
+    if (profile_files_have_value(chain->files, profile, "mfa_serial"))
+        return fail_profile(profile,
+                            "mfa_serial is not supported: nobody types a code during a run",
+                            ADVICE_MFA, error);
+    if (profile_files_have_value(chain->files, profile, "web_identity_token_file"))
+        return fail_profile(profile, "web_identity_token_file is not supported", ADVICE_CALLABLE,
+                            error);
+    if (!profile_files_have_value(chain->files, profile, "role_arn"))
+        return fail_profile(profile, "it has no role_arn", ROLE_ADVICE_FILES, error);
+    bool has_profile = profile_files_have_value(chain->files, profile, "source_profile");
+    bool has_service = profile_files_have_value(chain->files, profile, "credential_source");
     if (has_profile != has_service) return RECMAP_OK;
     return fail_profile(profile,
                         has_profile ? "it has both source_profile and credential_source"
                                     : "it has neither source_profile nor credential_source",
-                        ADVICE_FILES, error);
+                        ROLE_ADVICE_FILES, error);
 }
 
 static bool is_in_chain(const struct chain *chain, const char *profile) {
@@ -94,22 +81,31 @@ static bool is_in_chain(const struct chain *chain, const char *profile) {
 }
 
 /* A profile may be its own source if it has keys. */
-static recmap_status check_source(const struct chain *chain, const char *profile, bool has_keys,
+static recmap_status check_source(const struct chain *chain, const char *profile, bool is_complete,
                                   recmap_error *error) {
     char reason[NAME_SIZE + 128];
     const char *source = chain->source;
     if (!profile_files_have(chain->files, source))
         snprintf(reason, sizeof reason, "there is no profile \"%.64s\", its source", source);
-    else if (is_in_chain(chain, source) && (strcmp(source, profile) != 0 || !has_keys))
+    else if (is_in_chain(chain, source) && (strcmp(source, profile) != 0 || !is_complete))
         snprintf(reason, sizeof reason, "its source_profile leads back to \"%.64s\"", source);
-    else if (!has_keys && !has_value(chain->files, source, "role_arn"))
-        snprintf(reason, sizeof reason, "its source \"%.64s\" has neither keys nor a role_arn",
+    else if (!is_complete && !profile_files_have_value(chain->files, source, "role_arn"))
+        snprintf(reason, sizeof reason,
+                 "its source \"%.64s\" has neither keys nor a role_arn, SSO or credential_process",
                  source);
-    else if (!has_keys && chain->count == ROLE_CHAIN_MAX)
+    else if (!is_complete && chain->count == ROLE_CHAIN_MAX)
         snprintf(reason, sizeof reason, "more than %d roles are assumed one after the other",
                  ROLE_CHAIN_MAX);
     else return RECMAP_OK;
-    return fail_profile(profile, reason, ADVICE_FILES, error);
+    return fail_profile(profile, reason, ROLE_ADVICE_FILES, error);
+}
+
+/* Whether the profile that is a source needs no role: as for the tools of AWS, a role comes after
+ * keys there, but before other sources. */
+static bool is_last(const struct chain *chain, const char *profile) {
+    if (profile_files_with_key(chain->files, profile)) return true;
+    return profile_files_source(chain->files, profile) != PROFILE_NOTHING &&
+           !profile_files_have_value(chain->files, profile, "role_arn");
 }
 
 /* Adds the profile, and finds its source. `is_complete` says that this is no further role. */
@@ -119,21 +115,23 @@ static recmap_status add_profile(struct chain *chain, bool *is_complete, const c
     snprintf(chain->profiles[chain->count++], NAME_SIZE, "%s", profile);
     const char *added = chain->profiles[chain->count - 1];
     RETURN_IF_FAILED(check_settings(chain, added, error));
-    chain->is_service = has_value(chain->files, added, "credential_source");
+    chain->is_service = profile_files_have_value(chain->files, added, "credential_source");
     const char *name = chain->is_service ? "credential_source" : "source_profile";
-    if (!copy_value(chain->source, sizeof chain->source, chain->files, added, name))
-        return fail_profile(added, "the name of its source is too long", ADVICE_FILES, error);
+    if (!profile_files_copy(chain->source, sizeof chain->source, chain->files, added, name))
+        return fail_profile(added, "the name of its source is too long", ROLE_ADVICE_FILES, error);
     *is_complete = chain->is_service;
     if (chain->is_service) return RECMAP_OK;
-    *is_complete = profile_files_with_key(chain->files, chain->source) != NULL;
+    *is_complete = is_last(chain, chain->source);
     return check_source(chain, added, *is_complete, error);
 }
 
 static recmap_status find_chain(struct chain *chain, const char *profile, recmap_error *error) {
     bool is_complete = false;
     if (strlen(profile) >= NAME_SIZE)
-        return fail_profile(profile, "its name is too long", ADVICE_FILES, error);
+        return fail_profile(profile, "its name is too long", ROLE_ADVICE_FILES, error);
     snprintf(chain->source, sizeof chain->source, "%s", profile);
+    is_complete = profile_files_source(chain->files, profile) != PROFILE_NOTHING &&
+                  !profile_files_have_value(chain->files, profile, "role_arn");
     while (!is_complete) {
         char next[NAME_SIZE];
         memcpy(next, chain->source, sizeof next);
@@ -174,13 +172,11 @@ static recmap_status use_profile_keys(struct role_fetch *fetch, const struct cha
         copy_profile_key(keys->key, sizeof keys->key, chain, "aws_access_key_id") &&
         copy_profile_key(keys->secret, sizeof keys->secret, chain, "aws_secret_access_key") &&
         copy_profile_key(keys->token, sizeof keys->token, chain, "aws_session_token");
+    keys->expires_s = ROLE_NEVER;
     if (is_good && keys->key[0] && keys->secret[0]) return RECMAP_OK;
-    char reason[NAME_SIZE + 64];
-    snprintf(reason, sizeof reason, "the keys of its source \"%.64s\" are not usable",
-             chain->source);
-    return fail_profile(
-        chain->profiles[chain->count - 1], reason,
-        "give aws_access_key_id and aws_secret_access_key of the source in one file", error);
+    return role_fail_profile(chain->source, "its keys are not usable",
+                             "give its aws_access_key_id and aws_secret_access_key in one file",
+                             error);
 }
 
 static bool copy_variable(char *value, size_t capacity, const struct role_fetch *fetch,
@@ -218,10 +214,9 @@ static recmap_status use_container(struct role_fetch *fetch, const char *profile
                         error);
 }
 
-static recmap_status use_source(struct role_fetch *fetch, const struct chain *chain,
-                                recmap_error *error) {
+static recmap_status use_service(struct role_fetch *fetch, const struct chain *chain,
+                                 recmap_error *error) {
     const char *profile = chain->profiles[chain->count - 1];
-    if (!chain->is_service) return use_profile_keys(fetch, chain, error);
     if (!strcasecmp(chain->source, "Environment")) return use_environment(fetch, profile, error);
     if (!strcasecmp(chain->source, "Ec2InstanceMetadata"))
         return use_machine(fetch, profile, error);
@@ -229,6 +224,18 @@ static recmap_status use_source(struct role_fetch *fetch, const struct chain *ch
     return fail_profile(profile, "its credential_source is unknown",
                         "the credential_source is Environment, Ec2InstanceMetadata or EcsContainer",
                         error);
+}
+
+static recmap_status use_source(struct role_fetch *fetch, const struct chain *chain,
+                                recmap_error *error) {
+    if (chain->is_service) return use_service(fetch, chain, error);
+    switch (profile_files_source(chain->files, chain->source)) {
+    case PROFILE_SSO: return sso_fetch(fetch, chain->files, chain->source, error);
+    case PROFILE_PROCESS: return credential_process_run(fetch, chain->files, chain->source, error);
+    case PROFILE_KEYS:
+    case PROFILE_NOTHING: break;
+    }
+    return use_profile_keys(fetch, chain, error);
 }
 
 /* ---- Assuming a role. */
@@ -244,13 +251,13 @@ static bool is_duration(const char *text) {
 static bool add_setting(struct role_fetch *fetch, const struct chain *chain, const char *profile,
                         const char *setting, const char *parameter) {
     char value[VALUE_SIZE];
-    return copy_value(value, sizeof value, chain->files, profile, setting) &&
+    return profile_files_copy(value, sizeof value, chain->files, profile, setting) &&
            (!value[0] || role_add_parameter(fetch, parameter, value));
 }
 
 static bool add_session(struct role_fetch *fetch, const struct chain *chain, const char *profile) {
     const char *variable = role_variable(fetch, ROLE_SESSION);
-    if (has_value(chain->files, profile, "role_session_name"))
+    if (profile_files_have_value(chain->files, profile, "role_session_name"))
         return add_setting(fetch, chain, profile, "role_session_name", "RoleSessionName");
     return role_add_parameter(fetch, "RoleSessionName", variable[0] ? variable : "recmap");
 }
@@ -259,17 +266,19 @@ static recmap_status write_form(struct role_fetch *fetch, const struct chain *ch
                                 const char *profile, recmap_error *error) {
     char duration[VALUE_SIZE];
     fetch->form[0] = 0;
-    bool fits = role_add_parameter(fetch, "Action", "AssumeRole") &&
-                role_add_parameter(fetch, "Version", "2011-06-15") &&
-                add_setting(fetch, chain, profile, "role_arn", "RoleArn") &&
-                add_session(fetch, chain, profile) &&
-                add_setting(fetch, chain, profile, "external_id", "ExternalId") &&
-                add_setting(fetch, chain, profile, "duration_seconds", "DurationSeconds") &&
-                copy_value(duration, sizeof duration, chain->files, profile, "duration_seconds");
-    if (!fits) return fail_profile(profile, "one of its values is too long", ADVICE_FILES, error);
+    bool fits =
+        role_add_parameter(fetch, "Action", "AssumeRole") &&
+        role_add_parameter(fetch, "Version", "2011-06-15") &&
+        add_setting(fetch, chain, profile, "role_arn", "RoleArn") &&
+        add_session(fetch, chain, profile) &&
+        add_setting(fetch, chain, profile, "external_id", "ExternalId") &&
+        add_setting(fetch, chain, profile, "duration_seconds", "DurationSeconds") &&
+        profile_files_copy(duration, sizeof duration, chain->files, profile, "duration_seconds");
+    if (!fits)
+        return fail_profile(profile, "one of its values is too long", ROLE_ADVICE_FILES, error);
     if (!duration[0] || is_duration(duration)) return RECMAP_OK;
     return fail_profile(profile, "its duration_seconds is not a number from 900 to 43200",
-                        ADVICE_FILES, error);
+                        ROLE_ADVICE_FILES, error);
 }
 
 /* The headers of a signed request. They contain credentials. */

@@ -312,10 +312,10 @@ static recmap_status take_section(struct storage_options *options, enum storage_
     return take_value(options, option, value, size, error);
 }
 
-/* A profile with a role stands for the role, even if it has keys, as for the tools of AWS. */
+/* A profile with a role stands for the role, even if it has keys, as for the tools of AWS. What
+ * takes requests or a program is found later, when credentials are needed: see role_profile.h. */
 static recmap_status take_files(struct storage_options *options, const struct profile_files *files,
                                 recmap_error *error) {
-    size_t size = 0;
     const char *named = storage_options_get(options, OPTION_PROFILE);
     const char *profile = named[0] ? named : "default";
     if (!profile_files_have(files, profile) && options->is_explicit[OPTION_PROFILE]) {
@@ -325,10 +325,12 @@ static recmap_status take_files(struct storage_options *options, const struct pr
     }
     RETURN_IF_FAILED(take_section(options, OPTION_REGION, files, profile, "region", error));
     RETURN_IF_FAILED(take_section(options, OPTION_ENDPOINT, files, profile, "endpoint_url", error));
-    if (profile_files_find(&size, files, profile, "role_arn") && size)
+    enum profile_source source = profile_files_source(files, profile);
+    if (profile_files_have_value(files, profile, "role_arn") || source == PROFILE_SSO ||
+        source == PROFILE_PROCESS)
         return storage_options_keep(options, OPTION_ROLE_PROFILE, profile, error);
-    const char *text = profile_files_with_key(files, profile);
-    return text ? take_profile_keys(options, text, profile, error) : RECMAP_OK;
+    if (source == PROFILE_NOTHING) return RECMAP_OK;
+    return take_profile_keys(options, profile_files_with_key(files, profile), profile, error);
 }
 
 static recmap_status take_profile(struct storage_options *options, recmap_error *error) {

@@ -29,7 +29,7 @@ enum storage_option {
     OPTION_AMAZON_KEY,
     OPTION_AMAZON_SECRET,
     OPTION_AMAZON_TOKEN,
-    OPTION_ROLE_PROFILE, /* whose role is assumed: see role_profile.h */
+    OPTION_ROLE_PROFILE, /* whose credentials are issued for a time: see role_profile.h */
     OPTION_GOOGLE_TOKEN, /* from the metadata service */
     OPTION_COUNT,
 };
@@ -44,8 +44,8 @@ recmap_status storage_options_set(struct storage_options *options, const char *n
                                   const char *value, recmap_error *error);
 
 /* Fills in what was not set from the environment. Then, if there are still no keys, from the files
- * of the AWS command line tools (~/.aws/credentials and ~/.aws/config): keys, or the profile whose
- * role is to be assumed. Errors: INVALID (a profile that was passed does not exist), IO, NO_MEMORY.
+ * of the AWS command line tools (~/.aws/credentials and ~/.aws/config): keys, or the profile that
+ * names another source. Errors: INVALID (a profile that was passed does not exist), IO, NO_MEMORY.
  * One that the environment names concerns s3:// only, whose requests fail: see address.h. */
 recmap_status storage_options_complete(struct storage_options *options, recmap_error *error);
 

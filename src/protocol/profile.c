@@ -21,20 +21,24 @@ static bool equals(struct line line, const char *word) {
     return line.size == strlen(word) && !memcmp(line.data, word, line.size);
 }
 
-static bool is_section(struct line line, const char *profile) {
-    static const char prefix[] = "profile ";
+/* A kind of section, by the word before its name. */
+struct section_kind {
+    const char *prefix;
+    bool may_lack_prefix;
+};
+
+static bool is_section(struct line line, const struct section_kind *kind, const char *title) {
+    size_t size = strlen(kind->prefix);
     line = trim((struct line){line.data + 1, line.size - 2});
-    if (equals(line, profile)) return true;
-    if (line.size < sizeof prefix - 1 || memcmp(line.data, prefix, sizeof prefix - 1) != 0)
-        return false;
-    return equals(trim((struct line){line.data + sizeof prefix - 1, line.size - sizeof prefix + 1}),
-                  profile);
+    if (kind->may_lack_prefix && equals(line, title)) return true;
+    if (line.size < size || memcmp(line.data, kind->prefix, size) != 0) return false;
+    return equals(trim((struct line){line.data + size, line.size - size}), title);
 }
 
-/* A profile may have several sections; the first line with the name counts. Comments start with
- * `#`. */
-const char *profile_find(size_t *size, bool *has_section, const char *text, const char *profile,
-                         const char *name) {
+/* A title may have several sections; the first line with the name counts. Comments start with `#`.
+ */
+static const char *find(size_t *size, bool *has_section, const char *text,
+                        const struct section_kind *kind, const char *title, const char *name) {
     bool is_inside = false;
     *has_section = false;
     for (const char *next = text; *next;) {
@@ -42,7 +46,7 @@ const char *profile_find(size_t *size, bool *has_section, const char *text, cons
         next += strcspn(next, "\n");
         if (*next) next++;
         if (line.size >= 2 && line.data[0] == '[' && line.data[line.size - 1] == ']') {
-            is_inside = is_section(line, profile);
+            is_inside = is_section(line, kind, title);
             *has_section |= is_inside;
         }
         const char *sign = line.size ? memchr(line.data, '=', line.size) : NULL;
@@ -54,4 +58,16 @@ const char *profile_find(size_t *size, bool *has_section, const char *text, cons
         return value.data;
     }
     return NULL;
+}
+
+const char *profile_find(size_t *size, bool *has_section, const char *text, const char *profile,
+                         const char *name) {
+    static const struct section_kind kind = {"profile ", true};
+    return find(size, has_section, text, &kind, profile, name);
+}
+
+const char *profile_find_session(size_t *size, bool *has_section, const char *text,
+                                 const char *session, const char *name) {
+    static const struct section_kind kind = {"sso-session ", false};
+    return find(size, has_section, text, &kind, session, name);
 }

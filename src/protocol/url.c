@@ -213,3 +213,19 @@ void url_redact(char *safe_text, size_t capacity, const char *text) {
     append_some(safe_text, capacity, rest, (size_t)(text + size - rest));
     if (text[size]) append_some(safe_text, capacity, "?...", 4);
 }
+
+/* Whether the text begins with the whole host of a URL, perhaps with a port. */
+static bool starts_host(const char *text, const char *host) {
+    size_t size = strlen(host);
+    if (strncmp(text, host, size) != 0) return false;
+    text += size;
+    if (*text == ':') text += 1 + strspn(text + 1, "0123456789");
+    return !*text || *text == '/';
+}
+
+bool url_is_private(const char *text) {
+    if (!strncmp(text, "https://", 8)) return true;
+    if (strncmp(text, "http://", 7) != 0) return false;
+    return starts_host(text + 7, "localhost") || starts_host(text + 7, "127.0.0.1") ||
+           starts_host(text + 7, "[::1]");
+}

@@ -39,6 +39,10 @@ bool url_has_listing(enum url_scheme scheme);
 /* Whether the object is a file of HDFS. */
 bool url_is_hdfs(enum url_scheme scheme);
 
+/* Whether nobody on the network can read what is sent to a web URL: it is `https://`, or of this
+ * machine. */
+bool url_is_private(const char *text);
+
 /* Copies the host of a web URL as the header Host has it: with the port, unless it is the scheme's.
  * Sets `size` to that of the host in the text, from after `://` on. Returns false if it is empty or
  * too long. */

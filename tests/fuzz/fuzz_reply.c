@@ -13,6 +13,7 @@
 #include "protocol/list_reply.h"
 #include "protocol/reply.h"
 #include "protocol/role_reply.h"
+#include "protocol/sso_token.h"
 
 static void check(bool holds) {
     if (!holds) abort();
@@ -90,24 +91,35 @@ static void check_hdfs(const char *body, size_t size) {
 }
 
 /* What is accepted may become part of a header. */
-static void check_role(const struct role_credentials *role) {
-    const char *texts[] = {role->key, role->secret, role->token};
-    for (size_t i = 0; i < 3; i++) {
-        check(texts[i][0]);
-        for (const char *c = texts[i]; *c; c++)
-            check((unsigned char)*c > 0x20 && (unsigned char)*c < 0x7f);
-    }
+static void check_graphic(const char *text) {
+    for (const char *c = text; *c; c++) check((unsigned char)*c > 0x20 && (unsigned char)*c < 0x7f);
+}
+
+static void check_role(const struct role_credentials *role, bool needs_token) {
+    check(role->key[0] && role->secret[0] && (role->token[0] || !needs_token));
+    check_graphic(role->key);
+    check_graphic(role->secret);
+    check_graphic(role->token);
 }
 
 static void check_roles(const char *body, size_t size) {
     struct role_credentials role;
-    if (role_reply_read_json(&role, body, size)) check_role(&role);
-    if (role_reply_read_xml(&role, body, size)) check_role(&role);
+    if (role_reply_read_json(&role, body, size)) check_role(&role, true);
+    if (role_reply_read_xml(&role, body, size)) check_role(&role, true);
+    if (role_reply_read_portal(&role, body, size)) {
+        check_role(&role, true);
+        check(role.expires_s > 0 && role.expires_s != ROLE_NEVER);
+    }
+    if (role_reply_read_process(&role, body, size)) check_role(&role, false);
+    struct sso_token login;
+    if (sso_token_read(&login, body, size)) {
+        check(login.text[0]);
+        check_graphic(login.text);
+    }
     struct access_token token;
     if (!access_token_read(&token, body, size)) return;
     check(token.text[0] && token.lifetime_s > 0 && token.lifetime_s <= 86400);
-    for (const char *c = token.text; *c; c++)
-        check((unsigned char)*c > 0x20 && (unsigned char)*c < 0x7f);
+    check_graphic(token.text);
 }
 
 /* The next number of the line; any text is some number. */

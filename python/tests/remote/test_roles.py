@@ -14,7 +14,8 @@ from real_servers import NAMES
 
 
 class RoleServer(ThreadingHTTPServer):
-    """Issues credentials like STS, a container's endpoint and the metadata service at once."""
+    """Issues credentials like STS, the portal of IAM Identity Center, a container's endpoint and
+    the metadata service at once."""
 
     daemon_threads = True
 
@@ -81,6 +82,8 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(200, sts_reply(server.issue(), parse_qs(body)["Action"][0]))
         elif self.path == "/container":
             self.answer(200, json.dumps(server.issue()))
+        elif self.path.startswith("/federation/credentials?"):
+            self.answer(200, portal_reply(server.issue()))
         else:
             self.answer_machine()
 
@@ -110,6 +113,18 @@ def sts_reply(issued, action):
         "<AssumedRoleUser><Arn>arn:aws:sts::1:assumed-role/reader/recmap</Arn></AssumedRoleUser>"
         f"<Credentials>{items}</Credentials></{action}Result></{action}Response>"
     )
+
+
+def portal_reply(issued):
+    """The time is a number of milliseconds."""
+    expires = datetime.fromisoformat(issued["Expiration"]).timestamp()
+    values = {
+        "accessKeyId": issued["AccessKeyId"],
+        "secretAccessKey": issued["SecretAccessKey"],
+        "sessionToken": issued["Token"],
+        "expiration": int(expires * 1000),
+    }
+    return json.dumps({"roleCredentials": values})
 
 
 @pytest.fixture

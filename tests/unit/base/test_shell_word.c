@@ -1,4 +1,4 @@
-/* Words of a shell: what is quoted, and what cannot be written. */
+/* Words of a shell: what is quoted, what cannot be written, and how commands are split. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,9 +61,47 @@ static void test_names(void **state) {
     assert_string_equal(shell_word_of_name(word, name, ""), "FEATURE");
 }
 
+/* `expected` has a line for each word; NULL: the command is cut. */
+static void check_split(const char *command, const char *expected) {
+    char text[64], joined[64] = "", *words[8];
+    strncpy(text, command, sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    size_t count = shell_words_split(words, 8, text);
+    if (!expected) assert_int_equal(count, SIZE_MAX);
+    if (!expected) return;
+    assert_true(count < 8 && !words[count]);
+    for (size_t i = 0; i < count; i++) {
+        strncat(joined, words[i], sizeof joined - strlen(joined) - 1);
+        strncat(joined, "\n", sizeof joined - strlen(joined) - 1);
+    }
+    assert_string_equal(joined, expected);
+}
+
+/* As Python's shlex.split does. */
+static void test_splitting(void **state) {
+    (void)state;
+    check_split("", "");
+    check_split(" \t ", "");
+    check_split("a", "a\n");
+    check_split(" /opt/a  b\tc ", "/opt/a\nb\nc\n");
+    check_split("\"/a b/c\" \"d e\" f", "/a b/c\nd e\nf\n");
+    check_split("a'b c'\"d e\"f g", "ab cd ef\ng\n");
+    check_split("a \"\" '' b", "a\n\n\nb\n");
+    check_split("\"a\\\"b\\\\c\\d\"", "a\"b\\c\\d\n");
+    check_split("'a\\b'", "a\\b\n");
+    check_split("a\\ b\\\"c", "a b\"c\n");
+    check_split("$HOME ~ * `id` ;|&#", "$HOME\n~\n*\n`id`\n;|&#\n");
+    check_split("a \"b", NULL);
+    check_split("a 'b", NULL);
+    check_split("a\\", NULL);
+    check_split("\"a\\\"", NULL);
+    check_split("1 2 3 4 5 6 7", "1\n2\n3\n4\n5\n6\n7\n");
+    check_split("1 2 3 4 5 6 7 8", NULL);
+}
+
 #define TEST(name) cmocka_unit_test(test_##name)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(words), TEST(capacity), TEST(names)};
+    const struct CMUnitTest tests[] = {TEST(words), TEST(capacity), TEST(names), TEST(splitting)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
