@@ -519,8 +519,10 @@ recmap_status filter_parse(recmap_filter *filter, const char *expression, size_t
                            recmap_error *error) {
     struct parser parser = {.filter = filter, .error = error};
     if (size > EXPRESSION_SIZE_MAX) {
-        parser.lexer = filter_lexer_init(expression, size, NULL);
-        return filter_fail(&parser.lexer, 0, 0, error, "the expression has more than 100000 bytes");
+        fail(error, RECMAP_INVALID, "the expression has more than %d bytes", EXPRESSION_SIZE_MAX);
+        fail_advise(error, "add a column that marks the records, with `recmap annotate`, and "
+                           "compare that column");
+        return RECMAP_INVALID;
     }
     filter->texts = malloc(size + 1);
     if (!filter->texts) return fail_memory(error);

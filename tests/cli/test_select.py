@@ -106,6 +106,12 @@ class Select(Selected):
             self.assertTrue(err.endswith(words), err)
         err = self.run_recmap("select", "a.rmx", "--where", "label !== 3").err.decode()
         self.assertTrue(err.endswith(advice), err)
+        self.check(
+            *("select", "a.rmx", "--where", "label == 3" + " " * 100_000),
+            status=2,
+            err="recmap: a.rmx: the expression has more than 100000 bytes\n  add a column that "
+            "marks the records, with `recmap annotate`, and compare that column\n",
+        )
         self.check_wrong("select", "a.rmx", what="no --where EXPRESSION given")
         self.write("note.txt", b"keep me" * 20)
         self.check(
