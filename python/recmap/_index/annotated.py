@@ -140,11 +140,17 @@ def _is_annotated(dataset: Dataset, name: str, spans: list[range]) -> bool:
     older versions. This reads a few records, which lie in `spans`. If none can be read, the values
     count as lifted."""
     try:
-        column = dataset.columns
-        return not all(
-            _is_value_of(dataset[i], name, column._range(name, i, i + 1)[0])
-            for i in _samples(dataset, name, spans)
-        )
+        samples = _samples(dataset, name, spans)
+    except Error:
+        return False
+    return any(_lacks_value(dataset, name, number) for number in samples)
+
+
+def _lacks_value(dataset: Dataset, name: str, number: int) -> bool:
+    """Whether a record can be read and does not have its value of the column."""
+    try:
+        value = dataset.columns._range(name, number, number + 1)[0]
+        return not _is_value_of(dataset[number], name, value)
     except Error:
         return False
 

@@ -418,6 +418,16 @@ def test_the_few_records_that_tell_are_found(tmp_path, unmarked):
         recmap.open(shards[:2], index=path, rebuild=True, progress=None)
 
 
+def test_records_that_cannot_be_read_do_not_hide_those_that_tell(tmp_path, unmarked):
+    shards = write(tmp_path, [{"n": i} for i in range(40)], shards=2)
+    with recmap.open(shards, progress=None) as ds:
+        path = ds.annotate({"score": np.arange(40) + 1}, default={"score": 0}).index_path
+    with open(shards[0], "ab") as file:
+        file.write(Path(shards[0]).read_bytes())
+    with pytest.raises(recmap.FeatureError, match="column 'score'"):
+        recmap.open(shards, index=path, rebuild=True, progress=None)
+
+
 @pytest.mark.parametrize("default", [{}, {"score": 0}])
 def test_columns_that_are_not_marked_are_lifted_if_no_shard_is_named_again(
     ds, tmp_path, unmarked, default
