@@ -291,6 +291,18 @@ def test_a_proxy_is_not_asked_for_link_local_addresses(server, tmp_path, host):
     assert server.requests == []
 
 
+@pytest.mark.parametrize("source", ["option", "environment"])
+def test_everything_is_requested_through_a_proxy(server, local, tmp_path, monkeypatch, source):
+    options = {"proxy": server.url} if source == "option" else {}
+    if source == "environment":
+        monkeypatch.setenv("http_proxy", server.url)
+    url = "http://shards.test/train/digits@4.tfrecord"
+    with recmap.open(url, index=tmp_path / "a.rmx", storage_options=options) as ds:
+        assert bytes(ds[1000]) == bytes(local[1000])
+    paths = [path for path, _ in server.requests]
+    assert len(paths) > 4 and all(path.startswith("http://shards.test/train/") for path in paths)
+
+
 def test_credentials_are_never_shown(remote, server, tmp_path):
     secret = "SECRET-VALUE"
     options = {"endpoint": server.url, "key": "name", "secret": secret, "token": secret}

@@ -300,6 +300,11 @@ static void test_authorization(void **state) {
                                            "us-east-1/s3/aws4_request,SignedHeaders=host;"
                                            "x-amz-content-sha256;x-amz-date;x-amz-security-token"));
     assert_string_equal(found.lines[3], "x-amz-security-token: t");
+    const char *const payer[] = {"key", "k", "secret", "s", "requester_pays", "true", NULL};
+    assert_int_equal(authorize(&found, "s3://bucket/a", payer), RECMAP_OK);
+    assert_int_equal(found.count, 4);
+    assert_non_null(strstr(found.lines[0], "x-amz-date;x-amz-request-payer"));
+    assert_string_equal(found.lines[3], "x-amz-request-payer: requester");
     const char *const bearer[] = {"token", "t", NULL};
     assert_int_equal(authorize(&found, "gs://bucket/a", bearer), RECMAP_OK);
     assert_string_equal(found.lines[0], "Authorization: Bearer t");
