@@ -124,6 +124,23 @@ def test_opening_needs_no_request_and_reading_one_record_needs_one(remote, serve
     assert headers["If-Match"] == etag_of(data)
 
 
+def test_indexing_requests_each_byte_once_in_ranges_of_one_or_two_mib(server, tmp_path):
+    """docs/guide/bucket.md names the number of requests, which cost money."""
+    shard = tmp_path / "served" / "train" / "large.tfrecord"
+    with recmap.Writer(shard) as writer:
+        for _ in range(100):
+            writer.write(bytes(60_000))
+    server.requests.clear()
+    recmap.open(f"{server.url}/train/large.tfrecord", index=tmp_path / "a.rmx", progress=None)
+    ranges = [headers["Range"].removeprefix("bytes=") for _, headers in server.requests]
+    assert ranges[:2] == ["0-0", "0-15"]
+    bounds = sorted(tuple(map(int, each.split("-"))) for each in ranges[2:])
+    ends = [end + 1 for _, end in bounds]
+    assert [begin for begin, _ in bounds] == [0, *ends[:-1]] and ends[-1] == shard.stat().st_size
+    sizes = [end + 1 - begin for begin, end in bounds]
+    assert all((1 << 20) - 60_016 < size <= 2 << 20 for size in sizes[:-1])
+
+
 def test_neighbours_share_a_request(remote, server):
     remote.gather(range(400))
     assert len(server.requests) == 1
