@@ -13,7 +13,7 @@
 /* Their names without `curl_`. */
 /* clang-format off */
 #define CURL_FUNCTIONS(X) \
-    X(easy_cleanup) X(easy_getinfo) X(easy_init) X(easy_reset) X(easy_setopt) \
+    X(easy_cleanup) X(easy_getinfo) X(easy_init) X(easy_setopt) \
     X(easy_strerror) X(free) X(global_init) X(multi_add_handle) X(multi_cleanup) \
     X(multi_info_read) X(multi_init) X(multi_remove_handle) X(multi_setopt) \
     X(multi_socket_action) X(slist_append) X(slist_free_all) X(url) X(url_cleanup) \

@@ -224,6 +224,7 @@ const char *transfer_find_bundle(const struct storage_options *options) {
     return certificates_find(certificates_places);
 }
 
+/* What is the same for all requests of a storage. */
 static void set_connection(CURL *easy, const struct storage_options *options) {
     const char *bundle = transfer_find_bundle(options);
     const char *proxy = storage_options_get(options, OPTION_PROXY);
@@ -233,20 +234,28 @@ static void set_connection(CURL *easy, const struct storage_options *options) {
     libcurl.easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)STALL_BYTES_PER_S);
     libcurl.easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)STALL_S);
     libcurl.easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)BUFFER_SIZE);
+    libcurl.easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    libcurl.easy_setopt(easy, CURLOPT_MAXREDIRS, (long)REDIRECTS_MAX);
+    libcurl.easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    libcurl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    libcurl.easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_socket);
     if (bundle) libcurl.easy_setopt(easy, CURLOPT_CAINFO, bundle);
     if (proxy[0]) libcurl.easy_setopt(easy, CURLOPT_PROXY, proxy);
 }
 
-static void set_callbacks(struct slot *slot) {
-    CURL *easy = slot->easy;
+/* A handle for all requests of a storage. NULL: out of memory. */
+static CURL *create_handle(const recmap_storage *storage) {
+    CURL *easy = libcurl.easy_init();
+    if (easy) set_connection(easy, &storage->options);
+    return easy;
+}
+
+static void set_slot(CURL *easy, struct slot *slot) {
     libcurl.easy_setopt(easy, CURLOPT_PRIVATE, slot);
-    libcurl.easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
     libcurl.easy_setopt(easy, CURLOPT_HEADERDATA, slot);
-    libcurl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
     libcurl.easy_setopt(easy, CURLOPT_WRITEDATA, slot);
-    libcurl.easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_socket);
     libcurl.easy_setopt(easy, CURLOPT_OPENSOCKETDATA, slot);
-    libcurl.easy_setopt(easy, CURLOPT_ERRORBUFFER, slot->curl_text);
+    libcurl.easy_setopt(easy, CURLOPT_ERRORBUFFER, slot ? slot->curl_text : NULL);
 }
 
 /* A signed request is for one host only, so its redirects are not followed. HDFS redirects each
@@ -259,9 +268,7 @@ static bool may_redirect(const struct address *address) {
 
 static void set_target(CURL *easy, const struct address *address) {
     libcurl.easy_setopt(easy, CURLOPT_URL, address->url);
-    libcurl.easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     libcurl.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, may_redirect(address) ? 1L : 0L);
-    libcurl.easy_setopt(easy, CURLOPT_MAXREDIRS, (long)REDIRECTS_MAX);
     redirect_limit_protocols(easy, !strncmp(address->url, "https", 5));
 }
 
@@ -352,8 +359,13 @@ static recmap_status check_host(const struct address *address, recmap_error *err
     return RECMAP_IO;
 }
 
-static void set_range(const struct slot *slot) {
+/* Of what is no object, or whose address has the range, everything is requested. */
+static void set_range(const struct slot *slot, const struct address *address) {
     char range[64];
+    if (slot->run->requests[slot->index].text || url_is_hdfs(address->scheme)) {
+        libcurl.easy_setopt(slot->easy, CURLOPT_RANGE, NULL);
+        return;
+    }
     snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, slot->range.offset,
              slot->range.offset + slot->range.size - 1);
     libcurl.easy_setopt(slot->easy, CURLOPT_RANGE, range);
@@ -361,13 +373,11 @@ static void set_range(const struct slot *slot) {
 
 /* Sets up the handle, which copies the URL. */
 static recmap_status set_up(struct slot *slot, struct address *address, recmap_error *error) {
-    struct run *run = slot->run;
     RETURN_IF_FAILED(prepare_request(address, slot, error));
     RETURN_IF_FAILED(check_host(address, error));
-    set_connection(slot->easy, &run->storage->options);
-    set_callbacks(slot);
+    set_slot(slot->easy, slot);
     set_target(slot->easy, address);
-    if (!run->requests[slot->index].text && !url_is_hdfs(address->scheme)) set_range(slot);
+    set_range(slot, address);
     return RECMAP_OK;
 }
 
@@ -395,7 +405,8 @@ static recmap_status start_request(struct slot *slot, size_t index, recmap_error
 
 /* The handle outlives the slot, so it must not keep pointers into it. */
 static void free_slot(struct slot *slot) {
-    libcurl.easy_reset(slot->easy);
+    set_slot(slot->easy, NULL);
+    libcurl.easy_setopt(slot->easy, CURLOPT_HTTPHEADER, NULL);
     libcurl.slist_free_all(slot->headers);
     slot->headers = NULL;
     slot->index = SIZE_MAX;
@@ -564,7 +575,7 @@ static bool prepare_slots(struct run *run) {
     if (!run->slots || !run->attempts || !run->transfer) return false;
     for (size_t i = 0; i < run->slot_count; i++) {
         CURL **handle = &run->transfer->handles[i];
-        if (!*handle) *handle = libcurl.easy_init();
+        if (!*handle) *handle = create_handle(run->storage);
         if (!*handle) return false;
         run->slots[i] = (struct slot){.run = run, .easy = *handle, .index = SIZE_MAX};
     }
