@@ -143,7 +143,8 @@ def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     obj, values = _places(obj), _with_masked_items(values)
     data = np.insert(_plain(arr), obj, _plain(values), axis)
     mask = np.insert(np.ma.getmaskarray(arr), obj, np.ma.getmaskarray(values), axis)
-    return _column(data, mask, arr) if isinstance(arr, NullColumn) else NullColumn(data, mask)
+    like = _first_column((arr, values))
+    return NullColumn(data, mask) if like is None else _column(data, mask, like)
 
 
 def _delete(arr: Any, obj: Any, axis: Any = None) -> Any:
@@ -153,6 +154,21 @@ def _delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     return _column(
         np.delete(_plain(arr), obj, axis), np.delete(np.ma.getmaskarray(arr), obj, axis), arr
     )
+
+
+def _count_nonzero(a: Any, axis: Any = None, **options: Any) -> Any:
+    is_counted = _plain(a).astype(bool) & ~np.ma.getmaskarray(a)
+    return np.count_nonzero(is_counted, axis, **options)
+
+
+def _array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+    """Whether nulls are at the same places, and the other values are equal."""
+    masks = [np.ma.getmaskarray(one) for one in (a1, a2)]
+    if not np.array_equal(*masks):
+        return False
+    pairs = zip((a1, a2), masks, strict=True)
+    known = [np.ma.getdata(one, subok=True)[~mask] for one, mask in pairs]
+    return bool(np.array_equal(*known, equal_nan=equal_nan))
 
 
 def _sort(a: Any, axis: Any = -1, kind: Any = None, **options: Any) -> Any:
@@ -188,7 +204,9 @@ def _unique(
 
 
 _REFUSED = (
+    np.allclose,
     np.argpartition,
+    np.array_equiv,
     np.bincount,
     np.block,
     np.convolve,
@@ -232,4 +250,6 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.median: np.ma.median,
     np.average: np.ma.average,
     np.ptp: np.ma.ptp,
+    np.count_nonzero: _count_nonzero,
+    np.array_equal: _array_equal,
 }

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .null_column import NullColumn
+
 __all__ = ["TextColumn"]
 
 
@@ -19,19 +21,44 @@ class TextColumn(np.ndarray):
     """
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        if method == "__call__" and any(isinstance(value, NullColumn) for value in inputs):
+            result = ufunc(*(np.ma.getdata(value, subok=True) for value in inputs), **options)
+            masks = np.broadcast_arrays(result, *map(np.ma.getmaskarray, inputs))[1:]
+            return NullColumn(result, np.logical_or.reduce(masks))
         return getattr(ufunc, method)(*(_plain(_encoded(value)) for value in inputs), **options)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if function in _COMPARING:
-            args = tuple(_plain(_encoded(value)) for value in args)
-            kwargs = {name: _plain(_encoded(value)) for name, value in kwargs.items()}
-            return function(*args, **kwargs)
-        result = super().__array_function__(function, types, args, kwargs)
-        is_plain = type(result) is np.ndarray and result.dtype == object
-        return result.view(TextColumn) if is_plain else result
+        if any(issubclass(one, NullColumn) for one in types):
+            return NotImplemented  # so that NumPy asks that class, which keeps the nulls
+        if function not in _COMPARING:
+            return _as_texts(super().__array_function__(function, types, args, kwargs))
+        compared = [_plain(_encoded(value)) for value in args[:2]]
+        named = {
+            name: _plain(_encoded(value)) if name in _COMPARED else value
+            for name, value in kwargs.items()
+        }
+        return _as_texts(function(*compared, *args[2:], **named))
 
 
-_COMPARING = (np.isin, np.array_equal, np.array_equiv)
+# Functions that compare the values of their first two arguments, and the names of these.
+_COMPARING = (
+    np.isin,
+    np.array_equal,
+    np.array_equiv,
+    np.intersect1d,
+    np.setdiff1d,
+    np.setxor1d,
+    np.union1d,
+)
+_COMPARED = ("element", "test_elements", "a1", "a2", "ar1", "ar2")
+
+
+def _as_texts(result: Any) -> Any:
+    """Arrays of objects that NumPy made of columns, as columns of texts."""
+    if type(result) is tuple:
+        return tuple(map(_as_texts, result))
+    is_plain = type(result) is np.ndarray and result.dtype == object
+    return result.view(TextColumn) if is_plain else result
 
 
 def _plain(value: Any) -> Any:

@@ -607,6 +607,8 @@ def test_other_functions_of_numpy_keep_nulls_or_refuse_them(model):
         lambda: np.argpartition(column, 3),
         lambda: np.lexsort((column, np.arange(COUNT))),
         lambda: np.histogramdd([column, column]),
+        lambda: np.allclose(column, 0),
+        lambda: np.array_equiv(column, [0]),
         lambda: np.block([[column], [np.arange(COUNT)]]),
         lambda: np.select([np.arange(COUNT) < 5], [column], -1),
         lambda: np.piecewise(column, [np.arange(COUNT) < 5], [1, 2]),
@@ -653,6 +655,50 @@ def test_inserting_and_deleting_keeps_nulls(model, name):
     with pytest.raises(TypeError, match="places must not be null"):
         np.delete(np.arange(COUNT), column > 0)
     assert len(np.delete(np.arange(COUNT), (column > 0).filled(False))) < COUNT
+
+
+def test_texts_without_nulls_before_those_with_nulls(ds):
+    """NumPy asks the first array how to proceed."""
+    words = ["de" if i % 2 else "fr" for i in range(COUNT)]
+    ds.annotate({"whole": words, "some": {0: "fr", 1: "de", 2: ""}}, on=None)
+    whole, some = ds.columns["whole"], ds.columns["some"]
+    plain, known = [word.encode() for word in words], [b"fr", b"de", b"", *[None] * (COUNT - 3)]
+    for both in (
+        np.concatenate([whole, some]),
+        np.append(whole, some),
+        np.hstack([whole, some]),
+        np.insert(whole, COUNT, some),
+        np.stack([whole, some]).ravel(),
+    ):
+        assert both.tolist() == [*plain, *known]
+        assert ds.columns["whole"].tolist() == plain
+        assert np.flatnonzero((both == "de").filled(False)).tolist() == [
+            i for i, word in enumerate([*plain, *known]) if word == b"de"
+        ]
+    chosen = np.where(whole == "de", whole, some)
+    assert chosen.tolist()[:5] == [b"fr", b"de", b"", b"de", None]
+    for mask in whole == some, some == whole:
+        assert mask.tolist()[:4] == [True, True, False, None]
+    for mask in whole != some, some != whole:
+        assert ds.select(mask).numbers.tolist() == [2]
+    assert np.isin(whole, some).all() and not np.isin(some, whole)[2:].any()
+
+
+def test_equal_arrays_have_equal_nulls(ds):
+    ds.annotate({"s": {0: 5, 2: 7}, "t": {0: "de", 2: "fr"}}, on="number")
+    for name, values in ("s", [5, 0, 7]), ("t", ["de", "", "fr"]):
+        column = ds.columns[name][:3]
+        assert np.array_equal(column, column) and np.array_equal(column[[0, 2]], values[::2])
+        assert not np.array_equal(column, values) and not np.array_equal(values, column)
+        assert not np.array_equal(column, column[:2])
+
+
+def test_counting_leaves_nulls_out(ds):
+    ds.annotate({"s": {0: 5, 1: 0, 2: 7}, "t": {0: "de", 2: "fr", 3: ""}}, on="number")
+    assert np.count_nonzero(ds.columns["s"]) == 2 == np.count_nonzero(ds.columns["t"])
+    assert np.count_nonzero(~(ds.columns["s"] > 6)) == 2 == (~(ds.columns["s"] > 6)).sum()
+    pairs = (ds.columns["s"] > 6).reshape(-1, 2)
+    assert np.count_nonzero(~pairs, axis=0).tolist() == [1, 1]
 
 
 def test_averages_leave_nulls_out(ds):

@@ -239,6 +239,13 @@ def test_text_columns_compare_with_str(tmp_path):
         assert (chosen == "de").sum() == expected > 0
     assert np.array_equal(lang, words) and np.array_equiv(lang, np.array(words))
     assert not np.array_equal(lang, words[::-1])
+    assert (
+        np.isin(lang, ["de"], kind="sort").sum() == 2 == np.isin(lang, ["de"], invert=False).sum()
+    )
+    assert np.setdiff1d(lang, ["de", ""]).tolist() == [b"fr", "日本".encode()]
+    assert np.intersect1d(lang, ["de", "x"]).tolist() == [b"de"]
+    assert (np.union1d(lang, ["x"]) == "x").sum() == 1
+    assert len(np.intersect1d(lang, lang, return_indices=True)) == 3
     assert lang[1] == b"fr" and lang[1:].tolist() == [word.encode() for word in words[1:]]
     assert ds[::2].columns["lang"].tolist() == [word.encode() for word in words[::2]]
     assert len(ds.select(ds.columns["lang"] == "de")) == 2
