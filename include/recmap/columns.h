@@ -64,6 +64,21 @@ typedef struct recmap_column {
     uint64_t null_count;
 } recmap_column;
 
+/* Where columns get memory from instead of malloc: memory that a device can read directly, for
+ * instance. It is used for values, offsets, lengths and indices, but not for views of bytes or
+ * validity.
+ *
+ * `allocate` returns `size` bytes, aligned to 64, or NULL without memory. `release` gets memory
+ * from `allocate` back, with the same size, once the columns do not need it and no exported array
+ * does. Memory is allocated for each batch and not kept for the next one, so both should be fast.
+ * Threads: both are called on any thread, and on several at a time. The context must remain valid
+ * until all memory was released. */
+typedef struct recmap_allocator {
+    void *(*allocate)(void *context, size_t size);
+    void (*release)(void *context, void *memory, size_t size);
+    void *context;
+} recmap_allocator;
+
 /* The columns of one batch. Their memory is reused from batch to batch, unless an exported array
  * still uses it. Threads: columns belong to one thread at a time; arrays exported from them may be
  * released on any thread. */

@@ -61,15 +61,19 @@ typedef struct recmap_loader_options {
                               records only. It is retained */
     uint64_t epoch_limit;  /* batches of this epoch and of later ones are not read ahead, only when
                               the caller waits for them; 0: all are read ahead */
+    recmap_allocator allocator; /* of the memory of columns; {NULL}: that of the library, which is
+                                   reused from batch to batch */
 } recmap_loader_options;
 
 enum { RECMAP_LOADER_BATCHES_AHEAD_MAX = 65536, RECMAP_LOADER_THREADS_MAX = 4096 };
 
-#define RECMAP_LOADER_OPTIONS_VERSION 2
+#define RECMAP_LOADER_OPTIONS_VERSION 3
 #define RECMAP_LOADER_OPTIONS_INIT                                                                 \
     {                                                                                              \
         RECMAP_LOADER_OPTIONS_VERSION, 0, 1, RECMAP_LAST_KEEP, 1, 0, 0, RECMAP_BAD_RECORD_RAISE,   \
-            RECMAP_READAHEAD_AUTO, NULL, 0                                                         \
+            RECMAP_READAHEAD_AUTO, NULL, 0, {                                                      \
+            NULL, NULL, NULL                                                                       \
+        }                                                                                          \
     }
 
 /* Threads: a loader belongs to one thread at a time, but any thread may call
@@ -80,9 +84,11 @@ typedef struct recmap_loader recmap_loader;
 
 /* Creates a loader at the start of epoch 0, which the caller destroys. The order is retained; the
  * data set must outlive the loader. Nothing is read and no thread is started before the first
- * recmap_loader_next. NULL options are the defaults: batches of one record. Errors: INVALID for
- * options out of range, an order with numbers that the data set does not have, or a parser that
- * does not fit a row order (recmap_dataset_rows); NO_MEMORY. */
+ * recmap_loader_next. NULL options are the defaults: batches of one record. The allocator's context
+ * must outlive the loader and the columns of its batches, which release their memory when the batch
+ * is given back, cleared, destroyed or filled again. Errors: INVALID for options out of range, an
+ * order with numbers that the data set does not have, or a parser that does not fit a row order
+ * (recmap_dataset_rows); NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_create(recmap_loader **loader,
                                                                recmap_dataset *dataset,
                                                                recmap_order *order,

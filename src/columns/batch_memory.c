@@ -14,6 +14,13 @@ struct batch_memory *batch_memory_create(void) {
     return memory;
 }
 
+static const struct slot *slot_of(const recmap_parser *parser, size_t sink_index) {
+    if (sink_index < parser->features.count) return &parser->features.slots[sink_index];
+    sink_index -= parser->features.count;
+    if (sink_index < parser->lists.count) return &parser->lists.slots[sink_index];
+    return &parser->slices[sink_index - parser->lists.count].slot;
+}
+
 static void free_buffers(struct batch_memory *memory) {
     for (size_t i = 0; i < memory->sink_count; i++) sink_deinit(&memory->sinks[i]);
     for (size_t i = 0; i < memory->part_count; i++) buffer_release(&memory->parts[i]);
@@ -32,8 +39,50 @@ static void free_buffers(struct batch_memory *memory) {
     memory->sink_count = memory->part_count = memory->column_count = 0;
 }
 
+/* Whether a part of a column is exported as an array of numbers. */
+static bool is_numbers(const struct column_plan *column, size_t part) {
+    switch (part) {
+    case BATCH_PART_VALUES: return column->feature.element != RECMAP_ELEMENT_BYTES;
+    case BATCH_PART_SHAPE:
+    case BATCH_PART_DENSE_SHAPE:
+    case BATCH_PART_OFFSETS:
+    case BATCH_PART_ORDER: return false;
+    default: return true;
+    }
+}
+
+/* Lets the buffers that exports show use the allocator. */
+static void use_allocator(struct batch_memory *memory) {
+    for (size_t i = 0; i < memory->sink_count; i++) {
+        struct sink *sink = &memory->sinks[i];
+        bool has_views = slot_of(memory->parser, i)->element == RECMAP_ELEMENT_BYTES;
+        sink->values.allocator = has_views ? NULL : &memory->allocator;
+        sink->rows.allocator = sink->steps.allocator = &memory->allocator;
+    }
+    for (size_t i = 0; i < memory->part_count; i++) {
+        const struct column_plan *column =
+            &memory->parser->columns[i / memory->parser->part_stride];
+        if (is_numbers(column, i % memory->parser->part_stride))
+            memory->parts[i].allocator = &memory->allocator;
+    }
+}
+
+/* Releases what came from the allocator. The buffers are allocated anew for the next batch. */
+static void release_allocated(struct batch_memory *memory) {
+    if (!memory->allocator.allocate) return;
+    for (size_t i = 0; i < memory->sink_count; i++) {
+        struct sink *sink = &memory->sinks[i];
+        if (sink->values.allocator) buffer_release(&sink->values);
+        buffer_release(&sink->rows);
+        buffer_release(&sink->steps);
+    }
+    for (size_t i = 0; i < memory->part_count; i++)
+        if (memory->parts[i].allocator) buffer_release(&memory->parts[i]);
+}
+
 /* Replaces all sinks and parts, since those of another parser have other types and numbers. */
-static bool change_parser(struct batch_memory *memory, recmap_parser *parser) {
+static bool change_parser(struct batch_memory *memory, recmap_parser *parser,
+                          const recmap_allocator *allocator) {
     free_buffers(memory);
     recmap_parser_release(memory->parser);
     memory->parser = NULL;
@@ -53,26 +102,39 @@ static bool change_parser(struct batch_memory *memory, recmap_parser *parser) {
     memory->sink_count = sink_count;
     memory->part_count = part_count;
     memory->parser = recmap_parser_retain(parser);
+    memory->allocator = allocator ? *allocator : (recmap_allocator){.allocate = NULL};
+    if (memory->allocator.allocate) use_allocator(memory);
     return true;
 }
 
-static const struct slot *slot_of(const recmap_parser *parser, size_t sink_index) {
-    if (sink_index < parser->features.count) return &parser->features.slots[sink_index];
-    sink_index -= parser->features.count;
-    if (sink_index < parser->lists.count) return &parser->lists.slots[sink_index];
-    return &parser->slices[sink_index - parser->lists.count].slot;
+static bool uses(const struct batch_memory *memory, const recmap_parser *parser,
+                 const recmap_allocator *allocator) {
+    static const recmap_allocator none;
+    if (!allocator) allocator = &none;
+    return memory->parser == parser && memory->allocator.allocate == allocator->allocate &&
+           memory->allocator.release == allocator->release &&
+           memory->allocator.context == allocator->context;
 }
 
-bool batch_memory_init(struct batch_memory *memory, recmap_parser *parser, size_t row_count) {
+static bool init_sinks(struct batch_memory *memory, size_t row_count) {
+    for (size_t i = 0; i < memory->sink_count; i++)
+        if (!sink_init(&memory->sinks[i], slot_of(memory->parser, i), row_count)) return false;
+    return true;
+}
+
+bool batch_memory_init(struct batch_memory *memory, recmap_parser *parser, size_t row_count,
+                       const recmap_allocator *allocator) {
     assert(batch_memory_is_idle(memory));
     memory->column_count = 0;
     memory->failure_count = memory->failure_text_size = 0;
     memory->row_count = row_count;
     memory->defers_copies = false;
     memory->copy_count = 0;
-    if (memory->parser != parser && !change_parser(memory, parser)) return false;
-    for (size_t i = 0; i < memory->sink_count; i++)
-        if (!sink_init(&memory->sinks[i], slot_of(parser, i), row_count)) return false;
+    if (!uses(memory, parser, allocator) && !change_parser(memory, parser, allocator)) return false;
+    if (!init_sinks(memory, row_count)) {
+        release_allocated(memory);
+        return false;
+    }
     atomic_fetch_add_explicit(&memory->holders, 1, memory_order_relaxed);
     atomic_store_explicit(&memory->users, 1, memory_order_relaxed);
     return true;
@@ -89,6 +151,8 @@ struct batch_memory *batch_memory_retain(struct batch_memory *memory) {
 
 void batch_memory_release(struct batch_memory *memory) {
     if (atomic_fetch_sub_explicit(&memory->users, 1, memory_order_acq_rel) != 1) return;
+    /* First, because the owner may keep the allocator's context. */
+    release_allocated(memory);
     if (memory->release) memory->release(memory->owner);
     memory->release = NULL;
     batch_memory_release_hold(memory);

@@ -27,6 +27,7 @@ struct batch_memory {
     atomic_uint users;   /* the columns while this is their batch, and exports */
     atomic_uint holders; /* the pool, and all users together as one */
     recmap_parser *parser;
+    recmap_allocator allocator; /* of what exports show; {NULL}: that of the C library */
     struct sink *sinks; /* one per slot of features, then per slot of lists, then per slice */
     size_t sink_count;
     struct wire *list_entries; /* scratch space of read_lists */
@@ -53,14 +54,16 @@ struct batch_memory {
 struct batch_memory *batch_memory_create(void);
 
 /* Prepares idle memory for a batch: empty sinks and parts for the parser's columns, and one user.
- * Returns false if memory runs out; the memory is then still idle. */
-bool batch_memory_init(struct batch_memory *memory, recmap_parser *parser, size_t row_count);
+ * NULL for `allocator`: that of the C library. Returns false if memory runs out; the memory is then
+ * still idle. */
+bool batch_memory_init(struct batch_memory *memory, recmap_parser *parser, size_t row_count,
+                       const recmap_allocator *allocator);
 
 /* Returns whether there are no users, so that its only holder may reuse it. */
 bool batch_memory_is_idle(struct batch_memory *memory);
 
-/* Add or remove a user; the last one releases the owner of the records. Callable from any thread.
- */
+/* Add or remove a user; the last one releases the owner of the records, and what came from an
+ * allocator. Callable from any thread. */
 struct batch_memory *batch_memory_retain(struct batch_memory *memory);
 void batch_memory_release(struct batch_memory *memory);
 

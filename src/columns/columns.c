@@ -26,9 +26,17 @@ void columns_set_interrupt(recmap_columns *columns, struct interrupt *interrupt)
     columns->interrupt = interrupt;
 }
 
+void columns_set_allocator(recmap_columns *columns, const recmap_allocator *allocator) {
+    columns->allocator = allocator;
+}
+
 void columns_clear(recmap_columns *columns) {
     if (columns->batch) batch_memory_release(columns->batch);
     columns->batch = NULL;
+}
+
+void columns_clear_allocated(recmap_columns *columns) {
+    if (columns->batch && columns->batch->allocator.allocate) columns_clear(columns);
 }
 
 /* Returns idle memory from the pool, or new memory. If every entry is in use by exports, replaces
@@ -65,7 +73,8 @@ recmap_status columns_begin(recmap_columns *columns, recmap_parser *parser, size
                             recmap_error *error) {
     columns_clear(columns);
     struct batch_memory *memory = find_memory(columns);
-    if (!memory || !begin_scratch(columns, parser) || !batch_memory_init(memory, parser, row_count))
+    if (!memory || !begin_scratch(columns, parser) ||
+        !batch_memory_init(memory, parser, row_count, columns->allocator))
         return fail_memory(error);
     columns->batch = memory;
     return RECMAP_OK;

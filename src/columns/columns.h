@@ -17,13 +17,20 @@ struct recmap_columns {
     struct read_scratch *scratch;
     recmap_parser *scratch_parser; /* the parser whose records the scratch memory was used for */
     struct interrupt *interrupt;   /* of the current parse, or NULL */
+    const recmap_allocator *allocator; /* of the current parse, or NULL */
 };
 
 /* Sets what the next parse checks to know whether to stop. NULL: nothing. */
 void columns_set_interrupt(recmap_columns *columns, struct interrupt *interrupt);
 
+/* Sets where the next parse gets memory that exports show. NULL: from the C library. */
+void columns_set_allocator(recmap_columns *columns, const recmap_allocator *allocator);
+
 /* Releases the current batch. */
 void columns_clear(recmap_columns *columns);
+
+/* Releases the current batch if its memory came from an allocator. */
+void columns_clear_allocated(recmap_columns *columns);
 
 /* Prepares empty memory and scratch space for a batch. After RECMAP_NO_MEMORY there is no batch. */
 recmap_status columns_begin(recmap_columns *columns, recmap_parser *parser, size_t row_count,

@@ -82,7 +82,7 @@ static size_t aim_sinks(const struct columns_merge *merge, struct batch_memory *
         part->sinks[i].values = part->private_values[i];
         if (row >= tail) continue;
         uint8_t *shared = merge->whole->batch->sinks[i].values.data + first_row * size;
-        part->sinks[i].values = (struct buffer){shared, part->row_count * size};
+        part->sinks[i].values = (struct buffer){.data = shared, .capacity = part->row_count * size};
         if (tail < end) end = tail;
     }
     return end;

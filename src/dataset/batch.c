@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "columns/columns.h"
 
 recmap_status recmap_batch_create(recmap_batch **batch, recmap_error *error) {
     recmap_batch *fresh = calloc(1, sizeof *fresh);
@@ -20,6 +21,7 @@ void recmap_batch_clear(recmap_batch *batch) {
     for (size_t i = 0; i < batch->buffer_count; i++) free(batch->buffers[i]);
     batch->count = batch->pin_count = batch->buffer_count = 0;
     batch->is_parsed = batch->has_rows = false;
+    if (batch->columns) columns_clear_allocated(batch->columns);
 }
 
 void recmap_batch_set_interrupt(recmap_batch *batch, recmap_interrupt_fn function, void *context) {
@@ -30,6 +32,7 @@ void recmap_batch_set_interrupt(recmap_batch *batch, recmap_interrupt_fn functio
 void recmap_batch_destroy(recmap_batch *batch) {
     if (!batch) return;
     recmap_columns_destroy(batch->columns);
+    batch->columns = NULL; /* recmap_batch_clear looks at it */
     recmap_columns_destroy(batch->whole);
     recmap_pieces_deinit(&batch->pieces);
     free(batch->piece_records);
@@ -63,6 +66,10 @@ size_t recmap_batch_count(const recmap_batch *batch) {
 
 recmap_columns *recmap_batch_columns(const recmap_batch *batch) {
     return batch->is_parsed ? batch->columns : NULL;
+}
+
+void batch_set_allocator(recmap_batch *batch, const recmap_allocator *allocator) {
+    batch->allocator = allocator && allocator->allocate ? allocator : NULL;
 }
 
 bool batch_reserve(recmap_batch *batch, size_t count) {

@@ -65,6 +65,7 @@ struct recmap_batch {
     size_t piece_records_capacity;
     recmap_columns *whole; /* scratch: records that are read completely to cut rows from them */
     struct interrupt interrupt;
+    const recmap_allocator *allocator; /* of the columns that are filled next; NULL: none */
     const struct overlap *fetched; /* of a part: what was requested for the whole batch; or NULL */
     unsigned thread_count;         /* see recmap_batch_set_threads */
     recmap_batch **parts;          /* one per thread; empty except while threads fill this batch */
@@ -73,6 +74,10 @@ struct recmap_batch {
     recmap_columns **part_columns; /* scratch: the columns of the parts */
     size_t part_columns_capacity;
 };
+
+/* Sets where the columns that are filled next get memory that exports show. NULL, or an allocator
+ * without functions: from the C library. */
+void batch_set_allocator(recmap_batch *batch, const recmap_allocator *allocator);
 
 /* Reserves memory for `count` records and for gathering them. Returns false without memory. */
 bool batch_reserve(recmap_batch *batch, size_t count);

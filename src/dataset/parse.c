@@ -25,9 +25,11 @@ recmap_status dataset_parse_batch(recmap_batch *batch, recmap_dataset *dataset,
     if (!batch->columns) status = recmap_columns_create(&batch->columns, error);
     if (status == RECMAP_OK) {
         columns_set_interrupt(batch->columns, &batch->interrupt);
+        columns_set_allocator(batch->columns, batch->allocator);
         status =
             recmap_parser_parse(batch->columns, parser, batch->records, batch->count, mode, error);
         columns_set_interrupt(batch->columns, NULL);
+        columns_set_allocator(batch->columns, NULL);
         if (status == RECMAP_CORRUPT || status == RECMAP_FEATURE)
             dataset_place_error(dataset, error);
     }

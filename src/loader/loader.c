@@ -55,6 +55,8 @@ static recmap_status check_options(const recmap_loader_options *options, recmap_
     if (options->batches_ahead > RECMAP_LOADER_BATCHES_AHEAD_MAX)
         return fail(error, RECMAP_INVALID, "too many batches ahead: %u, the maximum is %d",
                     options->batches_ahead, RECMAP_LOADER_BATCHES_AHEAD_MAX);
+    if (!options->allocator.allocate != !options->allocator.release)
+        return fail(error, RECMAP_INVALID, "an allocator needs both allocate and release");
     return RECMAP_OK;
 }
 

@@ -9,6 +9,7 @@
 #include <recmap/rows.h>
 
 #include "base/error.h"
+#include "dataset/batch.h"
 #include "loader/loader.h"
 #include "os/process.h"
 
@@ -103,11 +104,13 @@ static recmap_status fill(struct job *job, recmap_loader *loader, struct filler 
         return epoch_step_state(&job->result.epoch, &job->result.position, &job->step, &job->error);
     if (!job->result.batch) RETURN_IF_FAILED(recmap_batch_create(&job->result.batch, &job->error));
     recmap_batch_set_interrupt(job->result.batch, must_stop, loader);
+    batch_set_allocator(job->result.batch, &loader->options.allocator);
     uint64_t started_ns = clock_ns();
     recmap_status status = filler_fill(&job->result, filler, &job->step, &job->error);
     job->result.fill_ns = clock_ns() - started_ns;
     /* The caller may keep the batch after the loader is destroyed. */
     recmap_batch_set_interrupt(job->result.batch, NULL, NULL);
+    batch_set_allocator(job->result.batch, NULL);
     return status;
 }
 

@@ -12,7 +12,7 @@ enum batch_part {
     BATCH_PART_SHAPE,
     BATCH_PART_DENSE_SHAPE,
     BATCH_PART_OFFSETS,  /* an array of pointers to offsets */
-    BATCH_PART_UNSORTED, /* indices in the order of the records */
+    BATCH_PART_UNSORTED, /* indices in the order of the records; exported if they are sorted */
     BATCH_PART_ORDER,    /* scratch space for sorting */
     BATCH_PART_LEVELS,   /* row offsets: this part and the following ones, one per level */
 };

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <recmap/columns.h>
+
 /* BUFFER_SLACK: bytes past the capacity that may be overwritten and are never read as values. */
 enum { BUFFER_ALIGNMENT = 64, BUFFER_SLACK = 128 };
 
@@ -14,12 +16,15 @@ enum { BUFFER_ALIGNMENT = 64, BUFFER_SLACK = 128 };
 struct buffer {
     uint8_t *data; /* NULL until memory is reserved */
     size_t capacity;
+    const recmap_allocator *allocator; /* NULL: that of the C library */
+    size_t released_capacity;          /* the capacity before buffer_release */
 };
 
 /* Ensures a capacity of at least `size` bytes (plus BUFFER_SLACK) and keeps the first `used` bytes.
- * The capacity at least doubles when it grows. Returns false if memory runs out; the buffer is then
- * unchanged. */
+ * The capacity at least doubles when it grows; after buffer_release, it is at least what it was.
+ * Returns false if memory runs out; the buffer is then unchanged. */
 bool buffer_reserve(struct buffer *buffer, size_t used, size_t size);
+/* Releases the memory. The buffer keeps its allocator, and can be used again. */
 void buffer_release(struct buffer *buffer);
 
 /* The contents as offsets and as unsigned numbers. */

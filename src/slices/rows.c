@@ -232,14 +232,17 @@ static recmap_status read_rows(struct row_cutter *cutter, recmap_error *error) {
 recmap_status rows_read(recmap_batch *batch, struct partial_rows *partial, recmap_error *error) {
     const recmap_parser *parser = partial->parser;
     if (!batch->columns) RETURN_IF_FAILED(recmap_columns_create(&batch->columns, error));
-    RETURN_IF_FAILED(columns_begin_rows(batch->columns, parser, batch->pieces.row_count,
-                                        batch->row_width, error));
+    columns_set_allocator(batch->columns, batch->allocator);
+    recmap_status status = columns_begin_rows(batch->columns, parser, batch->pieces.row_count,
+                                              batch->row_width, error);
+    columns_set_allocator(batch->columns, NULL);
+    if (status != RECMAP_OK) return status;
     struct row_cutter cutter = {.batch = batch,
                                 .parser = parser,
                                 .memory = columns_memory(batch->columns),
                                 .partial = partial,
                                 .spans = calloc(parser->slice_count + 1, sizeof *cutter.spans)};
-    recmap_status status = cutter.spans ? read_rows(&cutter, error) : fail_memory(error);
+    status = cutter.spans ? read_rows(&cutter, error) : fail_memory(error);
     free(cutter.spans);
     if (status == RECMAP_OK) status = assemble_columns(cutter.memory, &batch->interrupt, error);
     if (status != RECMAP_OK) columns_clear(batch->columns);

@@ -181,6 +181,8 @@ class Loader(Closing, Generic[Batch]):
             **options: Unpack[LoaderOptions],
         ) -> None: ...
 
+    _memory: _recmap.BlockPool | None = None  # of the columns, set by recmap.torch
+
     def __init__(
         self,
         dataset: Dataset,
@@ -259,7 +261,7 @@ class Loader(Closing, Generic[Batch]):
 
     def _create(self, order: _recmap.Order, batch_size: int) -> _recmap.Loader:
         share = self._rank, self._world_size, self._last
-        rest: tuple[Any, ...] = (*share, *self._reading, self._epoch_limit() or 0)
+        rest: tuple[Any, ...] = (*share, *self._reading, self._epoch_limit() or 0, self._memory)
         return _recmap.Loader(self.dataset._handle, order, batch_size, *rest)
 
     @staticmethod

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 import torch
@@ -14,7 +13,8 @@ from .._example.features import Features
 from .._loader.loader import Loader as _Loader
 from .._loader.options import LoaderOptions
 from .._warn import warn_caller
-from ._tensors import Tensors, tensors
+from ._pinned import PinnedBlocks, Pinning
+from ._tensors import Tensors, convert
 
 Batch = TypeVar("Batch")
 
@@ -32,9 +32,11 @@ class Loader(_Loader[Batch]):
 
     Args:
         numbers: the name of an additional item with the records' numbers.
-        pin_memory: copy each batch, or what `transform` returns, into pinned memory, ahead of its
-            use in the threads of `transform`, so that ``tensor.to("cuda", non_blocking=True)`` does
-            not wait. Without CUDA, this does nothing, with a warning.
+        pin_memory: decode columns straight into PyTorch's pinned memory, so that
+            ``tensor.to("cuda", non_blocking=True)`` does not wait. What is not decoded there is
+            copied there ahead of its use, in the threads of `transform`: new tensors that
+            `transform` returns, `numbers`, and columns for which no pinned memory was ready, such
+            as those of the first batches. Without CUDA, this does nothing, with a warning.
 
     The other arguments are those of `recmap.Loader`.
 
@@ -113,7 +115,11 @@ class Loader(_Loader[Batch]):
     ) -> None:
         self._numbers = numbers
         # Pinned last, because the transform's own tensors are the ones to copy to the device.
-        function = _Pinning(transform) if pin_memory and _has_cuda() else transform
+        function: Callable[[Any], Any] | None = transform
+        self._blocks: PinnedBlocks | None = None
+        if pin_memory and _has_cuda():
+            function, self._blocks = Pinning(transform), PinnedBlocks()
+            self._memory = self._blocks.pool
         super().__init__(
             dataset,
             batch_size,
@@ -126,7 +132,16 @@ class Loader(_Loader[Batch]):
 
     def _columns_of_step(self) -> Callable[[_recmap.Step], Any]:
         columns_of_step, numbers = super()._columns_of_step(), self._numbers
-        return lambda step: tensors(columns_of_step(step), numbers)
+        blocks = self._blocks
+        if blocks is None:
+            return lambda step: convert(columns_of_step(step), numbers)
+
+        def tensors_of_step(step: _recmap.Step) -> Any:
+            made = convert(columns_of_step(step), numbers, blocks.adopt)
+            blocks.refill()
+            return made
+
+        return tensors_of_step
 
     def state_dict(self) -> dict[str, Any]:
         """The current state as plain JSON values; the same on every rank after a step.
@@ -140,37 +155,8 @@ class Loader(_Loader[Batch]):
         return self._state_at(epoch, position)
 
 
-class _Pinning:
-    """A transform whose results are in pinned memory."""
-
-    def __init__(self, transform: Any) -> None:
-        if transform is not None and not callable(transform):
-            raise TypeError(f"transform must be a callable, not {transform!r}")
-        self._transform = transform
-
-    def __call__(self, batch: Any) -> Any:
-        return _pinned(batch if self._transform is None else self._transform(batch))
-
-
 def _has_cuda() -> bool:
     if torch.cuda.is_available():
         return True
     warn_caller("pin_memory=True does nothing, because there is no CUDA device")
     return False
-
-
-def _pinned(batch: Any) -> Any:
-    """The batch with its tensors copied into pinned memory: those that can be."""
-    if isinstance(batch, torch.Tensor):
-        is_dense = batch.layout == torch.strided and batch.device.type == "cpu"
-        return batch.pin_memory() if is_dense else batch
-    if isinstance(batch, MutableMapping):
-        made = copy.copy(batch)
-        made.update((name, _pinned(value)) for name, value in batch.items())
-        return made
-    if isinstance(batch, tuple):
-        parts = map(_pinned, batch)
-        return type(batch)(*parts) if hasattr(batch, "_fields") else tuple(parts)
-    if type(batch) is list and batch and not isinstance(batch[0], bytes):
-        return [_pinned(value) for value in batch]
-    return batch

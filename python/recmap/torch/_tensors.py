@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 import torch
@@ -9,6 +10,8 @@ from torch.utils import dlpack
 
 from .._columns import BytesColumn, ColumnBatch, RaggedColumn, RowBatch, SparseColumn
 from .._columns.record_batch import RecordBatch
+
+Adopt: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
 
 # What a value is depends on its feature: a tensor, a Ragged, or a list of bytes.
 Tensors: TypeAlias = dict[str, Any]
@@ -82,15 +85,21 @@ def tensors(batch: Any, numbers: str | None = None) -> Any:
     >>> batch["label"], batch["image"].shape
     (tensor([0, 1, 2, 3]), torch.Size([4, 64]))
     """
+    return convert(batch, numbers)
+
+
+def convert(batch: Any, numbers: str | None, adopt: Adopt | None = None) -> Any:
+    """As `tensors`; `adopt` replaces each tensor over the batch's memory."""
     if isinstance(batch, RecordBatch):
         return [bytes(record) for record in batch]
     if isinstance(batch, tuple) and all(isinstance(part, ColumnBatch) for part in batch):
-        return tuple(tensors(part, numbers) for part in batch)
+        return tuple(convert(part, numbers, adopt) for part in batch)
     if not isinstance(batch, ColumnBatch):
         return batch
-    made = {name: _tensor(batch, name, column) for name, column in batch.items()}
+    source = _Source(batch, adopt)
+    made = {name: _tensor(source, name, column) for name, column in batch.items()}
     for name in batch.lengths:
-        made.setdefault(f"{name}/length", _shared(batch, name, "lengths"))
+        made.setdefault(f"{name}/length", source.tensor(name, "lengths"))
     if isinstance(batch, RowBatch):
         made.update((name, torch.from_numpy(array)) for name, array in batch.layout.items())
     if numbers is not None:
@@ -98,23 +107,30 @@ def tensors(batch: Any, numbers: str | None = None) -> Any:
     return made
 
 
-def _shared(batch: ColumnBatch, name: str, what: Any = "values", level: int = 0) -> torch.Tensor:
-    return dlpack.from_dlpack(batch.tensor(name, what, level))
+class _Source(NamedTuple):
+    """The tensors over a batch's memory."""
+
+    batch: ColumnBatch
+    adopt: Adopt | None
+
+    def tensor(self, name: str, what: Any = "values", level: int = 0) -> torch.Tensor:
+        made = dlpack.from_dlpack(self.batch.tensor(name, what, level))
+        return made if self.adopt is None else self.adopt(made)
 
 
-def _tensor(batch: ColumnBatch, name: str, column: Any, level: int = 0) -> Any:
+def _tensor(source: _Source, name: str, column: Any, level: int = 0) -> Any:
     if isinstance(column, RaggedColumn):
-        values = _tensor(batch, name, column.values, level + 1)
-        return Ragged(values, _shared(batch, name, "offsets", level))
+        values = _tensor(source, name, column.values, level + 1)
+        return Ragged(values, source.tensor(name, "offsets", level))
     if isinstance(column, SparseColumn):
         if isinstance(column.values, BytesColumn):
             raise TypeError(
                 f"feature {name!r}: sparse tensors cannot contain bytes; use VarLen instead"
             )
-        places, values = _shared(batch, name, "indices").t(), _shared(batch, name)
+        places, values = source.tensor(name, "indices").t(), source.tensor(name)
         return torch.sparse_coo_tensor(places, values, column.dense_shape, check_invariants=False)
     if isinstance(column, BytesColumn):
         if column.copied is None or len(column.shape) > 1 or level:
             return column.tolist()
-        return Ragged(_shared(batch, name), _shared(batch, name, "bytes_offsets"))
-    return _shared(batch, name)
+        return Ragged(source.tensor(name), source.tensor(name, "bytes_offsets"))
+    return source.tensor(name)

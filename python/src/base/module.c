@@ -4,7 +4,7 @@
 
 PyTypeObject *handle_type, *record_type, *dataset_type, *batch_type, *order_type, *loader_type,
     *writer_type, *example_builder_type, *parser_type, *buffer_type, *views_type, *step_type,
-    *iterator_type, *counts_type;
+    *iterator_type, *counts_type, *block_pool_type;
 
 static PyObject *install_guard(PyObject *module, PyObject *unused) {
     (void)module;
@@ -51,13 +51,21 @@ static int load(PyObject *module) {
         PyTypeObject **type;
         PyType_Spec *spec;
     } types[] = {
-        {&handle_type, &handle_spec},   {&record_type, &record_spec},
-        {&dataset_type, &dataset_spec}, {&batch_type, &batch_spec},
-        {&buffer_type, &buffer_spec},   {&views_type, &views_spec},
-        {&parser_type, &parser_spec},   {&order_type, &order_spec},
-        {&counts_type, &counts_spec},   {&loader_type, &loader_spec},
-        {&step_type, &step_spec},       {&iterator_type, &iterator_spec},
-        {&writer_type, &writer_spec},   {&example_builder_type, &example_builder_spec},
+        {&handle_type, &handle_spec},
+        {&record_type, &record_spec},
+        {&dataset_type, &dataset_spec},
+        {&batch_type, &batch_spec},
+        {&buffer_type, &buffer_spec},
+        {&views_type, &views_spec},
+        {&parser_type, &parser_spec},
+        {&order_type, &order_spec},
+        {&counts_type, &counts_spec},
+        {&loader_type, &loader_spec},
+        {&step_type, &step_spec},
+        {&iterator_type, &iterator_spec},
+        {&writer_type, &writer_spec},
+        {&example_builder_type, &example_builder_spec},
+        {&block_pool_type, &block_pool_spec},
     };
     if (!errors_load()) return -1;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)

@@ -19,6 +19,7 @@ extern PyTypeObject *views_type;
 extern PyTypeObject *buffer_type;
 extern PyTypeObject *parser_type;
 extern PyTypeObject *counts_type;
+extern PyTypeObject *block_pool_type;
 
 /* What describes each type; the module makes them of it. */
 extern PyType_Spec handle_spec;
@@ -35,6 +36,7 @@ extern PyType_Spec views_spec;
 extern PyType_Spec buffer_spec;
 extern PyType_Spec parser_spec;
 extern PyType_Spec counts_spec;
+extern PyType_Spec block_pool_spec;
 
 /* Functions of the module that are not methods of an object. */
 PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords);

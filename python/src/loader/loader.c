@@ -10,6 +10,7 @@
 #include "base/signals.h"
 #include "batch/batch.h"
 #include "batch/parser.h"
+#include "loader/block_pool.h"
 #include "order/order.h"
 
 /* Signals are looked at this often while a batch is not ready. */
@@ -31,17 +32,18 @@ static void unlock(struct loader_object *self) {
 static PyObject *loader_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"handle", "order",       "batch_size", "rank",     "world_size",
                             "last",   "threads",     "ahead",      "on_error", "readahead",
-                            "parser", "epoch_limit", NULL};
-    PyObject *handle, *order;
+                            "parser", "epoch_limit", "memory",     NULL};
+    PyObject *handle, *order, *memory = NULL;
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     int last = 0, bad_record = 0, readahead = 0;
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O!O!O&O&O&iO&O&iiO&O&:Loader", names, handle_type, &handle,
+            arguments, keywords, "O!O!O&O&O&iO&O&iiO&O&|O&:Loader", names, handle_type, &handle,
             order_type, &order, take_uint64, &options.batch_size, take_unsigned, &options.rank,
             take_unsigned, &options.world_size, &last, take_unsigned, &options.thread_count,
             take_unsigned, &options.batches_ahead, &bad_record, &readahead, take_parser,
-            &options.parser, take_uint64, &options.epoch_limit))
+            &options.parser, take_uint64, &options.epoch_limit, take_block_pool, &memory))
         return NULL;
+    if (memory) options.allocator = block_pool_allocator(memory);
     options.last = (recmap_last)last;
     options.bad_record = (recmap_bad_record)bad_record;
     options.readahead = (recmap_readahead)readahead;
@@ -50,6 +52,8 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     if (!self) return NULL;
     self->handle = (struct handle_object *)handle;
     handle_retain(self->handle);
+    Py_XINCREF(memory);
+    self->memory = memory;
     if (options.parser) self->parser = recmap_parser_retain(options.parser);
     self->process = getpid();
     self->lock = PyThread_allocate_lock();
@@ -476,6 +480,7 @@ static void dealloc(PyObject *object) {
     recmap_loader_destroy(self->loader);
     Py_END_ALLOW_THREADS
     if (self->lock) PyThread_free_lock(self->lock);
+    Py_XDECREF(self->memory);
     recmap_parser_release(self->parser);
     handle_release(self->handle);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);

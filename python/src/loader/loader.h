@@ -32,6 +32,7 @@ struct loader_object {
     recmap_loader *loader;
     struct handle_object *handle;
     recmap_parser *parser; /* or NULL */
+    PyObject *memory;      /* of the columns: a BlockPool, or NULL */
     PyThread_type_lock lock;
     pid_t process;                      /* the one that created the loader */
     struct step_object *first, *newest; /* steps ahead, or NULL; the first is owned */

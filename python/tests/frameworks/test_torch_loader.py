@@ -1,10 +1,7 @@
-"""recmap.torch.Loader: tensors, states, ranks and pinned memory."""
+"""recmap.torch.Loader: tensors, states and ranks."""
 
-import collections
 import itertools
 import pickle
-import threading
-import warnings
 
 import numpy as np
 import pytest
@@ -48,7 +45,7 @@ def test_tensors_share_the_memory_of_columns(digits, monkeypatch):
         seen.append(batch)
         return recmap.torch.tensors(batch, numbers)
 
-    monkeypatch.setattr("recmap.torch._loader.tensors", spy)
+    monkeypatch.setattr("recmap.torch._loader.convert", spy)
     batch = next(iter(loader_of(digits)))
     assert batch["label"].data_ptr() == seen[0]["label"].ctypes.data
 
@@ -120,76 +117,12 @@ def test_auto_rank_asks_torch_distributed_first(digits, monkeypatch):
     assert "rank 0 of 1" in repr(loader_of(digits, rank=0, world_size=1))
 
 
-# ---- Pinned memory.
-
-
 def test_pinning_without_cuda_says_so(digits, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.warns(UserWarning, match="no CUDA device") as caught:
         loader = loader_of(digits, pin_memory=True)
     assert caught[0].filename == __file__
     assert of(loader) == of(loader_of(digits))
-
-
-@pytest.fixture
-def pinned(monkeypatch):
-    """The tensors that an allocator of pinned memory made."""
-    made = []
-
-    def pin(tensor):
-        assert tensor.layout == torch.strided and tensor.device.type == "cpu"
-        assert threading.current_thread() is not threading.main_thread()
-        made.append(tensor.clone())
-        return made[-1]
-
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.Tensor, "pin_memory", pin)
-    return made
-
-
-def test_pinning_copies_every_tensor(digits, pinned):
-    features = {**FEATURES, "all": recmap.VarLen(key="label")}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        loader = loader_of(digits, features=features, pin_memory=True)
-    copies = set()
-    for batch in loader:
-        tensors = [batch["image"], batch["label"], batch["n"], *batch["all"]]
-        copies.update(tensor.data_ptr() for tensor in pinned)
-        assert all(tensor.data_ptr() in copies for tensor in tensors)
-        assert isinstance(batch["id"][0], bytes)
-    assert pickle.loads(pickle.dumps(loader))._arguments["transform"] is None
-
-
-Pair = collections.namedtuple("Pair", "first second")
-
-
-def test_results_of_a_transform_are_pinned_once(digits, pinned):
-    """Tensors that the transform gets are not, as it makes others of them."""
-    sparse, meta = torch.eye(3).to_sparse(), torch.empty(3, device="meta")
-
-    def transform(batch):
-        label = batch["label"].float()
-        return {"pair": Pair(label, [label + 1, b"x"]), "skipped": (sparse, meta), "text": "a"}
-
-    def transform_to_user_dict(batch):
-        return collections.UserDict(transform(batch))
-
-    with loader_of(digits[:300], 300, transform=transform_to_user_dict, pin_memory=True) as loader:
-        batch = loader.peek()
-    first, (second, text) = batch["pair"]
-    assert isinstance(batch, collections.UserDict) and isinstance(batch["pair"], Pair)
-    assert [first.data_ptr(), second.data_ptr()] == [tensor.data_ptr() for tensor in pinned]
-    assert batch["skipped"][0] is sparse and batch["skipped"][1] is meta
-    assert (text, batch["text"]) == (b"x", "a")
-    with pytest.raises(TypeError, match="transform must be a callable, not 3"):
-        loader_of(digits, transform=3, pin_memory=True)
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
-def test_pinned_memory_is_pinned(digits):
-    for batch in loader_of(digits, pin_memory=True):
-        assert batch["label"].is_pinned() and batch["n"].is_pinned()
 
 
 # ---- Mistakes.

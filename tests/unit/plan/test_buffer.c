@@ -67,10 +67,25 @@ static void test_empty(void **state) {
     buffer_release(&buffer);
 }
 
+/* A buffer that was released is allocated with its old capacity, and not grown again. */
+static void test_released_capacity(void **state) {
+    (void)state;
+    struct buffer buffer = {0};
+    assert_true(buffer_reserve(&buffer, 0, SIZE_MIN));
+    size_t capacity = buffer.capacity;
+    buffer_release(&buffer);
+    assert_null(buffer.data);
+    assert_int_equal(buffer.capacity, 0);
+    assert_true(buffer_reserve(&buffer, 0, 1));
+    assert_int_equal(buffer.capacity, capacity);
+    buffer_release(&buffer);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_growth),
         cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_released_capacity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
