@@ -9,7 +9,8 @@ static bool ends_with(const char *name, const char *end) {
 }
 
 bool shard_name_is_possible(const char *name) {
-    return !ends_with(name, ".rmx") && !ends_with(name, ".rmx.lock") && !strstr(name, ".rmx.tmp-");
+    return !ends_with(name, ".rmx") && !ends_with(name, ".rmx.lock") &&
+           !strstr(name, ".rmx.tmp-") && !ends_with(name, ".rmv") && !strstr(name, ".rmv.tmp-");
 }
 
 bool shard_name_stays_inside(const char *name) {
@@ -22,8 +23,8 @@ bool shard_name_stays_inside(const char *name) {
 }
 
 bool shard_name_is_likely(const char *name) {
-    static const char *const companions[] = {".rmx", ".rmx.lock", ".idx", ".json",
-                                             ".crc", ".tmp",      "~"};
+    static const char *const companions[] = {".rmx",  ".rmx.lock", ".rmv", ".idx",
+                                             ".json", ".crc",      ".tmp", "~"};
     if (name[0] == '.' || name[0] == '_' || strstr(name, ".tmp-")) return false;
     for (size_t i = 0; i < sizeof companions / sizeof *companions; i++)
         if (ends_with(name, companions[i])) return false;

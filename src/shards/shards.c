@@ -168,7 +168,8 @@ static void shorten_name(char text[ADVISED_NAME_SIZE], const char *name) {
 
 /* What is not taken from a folder, in advice. */
 #define IGNORED_FILES                                                                              \
-    "hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and subfolders are ignored; "
+    "hidden files, _*, *.rmx, *.rmv, *.idx, *.json, *.crc, temporary files and subfolders are "    \
+    "ignored; "
 
 /* Names one of the files whose names keep them from being shards, apart from hidden ones. */
 static recmap_status fail_without_shards(const char *name, const struct path_list *left_out,
@@ -195,7 +196,8 @@ static recmap_status fail_without_shards(const char *name, const struct path_lis
     fail_name(error, name, what, "");
     fail_advise(error,
                 IGNORED_FILES
-                "'%s/*' takes all files but indexes, and '%s/**' also those of subfolders",
+                "'%s/*' takes all files but indexes and selections, and '%s/**' also those of "
+                "subfolders",
                 folder, folder);
     return RECMAP_INVALID;
 }

@@ -73,6 +73,8 @@ class Naming(CliTest):
             "b.rmx",
             "b.rmx.tmp-1",
             "b.rmx.lock",
+            "b.rmv",
+            "b.rmv.tmp-1",
             "c.tmp",
             "c~",
         ):
@@ -226,7 +228,7 @@ class Naming(CliTest):
             "empty",
             status=2,
             err="recmap: empty: the folder contains no shards\n"
-            "  hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and "
+            "  hidden files, _*, *.rmx, *.rmv, *.idx, *.json, *.crc, temporary files and "
             "subfolders are ignored; 'empty/**' names the files of all subfolders\n",
         )
         self.write("empty/_SUCCESS", b"")
@@ -236,9 +238,9 @@ class Naming(CliTest):
             status=2,
             err="recmap: empty: the folder contains no shards: the names of its 1 file, such as "
             "_SUCCESS, are not those of shards\n"
-            "  hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and subfolders are "
-            "ignored; 'empty/*' takes all files but indexes, and 'empty/**' also those of "
-            "subfolders\n",
+            "  hidden files, _*, *.rmx, *.rmv, *.idx, *.json, *.crc, temporary files and "
+            "subfolders are ignored; 'empty/*' takes all files but indexes and selections, and "
+            "'empty/**' also those of subfolders\n",
         )
         self.assertEqual(self.files(), ["empty", "list"])
 

@@ -43,6 +43,7 @@ static void test_kinds(void **state) {
         {"\xfd"
          "7zXZ rest",
          "compressed with xz", "xz -d"},
+        {"RMXview\nand what follows", "a selection of recmap", ".rmv"},
         {"\x89PNG\r\n\x1a\n", "a PNG picture", "name TFRecord files"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

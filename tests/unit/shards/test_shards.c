@@ -197,9 +197,9 @@ static void test_folders_give_their_likely_files(void **state) {
     (void)state;
     assert_int_equal(mkdir("f", 0777), 0);
     static const char *const files[] = {
-        "f/10.tfrecord", "f/9.tfrecord", "f/9",      "f/.hidden", "f/_SUCCESS", "f/a.rmx",
-        "f/a.idx",       "f/a.json",     "f/.a.crc", "f/a.crc",   "f/a.tmp",    "f/a.tmp-12",
-        "f/a~",          "f/[x]",        "f/b c",    "f/n\nl",    "f/\xff",     "f/@list",
+        "f/10.tfrecord", "f/9.tfrecord", "f/9",     "f/.hidden", "f/_SUCCESS", "f/a.rmx", "f/a.idx",
+        "f/a.json",      "f/.a.crc",     "f/a.crc", "f/a.tmp",   "f/a.tmp-12", "f/a~",    "f/[x]",
+        "f/b c",         "f/n\nl",       "f/\xff",  "f/@list",   "f/a.rmv",
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) touch(files[i]);
     assert_int_equal(mkdir("f/inner", 0777), 0);
