@@ -31,8 +31,9 @@ typedef struct recmap_writer_options {
 typedef struct recmap_writer recmap_writer;
 
 /* Creates a writer, which the caller destroys. NULL options are the defaults. Errors: INVALID for
- * invalid options, and for names that state another compression than that of the file, or one that
- * cannot be written (.bz2, .xz, .zst, .lz4); IO if the folder cannot be written to. */
+ * invalid options, for names that state another compression than that of the file, or one that
+ * cannot be written (.bz2, .xz, .zst, .lz4), and for names of indexes and selections (.rmx, .rmv);
+ * IO if the folder cannot be written to. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_writer_create(recmap_writer **writer,
                                                                const char *path,
                                                                const recmap_writer_options *options,

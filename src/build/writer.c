@@ -12,9 +12,11 @@
 #include "build/shard_output.h"
 #include "build/target.h"
 #include "format/tfrecord.h"
+#include "os/file.h"
 #include "os/thread.h"
 #include "scan/extract.h"
 #include "scan/points_scan.h"
+#include "shards/shard_name.h"
 
 enum { RUN_RECORDS = 1 << 12 };
 
@@ -52,6 +54,16 @@ static recmap_status check_index_path(const recmap_writer *writer, const char *i
     fail(error, RECMAP_INVALID, "the file and its index have the same path");
     fail_file(error, index_path);
     fail_advise(error, "give the index another name");
+    return RECMAP_INVALID;
+}
+
+/* Rejects the name of an index or a selection: nothing would read the file as a shard, and an index
+ * of that name would be replaced. */
+static recmap_status check_name(const char *path, recmap_error *error) {
+    if (shard_name_is_possible(path_name(path))) return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "is the name of an index or a selection, not of a shard");
+    fail_file(error, path);
+    fail_advise(error, "end the name differently, as in NAME.tfrecord");
     return RECMAP_INVALID;
 }
 
@@ -130,6 +142,7 @@ static recmap_status begin_file(recmap_writer *writer, const char *path,
                                 const recmap_writer_options *options, recmap_error *error) {
     enum compression kind = COMPRESSION_NONE;
     writer->output = (struct shard_output)SHARD_OUTPUT_INIT;
+    RETURN_IF_FAILED(check_name(path, error));
     RETURN_IF_FAILED(choose_compression(&kind, path, options, error));
     RETURN_IF_FAILED(resolve_target(&writer->path, path, error));
     unsigned thread_count = options->thread_count ? options->thread_count : core_count();

@@ -170,6 +170,11 @@ static bool is_lmdb(const uint8_t *start, size_t size, uint32_t *version, bool *
 recmap_status seal_fail_absent(const uint8_t *start, size_t size, recmap_error *error) {
     uint32_t version;
     bool is_big_endian;
+    if (size >= 8 && !memcmp(start, "RMXview\n", 8)) {
+        fail(error, RECMAP_CORRUPT, "the file is a selection, not an index");
+        fail_advise(error, "name its index, which `recmap info` prints");
+        return RECMAP_CORRUPT;
+    }
     if (!is_lmdb(start, size, &version, &is_big_endian)) {
         fail(error, RECMAP_CORRUPT,
              size ? "the file is not a recmap index" : "the file is empty, not an index");

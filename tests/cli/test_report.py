@@ -540,9 +540,9 @@ class Report(ReportTest):
         self.index("-o", "a.rmx", "a.tfrecord")
         self.check_wrong("report", "a.rmx", "b.rmx", what="only one index can be given")
         self.check_wrong("report", "a.rmx", "-o", "", what="-o needs a file name")
-        self.check_wrong(
-            "report", "a.rmx", "-o", "b.rmv", what="-o needs the name of an HTML file, not 'b.rmv'"
-        )
+        for name in ("b.rmv", "b.rmx"):
+            what = f"-o needs the name of an HTML file, not '{name}'"
+            self.check_wrong("report", "a.rmx", "-o", name, what=what)
         before = self.files()
         for name, what in (
             ("a.rmx", "is the index itself"),

@@ -321,6 +321,41 @@ class Outputs(Selected):
             )
             self.assertFalse(os.path.exists(self.path("new.rmv")))
 
+    def test_a_selection_in_place_of_an_index(self):
+        self.run_recmap("select", "a.rmx", "--where", "label == 3", "-o", "b.rmv")
+        self.check(
+            "annotate",
+            "b.rmv",
+            "--drop",
+            "score",
+            status=3,
+            err=(
+                "recmap: b.rmv: the file is a selection, not an index\n"
+                "  name its index, which `recmap info` prints\n"
+            ),
+        )
+
+    def test_the_name_of_an_index_for_records(self):
+        self.write("b", tfrecord([b"1"]))
+        self.index("b", "-o", "b.rmx")
+        before = self.read("b.rmx")
+        for words in (
+            ["cat", "a.rmx"],
+            ["get", "a.rmx", "0", "--format", "json"],
+            ["sample", "a.rmx", "3"],
+        ):
+            self.check(
+                *words,
+                "-o",
+                "b.rmx",
+                status=2,
+                err=(
+                    "recmap: b.rmx: is the name of an index, but this command writes records\n"
+                    "  end the name differently; `recmap index` makes indexes\n"
+                ),
+            )
+            self.assertEqual(self.read("b.rmx"), before)
+
     def test_a_list_of_numbers(self):
         self.write("numbers.txt", b"1\n2\n")
         self.check_refused(

@@ -143,10 +143,14 @@ static int check_options(const struct report_job *job) {
         return args_usage_error(&job->args, "%s requires --shuffle", job->needs_shuffle);
     if (!job->path && isatty(STDOUT_FILENO) == 1)
         return args_usage_error(&job->args, "no output file given: -o FILE.html");
-    if (job->path && view_output_is_selection(job->path))
-        return args_usage_error(&job->args, "-o needs the name of an HTML file, not '%s'",
-                                job->path);
     return 0;
+}
+
+static int check_output(const struct report_job *job, const struct view *view) {
+    int exit_status = view_output_check(view, job->path);
+    if (exit_status) return exit_status;
+    if (!view_output_is_selection(job->path) && !view_output_is_index(job->path)) return 0;
+    return args_usage_error(&job->args, "-o needs the name of an HTML file, not '%s'", job->path);
 }
 
 static int create_rows(recmap_order **rows, const struct report_job *job, const struct view *view) {
@@ -169,7 +173,7 @@ static int run(int argc, char **argv) {
     if (exit_status) return exit_status;
     struct report report = {.order = job.order};
     exit_status = view_open(&report.view, &job.args);
-    if (!exit_status) exit_status = view_output_check(&report.view, job.path);
+    if (!exit_status) exit_status = check_output(&job, &report.view);
     if (!exit_status) exit_status = create_rows(&report.order.rows, &job, &report.view);
     if (!exit_status) exit_status = run_report(&report, &job);
     recmap_order_release(report.order.rows);

@@ -110,7 +110,10 @@ static int run(int argc, char **argv) {
     if (exit_status) return exit_status;
     struct view view;
     exit_status = view_open(&view, &job.args);
-    if (!exit_status) exit_status = view_output_check(&view, job.path);
+    if (!exit_status)
+        exit_status = view_output_is_selection(job.path)
+                          ? view_output_check(&view, job.path)
+                          : view_output_check_records(&view, job.path);
     if (!exit_status) exit_status = run_sample(&view, &job);
     view_close(&view);
     return exit_status;

@@ -14,9 +14,19 @@ int view_output_check(const struct view *view, const char *path) {
     return exit_status ? exit_status : output_check(path, view->index_path, view->dataset);
 }
 
+static bool ends_in(const char *path, const char *ending) {
+    size_t size = path ? strlen(path) : 0, ending_size = strlen(ending);
+    return size > ending_size && !strcmp(path + size - ending_size, ending);
+}
+
 int view_output_check_records(const struct view *view, const char *path) {
     int exit_status = view_output_check(view, path);
-    if (exit_status || !view_output_is_selection(path)) return exit_status;
+    if (exit_status) return exit_status;
+    if (view_output_is_index(path))
+        return message_error(RECMAP_INVALID, path,
+                             "end the name differently; `recmap index` makes indexes",
+                             "is the name of an index, but this command writes records");
+    if (!view_output_is_selection(path)) return 0;
     return message_error(RECMAP_INVALID, path,
                          "end the name differently, or write a selection with `recmap select` or "
                          "`recmap sample`",
@@ -71,8 +81,11 @@ int view_output_write_all(const struct view *view, const char *path, enum output
 }
 
 bool view_output_is_selection(const char *path) {
-    size_t size = path ? strlen(path) : 0;
-    return size > 4 && !strcmp(path + size - 4, ".rmv");
+    return ends_in(path, ".rmv");
+}
+
+bool view_output_is_index(const char *path) {
+    return ends_in(path, ".rmx");
 }
 
 /* The numbers of all items, even if the view is a whole index. The caller frees them. */

@@ -10,8 +10,9 @@
  * after printing the error. */
 int view_output_check(const struct view *view, const char *path);
 
-/* As view_output_check, for commands that write records and not selections: the name of a selection
- * is refused, too, because every command would then try to open the records as one. */
+/* As view_output_check, for commands that write records and not selections: names of selections and
+ * indexes are refused, too, because every command would then try to open the records as one, and
+ * because another index would be replaced, with the columns that only it has. */
 int view_output_check_records(const struct view *view, const char *path);
 
 /* Writes the records at the positions of `source`, in its order. A bar shows the progress unless
@@ -28,7 +29,8 @@ int view_output_write_all(const struct view *view, const char *path, enum output
 recmap_status view_output_save(const struct view *view, const char *path, uint64_t total,
                                recmap_error *error);
 
-/* Whether `path`, which may be NULL, is the name of a selection. */
+/* Whether `path`, which may be NULL, is the name of a selection, or of an index. */
 bool view_output_is_selection(const char *path);
+bool view_output_is_index(const char *path);
 
 #endif

@@ -125,7 +125,7 @@ def test_only_an_index_is_opened(tmp_path, name):
     before = sorted(tmp_path.rglob("*"))
     for options in ({}, {"index": tmp_path / name}):
         with pytest.raises(
-            recmap.Error, match=r"not a recmap index|No such file|is a folder"
+            recmap.Error, match=r"not a recmap index|not an index|No such file|is a folder"
         ) as raised:
             recmap.open(tmp_path / "x.rmv", **options)
         assert raised.value.path == str(tmp_path / name)

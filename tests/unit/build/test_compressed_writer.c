@@ -156,8 +156,8 @@ static recmap_status try_name(const char *path, recmap_compression compression,
     return status;
 }
 
-/* A name that states another compression than that of the file is refused before anything is
- * written. */
+/* A name that states another compression than that of the file, or that of an index or a selection,
+ * is refused before anything is written. */
 static void test_names(void **state) {
     (void)state;
     static const struct {
@@ -171,7 +171,8 @@ static void test_names(void **state) {
         {"x.bz2", RECMAP_COMPRESSION_AUTO, false},     {"x.xz", RECMAP_COMPRESSION_GZIP, false},
         {"x.zst", RECMAP_COMPRESSION_NONE, false},     {"x.lz4", RECMAP_COMPRESSION_AUTO, false},
         {"x.tfrecord", RECMAP_COMPRESSION_GZIP, true}, {"x.gz.tfrecord", 0, true},
-        {"x", (recmap_compression)4, false},
+        {"x", (recmap_compression)4, false},           {"x.rmx", RECMAP_COMPRESSION_AUTO, false},
+        {"x.rmv", RECMAP_COMPRESSION_GZIP, false},     {"x.rmx.gz", RECMAP_COMPRESSION_AUTO, true},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         recmap_error error = RECMAP_ERROR_INIT;
@@ -184,6 +185,9 @@ static void test_names(void **state) {
     assert_string_equal(error.message, "the name ends in .gz, but the compression is zlib");
     assert_string_equal(error.path, "x.gz");
     assert_non_null(strstr(error.advice, ".gz for GZIP"));
+    assert_int_equal(try_name("x.rmx", RECMAP_COMPRESSION_AUTO, &error), RECMAP_INVALID);
+    assert_string_equal(error.message, "is the name of an index or a selection, not of a shard");
+    assert_string_equal(error.path, "x.rmx");
 }
 
 /* The first file in the folder whose name has this part. */
