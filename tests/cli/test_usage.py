@@ -1,8 +1,10 @@
 """Help, version, wrong usage; help and manual must list the same options."""
 
 import os
+import pty
 import re
 import shutil
+import signal
 import subprocess
 import unittest
 
@@ -78,35 +80,66 @@ class Completion(CliTest):
         self.assertEqual(self.complete("get", "a"), [])
 
 
-@unittest.skipUnless(shutil.which("zsh"), "zsh is not here")
+@unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
 class CompletionInZsh(CliTest):
-    # What the completion system would collect is printed instead.
-    CODE = """
-compadd() { [[ $1 == -- ]] && shift; print -l -- "$@" }
-_files() { print FILES }
+    """zsh in a terminal, with its completion system."""
+
+    # Ctrl-X prints what was offered, and the line as it was completed: zsh itself leaves out its
+    # list if more keys wait. The quotes keep the echo of these lines from looking like the output.
+    SETUP = r"""
+unset zle_bracketed_paste
 recmap() { $COMMAND "$@" }
-complete_words() { local words=(recmap "$@") CURRENT=$(( $# + 1 )); source $SCRIPT }
-complete_words "$@"
+fpath=($SCRIPTS $fpath); autoload -Uz compinit && compinit -D -u
+compadd() { local -a found; builtin compadd -A found "$@"; offered+=($found); builtin compadd "$@" }
+show() { zle -I; print -r -- "OFFERED""[$offered]LINE[$BUFFER]"; offered=(); BUFFER= }
+zle -N show; bindkey '^X' show; bindkey '^I' complete-word; print READ""Y
 """
 
-    def complete(self, *words):
-        script = os.path.join(ROOT, "tools", "completion", "_recmap")
-        done = subprocess.run(
-            ["zsh", "-f", "-c", self.CODE, "zsh", *words],
-            check=True,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "COMMAND": COMMAND, "SCRIPT": script},
-        )
-        return done.stdout.decode().split()
+    def setUp(self):
+        super().setUp()
+        scripts = os.path.join(ROOT, "tools", "completion")
+        self.unread = ""
+        process, self.terminal = pty.fork()
+        if not process:
+            os.chdir(self.folder)
+            names = {"COMMAND": COMMAND, "SCRIPTS": scripts, "HOME": self.folder, "TERM": "dumb"}
+            os.execvpe("zsh", ["zsh", "-f", "-i"], {**os.environ, **names})
+        self.addCleanup(os.waitpid, process, 0)
+        self.addCleanup(os.kill, process, signal.SIGKILL)
+        self.addCleanup(os.close, self.terminal)
+        for line in self.SETUP.strip().splitlines():
+            os.write(self.terminal, line.encode() + b"\n")
+        self.read_until("READY\r\n")
+
+    def read_until(self, end):
+        while end not in self.unread:
+            self.unread += os.read(self.terminal, 65536).decode()
+        text, self.unread = self.unread.split(end, 1)
+        return text
+
+    def complete(self, line):
+        """What is offered for the line, and the line as it was completed."""
+        os.write(self.terminal, line.encode() + b"\t\x18")
+        self.read_until("OFFERED[")
+        return self.read_until("]LINE[").split(), self.read_until("]")
 
     def test_commands_options_and_files(self):
-        self.assertEqual(self.complete(""), COMMANDS + ["--help", "--version"])
+        words, _ = self.complete("recmap ")
+        self.assertEqual(set(words), {*COMMANDS, "--help", "--version"})
+        self.assertEqual(self.complete("recmap in"), (["index", "info"], "recmap in"))
         told = long_options(self.run_recmap("split", "--help").out.decode())
-        self.assertEqual(set(self.complete("split", "--")), told)
-        self.assertEqual(self.complete("get", "a"), ["FILES"])
+        self.assertEqual(set(self.complete("recmap split --")[0]), told)
+        self.assertEqual(self.complete("recmap index --li")[1], "recmap index --lift ")
+        self.write("data/a.rmx", b"")
+        self.assertEqual(self.complete("recmap get d")[1], "recmap get data/")
+        self.assertEqual(self.complete("recmap get data/")[1], "recmap get data/a.rmx ")
+
+    def test_values_of_options_are_files(self):
+        self.write("data/a", b"")
+        self.assertEqual(self.complete("recmap get --shards=d")[1], "recmap get --shards=data/")
 
 
-@unittest.skipUnless(shutil.which("fish"), "fish is not here")
+@unittest.skipUnless(shutil.which("fish"), "fish is not installed")
 class CompletionInFish(CliTest):
     def complete(self, line):
         script = os.path.join(ROOT, "tools", "completion", "recmap.fish")
@@ -127,6 +160,7 @@ class CompletionInFish(CliTest):
         self.assertEqual(set(self.complete("recmap split --")), told)
         self.write("a.rmx", b"")
         self.assertEqual(self.complete("recmap get a"), ["a.rmx"])
+        self.assertEqual(self.complete("recmap get --shards=a"), ["--shards=a.rmx"])
 
 
 class Help(CliTest):
@@ -139,7 +173,7 @@ class Help(CliTest):
 
     def test_every_command_has_help(self):
         for command in COMMANDS:
-            for words in ([command, "--help"], [command, "x", "--help", "--nonsense"]):
+            for words in ([command, "--help"], [command, "-h"], [command, "x", "--help", "--no"]):
                 result = self.run_recmap(*words)
                 self.assertEqual((result.err, result.status), (b"", 0), command)
                 self.assertTrue(result.out.startswith(f"usage: recmap {command} ".encode()))
@@ -319,10 +353,20 @@ class WrongUsage(CliTest):
         self.assertEqual(self.files(), ["a.rmx", "a.tfrecord"])
 
     def test_of_numbers(self):
-        for text in ("", "x", "1x", " 1", "+1", "1.0", "0x1", "1,000"):
-            self.check_wrong(
-                "get", "a.rmx", text, what=f"NUMBER must be a decimal number, not '{text}'"
+        self.check_wrong("get", "a.rmx", "", what="NUMBER must be a decimal number, not ''")
+        for text in ("x", "1x", " 1", "+1", "1.0", "0x1", "1,000", "-1"):
+            self.check(
+                "get",
+                "a.rmx",
+                "--",
+                text,
+                status=2,
+                err=(
+                    f"recmap: get: NUMBER must be a decimal number, not '{text}'\n"
+                    "  if it is an id, add `--by id`; try 'recmap get --help'\n"
+                ),
             )
+        for text in ("", "x", "1x", " 1", "+1", "1.0", "0x1", "1,000"):
             self.check_wrong(
                 "cat",
                 "a.rmx",
@@ -345,9 +389,6 @@ class WrongUsage(CliTest):
         )
         self.check_wrong(
             "get", "a.rmx", "3:1", what="FIRST:END must not end before it starts, as 3:1 does"
-        )
-        self.check_wrong(
-            "get", "a.rmx", "0", "--", "-1", what="NUMBER must be a decimal number, not '-1'"
         )
         self.check_wrong(
             "cat", "a.rmx", "--count", "-1", what="--count must be a decimal number, not '-1'"

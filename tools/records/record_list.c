@@ -30,11 +30,22 @@ static recmap_status add_range(struct record_list *list, struct number_range ran
     return RECMAP_OK;
 }
 
+/* Refuses what is not a number, which may be an id. */
+static bool refuse_word(const struct args *args, const char *text) {
+    char advice[96];
+    snprintf(advice, sizeof advice, "if it is an id, add `--by id`; try 'recmap %s --help'",
+             args->command->name);
+    message_error(RECMAP_INVALID, args->command->name, advice,
+                  "NUMBER must be a decimal number, not '%s'", text);
+    return false;
+}
+
 /* Cuts `text`, which is writable like all of argv, at the colon. Returns false after printing the
  * error. */
 static bool parse_operand(struct number_range *range, const struct args *args, char *text) {
     char *colon = strchr(text, ':');
     range->count = 1;
+    if (!colon && strspn(text, "0123456789") < strlen(text)) return refuse_word(args, text);
     if (!colon) return args_number(args, "NUMBER", text, UINT64_MAX, &range->first);
     uint64_t end;
     *colon = 0;

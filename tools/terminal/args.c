@@ -42,7 +42,7 @@ void args_init(struct args *args, const struct command *command, const struct op
     /* Some commands describe an index without its shards. The others fail at the first record. */
     args->dataset_options.allow_missing_shards = 1;
     /* The leading colon makes getopt silent and return ':' for a missing argument. */
-    args->letters[0] = ':';
+    memcpy(args->letters, ":h", 2);
     args_add(args, options);
     add_option(args, (struct option){"help", no_argument, NULL, OPTION_HELP});
     if (!command->reads) return;
@@ -195,6 +195,7 @@ int args_next(struct args *args) {
             args->operands = args->argv + optind;
             args->operand_count = args->argc - optind;
             return ARGS_END;
+        case 'h':
         case OPTION_HELP: fputs(args->command->help, stdout); return stop(args, 0);
         case ':':
             return stop(args, args_usage_error(args, "option '%s' needs an argument",

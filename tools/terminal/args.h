@@ -51,9 +51,9 @@ struct args {
     const struct command *command;
     int argc;
     char **argv;
-    struct option table[ARGS_OPTIONS_MAX]; /* the command's, --help, --access, --check */
-    char letters[2 * ARGS_OPTIONS_MAX + 2];
-    char **operands; /* set when args_next returns ARGS_END */
+    struct option table[ARGS_OPTIONS_MAX];  /* the command's, --help, --access, --check */
+    char letters[2 * ARGS_OPTIONS_MAX + 3]; /* those, and -h */
+    char **operands;                        /* set when args_next returns ARGS_END */
     int operand_count;
     int exit_status;                        /* set when args_next returns ARGS_STOP */
     recmap_dataset_options dataset_options; /* for opening the index */

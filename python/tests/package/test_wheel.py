@@ -20,7 +20,7 @@ def test_manual_and_completion_of_the_command():
     assert "man/man1/recmap-cat.1" in {"/".join(file.parts[-3:]) for file in files.values()}
     for name in (
         "bash-completion/completions/recmap",
-        "zsh/vendor-completions/_recmap",
+        "zsh/site-functions/_recmap",
         "fish/vendor_completions.d/recmap.fish",
     ):
         path = next(file for end, file in files.items() if end.endswith(name))
