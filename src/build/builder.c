@@ -373,7 +373,7 @@ static int compare_texts(const void *a, const void *b) {
 static recmap_status fail_twice(const char *path, recmap_error *error) {
     fail(error, RECMAP_INVALID, "the shard is named twice, or is in the index already");
     fail_file(error, path);
-    fail_advise(error, "name each shard once");
+    fail_advise(error, "name each shard once; to append, name only the new shards");
     return RECMAP_INVALID;
 }
 

@@ -30,10 +30,14 @@ static bool check_count(uint64_t count, const struct slot *slot, size_t offset, 
     uint64_t found = count, fixed = slot->count, multiple = slot->multiple;
     if (fixed ? found == fixed : found % multiple == 0) return true;
     struct place at = place_of(slot, step);
-    if (fixed)
-        return fault_set(fault, RECMAP_FEATURE, offset,
-                         "%s: %" PRIu64 " value%s where %s needs %" PRIu64, at.text, found,
-                         plural(found), slot->shape, fixed);
+    if (fixed) {
+        fault_set(fault, RECMAP_FEATURE, offset, "%s: %" PRIu64 " value%s where %s needs %" PRIu64,
+                  at.text, found, plural(found), slot->shape, fixed);
+        if (!slot->raw && step == SIZE_MAX)
+            fault_advise(fault, "`recmap schema` shows how many values the records have; if the "
+                                "number varies, use `VarLen`");
+        return false;
+    }
     return fault_set(fault, RECMAP_FEATURE, offset,
                      "%s: %" PRIu64 " value%s where steps of %s need a multiple of %" PRIu64,
                      at.text, found, plural(found), slot->shape, multiple);

@@ -73,6 +73,9 @@ static void write_advice(char *advice, size_t capacity, const char *name,
     if (count) write_list(list, sizeof list, candidates, count);
     if (count && candidates[0].distance != SIZE_MAX)
         snprintf(advice, capacity, "the record's features: %s", list);
+    else if (strchr(name, ','))
+        snprintf(advice, capacity,
+                 "the record's features: %s; to lift several features, name each separately", list);
     else
         snprintf(advice, capacity,
                  "the record's features: %s; if other records have \"%s\", build the index with a "

@@ -57,6 +57,10 @@ recmap_status filter_fail(const struct filter_lexer *lexer, size_t start, size_t
         fail_advise(error, "combine comparisons with the words `and`, `or` and `not`");
         return RECMAP_INVALID;
     }
+    if (byte_at(lexer, start) == '@') {
+        fail_advise(error, "the column @length is written `length`, or `columns['@length']`");
+        return RECMAP_INVALID;
+    }
     fail_advise(error, "write comparisons of columns with values, such as `label == 3 and lang in "
                        "('de', 'fr')`; `columns['a/b']` is a column whose name is not a Python "
                        "name");

@@ -102,7 +102,7 @@ class Appending(CliTest):
             status=2,
             err=(
                 "recmap: s-0: the shard is named twice, or is in the index already\n"
-                "  name each shard once\n"
+                "  name each shard once; to append, name only the new shards\n"
             ),
         )
         self.assertEqual(self.read("x.rmx"), before)

@@ -152,6 +152,11 @@ class Ids(CliTest):
                 'have "quality", build the index with a default: '
                 "`--lift quality=DEFAULT`",
             )
+        self.check_advice(
+            record,
+            "label,weight",
+            f"the record's features: {everything}; to lift several features, name each separately",
+        )
 
     def test_a_lifted_feature_of_a_record_with_many(self):
         names = [f"feature-{i:02}" for i in range(12)]

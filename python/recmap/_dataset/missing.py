@@ -230,7 +230,7 @@ def _advice(request: _Request, names: _Names) -> str:
         return (
             "It is a feature of the context: request it there."
             if is_list
-            else "It is a feature list: request it with feature_lists."
+            else "It is a feature list: request it in feature_lists of parse_sequence or a loader."
         )
     near = _near_names(name, names.of(is_list))
     if near:

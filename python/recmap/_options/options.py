@@ -336,6 +336,9 @@ def _parse_size(text: str) -> int:
 
 def storage_pairs(options: StorageOptions | None) -> StoragePairs:
     """Storage options as names and texts. Options of an fsspec client are taken from their dict."""
+    if options is not None and not isinstance(options, Mapping):
+        kind = type(options).__name__  # the value may be a secret
+        raise TypeError(f"storage_options must be a dict such as {{'region': ...}}, not {kind}")
     pairs: list[tuple[str, str]] = []
     for name, value in (options or {}).items():
         if name == "client_kwargs" and isinstance(value, Mapping):

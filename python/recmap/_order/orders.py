@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import operator
+import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, SupportsIndex, TypeAlias, overload
 
@@ -546,7 +547,10 @@ def facts_of(order: Order) -> dict[str, Any]:
 def order_of(given: Any) -> _Order:
     """The extension's object of an order."""
     if not isinstance(given, Order):
-        raise TypeError(f"an order must be a recmap.Shuffled, Weighted, ..., not {given!r}")
+        raise TypeError(
+            "an order must be a recmap.Shuffled, Weighted, ..., not "
+            f"{reprlib.repr(given)}; for a list of record numbers, load a view: ds.select(numbers)"
+        )
     return given._order
 
 

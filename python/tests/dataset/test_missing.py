@@ -111,7 +111,7 @@ def test_feature_lists(sequences):
         sequences.parse_sequence([0], {}, steps)
     with pytest.raises(recmap.FeatureError, match="It is a feature of the context"):
         sequences.parse_sequence([0], {}, {"id": recmap.VarLen()}, missing="error")
-    with pytest.raises(recmap.FeatureError, match="It is a feature list"):
+    with pytest.raises(recmap.FeatureError, match="feature_lists of parse_sequence"):
         sequences.parse_sequence([0], {"frames": recmap.VarLen()}, {}, missing="error")
     with pytest.raises(recmap.FeatureError, match="'frame'"):
         next(iter(recmap.Loader(sequences, 2, feature_lists=steps, missing="error")))

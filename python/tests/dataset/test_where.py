@@ -122,6 +122,9 @@ def test_errors_name_the_character(labelled):
     with pytest.raises(ValueError, match="character 12: unexpected character") as caught:
         labelled.where("label == 3 && lang == 'de'")
     assert caught.value.advice == "combine comparisons with the words `and`, `or` and `not`"
+    with pytest.raises(ValueError, match="character 15: unexpected character") as caught:
+        labelled.where("label == 3 or @length > 5")
+    assert "@length is written `length`" in caught.value.advice
 
 
 def test_an_unknown_column(labelled):

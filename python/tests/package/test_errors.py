@@ -246,8 +246,16 @@ def test_wrong_arguments_name_the_argument(digits, what):
 def test_more_wrong_arguments_name_the_argument(digits):
     with pytest.raises(TypeError, match="features must be a dict"):
         digits.parse([0], None)
+    with pytest.raises(TypeError, match=r"storage_options must be a dict .* not str"):
+        recmap.open("s3://bucket/x", storage_options="secret")
     with pytest.raises(TypeError, match="an order must be"):
         recmap.Mixture([recmap.Shuffled(3), 5], [1, 1])
+    with pytest.raises(TypeError, match=r"an order must be .*ds\.select\(numbers\)") as raised:
+        recmap.Loader(digits, 8, order=list(range(1797)))
+    assert len(str(raised.value)) < 200
+    with pytest.raises(recmap.FeatureError) as raised:
+        digits.parse([0], {"label": recmap.FixedLen((2,))})
+    assert "if the number varies, use `VarLen`" in raised.value.advice
     with pytest.raises(ValueError, match="position must not be negative, but is -1"):
         recmap.Loader(digits, 8).seek(0, -1)
 
