@@ -14,12 +14,27 @@ static bool component_matches(char *pattern, size_t pattern_size, char *name, si
     return is_match;
 }
 
+static bool is_stars_at_end(const char *pattern) {
+    return !strcmp(pattern, "**");
+}
+
+/* A `**` does not stand for hidden folders. */
+static bool has_hidden_component(const char *name) {
+    return name[0] == '.' || strstr(name, "/.");
+}
+
+bool key_pattern_is_flat(const char *pattern) {
+    const char *wildcard = pattern + strcspn(pattern, "*?["), *slash = strrchr(pattern, '/');
+    return !strchr(wildcard, '/') && !is_stars_at_end(slash ? slash + 1 : pattern);
+}
+
 bool key_pattern_matches(char *pattern, char *key) {
     for (;;) {
+        if (is_stars_at_end(pattern)) return !has_hidden_component(key);
         if (!strncmp(pattern, "**/", 3)) {
             for (pattern += 3;; key = strchr(key, '/') + 1) {
                 if (key_pattern_matches(pattern, key)) return true;
-                if (!strchr(key, '/')) return false;
+                if (key[0] == '.' || !strchr(key, '/')) return false;
             }
         }
         size_t pattern_size = strcspn(pattern, "/"), size = strcspn(key, "/");
@@ -35,7 +50,15 @@ bool key_pattern_matches(char *pattern, char *key) {
 /* As above, but the folder may end where the pattern continues. */
 bool key_pattern_may_contain(char *pattern, char *folder) {
     for (;;) {
-        if (!strncmp(pattern, "**/", 3)) return true;
+        if (is_stars_at_end(pattern)) return !has_hidden_component(folder);
+        if (!strncmp(pattern, "**/", 3)) {
+            for (pattern += 3; !key_pattern_may_contain(pattern, folder);
+                 folder = strchr(folder, '/') + 1) {
+                if (folder[0] == '.') return false;
+                if (!strchr(folder, '/')) return true;
+            }
+            return true;
+        }
         size_t pattern_size = strcspn(pattern, "/"), size = strcspn(folder, "/");
         if (!pattern[pattern_size]) return false;
         if (!component_matches(pattern, pattern_size, folder, size)) return false;

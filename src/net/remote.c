@@ -356,7 +356,7 @@ static recmap_status list_with_client(struct listing *listing, const recmap_clie
     const char *end = wildcard;
     while (end > key && end[-1] != '/') end--;
     listing->prefix_size = (size_t)(end - listing->text);
-    listing->is_flat = !strchr(wildcard, '/');
+    listing->is_flat = key_pattern_is_flat(key);
     char *folder = strndup(listing->text, listing->prefix_size);
     if (*wildcard) listing->pattern = strdup(key);
     bool is_ready = folder && (listing->pattern || !*wildcard);
@@ -370,8 +370,8 @@ static recmap_status list_with_client(struct listing *listing, const recmap_clie
 }
 
 /* Stores list names by prefix, so that is what is asked for: everything before the first wildcard.
- * The rest of the pattern is matched here. If no slash follows, the store need not descend into
- * folders. */
+ * The rest of the pattern is matched here. If it is flat, the store need not descend into folders.
+ */
 recmap_status remote_list(struct path_list *list, recmap_storage *storage, const char *pattern,
                           path_filter filter, recmap_error *error) {
     struct listing listing = {.list = list, .text = pattern, .filter = filter};
@@ -387,7 +387,7 @@ recmap_status remote_list(struct path_list *list, recmap_storage *storage, const
     if (!storage) return fail(error, RECMAP_INVALID, "a listing needs a storage");
     if (url_is_hdfs(listing.url.scheme)) return hdfs_list(list, storage, pattern, filter, error);
     listing.prefix_size = strcspn(listing.url.key, "*?[");
-    listing.is_flat = !strchr(listing.url.key + listing.prefix_size, '/');
+    listing.is_flat = key_pattern_is_flat(listing.url.key);
     RETURN_IF_FAILED(storage_prepare(storage, error));
     if (listing.url.key[listing.prefix_size]) {
         listing.pattern = strdup(listing.url.key);

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import recmap
 from conftest import DIGITS
+from hdfs_server import HdfsServer
 from object_server import DIGITS_URL, etag_of, flip_bit, gathered, on_object, records_of
 
 
@@ -185,6 +186,37 @@ def test_listings_of_several_pages_are_complete(server, tmp_path):
         assert len(ds) == 1797
     with pytest.raises(FileNotFoundError, match="no object matches"):
         recmap.open("s3://train/none*", index=tmp_path / "b.rmx", storage_options=server.options())
+
+
+@pytest.mark.parametrize(
+    "pattern", ["**", "**/*", "**/x", "**.tfrecord", "b/**", "*/**", ".h/**", "**/.h/*"]
+)
+def test_patterns_are_those_of_local_files(server, tmp_path, pattern):
+    folder = tmp_path / "served" / "train"
+    names = ["a.tfrecord", "x", "b/x", "b/c/y", "b/.h/x", ".h/x", ".h/c/z", "b/c/.y"]
+    shutil.rmtree(folder)
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        with recmap.Writer(folder / name) as writer:
+            writer.write(name.encode())
+
+    def found(source, **options):
+        try:
+            with recmap.open(
+                f"{source}/{pattern}",
+                index=tmp_path / "a.rmx",
+                rebuild=True,
+                progress=None,
+                **options,
+            ) as ds:
+                return sorted(map(bytes, ds))
+        except FileNotFoundError:
+            return []
+
+    local = found(folder)
+    assert found("s3://train", storage_options=server.options()) == local
+    with HdfsServer(tmp_path / "served") as hdfs:
+        assert found(f"{hdfs.url}/train") == local
 
 
 def test_keys_with_special_characters_are_encoded(server, tmp_path):

@@ -211,6 +211,7 @@ static void test_patterns(void **state) {
     check_listed("mem://host/b/", 2, "mem://host/b/a");
     check_listed("mem://host/b/[c]", 1, "mem://host/b/c");
     check_listed("mem://host/**/a", 2, "mem://host/a");
+    check_listed("mem://host/**", 3, "mem://host/a");
     check_listed("mem://host/?/c", 1, "mem://host/b/c");
 }
 

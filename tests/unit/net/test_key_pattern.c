@@ -40,6 +40,38 @@ static void test_keys(void **state) {
     assert_false(matches("a/*", "a"));
 }
 
+static void test_keys_below_hidden_folders(void **state) {
+    (void)state;
+    assert_false(matches("a/**/c.x", "a/.b/c.x"));
+    assert_false(matches("a/**/c.x", "a/b/.b/c.x"));
+    assert_true(matches("a/.b/**/c.x", "a/.b/b/c.x"));
+    assert_true(matches("a/**/.b/*", "a/b/.b/c.x"));
+}
+
+static void test_stars_at_the_end(void **state) {
+    (void)state;
+    assert_true(matches("**", "a"));
+    assert_true(matches("a/**", "a/b"));
+    assert_true(matches("a/**", "a/b/c/d"));
+    assert_true(matches("a/.b/**", "a/.b/c"));
+    assert_false(matches("a/**", "b/c"));
+    assert_false(matches("a/**", "a/.b"));
+    assert_false(matches("a/**", "a/.b/c"));
+    assert_false(matches("a/b**", "a/b/c")); /* these are two wildcards in a name */
+}
+
+static void test_flat(void **state) {
+    (void)state;
+    assert_true(key_pattern_is_flat(""));
+    assert_true(key_pattern_is_flat("a/b/"));
+    assert_true(key_pattern_is_flat("a/*.x"));
+    assert_true(key_pattern_is_flat("a/b**"));
+    assert_false(key_pattern_is_flat("a*/b"));
+    assert_false(key_pattern_is_flat("**/b"));
+    assert_false(key_pattern_is_flat("a/**"));
+    assert_false(key_pattern_is_flat("**"));
+}
+
 static void test_folders(void **state) {
     (void)state;
     assert_true(may_contain("a/*/c.x", "a"));
@@ -50,11 +82,20 @@ static void test_folders(void **state) {
     assert_true(may_contain("a/**/c.x", "a/b/c/d"));
     assert_false(may_contain("a/**/c.x", "b"));
     assert_false(may_contain("*", "a"));
+    assert_true(may_contain("a/**", "a/b/c"));
+    assert_false(may_contain("a/**", "b"));
+    assert_false(may_contain("a/**", "a/b/.c/d"));
+    assert_false(may_contain("a/**/c.x", "a/b/.c/d"));
+    assert_true(may_contain("a/**/.c/*.x", "a/b/.c"));
+    assert_false(may_contain("a/**/.c/*.x", "a/b/.c/d"));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_keys_below_hidden_folders),
+        cmocka_unit_test(test_stars_at_the_end),
+        cmocka_unit_test(test_flat),
         cmocka_unit_test(test_folders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
