@@ -319,7 +319,8 @@ static recmap_status take_files(struct storage_options *options, const struct pr
     const char *named = storage_options_get(options, OPTION_PROFILE);
     const char *profile = named[0] ? named : "default";
     if (!profile_files_have(files, profile) && options->is_explicit[OPTION_PROFILE]) {
-        fail(error, RECMAP_INVALID, "there is no profile \"%.64s\" in ~/.aws/credentials", named);
+        fail(error, RECMAP_INVALID,
+             "there is no profile \"%.64s\" in ~/.aws/credentials or ~/.aws/config", named);
         fail_advise(error, "name an existing profile, or pass the storage options key and secret");
         return RECMAP_INVALID;
     }

@@ -96,7 +96,8 @@ static void test_environment(void **state) {
     recmap_error error = RECMAP_ERROR_INIT;
     options = options_of((const char *const[]){"profile", "nobody", NULL});
     assert_int_equal(storage_options_complete(&options, &error), RECMAP_INVALID);
-    assert_string_equal(error.message, "there is no profile \"nobody\" in ~/.aws/credentials");
+    assert_string_equal(error.message, "there is no profile \"nobody\" in ~/.aws/credentials or "
+                                       "~/.aws/config");
     storage_options_deinit(&options);
     setenv("AWS_REGION", "eu/west", 1);
     options = options_of(NULL);
