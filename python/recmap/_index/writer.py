@@ -108,6 +108,8 @@ class Writer(Closing):
         lifts = [(name, default, missing == "null") for name, default in named]
         counted, code = counted_of(count), compression_code(compression)
         each = _threads_of(threads, len(self._absolute))
+        if self._index is not None:
+            _check_replaceable(self._index, self._absolute[0], code)
         self._writers = [
             _recmap.Writer(path, self._parts[i] if index else None, id, lifts, counted, code, each)
             for i, path in enumerate(self._absolute)
@@ -205,6 +207,14 @@ class Writer(Closing):
 def _place_of(path: str) -> tuple[str, str]:
     """Equal for all names of a file to create. A link with its name is replaced, not followed."""
     return os.path.realpath(os.path.dirname(path)), os.path.basename(path)
+
+
+def _check_replaceable(path: str, shard: str, compression: int) -> None:
+    """Refuses an index that the library would not write, such as one in place of another file.
+
+    The indexes of the shards have names of their own, so only building the index at the end would
+    check its path. A writer of a shard with this index checks it now."""
+    _recmap.Writer(shard, path, None, [], [], compression, 1).abandon()
 
 
 def _check_index(path: str, shards: Sequence[str]) -> None:

@@ -192,6 +192,19 @@ def test_the_path_of_the_index_is_checked_before_records_are_written(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["folder.rmx"]
 
 
+@pytest.mark.parametrize("pattern", ["a.tfrecord", "a@2.tfrecord.gz"])
+def test_the_index_does_not_replace_another_file(tmp_path, pattern):
+    (tmp_path / "notes.txt").write_text("keep me")
+    with pytest.raises(recmap.InvalidError, match="already exists and is not a recmap index"):
+        recmap.Writer(tmp_path / pattern, index=tmp_path / "notes.txt")
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+    (tmp_path / "reserved").touch()  # nothing is lost with an empty file, or with an index
+    for _ in range(2):
+        with recmap.Writer(tmp_path / pattern, index=tmp_path / "reserved") as writer:
+            writer.write(b"a record")
+    assert (tmp_path / "notes.txt").read_text() == "keep me"
+
+
 @pytest.mark.parametrize("name", ["{x}", "{", "{}", "}", "{shard.x}", "{shard:q}"])
 def test_braces_that_are_not_a_pattern(tmp_path, name):
     with pytest.raises(ValueError, match=r"is not a pattern: braces are for \{shard\}"):
