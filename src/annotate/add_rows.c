@@ -40,13 +40,22 @@ static recmap_status find_records(size_t *count, struct new_rows *rows, size_t i
     return *count && !annotation_keep_found(annotation, 0, number) ? fail_memory(error) : RECMAP_OK;
 }
 
+/* Rows from memory have no place, so the error names their column. */
+static recmap_status fail_key(const struct new_rows *rows, size_t i, recmap_error *error) {
+    recmap_error without_place;
+    annotation_fail_key(rows->annotation, rows->key, &rows->keys[i], &without_place);
+    fail(error, RECMAP_INVALID, "column \"%s\": %s", rows->column->name, without_place.message);
+    fail_advise(error, "%s", without_place.advice);
+    return RECMAP_INVALID;
+}
+
 static recmap_status add_row(struct new_rows *rows, size_t i, size_t in_group,
                              recmap_error *error) {
     recmap_annotation *annotation = rows->annotation;
     size_t count;
     RETURN_IF_FAILED(check_row(rows, i, error));
     RETURN_IF_FAILED(find_records(&count, rows, i, in_group, error));
-    if (!count) return annotation_fail_key(annotation, rows->key, &rows->keys[i], error);
+    if (!count) return fail_key(rows, i, error);
     return annotation_add_value(annotation, rows->column, count, &rows->values[i], error);
 }
 

@@ -52,8 +52,12 @@ static void count_value(struct column_file *file, const struct table_row *row, r
 static recmap_status note_beyond(struct column_file *file, const struct table_row *row,
                                  recmap_type type, recmap_error *error) {
     recmap_error beyond = {.message = ""};
-    table_fail(&file->table, row->line, &beyond, "%.*s is beyond %s", shown_size(&row->value),
-               shown(&row->value), type == RECMAP_TYPE_INT64 ? "int64" : "a float of 32 bits");
+    table_fail(&file->table, row->line, &beyond,
+               file->table.separator
+                   ? "correct the value, or leave the field empty if the value is missing"
+                   : "correct the value, or make it null if the value is missing",
+               "%.*s is beyond %s", shown_size(&row->value), shown(&row->value),
+               type == RECMAP_TYPE_INT64 ? "int64" : "a float of 32 bits");
     if (!file->table.separator) {
         if (error) *error = beyond;
         return RECMAP_INVALID;
@@ -76,6 +80,7 @@ static recmap_status widen_type(recmap_type *type, struct column_file *file,
                  (next == RECMAP_TYPE_BYTES || *type == RECMAP_TYPE_BYTES);
     if (mixes && !file->table.separator)
         return table_fail(&file->table, row->line, error,
+                          "make the values of all lines numbers, or all strings",
                           "\"%s\" is of type %s here and of type %s in earlier lines",
                           file->column->name, recmap_type_name(next), recmap_type_name(*type));
     _Static_assert(RECMAP_TYPE_NONE < RECMAP_TYPE_INT64 && RECMAP_TYPE_INT64 < RECMAP_TYPE_FLOAT &&
@@ -99,11 +104,11 @@ static recmap_status warn_of_text(struct column_file *file, recmap_error *error)
     recmap_error *warning = malloc(sizeof *warning);
     if (!warning) return fail_memory(error);
     table_fail(&file->table, file->text_line, warning,
+               "correct the value, or leave the field empty if the value is missing",
                "\"%s\" makes column \"%s\" one of texts, although %" PRIu64 " of its %" PRIu64
                " values are numbers",
                file->text, file->column->name, file->number_count,
                file->number_count + file->text_count);
-    fail_advise(warning, "correct the value, or leave the field empty if the value is missing");
     file->column->warning = warning;
     return RECMAP_OK;
 }
@@ -140,10 +145,15 @@ static recmap_status find_records(size_t *count, struct recmap_annotation *annot
     recmap_value value;
     bool is_text = table->key == RECMAP_KEY_ID && row->key.kind != FIELD_NUMBER;
     if (row->key.kind == FIELD_MISSING)
-        return table_fail(table, row->line, error, "the row has no %s", table_key_name(table->key));
+        return table_fail(table, row->line, error, "give the row one, or remove it",
+                          "the row has no %s", table_key_name(table->key));
     if (!field_value(&value, &row->key, is_text ? RECMAP_TYPE_BYTES : RECMAP_TYPE_INT64))
-        return table_fail(table, row->line, error, "%.*s is not a record's %s",
-                          shown_size(&row->key), shown(&row->key), table_key_name(table->key));
+        return table_fail(table, row->line, error,
+                          table->key == RECMAP_KEY_NUMBER
+                              ? "records are numbered from 0; a field of ids is named \"id\""
+                              : "ids are strings or integers of 64 bits",
+                          "%.*s is not a record's %s", shown_size(&row->key), shown(&row->key),
+                          table_key_name(table->key));
     RETURN_IF_FAILED(annotation_find(count, annotation, table->key, &value, error));
     recmap_value integer;
     if (!*count && is_text && row->key.kind == FIELD_WORD && field_is_plain_integer(&row->key) &&
@@ -153,8 +163,7 @@ static recmap_status find_records(size_t *count, struct recmap_annotation *annot
     annotation_fail_key(annotation, table->key, &value, error);
     if (error) {
         recmap_error place = *error;
-        table_fail(table, row->line, error, "%s", place.message);
-        fail_advise(error, "%s", place.advice);
+        table_fail(table, row->line, error, place.advice, "%s", place.message);
     }
     return RECMAP_INVALID;
 }
@@ -165,9 +174,11 @@ static recmap_status add_row(struct column_file *file, const struct table_row *r
     recmap_value value;
     RETURN_IF_FAILED(find_records(&count, file->annotation, &file->table, row, error));
     if (!field_value(&value, &row->value, file->column->type))
-        return table_fail(&file->table, row->line, error, "changed while the file was read");
-    if (value.type == RECMAP_TYPE_BYTES && value.as.bytes.size > COLUMN_BYTES_MAX)
         return table_fail(&file->table, row->line, error,
+                          "annotate again once the file is complete",
+                          "changed while the file was read");
+    if (value.type == RECMAP_TYPE_BYTES && value.as.bytes.size > COLUMN_BYTES_MAX)
+        return table_fail(&file->table, row->line, error, "shorten the text",
                           "a text of %zu bytes for column \"%s\" is longer than the maximum of %d",
                           value.as.bytes.size, file->column->name, (int)COLUMN_BYTES_MAX);
     recmap_status status =
@@ -305,8 +316,9 @@ recmap_status column_file_fail_repeat(recmap_annotation *annotation,
     recmap_status status = table_open(&table, column->path, column->name, column->key, error);
     if (status == RECMAP_OK) status = find_lines(lines, annotation, &table, number, error);
     if (status == RECMAP_OK)
-        table_fail(&table, lines[1], error, "duplicate %s, first used in line %" PRIu64,
-                   table_key_name(column->key), lines[0]);
+        table_fail(&table, lines[1], error, "give each record one value",
+                   "duplicate %s, first used in line %" PRIu64, table_key_name(column->key),
+                   lines[0]);
     else if (status == RECMAP_INVALID)
         fail(error, RECMAP_INVALID, "two rows are for record %" PRIu64, number);
     table_close(&table);

@@ -49,6 +49,12 @@ struct json_row {
     bool has_key, has_value;
 };
 
+static recmap_status fail_object(const struct table *table, uint64_t line, recmap_error *error) {
+    return table_fail(table, line, error,
+                      "write one object in each line, such as {\"id\": \"a\", \"score\": 1}",
+                      "is not a JSON object");
+}
+
 /* Reads one member. Members that are not needed are skipped. */
 static recmap_status read_member(struct json_row *object, struct json_reader *reader,
                                  recmap_error *error) {
@@ -58,11 +64,11 @@ static recmap_status read_member(struct json_row *object, struct json_reader *re
     struct json_string name;
     bool is_valid = true;
     if (!json_read_string(&name, reader) || !json_take(reader, ':'))
-        return table_fail(table, line, error, "is not a JSON object");
+        return fail_object(table, line, error);
     bool is_key = json_string_is(&name, key_name), is_value = json_string_is(&name, table->name);
     if ((is_key && object->has_key) || (is_value && object->has_value))
-        return table_fail(table, line, error, "the object has two members \"%s\"",
-                          is_key ? key_name : table->name);
+        return table_fail(table, line, error, "rename or remove one of them",
+                          "the object has two members \"%s\"", is_key ? key_name : table->name);
     object->has_key |= is_key;
     object->has_value |= is_value;
     struct json_reader again = *reader;
@@ -75,23 +81,23 @@ static recmap_status read_member(struct json_row *object, struct json_reader *re
     else if (is_key) *reader = again;
     else json_skip_value(reader);
     if (is_valid) return RECMAP_OK;
-    return table_fail(table, line, error, "\"%s\" is not a string, a number, true, false or null",
+    return table_fail(table, line, error, "give it one value, or leave the member out",
+                      "\"%s\" is not a string, a number, true, false or null",
                       is_key ? key_name : table->name);
 }
 
 static recmap_status read_object(struct json_row *object, struct json_reader *reader,
                                  recmap_error *error) {
-    if (!json_take(reader, '{'))
-        return table_fail(object->table, object->row->line, error, "is not a JSON object");
+    if (!json_take(reader, '{')) return fail_object(object->table, object->row->line, error);
     bool is_empty = json_take(reader, '}');
     if (!is_empty) {
         do RETURN_IF_FAILED(read_member(object, reader, error));
         while (json_take(reader, ','));
-        if (!json_take(reader, '}'))
-            return table_fail(object->table, object->row->line, error, "is not a JSON object");
+        if (!json_take(reader, '}')) return fail_object(object->table, object->row->line, error);
     }
     if (json_at_end(reader)) return RECMAP_OK;
     return table_fail(object->table, object->row->line, error,
+                      "write each object in a line of its own",
                       "the object is followed by other characters");
 }
 

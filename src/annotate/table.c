@@ -21,7 +21,7 @@ const char *table_key_name(recmap_key key) {
 }
 
 recmap_status table_fail(const struct table *table, uint64_t line, recmap_error *error,
-                         const char *format, ...) {
+                         const char *advice, const char *format, ...) {
     char what[400];
     va_list arguments;
     va_start(arguments, format);
@@ -29,6 +29,7 @@ recmap_status table_fail(const struct table *table, uint64_t line, recmap_error 
     va_end(arguments);
     fail(error, RECMAP_INVALID, "line %" PRIu64 ": %s", line, what);
     fail_file(error, table->path);
+    fail_advise(error, "%s", advice);
     return RECMAP_INVALID;
 }
 
@@ -70,7 +71,10 @@ static recmap_status read_quoted(struct field *field, struct table *table,
                                  struct table_scratch *scratch, recmap_error *error) {
     size_t doubles;
     const char *first = table->next + 1, *quote = find_quote(table, first, &doubles);
-    if (!quote) return table_fail(table, table->line, error, "a quote is not closed");
+    if (!quote)
+        return table_fail(table, table->line, error,
+                          "close the quote; quotes inside a quoted field are doubled",
+                          "a quote is not closed");
     *field = (struct field){quote == first ? FIELD_TEXT : FIELD_WORD, (const uint8_t *)first,
                             (size_t)(quote - first)};
     uint64_t line = table->line;
@@ -78,7 +82,9 @@ static recmap_status read_quoted(struct field *field, struct table *table,
     table->next = quote + 1;
     if (table->next < table->end && *table->next == '\r') table->next++;
     if (table->next < table->end && *table->next != table->separator && *table->next != '\n')
-        return table_fail(table, line, error, "a closing quote is followed by other characters");
+        return table_fail(table, line, error,
+                          "end the field after the quote; quotes inside a quoted field are doubled",
+                          "a closing quote is followed by other characters");
     if (doubles && scratch && !undouble(field, scratch)) return fail_memory(error);
     return RECMAP_OK;
 }
@@ -119,9 +125,7 @@ static void skip_blank_lines(struct table *table) {
 static recmap_status check_text(const struct table *table, uint64_t line, const struct field *field,
                                 recmap_error *error) {
     if (utf8_valid(field->data, field->size)) return RECMAP_OK;
-    table_fail(table, line, error, "a field is not UTF-8");
-    fail_advise(error, "convert the file to UTF-8");
-    return RECMAP_INVALID;
+    return table_fail(table, line, error, "convert the file to UTF-8", "a field is not UTF-8");
 }
 
 /* Reads one line. The fields of the key and the value are kept, each with a scratch of its own for
@@ -146,8 +150,11 @@ static recmap_status next_separated(struct table_row *row, bool *is_row, struct 
         if (is_value) row->value = field;
     }
     if (count != table->field_count)
-        return table_fail(table, row->line, error, "has %zu field%s, but the header has %zu", count,
-                          count == 1 ? "" : "s", table->field_count);
+        return table_fail(table, row->line, error,
+                          "give each line as many fields as the header has, and put fields that "
+                          "contain the separator in quotes",
+                          "has %zu field%s, but the header has %zu", count, count == 1 ? "" : "s",
+                          table->field_count);
     RETURN_IF_FAILED(check_text(table, row->line, &row->key, error));
     return check_text(table, row->line, &row->value, error);
 }
@@ -175,8 +182,8 @@ static recmap_status read_header(struct header *header, struct table *table, rec
         for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
             if (!is_name(&field, wanted[i].name)) continue;
             if (*wanted[i].place != SIZE_MAX)
-                return table_fail(table, 1, error, "the header has two fields \"%s\"",
-                                  wanted[i].name);
+                return table_fail(table, 1, error, "rename or remove one of them",
+                                  "the header has two fields \"%s\"", wanted[i].name);
             *wanted[i].place = table->field_count;
         }
     }
@@ -184,10 +191,10 @@ static recmap_status read_header(struct header *header, struct table *table, rec
 }
 
 static recmap_status fail_field(const struct table *table, const char *name, recmap_error *error) {
-    table_fail(table, 1, error, "the header has no field \"%s\"", name);
-    fail_advise(error, "the first line names the fields: one is the column's name, and one is "
-                       "\"id\" or \"number\"");
-    return RECMAP_INVALID;
+    return table_fail(table, 1, error,
+                      "the first line names the fields: one is the column's name, and one is "
+                      "\"id\" or \"number\"",
+                      "the header has no field \"%s\"", name);
 }
 
 static recmap_status find_fields(struct table *table, recmap_error *error) {

@@ -47,9 +47,10 @@ recmap_status table_rewind(struct table *table, recmap_error *error);
 /* "id" or "number". */
 const char *table_key_name(recmap_key key);
 
-/* The error INVALID for a line of the file. */
+/* The error INVALID for a line of the file, and what to do about it. */
 recmap_status table_fail(const struct table *table, uint64_t line, recmap_error *error,
-                         const char *format, ...) __attribute__((format(printf, 4, 5)));
+                         const char *advice, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
 /* For table.c: the next row of JSON lines. */
 recmap_status table_next_json(struct table_row *row, bool *is_row, struct table *table,

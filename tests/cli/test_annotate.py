@@ -250,7 +250,10 @@ class Files(Annotated):
             self.annotate("--drop", "s", added=0, dropped=1)
         self.write("s.jsonl", b'{"number": 0, "s": 9e999999}\n{"number": 1, "s": "4f"}\n')
         self.fails(
-            "--column", "s=s.jsonl", err="s.jsonl: line 1: 9e999999 is beyond a float of 32 bits"
+            "--column",
+            "s=s.jsonl",
+            err="s.jsonl: line 1: 9e999999 is beyond a float of 32 bits\n"
+            "  correct the value, or make it null if the value is missing",
         )
 
     def test_nan_equals_nothing(self):
@@ -489,7 +492,10 @@ class Errors(Annotated):
                 "s.csv: line 42: duplicate id, first used in line 5\n  give each record one value"
             ),
         )
-        self.fails(*self.csv("id,s\n,1\n"), err="s.csv: line 2: the row has no id")
+        self.fails(
+            *self.csv("id,s\n,1\n"),
+            err="s.csv: line 2: the row has no id\n  give the row one, or remove it",
+        )
         self.fails(
             *self.csv("number,s\n40,1\n"),
             err=(
@@ -505,7 +511,9 @@ class Errors(Annotated):
             ),
         )
         self.fails(
-            *self.csv("number,s\n1.5,1\n"), err="s.csv: line 2: 1.5 is not a record's number"
+            *self.csv("number,s\n1.5,1\n"),
+            err="s.csv: line 2: 1.5 is not a record's number\n"
+            '  records are numbered from 0; a field of ids is named "id"',
         )
         self.index("-o", "a.rmx", "a-0.tfrecord", lost="--id id --lift label --count label")
         self.fails(
@@ -517,21 +525,23 @@ class Errors(Annotated):
         )
 
     def test_of_values(self):
+        advice = "\n  correct the value, or leave the field empty if the value is missing"
         self.fails(
             *self.csv("number,s\n0,9223372036854775808\n"),
-            err="s.csv: line 2: 9223372036854775808 is beyond int64",
+            err="s.csv: line 2: 9223372036854775808 is beyond int64" + advice,
         )
         self.fails(
-            *self.csv("number,s\n0,1e39\n"), err="s.csv: line 2: 1e39 is beyond a float of 32 bits"
+            *self.csv("number,s\n0,1e39\n"),
+            err="s.csv: line 2: 1e39 is beyond a float of 32 bits" + advice,
         )
         self.fails(
             *self.csv("number,s\n0,1\n1,9e999999\n2,1e40\n3,2.5\n"),
-            err="s.csv: line 3: 9e999999 is beyond a float of 32 bits",
+            err="s.csv: line 3: 9e999999 is beyond a float of 32 bits" + advice,
         )
         self.fails(
             *self.csv(f"number,s\n0,{'x' * 256}\n"),
             err='s.csv: line 2: a text of 256 bytes for column "s" is longer than the maximum '
-            "of 255",
+            "of 255\n  shorten the text",
         )
         self.fails(
             *self.csv("number,s\n0,\n"),
@@ -551,7 +561,8 @@ class Errors(Annotated):
         self.fails(
             "--column",
             "s=s.jsonl",
-            err=('s.jsonl: line 2: "s" is of type bytes here and of type int64 in earlier lines'),
+            err='s.jsonl: line 2: "s" is of type bytes here and of type int64 in earlier lines\n'
+            "  make the values of all lines numbers, or all strings",
         )
 
     def test_of_files(self):
@@ -561,14 +572,24 @@ class Errors(Annotated):
         )
         self.fails(*self.csv(""), err='s.csv: line 1: the header has no field "s"' + header)
         self.fails(*self.csv("s,x\n"), err='s.csv: line 1: the header has no field "id"' + header)
-        self.fails(*self.csv("s,id,s\n"), err='s.csv: line 1: the header has two fields "s"')
         self.fails(
-            *self.csv("id,s\nid-0\n"), err="s.csv: line 2: has 1 field, but the header has 2"
+            *self.csv("s,id,s\n"),
+            err='s.csv: line 1: the header has two fields "s"\n  rename or remove one of them',
         )
-        self.fails(*self.csv('id,s\nid-0,"x\n'), err="s.csv: line 2: a quote is not closed")
+        self.fails(
+            *self.csv("id,s\nid-0\n"),
+            err="s.csv: line 2: has 1 field, but the header has 2\n  give each line as many fields "
+            "as the header has, and put fields that contain the separator in quotes",
+        )
+        doubled = "quotes inside a quoted field are doubled"
+        self.fails(
+            *self.csv('id,s\nid-0,"x\n'),
+            err=f"s.csv: line 2: a quote is not closed\n  close the quote; {doubled}",
+        )
         self.fails(
             *self.csv('id,s\nid-0,"x"y\n'),
-            err="s.csv: line 2: a closing quote is followed by other characters",
+            err="s.csv: line 2: a closing quote is followed by other characters\n"
+            f"  end the field after the quote; {doubled}",
         )
         self.fails(
             *self.csv(b"id,s\nid-0,\xff\n"),
@@ -582,12 +603,26 @@ class Errors(Annotated):
                 "  the extension selects the format: CSV, TSV, JSON lines, or an array of NumPy"
             ),
         )
+        no_object = (
+            'is not a JSON object\n  write one object in each line, such as {"id": "a", "score": 1}'
+        )
         for text, what in (
-            ("[]", "is not a JSON object"),
-            ('{"id": "a"', "is not a JSON object"),
-            ('{"id": "a"} x', "the object is followed by other characters"),
-            ('{"id": [1]}', '"id" is not a string, a number, true, false or null'),
-            ('{"id": "a", "id": "a"}', 'the object has two members "id"'),
+            ("[]", no_object),
+            ('{"id": "a"', no_object),
+            (
+                '{"id": "a"} x',
+                "the object is followed by other characters\n"
+                "  write each object in a line of its own",
+            ),
+            (
+                '{"id": [1]}',
+                '"id" is not a string, a number, true, false or null\n'
+                "  give it one value, or leave the member out",
+            ),
+            (
+                '{"id": "a", "id": "a"}',
+                'the object has two members "id"\n  rename or remove one of them',
+            ),
         ):
             self.write("s.jsonl", text.encode())
             self.fails("--column", "s=s.jsonl", err=f"s.jsonl: line 1: {what}")

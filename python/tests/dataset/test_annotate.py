@@ -249,9 +249,9 @@ def test_a_replaced_index(ds, tmp_path):
 @pytest.mark.parametrize(
     ("columns", "on", "message"),
     [
-        ({"s": {"r0": 1, "x": 2}}, "id", 'no record has the id "x"'),
+        ({"s": {"r0": 1, "x": 2}}, "id", 'column "s": no record has the id "x"'),
         ({"s": (["r0", "r0"], [1, 2])}, "id", 'two rows of column "s" are for record 0'),
-        ({"s": {-1: 1}}, "number", "no record has the number -1"),
+        ({"s": {-1: 1}}, "number", 'column "s": no record has the number -1'),
         ({"s": {COUNT: 1}}, "number", f"no record has the number {COUNT}"),
         ({"s": SCORES}, "id", "has no ids"),
         ({"s": SCORES[1:]}, "number", "has 99 values, but the data set has 100 records"),
@@ -549,3 +549,9 @@ def test_the_advice_for_an_absent_column_adds_it(tmp_path):
     eval(caught.value.advice.partition(": ")[2], {"recmap": recmap}).close()
     with recmap.open(tmp_path, lift=["label"], index=tmp_path / "a.rmx") as ds:
         assert ds.find("r9") == 9 and ds.columns["label"][9] == 4
+
+
+@pytest.mark.parametrize("option", ["default", "rename"])
+def test_options_that_are_dicts(ds, option):
+    with pytest.raises(TypeError, match=rf"{option} must be a dict, \{{.*\}}, not \['a'\]"):
+        ds.annotate({"a": SCORES}, **{option: ["a"]})
