@@ -24,7 +24,7 @@ from . import _recmap
 from ._columns import RowForm, columns_of, rows_of_batch
 from ._columns.record_batch import RecordBatch
 from ._columns.rows import plain, rows_of
-from ._dataset.dataset import Dataset
+from ._dataset.dataset import Dataset, check_dataset
 from ._dataset.join import Joined, check_joined, features_of_sides
 from ._dataset.missing import FirstBatchCheck, Missing
 from ._example.elements import element_of, shape_of
@@ -88,12 +88,6 @@ def _numpy_name(element: str) -> Any:
     return bfloat16
 
 
-def _check_dataset(dataset: object) -> None:
-    if not isinstance(dataset, Dataset):
-        other = "grain.JoinedSource" if isinstance(dataset, Joined) else "open"
-        raise TypeError(f"dataset must be a recmap.Dataset, not {dataset!r}; see recmap.{other}")
-
-
 class DataSource:
     """The records of a data set or view by number: a ``RandomAccessDataSource`` of Grain.
 
@@ -117,7 +111,7 @@ class DataSource:
     def __init__(
         self, dataset: Dataset, features: Features | None = None, missing: Missing = "warn"
     ) -> None:
-        _check_dataset(dataset)
+        check_dataset(dataset, "grain.JoinedSource")
         self._dataset = dataset
         self._missing: Missing = missing
         self._first_batch = FirstBatchCheck(dataset, features, None, missing, always_samples=True)
@@ -382,7 +376,7 @@ class Batches(grain.MapDataset):
         missing: Missing = "warn",
     ) -> None:
         super().__init__()
-        _check_dataset(dataset)
+        check_dataset(dataset, "grain.JoinedSource")
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         self._order_over = order_over(dataset, order)

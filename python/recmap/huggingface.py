@@ -15,7 +15,7 @@ from typing import Any
 import datasets
 
 from . import arrow
-from ._dataset.dataset import Dataset
+from ._dataset.dataset import Dataset, check_dataset
 from ._dataset.missing import Missing
 from ._example.features import Features, parser_of
 from ._numbers import cuts_of
@@ -69,6 +69,7 @@ def dataset(
     >>> next(iter(rows)), rows.num_shards
     ({'label': 0}, 64)
     """
+    check_dataset(dataset)
     if order is not None:
         check_fits(order, len(dataset))
     if features is not None:

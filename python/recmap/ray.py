@@ -23,7 +23,7 @@ from ray.data.block import BlockMetadata
 from ray.data.datasource import Datasource as _Datasource
 from ray.data.datasource import ReadTask
 
-from ._dataset.dataset import Dataset
+from ._dataset.dataset import Dataset, check_dataset
 from ._dataset.missing import Missing
 from ._display.progress import Progress
 from ._example.features import Features, parser_of
@@ -96,6 +96,7 @@ class Datasource(_Datasource):
         missing: Missing = "warn",
     ) -> None:
         super().__init__()
+        check_dataset(dataset)
         if order is not None:
             check_fits(order, len(dataset))
         self._count = len(dataset) if order is None else len(order)

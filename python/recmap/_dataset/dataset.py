@@ -41,7 +41,7 @@ from .view import verify_records
 if TYPE_CHECKING:
     from .._display.tables import Table
 
-__all__ = ["Dataset"]
+__all__ = ["Dataset", "check_dataset"]
 
 
 class Dataset(Records, Described, Closing):
@@ -331,3 +331,10 @@ def _rename_methods() -> None:
 
 
 _rename_methods()
+
+
+def check_dataset(dataset: object, for_join: str = "open") -> None:
+    """Refuses what is not a data set or a view. `for_join` is what reads a join instead."""
+    if not isinstance(dataset, Dataset):
+        other = for_join if hasattr(dataset, "views") else "open"
+        raise TypeError(f"dataset must be a recmap.Dataset, not {dataset!r}; see recmap.{other}")

@@ -29,7 +29,7 @@ from .._columns import (
 )
 from .._columns.record_batch import RecordBatch
 from .._context import Closing
-from .._dataset.dataset import Dataset
+from .._dataset.dataset import Dataset, check_dataset
 from .._dataset.missing import FirstBatchCheck, Missing
 from .._display.text import class_name
 from .._example.features import Features, parser_of
@@ -212,11 +212,7 @@ class Loader(Closing, Generic[Batch]):
             raise ValueError(f"epochs must not be negative, but is {epochs}")
         if epochs is not None and epochs != math.inf and epochs != int(epochs):
             raise ValueError(f"epochs must be None, an integer or math.inf, not {epochs}")
-        if not isinstance(dataset, Dataset):
-            other = "JoinedLoader" if hasattr(dataset, "views") else "open"
-            raise TypeError(
-                f"dataset must be a recmap.Dataset, not {dataset!r}; see recmap.{other}"
-            )
+        check_dataset(dataset, "JoinedLoader")
         self.dataset = dataset
         self.order: Order = self._order_of(dataset, order, shuffle, seed)
         self._order = order_over(dataset, self.order)

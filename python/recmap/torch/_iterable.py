@@ -24,7 +24,7 @@ from .._order.orders import Order
 from ._board import Board, Place
 from ._callers import refuse_collation, refuse_division
 from ._loader import Loader as TensorLoader
-from ._tensors import Tensors, tensors
+from ._tensors import Tensors, check_name_of_numbers, tensors
 
 Batch = TypeVar("Batch")
 DROP = LAST["drop"]
@@ -98,6 +98,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
                 "`for batch in loader`, or pass a recmap.Loader to use worker processes"
             )
         check_loader(loader)
+        check_name_of_numbers(numbers)
         self._set_up(dict(loader._arguments), numbers, loader._identity, Board())
         self._loader = loader
 

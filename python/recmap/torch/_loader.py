@@ -14,7 +14,7 @@ from .._loader.loader import Loader as _Loader
 from .._loader.options import LoaderOptions
 from .._warn import warn_caller
 from ._pinned import PinnedBlocks, Pinning
-from ._tensors import Tensors, convert
+from ._tensors import Tensors, check_name_of_numbers, convert
 
 Batch = TypeVar("Batch")
 
@@ -113,6 +113,7 @@ class Loader(_Loader[Batch]):
         pin_memory: bool = False,
         **options: Unpack[LoaderOptions],
     ) -> None:
+        check_name_of_numbers(numbers)
         self._numbers = numbers
         # Pinned last, because the transform's own tensors are the ones to copy to the device.
         function: Callable[[Any], Any] | None = transform

@@ -9,10 +9,12 @@ from typing import Any, SupportsIndex
 from torch.utils import data
 
 from .._columns import ColumnBatch, columns_of, sequence_columns_of
-from .._dataset.dataset import Dataset
+from .._dataset.dataset import Dataset, check_dataset
 from .._dataset.missing import FirstBatchCheck, Missing
 from .._display.text import joined, printable
 from .._example.features import Features, parser_of
+from .._loader.joined import JoinedLoader
+from .._loader.loader import Loader
 from ._sampler import mismatch
 from ._tensors import Ragged, tensors
 
@@ -97,6 +99,12 @@ class MapDataset(data.Dataset[Any]):
         *,
         missing: Missing = "warn",
     ) -> None:
+        if isinstance(dataset, (Loader, JoinedLoader)):
+            raise TypeError(
+                f"dataset must be a recmap.Dataset, not {dataset!r}, which makes batches: pass its "
+                "data set, or the loader to recmap.torch.IterableDataset"
+            )
+        check_dataset(dataset)
         self.dataset = dataset
         self._features = None if features is None else dict(features)
         self._feature_lists = None if feature_lists is None else dict(feature_lists)

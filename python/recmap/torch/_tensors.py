@@ -67,6 +67,14 @@ if TYPE_CHECKING:
     def tensors(batch: Any, numbers: str | None = None) -> Any: ...
 
 
+def check_name_of_numbers(numbers: object) -> None:
+    """Refuses what is not the name of an item, such as True, which another adapter takes."""
+    if numbers is not None and not isinstance(numbers, str):
+        raise TypeError(
+            f'numbers must be the name of an item of the batch, such as "number", not {numbers!r}'
+        )
+
+
 def tensors(batch: Any, numbers: str | None = None) -> Any:
     """Converts a batch to tensors over its own memory: {name: tensor}. Copies only bytes.
 

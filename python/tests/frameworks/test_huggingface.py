@@ -83,3 +83,9 @@ def test_table_converts_to_an_in_memory_dataset(digits):
     table = recmap.arrow.table(digits.parse(range(100), FEATURES), tensor=recmap.arrow.lists)
     rows = datasets.Dataset(table)
     assert rows[5]["label"] == digits.columns["label"][5] and len(rows) == 100
+
+
+def test_a_path_is_not_a_data_set():
+    message = r"dataset must be a recmap\.Dataset, not 'x'; see recmap\.open"
+    with pytest.raises(TypeError, match=message):
+        recmap.huggingface.dataset("x")

@@ -432,3 +432,12 @@ def test_nested_ragged_rows_can_be_flattened(tmp_path):
         assert [len(row) for row in nested.unbind()] == [size * i for i in range(6)]
     assert batch["v"].flat.values.tolist() == [j for i in range(6) for j in range(2 * i)]
     assert batch["l"].flat is batch["l"]
+
+
+def test_a_data_set_of_samples_needs_a_data_set(digits):
+    loader = recmap.Loader(digits, 4)
+    message = r"dataset must be a recmap\.Dataset, not <recmap\.Loader.* recmap\.torch\.Iterable"
+    with pytest.raises(TypeError, match=message):
+        recmap.torch.MapDataset(loader)
+    with pytest.raises(TypeError, match=r"dataset must be a recmap\.Dataset, not 'x'; see recmap"):
+        recmap.torch.MapDataset("x")

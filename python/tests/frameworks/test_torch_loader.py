@@ -133,3 +133,12 @@ def test_a_data_set_of_pytorch_needs_the_other_loader(digits):
         recmap.torch.IterableDataset(loader_of(digits))
     with pytest.raises(TypeError, match="shufle"):
         loader_of(digits, shufle=True)
+
+
+@pytest.mark.parametrize("numbers", [3, True])
+def test_numbers_are_the_name_of_an_item(digits, numbers):
+    message = f'numbers must be the name of an item of the batch, such as "number", not {numbers}'
+    with pytest.raises(TypeError, match=message):
+        loader_of(digits, numbers=numbers)
+    with pytest.raises(TypeError, match=message):
+        recmap.torch.IterableDataset(recmap.Loader(digits, 4), numbers=numbers)
