@@ -67,6 +67,8 @@ def as_integers(values: object, what: str) -> npt.NDArray[Any]:
             array = np.asarray(items)
             if array.dtype.kind not in "iu" or array.dtype.kind == "b":
                 array = np.asarray([_integer(item, what) for item in items])
+                if array.ndim == 1 and array.size and array.dtype.kind not in "iu":
+                    raise OutOfRangeError(f"{what} do not fit 64 bits")
         except ValueError:
             raise TypeError(f"{what} must be integers, in one dimension") from None
     if array.ndim != 1:

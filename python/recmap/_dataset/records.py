@@ -16,7 +16,7 @@ from .._columns.record_batch import RecordBatch
 from .._display.progress import Progress, shown
 from .._errors import FeatureError, IdNotFoundError
 from .._example.features import Features, parser_of
-from .._numbers import Int64s, Numbers, ids_to_find
+from .._numbers import Int64s, Numbers, ids_to_find, natural
 from .missing import Missing, advise_names, check_batch
 from .selectable import Selectable
 
@@ -43,6 +43,7 @@ class Records(Selectable):
         >>> [len(record) for record in digits().gather([5, 1, 5])]
         [120, 120, 120]
         """
+        threads = natural("threads", threads)
         return cast(RecordBatch, self._gather(self._record_numbers(items), threads))
 
     def __getitems__(self, items: list[int]) -> list[bytes]:
@@ -123,7 +124,7 @@ class Records(Selectable):
     ) -> RecordBatch:
         if on_error not in ("raise", "collect"):
             raise ValueError(f'on_error must be "raise" or "collect", not {on_error!r}')
-        numbers = self._record_numbers(items)
+        numbers, threads = self._record_numbers(items), natural("threads", threads)
         return cast(RecordBatch, self._parse(parser, numbers, on_error == "collect", threads))
 
     def find(self, id: str | bytes | int) -> int:

@@ -15,6 +15,7 @@ from .. import _recmap
 from .._display.progress import Progress
 from .._errors import InvalidError
 from .._example.elements import element_name_of
+from .._numbers import natural
 from .credentials import Credentials, renewed_storage
 from .filesystem import set_filesystem, urls_of
 
@@ -107,6 +108,8 @@ class OpenOptions:
     def __post_init__(self) -> None:
         _check_choice("access", self.access, _ACCESS)
         _check_choice("check", self.check, _CHECK)
+        natural("shard_limit", self.shard_limit)
+        natural("span_keep_size", self.span_keep_size)
 
     def open_handle(self) -> _recmap.Handle:
         if self.framing_path is not None:

@@ -96,7 +96,7 @@ class Order:
         (3, array([9, 0]))
         """
         if _is_one(positions):
-            return int(self._at(epoch, np.array([operator.index(positions)]))[0])
+            return int(self._at(epoch, as_integers([positions], "positions"))[0])
         if isinstance(positions, slice):
             positions = range(*positions.indices(len(self)))
         if isinstance(positions, range) and positions.step == 1 and len(positions):
@@ -107,11 +107,12 @@ class Order:
         if first < 0 or first + count > len(self):
             raise out_of_range(first if first < 0 else first + count - 1, len(self), "position")
         numbers = np.empty(count, np.int64)
-        self._order.run(numbers, epoch, first)
+        self._order.run(numbers, uint64_of("epoch", epoch), first)
         return numbers
 
     def _at(self, epoch: int, positions: npt.NDArray[Any]) -> Int64s:
         numbers = np.empty(positions.size, np.int64)
+        epoch = uint64_of("epoch", epoch)
         try:
             self._order.at(numbers, epoch, _as_uint64(positions))
         except ValueError:
@@ -163,6 +164,7 @@ class Order:
                 f"{limit}"
             )
         positions = np.empty(numbers.size, np.int64)
+        epoch = uint64_of("epoch", epoch)
         self._order.position_of(positions, epoch, np.ascontiguousarray(numbers, dtype=np.uint64))
         return positions
 
@@ -192,13 +194,13 @@ class Order:
         Cost: about 2 microseconds a row, once the order has prepared the epoch.
         """
         if _is_one(positions):
-            return self._pieces(epoch, np.array([operator.index(positions)]))[0][:, :3]
+            return self._pieces(epoch, as_integers([positions], "positions"))[0][:, :3]
         if isinstance(positions, slice):
             positions = range(*positions.indices(len(self)))
         return self._pieces(epoch, as_integers(positions, "positions"))
 
     def _pieces(self, epoch: int, positions: npt.NDArray[Any]) -> tuple[Int64s, Int64s]:
-        items, ends = self._order.pieces(epoch, self._checked(positions))
+        items, ends = self._order.pieces(uint64_of("epoch", epoch), self._checked(positions))
         splits = np.zeros(len(positions) + 1, np.int64)
         splits[1:] = np.frombuffer(ends, np.int64)
         return np.frombuffer(items, np.int64).reshape(-1, 5)[:, :4], splits
@@ -213,7 +215,7 @@ class Order:
 
         Call it for the next epoch from another thread. Does nothing for orders that need nothing.
         """
-        self._order.prepare(epoch)
+        self._order.prepare(uint64_of("epoch", epoch))
 
     def select(self, numbers: Iterable[SupportsIndex] | npt.NDArray[Any] | slice) -> Order:
         """The same order over other records: it gives numbers[i] instead of i.
@@ -231,6 +233,7 @@ class Order:
 
     def batch(self, epoch: int, index: int) -> range:
         """The positions of a batch, if the order makes its own batches."""
+        epoch, index = uint64_of("epoch", epoch), uint64_of("index", index)
         first, count = self._order.batch(epoch, index)
         return range(first, first + count)
 
@@ -306,13 +309,16 @@ class Windowed(Order):
     """
 
     def __init__(self, n: int, block: int, window: int, seed: int = 0) -> None:
-        self._set(_Order.windowed(_count(n), block, window, _seed(seed)), n, block, window, seed)
+        sizes = uint64_of("block", block), uint64_of("window", window)
+        self._set(_Order.windowed(_count(n), *sizes, _seed(seed)), n, block, window, seed)
 
 
 def _size(size: int | None) -> int:
-    if size is not None and size < 1:
+    if size is None:
+        return 0
+    if uint64_of("size", size) < 1:
         raise ValueError(f"size must be at least 1, not {size}")
-    return size or 0
+    return size
 
 
 class WithReplacement(Order):
@@ -368,7 +374,8 @@ class Grouped(Order):
 
     def __init__(self, groups: npt.ArrayLike, batch_size: int, seed: int = 0) -> None:
         labels = _labels(groups, "groups")
-        self._set(_Order.grouped(labels, batch_size, _seed(seed)), labels, batch_size, seed)
+        size = uint64_of("batch_size", batch_size)
+        self._set(_Order.grouped(labels, size, _seed(seed)), labels, batch_size, seed)
 
 
 class Bucketed(Order):
@@ -394,7 +401,9 @@ class Bucketed(Order):
         seed: int = 0,
     ) -> None:
         array, edges = _labels(lengths, "lengths"), _vector(bounds, np.int64, "bounds")
-        order = _Order.bucketed(array, edges, batch_size or 0, token_budget or 0, _seed(seed))
+        size = uint64_of("batch_size", batch_size or 0)
+        budget = uint64_of("token_budget", token_budget or 0)
+        order = _Order.bucketed(array, edges, size, budget, _seed(seed))
         self._set(order, array, edges, batch_size, token_budget, seed)
 
 
@@ -403,7 +412,8 @@ class Stratified(Order):
 
     def __init__(self, groups: npt.ArrayLike, batch_size: int, seed: int = 0) -> None:
         labels = _labels(groups, "groups")
-        self._set(_Order.stratified(labels, batch_size, _seed(seed)), labels, batch_size, seed)
+        size = uint64_of("batch_size", batch_size)
+        self._set(_Order.stratified(labels, size, _seed(seed)), labels, batch_size, seed)
 
 
 Weights: TypeAlias = "npt.ArrayLike | Mapping[int, npt.ArrayLike]"
@@ -504,7 +514,9 @@ def _changes_of(weights: Weights, start: int = 0) -> dict[int, npt.NDArray[np.fl
         if not _is_one(position) or position < 0:
             raise ValueError(f"positions of weights must be integers from 0 on, not {position!r}")
     return {
-        operator.index(position): _vector(weights[position], np.float64, "weights")
+        uint64_of("a position of weights", position): _vector(
+            weights[position], np.float64, "weights"
+        )
         for position in sorted(weights)
     }
 

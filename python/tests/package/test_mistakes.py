@@ -9,6 +9,7 @@ import recmap
 from conftest import DIGITS
 from recmap._example import elements
 
+DO_NOT_FIT = "numbers of records do not fit 64 bits"
 LABEL = {"label": recmap.FixedLen((), "int64")}
 
 
@@ -231,6 +232,20 @@ def test_numbers_that_are_not_integers(digits):
         ("stride", lambda value: recmap.Windows([5], 4, stride=value)),
         ("pad", lambda value: recmap.Windows([5], 4, pad=(0, value))),
         ("seed", lambda value: recmap.Windows([5], 4, seed=value)),
+        ("block", lambda value: recmap.Windowed(5, value, 2)),
+        ("window", lambda value: recmap.Windowed(5, 1, value)),
+        ("size", lambda value: recmap.WithReplacement(5, size=value)),
+        ("batch_size", lambda value: recmap.Grouped([1], value)),
+        ("batch_size", lambda value: recmap.Stratified([1], value)),
+        ("batch_size", lambda value: recmap.Bucketed([1], [1], value)),
+        ("token_budget", lambda value: recmap.Bucketed([1], [1], token_budget=value)),
+        ("epoch", lambda value: recmap.Shuffled(5).at(value, 0)),
+        ("epoch", lambda value: recmap.Shuffled(5).at(value, range(5))),
+        ("epoch", lambda value: recmap.Shuffled(5).position_of(value, 0)),
+        ("epoch", lambda value: recmap.Shuffled(5).prepare(value)),
+        ("epoch", lambda value: recmap.Packed([5], 4).pieces(value, 0)),
+        ("epoch", lambda value: recmap.Grouped([1], 1).batch(value, 0)),
+        ("index", lambda value: recmap.Grouped([1], 1).batch(0, value)),
     ],
 )
 def test_numbers_out_of_range(name, call):
@@ -242,3 +257,21 @@ def test_negative_numbers_of_threads(digits, tmp_path):
     message = "threads must not be negative, but is -1"
     fails(lambda: digits.verify(threads=-1), ValueError, message)
     fails(lambda: recmap.index(DIGITS, tmp_path / "a.rmx", threads=-1), ValueError, message)
+    fails(lambda: digits.gather([0], threads=-1), ValueError, message)
+    fails(lambda: digits.parse([0], LABEL, threads=-1), ValueError, message)
+
+
+@pytest.mark.parametrize("name", ["shard_limit", "span_keep_size"])
+def test_negative_options_of_open(name, digits_index):
+    message = f"{name} must not be negative, but is -1"
+    fails(lambda: recmap.open(digits_index, **{name: -1}), ValueError, message)
+
+
+@pytest.mark.parametrize("large", [[2**70], [2**64, 0], [2**63, -1]])
+def test_numbers_beyond_64_bits(digits, large):
+    order = recmap.Shuffled(5)
+    fails(lambda: digits.select(large), recmap.OutOfRangeError, DO_NOT_FIT)
+    fails(lambda: digits[large], recmap.OutOfRangeError, DO_NOT_FIT)
+    message = "positions do not fit 64 bits"
+    fails(lambda: order.at(0, large), recmap.OutOfRangeError, message)
+    fails(lambda: order.at(0, 2**70), recmap.OutOfRangeError, message)
