@@ -316,6 +316,21 @@ static recmap_status check_options(const recmap_mixture_options *options, recmap
     return RECMAP_OK;
 }
 
+/* A source must be completed, but has weight 0 from some position on, before it is. */
+static recmap_status fail_incomplete(const struct blend *blend, size_t source,
+                                     recmap_error *error) {
+    size_t first = blend->interval_count; /* of the intervals at the end that leave it out */
+    while (first > 1 && !blend->intervals[first - 1].schedule.shares[source]) first--;
+    fail(error, RECMAP_INVALID,
+         "source %zu of the mixture has weight 0 from position %" PRIu64
+         " on, before all of its records were used",
+         source, blend->intervals[first].start);
+    fail_advise(error,
+                "with stop \"last\" every source must be completed: let its weight be 0 from "
+                "a later position on, or say after how many positions to stop");
+    return RECMAP_INVALID;
+}
+
 /* Sets the epoch's length: the shortest or the longest that a source implies.
  *
  * A source that always has weight 0 implies none. A source may also have weight 0 from some
@@ -324,19 +339,20 @@ static recmap_status check_options(const recmap_mixture_options *options, recmap
 static recmap_status set_length(struct mixture_order *mixture, recmap_error *error) {
     bool is_last = mixture->options.stop == RECMAP_STOP_LAST;
     uint64_t length = is_last ? 0 : UINT64_MAX;
+    const struct blend_interval *last =
+        &mixture->blend.intervals[mixture->blend.interval_count - 1];
     for (size_t i = 0; i < mixture->blend.source_count; i++) {
         if (!blend_uses(&mixture->blend, i)) continue;
         uint64_t own = blend_length(&mixture->blend, i, mixture->sources[i]->count, is_last);
+        if (is_last && own == UINT64_MAX && !mixture->options.length && !last->schedule.shares[i])
+            return fail_incomplete(&mixture->blend, i, error);
         if (is_last ? own > length : own < length) length = own;
     }
     mixture->base.count = mixture->options.length ? mixture->options.length : length;
     if (mixture->base.count <= RECMAP_ORDER_COUNT_MAX) return RECMAP_OK;
     /* The length saturates if it does not fit into 64 bits, so the message does not name it. */
     fail(error, RECMAP_INVALID, "an epoch of this mixture would have more than 2^62 positions");
-    fail_advise(error, mixture->blend.interval_count > 1
-                           ? "with stop \"last\" every source must be completed, so none can end "
-                             "with weight 0 before; or say after how many positions to stop"
-                           : "use weights closer to the ratio of the sources' sizes");
+    fail_advise(error, "use weights closer to the ratio of the sources' sizes");
     return RECMAP_INVALID;
 }
 

@@ -124,7 +124,13 @@ static void test_hostile_changes(void **state) {
         {"above 2^62", 2, {{0, ones}, {RECMAP_ORDER_COUNT_MAX + 1, ones}}},
         {"source 1 of the mixture is nan", 2, {{0, ones}, {5, bad}}},
         {"all weights are 0", 2, {{0, ones}, {5, zeros}}},
-        {"more than 2^62 positions", 2, {{0, ones}, {2, left}}},
+        {"source 1 of the mixture has weight 0 from position 2 on", 2, {{0, ones}, {2, left}}},
+        {"source 1 of the mixture has weight 0 from position 2 on",
+         3,
+         {{0, ones}, {2, left}, {9, left}}},
+        {"source 1 of the mixture has weight 0 from position 4 on",
+         3,
+         {{0, left}, {2, ones}, {4, left}}},
     };
     for (size_t i = 0; i < COUNT(cases); i++)
         MUST_FAIL(RECMAP_INVALID, cases[i].message,
