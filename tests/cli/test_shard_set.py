@@ -339,10 +339,19 @@ class ShardSets(CliTest):
     def test_a_name_that_is_not_a_set(self):
         self.write("a.tfrecord", tfrecord([b"x"]))
         self.index("-o", "a.rmx", "a.tfrecord")
-        for name in "out@", "@2", "out@02", "out@x", "a@2/out":
+        for name in "out@", "@2", "out@02", "out@x", "out@0x", "a@2/out":
             os.makedirs(self.path("a@2"), exist_ok=True)
             self.check("cat", "a.rmx", "-o", name)
             self.assertEqual(self.read(name), b"x")
+
+    def test_numbers_of_shards(self):
+        self.write("a.tfrecord", tfrecord([b"x"]))
+        self.index("-o", "a.rmx", "a.tfrecord")
+        for name in "out@0", "out@00", "out@0.tfrecord", "out@1000001", "out@99999999999.gz":
+            for command in (["cat", "a.rmx"], ["sample", "a.rmx", "1"], ["get", "a.rmx", "0"]):
+                what = f"invalid -o '{name}': -o NAME@N writes N files, from 1 to 1000000"
+                self.check_wrong(*command, "-o", name, what=what)
+        self.assertEqual(self.files(), ["a.rmx", "a.tfrecord"])
 
 
 if __name__ == "__main__":

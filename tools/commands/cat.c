@@ -83,7 +83,7 @@ static int run(int argc, char **argv) {
         int exit_status = set_option(&job, option);
         if (exit_status) return exit_status;
     }
-    int exit_status = shard_set_check_format(&job.args, job.path, job.format);
+    int exit_status = shard_set_check(&job.args, job.path, job.format);
     if (!exit_status) exit_status = order_options_check(&job.order, false, &job.args);
     if (exit_status) return exit_status;
     if (job.args.operand_count > 1)

@@ -159,7 +159,7 @@ static int run(int argc, char **argv) {
     }
     int exit_status = check_options(&job);
     if (!exit_status && !job.feature)
-        exit_status = shard_set_check_format(&job.args, job.path, job.format);
+        exit_status = shard_set_check(&job.args, job.path, job.format);
     if (!exit_status) exit_status = run_get(&job);
     record_list_deinit(&job.list);
     return exit_status;

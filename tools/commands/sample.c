@@ -106,7 +106,7 @@ static int run(int argc, char **argv) {
         return 2;
     if (job.format != OUTPUT_DEFAULT && view_output_is_selection(job.path))
         return args_usage_error(&job.args, "-o NAME.rmv writes a selection: leave out --format");
-    int exit_status = shard_set_check_format(&job.args, job.path, job.format);
+    int exit_status = shard_set_check(&job.args, job.path, job.format);
     if (exit_status) return exit_status;
     struct view view;
     exit_status = view_open(&view, &job.args);

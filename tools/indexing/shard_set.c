@@ -42,24 +42,41 @@ static bool parse_file(struct shard_set *set, const char *path) {
     return false;
 }
 
-static bool parse_set(struct shard_set *set, const char *path) {
+/* What follows NAME@; NULL if the path is not of that form. */
+static const char *find_set_number(const char *path) {
     const char *sign = path ? strrchr(path, '@') : NULL;
-    if (!sign || sign == path || sign[-1] == '/' || strchr(sign, '/')) return false;
+    return sign && sign != path && sign[-1] != '/' && !strchr(sign, '/') ? sign + 1 : NULL;
+}
+
+static bool parse_set(struct shard_set *set, const char *path) {
+    const char *number = find_set_number(path), *digit = number;
     unsigned count = 0;
-    const char *digit = sign + 1;
-    if (*digit == '0') return false;
+    if (!number || *number == '0') return false;
     for (; *digit >= '0' && *digit <= '9' && count <= SHARD_COUNT_MAX; digit++)
         count = count * 10 + (unsigned)(*digit - '0');
-    *set = (struct shard_set){path, (size_t)(sign - path), count, digit};
+    *set = (struct shard_set){path, (size_t)(number - 1 - path), count, digit};
     return count && count <= SHARD_COUNT_MAX;
+}
+
+/* Whether the path means a set, NAME@N or NAME@N.END, but no set has the number N: it is 0 or too
+ * large. Other names with an @ are those of files. */
+static bool has_invalid_count(const char *path) {
+    struct shard_set set;
+    const char *number = find_set_number(path);
+    size_t size = number ? strspn(number, "0123456789") : 0;
+    if (!size || (number[size] && number[size] != '.')) return false;
+    return strspn(number, "0") == size || (*number != '0' && !parse_set(&set, path));
 }
 
 bool shard_set_parse(struct shard_set *set, const char *path, enum output_format format) {
     return parse_set(set, path) || (format == OUTPUT_DEFAULT && parse_file(set, path));
 }
 
-int shard_set_check_format(const struct args *args, const char *path, enum output_format format) {
+int shard_set_check(const struct args *args, const char *path, enum output_format format) {
     struct shard_set set;
+    if (has_invalid_count(path))
+        return args_usage_error(args, "invalid -o '%.300s': -o NAME@N writes N files, from 1 to %d",
+                                path, SHARD_COUNT_MAX);
     bool is_tfrecord = format == OUTPUT_DEFAULT || format == OUTPUT_TFRECORD;
     if (is_tfrecord || !parse_set(&set, path)) return 0;
     return args_usage_error(args,

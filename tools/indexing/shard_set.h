@@ -18,9 +18,9 @@ struct shard_set {
  * another name, or if it is a single file and a format was given. */
 bool shard_set_parse(struct shard_set *set, const char *path, enum output_format format);
 
-/* Checks that a set is not asked for in another format than TFRecord. Returns 0, or the exit status
- * after printing the error. */
-int shard_set_check_format(const struct args *args, const char *path, enum output_format format);
+/* Checks that a set has a valid number of shards, and is not asked for in another format than
+ * TFRecord. Returns 0, or the exit status after printing the error. */
+int shard_set_check(const struct args *args, const char *path, enum output_format format);
 
 /* Writes the items of a view at `positions` into the shards as TFRecord files: consecutive parts
  * that are as equal as possible, so that record i of the set is item i of the source. Then builds
