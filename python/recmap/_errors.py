@@ -29,6 +29,17 @@ __all__ = [
 ]
 
 
+_ESCAPES = {
+    code: chr(code).encode("unicode_escape").decode() for code in (*range(0x20), *range(0x7F, 0xA0))
+}
+
+
+def escaped(text: str) -> str:
+    """The text with escapes for control characters, as in messages of the library: names of files
+    and records are untrusted, and must not control a terminal."""
+    return text.translate(_ESCAPES)
+
+
 class Error(Exception):
     """The base class of all exceptions of recmap.
 
@@ -76,8 +87,8 @@ class Error(Exception):
             where.append(f"record {self.record}{byte}")
         elif self.offset is not None:
             where.append(f"byte {self.offset}")
-        line = ": ".join([*where, self.message])
-        return f"{line}\n  {self.advice}" if self.advice else line
+        line = escaped(": ".join([*where, self.message]))
+        return f"{line}\n  {escaped(self.advice)}" if self.advice else line
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = (self.message, self.path, self.record, self.offset, self.advice)

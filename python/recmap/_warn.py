@@ -6,6 +6,8 @@ import os
 import sys
 import warnings
 
+from ._errors import escaped
+
 __all__ = ["warn_caller"]
 
 _PACKAGE = os.path.dirname(__file__) + os.sep
@@ -16,4 +18,4 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(escaped(message), category, stacklevel=level)

@@ -41,17 +41,37 @@ int recmap_status_exit(recmap_status status) {
     return 4;
 }
 
-/* Messages may quote names from untrusted files: control characters must not reach a terminal.
- * Those from U+0080 to U+009F are 0xc2 and a second byte. */
-static void make_printable(char *text) {
-    char *end = text;
-    for (; *text; text++) {
-        unsigned char byte = (unsigned char)text[0], next = (unsigned char)text[1];
-        bool is_long = byte == 0xc2 && next >= 0x80 && next < 0xa0;
-        *end++ = (char)(byte < 0x20 || byte == 0x7f || is_long ? '?' : byte);
-        text += is_long;
+enum { ESCAPE_SIZE = 5 };
+
+/* Writes the character that the text begins with, escaped if it is a control character. Returns its
+ * size. Those from U+0080 to U+009F are 0xc2 and a second byte. */
+static size_t escape(char escaped[ESCAPE_SIZE], const char *text) {
+    unsigned char byte = (unsigned char)text[0], next = (unsigned char)text[1];
+    bool is_long = byte == 0xc2 && next >= 0x80 && next < 0xa0;
+    if (byte == '\t') snprintf(escaped, ESCAPE_SIZE, "\\t");
+    else if (byte == '\n') snprintf(escaped, ESCAPE_SIZE, "\\n");
+    else if (byte == '\r') snprintf(escaped, ESCAPE_SIZE, "\\r");
+    else if (byte < 0x20 || byte == 0x7f || is_long)
+        snprintf(escaped, ESCAPE_SIZE, "\\x%02x", is_long ? next : byte);
+    else memcpy(escaped, (char[]){text[0], 0}, 2);
+    return is_long ? 2 : 1;
+}
+
+/* Messages may quote names from untrusted files: control characters must not reach a terminal. They
+ * are escaped as by Python, so that the name can be recognised. What then does not fit is cut. */
+static void make_printable(char *text, size_t capacity) {
+    char printable[sizeof((recmap_error *)0)->path];
+    size_t size = 0;
+    for (const char *next = text; *next;) {
+        char escaped[ESCAPE_SIZE];
+        next += escape(escaped, next);
+        size_t escaped_size = strlen(escaped);
+        if (size + escaped_size >= capacity) break;
+        memcpy(printable + size, escaped, escaped_size);
+        size += escaped_size;
     }
-    *end = 0;
+    memcpy(text, printable, size);
+    text[size] = 0;
 }
 
 recmap_status fail(recmap_error *error, recmap_status status, const char *format, ...) {
@@ -66,7 +86,7 @@ recmap_status fail(recmap_error *error, recmap_status status, const char *format
     va_start(arguments, format);
     vsnprintf(error->message, sizeof error->message, format, arguments);
     va_end(arguments);
-    make_printable(error->message);
+    make_printable(error->message, sizeof error->message);
     return status;
 }
 
@@ -112,7 +132,7 @@ void fail_at(recmap_error *error, const char *path, uint64_t record, uint64_t of
     if (!error) return;
     if (path) {
         snprintf(error->path, sizeof error->path, "%s", path);
-        make_printable(error->path);
+        make_printable(error->path, sizeof error->path);
     }
     if (record != RECMAP_NO_RECORD) error->record = record;
     if (offset != RECMAP_NO_OFFSET) error->offset = offset;
@@ -128,7 +148,7 @@ void fail_advise(recmap_error *error, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(error->advice, sizeof error->advice, format, arguments);
     va_end(arguments);
-    make_printable(error->advice);
+    make_printable(error->advice, sizeof error->advice);
 }
 
 size_t recmap_error_format(char *text, size_t capacity, const recmap_error *error) {

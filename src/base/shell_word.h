@@ -8,7 +8,7 @@
 enum { SHELL_WORD_SIZE = 320 };
 
 /* Writes text as one word of a POSIX shell, in quotes if it needs them. Returns false, and writes
- * "", if it does not fit; if it has control characters, which messages replace; or if it has a
+ * "", if it does not fit; if it has control characters, which messages escape; or if it has a
  * backquote, which ends the command in a message. */
 bool shell_word_write(char *word, size_t capacity, const char *text);
 

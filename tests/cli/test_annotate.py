@@ -223,7 +223,7 @@ class Files(Annotated):
             warnings_of(typo, "s.tsv", "\t"), warning(9, "o.5", COUNT - 1, name="s.tsv")
         )
         self.assertEqual(
-            warnings_of(['"x\ny"', *numbers[1:30], "7a", *[""] * 9]), warning(2, "x?y", 29, 31)
+            warnings_of(['"x\ny"', *numbers[1:30], "7a", *[""] * 9]), warning(2, r"x\ny", 29, 31)
         )
         self.assertEqual(warnings_of(['""', *numbers[1:]]), warning(2, "", COUNT - 1))
         long, shown = "x" + "é" * 40, "x" + "é" * 29

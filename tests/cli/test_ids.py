@@ -85,7 +85,7 @@ class Ids(CliTest):
             "id-2",
             out="id-1\t1\nid-2\t2\n",
             status=1,
-            err="recmap: a.rmx: no record has the id 'no?'\n  ids are compared byte for "
+            err="recmap: a.rmx: no record has the id 'no\\x1b'\n  ids are compared byte for "
             "byte; 'recmap info' shows which feature they are from\n",
         )
 

@@ -183,7 +183,7 @@ class Naming(CliTest):
         self.addCleanup(os.chdir, "/")
         result = self.run_recmap("info", "d/all.rmx", "--shards")
         self.assertEqual(len(result.out.splitlines()), 9 + 2 + 6, result)
-        self.assertIn(b"new?line", result.out)
+        self.assertIn(rb"new\nline", result.out)
         result = self.run_recmap("info", "--json", "--shards", "d/all.rmx")
         paths = [shard["path"] for shard in json.loads(result.out)["shard_table"]]
         self.assertCountEqual(map(os.fsencode, paths), [*map(os.fsencode, names), b"\xff\xfe"])

@@ -238,7 +238,7 @@ class WrongUsage(CliTest):
         self.check(
             "order", "--sed=3", err=f"recmap: order: unknown option '--sed=3'\n{near}", status=2
         )
-        self.check("a\n\x1b[1m", err=f"recmap: unknown command 'a??[1m'\n{advice}", status=2)
+        self.check("a\n\x1b[1m", err=f"recmap: unknown command 'a\\n\\x1b[1m'\n{advice}", status=2)
 
     def test_of_options(self):
         for command in COMMANDS:

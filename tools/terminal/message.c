@@ -14,27 +14,43 @@ size_t control_size(const char *text, size_t size) {
     return next >= 0x80 && next < 0xa0 ? 2 : 0;
 }
 
-static void make_safe(char *text) {
-    char *end = text;
-    size_t left = strlen(text);
-    while (left) {
-        size_t size = control_size(text, left);
-        *end++ = (char)(size ? '?' : *text);
-        size += !size;
-        text += size;
-        left -= size;
+enum { ESCAPE_SIZE = 5 };
+
+/* Writes the character that the text begins with, escaped as in the library's messages if it is a
+ * control character. Returns its size. */
+static size_t escape(char escaped[ESCAPE_SIZE], const char *text, size_t left) {
+    size_t size = control_size(text, left);
+    if (!size) memcpy(escaped, (char[]){*text, 0}, 2);
+    else if (*text == '\t') snprintf(escaped, ESCAPE_SIZE, "\\t");
+    else if (*text == '\n') snprintf(escaped, ESCAPE_SIZE, "\\n");
+    else if (*text == '\r') snprintf(escaped, ESCAPE_SIZE, "\\r");
+    else snprintf(escaped, ESCAPE_SIZE, "\\x%02x", (unsigned char)text[size - 1]);
+    return size ? size : 1;
+}
+
+enum { TEXT_SIZE = 8192 };
+
+/* Escapes control characters. What then does not fit is cut. `capacity` is at most TEXT_SIZE. */
+static void make_safe(char *text, size_t capacity) {
+    char safe[TEXT_SIZE];
+    size_t size = 0, read;
+    for (size_t left = strlen(text), i = 0; left; i += read, left -= read) {
+        char escaped[ESCAPE_SIZE];
+        read = escape(escaped, text + i, left);
+        size_t escaped_size = strlen(escaped);
+        if (size + escaped_size >= capacity) break;
+        memcpy(safe + size, escaped, escaped_size);
+        size += escaped_size;
     }
-    *end = 0;
+    memcpy(text, safe, size);
+    text[size] = 0;
 }
 
 void print_safe(FILE *stream, const char *text) {
-    size_t left = strlen(text);
-    while (left) {
-        size_t size = control_size(text, left);
-        putc(size ? '?' : *text, stream);
-        size += !size;
-        text += size;
-        left -= size;
+    for (size_t left = strlen(text), size; left; text += size, left -= size) {
+        char escaped[ESCAPE_SIZE];
+        size = escape(escaped, text, left);
+        fputs(escaped, stream);
     }
 }
 
@@ -73,12 +89,12 @@ bool shell_word(char word[WORD_SIZE], const char *text) {
 }
 
 void message(const char *format, ...) {
-    char text[8192];
+    char text[TEXT_SIZE];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    make_safe(text);
+    make_safe(text, sizeof text);
     fprintf(stderr, "recmap: %s\n", text);
 }
 
@@ -91,9 +107,9 @@ static void finish_error(recmap_error *error, recmap_status status, const char *
     error->offset = RECMAP_NO_OFFSET;
     snprintf(error->path, sizeof error->path, "%s", path ? path : "");
     snprintf(error->advice, sizeof error->advice, "%s", advice ? advice : "");
-    make_safe(error->message);
-    make_safe(error->path);
-    make_safe(error->advice);
+    make_safe(error->message, sizeof error->message);
+    make_safe(error->path, sizeof error->path);
+    make_safe(error->advice, sizeof error->advice);
 }
 
 int message_error(recmap_status status, const char *path, const char *advice, const char *format,
@@ -123,7 +139,7 @@ recmap_status message_fail_errno(recmap_error *error, const char *path, const ch
     error->status = RECMAP_IO;
     error->system_errno = system_errno;
     snprintf(error->path, sizeof error->path, "%s", path);
-    make_safe(error->path);
+    make_safe(error->path, sizeof error->path);
     snprintf(error->message, sizeof error->message, "cannot %s: %s", action,
              strerror(system_errno));
     const char *advice = "check the path, its permissions and the state of the device";

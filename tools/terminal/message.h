@@ -24,7 +24,7 @@ void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int message_error(recmap_status status, const char *path, const char *advice, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));
 
-/* Sets `error` with control characters replaced. `path` and `advice` may be NULL. Returns `status`.
+/* Sets `error` with control characters escaped. `path` and `advice` may be NULL. Returns `status`.
  */
 recmap_status message_fail(recmap_error *error, recmap_status status, const char *path,
                            const char *advice, const char *format, ...)
@@ -45,8 +45,8 @@ const char *plural(uint64_t count);
  * U+009F. 0 if it begins with another one. */
 size_t control_size(const char *text, size_t size);
 
-/* Prints text with control characters replaced by `?`, so that file names cannot control a
- * terminal. */
+/* Prints text with control characters escaped as \t, \n or \x1b, so that file names cannot control
+ * a terminal. */
 void print_safe(FILE *stream, const char *text);
 
 enum { WORD_SIZE = 320 };

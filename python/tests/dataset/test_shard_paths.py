@@ -83,7 +83,9 @@ def test_names_that_are_not_utf8(tmp_path, name):
     data = bytearray(shard.read_bytes())
     data[20] ^= 1
     shard.write_bytes(data)
-    for one in [ds] if "\n" in name else [ds, ds[:2]]:  # an error has ? for control characters
+    for one in (
+        [ds] if "\n" in name else [ds, ds[:2]]
+    ):  # an error has escapes for control characters
         (found,) = one.verify()["damage"]
         assert os.path.samefile(found["path"], shard)
     with pytest.warns(UserWarning, match="skipped damage"):

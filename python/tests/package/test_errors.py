@@ -307,3 +307,21 @@ def test_a_feature_that_a_batch_lacks_is_named(digits):
     batch = digits.parse([0], {"label": recmap.FixedLen()})
     with pytest.raises(KeyError, match="no feature 'lable': the batch has 'label'"):
         batch["lable"]
+
+
+def test_control_characters_are_escaped(tmp_path):
+    """Names of files are untrusted: they must not control a terminal, and be recognised."""
+    name, shown = "a\x1b[1m\t\n\r\x7f\x9b", r"a\x1b[1m\t\n\r\x7f\x9b"
+    with pytest.raises(FileNotFoundError) as raised:  # by the library
+        recmap.open(tmp_path / f"{name}.rmx")
+    assert f"{shown}.rmx: " in str(raised.value)
+    with pytest.raises(FileNotFoundError) as raised:  # by the package
+        recmap.Writer(tmp_path / "b", index=tmp_path / name / "b.rmx")
+    assert f"{shown}/b.rmx: the folder" in str(raised.value)
+    assert name in raised.value.path
+    with recmap.Writer(tmp_path / f"{name}.tfrecord") as writer:
+        writer.write(b"damaged")
+    flip(tmp_path / f"{name}.tfrecord", 14)
+    with pytest.warns(UserWarning, match="skipped damage") as caught:
+        recmap.open(tmp_path / f"{name}.tfrecord", on_corrupt="skip", progress=None)
+    assert f"{shown}.tfrecord at byte 0" in str(caught[0].message)
