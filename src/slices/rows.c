@@ -74,8 +74,8 @@ static void pad(const struct row_cutter *cutter, uint64_t begin, uint64_t end, u
 static recmap_status fail_count(const struct row_cutter *cutter, const struct slice_plan *slice,
                                 uint64_t found, uint64_t total, recmap_error *error) {
     fail(error, RECMAP_FEATURE,
-         "feature '%.200s' has %" PRIu64 " elements, but the counts of the order say %" PRIu64,
-         slice->slot.name, found, total);
+         "feature '%.200s' has %" PRIu64 " element%s, but the counts of the order say %" PRIu64,
+         slice->slot.name, found, found == 1 ? "" : "s", total);
     fail_at(error, NULL, cutter->record->number, RECMAP_NO_OFFSET);
     fail_advise(error,
                 "make the order from the counts of these records; if they come from an index "
@@ -87,8 +87,8 @@ static recmap_status fail_missing(const struct row_cutter *cutter, const struct 
                                   uint64_t total, recmap_error *error) {
     fail(error, RECMAP_FEATURE,
          "feature '%.200s' is missing, but the counts of the order say that it has %" PRIu64
-         " elements",
-         slice->slot.name, total);
+         " element%s",
+         slice->slot.name, total, total == 1 ? "" : "s");
     fail_at(error, NULL, cutter->record->number, RECMAP_NO_OFFSET);
     fail_advise(error,
                 "every sliced feature of a record needs as many elements as the counted one, and a "

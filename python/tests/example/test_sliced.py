@@ -557,3 +557,14 @@ def test_long_records(tmp_path, access):
     for batch in recmap.Loader(ds, 5, order=order, features={"frames": recmap.Sliced((), bytes)}):
         for row, (_, first, _, _) in zip(batch["frames"].to_numpy(), batch.pieces[0], strict=True):
             assert row.tolist() == frames[first : first + 16]
+
+
+def test_one_element_is_not_plural(tmp_path):
+    with recmap.Writer(tmp_path / "a.tfrecord") as writer:
+        writer.write({"tokens": [7]})
+    ds = recmap.open(tmp_path / "a.tfrecord")
+    loader = recmap.Loader(
+        ds, 1, order=recmap.Packed([4], 4), features={"tokens": recmap.Sliced((), "int64")}
+    )
+    with pytest.raises(recmap.FeatureError, match="has 1 element, but the counts"):
+        next(iter(loader))
