@@ -16,6 +16,7 @@
 
 #include <recmap/interrupt.h>
 
+#include "helpers/emulation.h"
 #include "os/process.h"
 #include "os/program.h"
 
@@ -56,6 +57,12 @@ static void test_ends(void **state) {
     result = run("kill -9 $$", 60 * S);
     assert_int_equal(result.end, PROGRAM_KILLED);
     assert_int_equal(result.code, SIGKILL);
+}
+
+static void test_a_missing_program(void **state) {
+    (void)state;
+    if (is_emulated(__func__, "a new process cannot tell why it starts no program")) skip();
+    struct program_result result;
     const char *const missing[] = {"/does/not/exist", NULL};
     assert_int_equal(program_run(&result, output, sizeof output, missing, S, NULL), RECMAP_OK);
     assert_int_equal(result.end, PROGRAM_NOT_STARTED);
@@ -164,6 +171,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(output),
         TEST(ends),
+        TEST(a_missing_program),
         TEST(arguments_are_not_expanded),
         TEST(limits),
         TEST(processes_that_stay_are_not_waited_for),
