@@ -6,6 +6,8 @@ import os
 import shlex
 import signal
 import stat
+import subprocess
+import sys
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -283,14 +285,20 @@ def test_the_portal_issues_credentials(server, portal, write, login, tmp_path, f
     assert headers["Authorization"] is None
 
 
-def test_the_client_of_aws_asks_the_same(server, portal, write, login, monkeypatch, tmp_path):
+def test_the_client_of_aws_asks_the_same(server, portal, write, login, tmp_path):
     """And it understands what this test replies."""
-    session = pytest.importorskip("botocore.session")
+    pytest.importorskip("botocore.session")
     write(profile(SESSION))
     login("my-sso")
     check_reads(server, tmp_path, "ROLE1", profile="train")
-    keys = session.Session(profile="train").get_credentials().get_frozen_credentials()
-    assert keys.access_key == "ROLE2" and keys.token == "HIDDEN-token=="
+    # In a process of its own: botocore keeps the home folder that it finds when it is imported.
+    script = (
+        "import botocore.session as b\n"
+        "keys = b.Session(profile='train').get_credentials().get_frozen_credentials()\n"
+        "print(keys.access_key, keys.token)"
+    )
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert printed.stdout.split() == ["ROLE2", "HIDDEN-token=="], printed.stderr
     ours, theirs = portal.requests
     assert ours[0] == theirs[0] and urlsplit(ours[1]).path == urlsplit(theirs[1]).path
     assert parse_qs(urlsplit(ours[1]).query) == parse_qs(urlsplit(theirs[1]).query)
