@@ -37,10 +37,10 @@ def changes_of(
         raise ValueError(f'on must be "id" or "number", not {on!r}')
     if isinstance(drop, str):
         raise TypeError("drop must be a list of names, not a str")
-    for option, value in (("default", default), ("rename", rename)):
-        if not isinstance(value, Mapping):
+    for option, names in (("default", default), ("rename", rename)):
+        if not isinstance(names, Mapping):
             example = "{name: value}" if option == "default" else "{old name: new name}"
-            raise TypeError(f"{option} must be a dict, {example}, not {value!r}")
+            raise TypeError(f"{option} must be a dict, {example}, not {names!r}")
     keys, named = _split(columns, on)
     for option, value in (("on", on), ("missing", missing)):
         if value is not None and not named:

@@ -163,12 +163,12 @@ def _count_nonzero(a: Any, axis: Any = None, **options: Any) -> Any:
 
 def _array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     """Whether nulls are at the same places, and the other values are equal."""
-    masks = [np.ma.getmaskarray(one) for one in (a1, a2)]
-    if not np.array_equal(*masks):
+    mask1, mask2 = np.ma.getmaskarray(a1), np.ma.getmaskarray(a2)
+    if not np.array_equal(mask1, mask2):
         return False
-    pairs = zip((a1, a2), masks, strict=True)
-    known = [np.ma.getdata(one, subok=True)[~mask] for one, mask in pairs]
-    return bool(np.array_equal(*known, equal_nan=equal_nan))
+    known1 = np.ma.getdata(a1, subok=True)[~mask1]
+    known2 = np.ma.getdata(a2, subok=True)[~mask2]
+    return bool(np.array_equal(known1, known2, equal_nan=equal_nan))
 
 
 def _sort(a: Any, axis: Any = -1, kind: Any = None, **options: Any) -> Any:

@@ -134,6 +134,8 @@ class Loader(Closing, Generic[Batch]):
     1541
     """
 
+    _memory: _recmap.BlockPool | None = None  # of the columns, set by recmap.torch
+
     if TYPE_CHECKING:  # the type of the batches
 
         @overload
@@ -180,8 +182,6 @@ class Loader(Closing, Generic[Batch]):
             transform: Callable[[Any], Batch] | None,
             **options: Unpack[LoaderOptions],
         ) -> None: ...
-
-    _memory: _recmap.BlockPool | None = None  # of the columns, set by recmap.torch
 
     def __init__(
         self,

@@ -53,6 +53,14 @@ class Ragged(NamedTuple):
         return flat
 
 
+def check_name_of_numbers(numbers: object) -> None:
+    """Refuses what is not the name of an item, such as True, which another adapter takes."""
+    if numbers is not None and not isinstance(numbers, str):
+        raise TypeError(
+            f'numbers must be the name of an item of the batch, such as "number", not {numbers!r}'
+        )
+
+
 if TYPE_CHECKING:
 
     @overload
@@ -65,14 +73,6 @@ if TYPE_CHECKING:
     ) -> tuple[Tensors, Tensors]: ...
     @overload
     def tensors(batch: Any, numbers: str | None = None) -> Any: ...
-
-
-def check_name_of_numbers(numbers: object) -> None:
-    """Refuses what is not the name of an item, such as True, which another adapter takes."""
-    if numbers is not None and not isinstance(numbers, str):
-        raise TypeError(
-            f'numbers must be the name of an item of the batch, such as "number", not {numbers!r}'
-        )
 
 
 def tensors(batch: Any, numbers: str | None = None) -> Any:
