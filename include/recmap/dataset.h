@@ -368,7 +368,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_many(
 
 /* As recmap_dataset_find_many, with the ids of the records `numbers` of `source`; -1 also for a
  * record without id. The records of `source` are read in file order, whatever the order of
- * `numbers`. Memory: also 24 bytes and those of the id for each of a million records at a time,
+ * `numbers`. Memory: 72 bytes and those of the id for each of half a million records at a time,
  * and, unless `numbers` ascends, 8 to 16 bytes for each of 67 million at a time. Errors: also as
  * recmap_dataset_gather for `source`, and INVALID if `source` has no ids. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_match(

@@ -16,7 +16,8 @@ enum {
     WORD_BITS = 64,
     ROW_BITS = 26, /* a word has room for them and for the other bits of a number below 2^48 */
     ROWS_MAX = 1 << ROW_BITS,
-    ASK_ROWS = 1 << 16, /* rows after which to ask whether to stop */
+    GROUP_ROWS_MAX = 1 << 19, /* rows whose ids are in memory together */
+    ASK_ROWS = 1 << 16,       /* rows after which to ask whether to stop */
     PREFETCH_AHEAD = 32,
 };
 
@@ -46,7 +47,7 @@ struct match {
 };
 
 static size_t group_size(const struct match *match) {
-    return (size_t)min_u64(match->count, id_lookup_limit(match->dataset));
+    return (size_t)min_u64(match->count, min_u64(id_lookup_limit(match->dataset), GROUP_ROWS_MAX));
 }
 
 static bool is_ascending(const uint64_t *numbers, size_t count) {

@@ -22,6 +22,9 @@ from .selectable import Selectable
 
 __all__ = ["Records"]
 
+# A join matches so many rows at a time, or an eighth of them if that is more.
+_ROWS_AT_LEAST = 1 << 21
+
 
 class Records(Selectable):
     """The records of a data set or view, many at a time."""
@@ -184,10 +187,14 @@ class Records(Selectable):
 
     def _positions_of_records(self, source: Selectable) -> Int64s:
         """The position of the record with the id of each item of another data set; -1 if absent."""
-        numbers = np.ascontiguousarray(source.numbers)
-        out = np.empty(len(numbers), np.int64)
+        count = len(source)
+        out = np.empty(count, np.int64)
         table = self._selection.position_table(self._record_count())
-        self._find_records(source, numbers, out, table)
+        block = max(_ROWS_AT_LEAST, count // 8)
+        for first in range(0, count, block):
+            rows = slice(first, min(first + block, count))
+            numbers = source._selection.slice(rows).records()
+            self._find_records(source, numbers, out[rows], table)
         return out
 
     def duplicates(self, by: str = "content", *, progress: Progress = "auto") -> Int64s:

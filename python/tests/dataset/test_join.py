@@ -2,11 +2,13 @@
 
 import os
 import subprocess
+import tracemalloc
 
 import numpy as np
 import pytest
 import recmap
 from conftest import write
+from recmap._dataset import records
 
 PROGRAM = os.environ.get("RECMAP_WRITE_MUTATED")
 
@@ -72,6 +74,21 @@ def test_memory_of_all_rows(sides):
     joined = recmap.join(sides, missing="null")
     assert len(joined) == 5 and joined[0]["image"] is not None and len(joined[1:3]) == 2
     assert [name for name, positions in joined._positions.items() if positions is None] == ["image"]
+
+
+def test_blocks_of_rows(tmp_path, monkeypatch):
+    """The rows are matched block by block, so that arrays of all rows are only those returned."""
+    count = 40_000
+    ds = make(tmp_path, "all", range(count))
+    shuffled = ds[np.random.default_rng(1).permutation(count)]
+    monkeypatch.setattr(records, "_ROWS_AT_LEAST", 1000)
+    for first in (ds, ds[::-3], shuffled, shuffled[:4999], ds[:0]):
+        tracemalloc.start()
+        joined = recmap.join({"first": first, "all": ds})
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert np.array_equal(joined.positions["all"], first.numbers)
+        assert peak < 12 * len(first) + 20_000  # 8 bytes a row are returned
 
 
 def test_missing(sides):
