@@ -174,6 +174,7 @@ static recmap_status put(struct storage_options *options, enum storage_option op
     if (!copy) return fail_memory(error);
     value_deinit(&options->values[option]);
     options->values[option] = copy;
+    options->version++;
     return RECMAP_OK;
 }
 
@@ -370,7 +371,7 @@ unsigned storage_options_timeout(const struct storage_options *options) {
 
 recmap_status storage_options_copy(struct storage_options *copy,
                                    const struct storage_options *options, recmap_error *error) {
-    *copy = (struct storage_options){0};
+    *copy = (struct storage_options){.version = options->version};
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         copy->is_explicit[i] = options->is_explicit[i];
         if (!options->values[i] || (copy->values[i] = strdup(options->values[i]))) continue;
@@ -393,8 +394,11 @@ void storage_options_swap(struct storage_options *a, struct storage_options *b,
     a->is_explicit[option] = b->is_explicit[option];
     b->values[option] = value;
     b->is_explicit[option] = is_explicit;
+    a->version++;
+    b->version++;
 }
 
 void storage_options_deinit(struct storage_options *options) {
     for (size_t i = 0; i < OPTION_COUNT; i++) value_deinit(&options->values[i]);
+    options->version = 0;
 }

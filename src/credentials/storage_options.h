@@ -3,6 +3,7 @@
 #define RECMAP_CREDENTIALS_STORAGE_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <recmap/status.h>
 
@@ -37,6 +38,7 @@ enum storage_option {
 struct storage_options {
     char *values[OPTION_COUNT]; /* NULL: not set */
     bool is_explicit[OPTION_COUNT];
+    uint64_t version; /* increases with every change */
 };
 
 /* The error names the option, never its value. Errors: INVALID, NO_MEMORY. */
@@ -58,7 +60,7 @@ recmap_status storage_options_check_azure(const struct storage_options *options,
 recmap_status storage_options_check_hadoop(const struct storage_options *options,
                                            recmap_error *error);
 
-/* Copies all options. On failure, `copy` has none. Errors: NO_MEMORY. */
+/* Copies all options and the version. On failure, `copy` has none. Errors: NO_MEMORY. */
 recmap_status storage_options_copy(struct storage_options *copy,
                                    const struct storage_options *options, recmap_error *error);
 

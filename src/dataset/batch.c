@@ -18,8 +18,9 @@ recmap_status recmap_batch_create(recmap_batch **batch, recmap_error *error) {
 
 void recmap_batch_clear(recmap_batch *batch) {
     for (size_t i = 0; i < batch->pin_count; i++) shard_cache_unpin(batch->pins[i]);
-    for (size_t i = 0; i < batch->buffer_count; i++) free(batch->buffers[i]);
-    batch->count = batch->pin_count = batch->buffer_count = 0;
+    for (size_t i = 0; i < batch->part_count; i++) recmap_batch_clear(batch->parts[i]);
+    record_memory_clear(&batch->bytes);
+    batch->count = batch->pin_count = 0;
     batch->is_parsed = batch->has_rows = false;
     if (batch->columns) columns_clear_allocated(batch->columns);
 }
@@ -39,7 +40,7 @@ void recmap_batch_destroy(recmap_batch *batch) {
     recmap_batch_clear(batch);
     free(batch->records);
     free(batch->pins);
-    free(batch->buffers);
+    record_memory_deinit(&batch->bytes);
     free(batch->requests);
     free(batch->sorted);
     free(batch->places);
@@ -90,12 +91,7 @@ bool batch_keep_pin(recmap_batch *batch, struct open_shard *shard) {
 }
 
 uint8_t *batch_allocate(recmap_batch *batch, size_t size) {
-    if (!array_reserve(&batch->buffers, &batch->buffer_capacity, batch->buffer_count + 1,
-                       sizeof *batch->buffers))
-        return NULL;
-    uint8_t *buffer = malloc(size ? size : 1);
-    if (buffer) batch->buffers[batch->buffer_count++] = buffer;
-    return buffer;
+    return record_memory_allocate(&batch->bytes, size);
 }
 
 /* One stable pass of a radix sort, by the eight bits from `shift` on: sorts `requests` into

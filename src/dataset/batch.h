@@ -7,6 +7,7 @@
 #include <recmap/rows.h>
 
 #include "base/interrupt.h"
+#include "dataset/record_memory.h"
 #include "dataset/shard_cache.h"
 
 struct overlap;
@@ -35,9 +36,7 @@ struct recmap_batch {
     struct open_shard **pins;
     size_t pin_count;
     size_t pin_capacity;
-    uint8_t **buffers; /* bytes that were read with pread */
-    size_t buffer_count;
-    size_t buffer_capacity;
+    struct record_memory bytes;     /* of records that were read with pread or from a network */
     struct batch_request *requests; /* by record number, once they are sorted */
     struct batch_request *sorted;   /* scratch of the sort */
     size_t requests_capacity;

@@ -136,26 +136,10 @@ static bool read_part(struct parallel_fill *fill, size_t index, bool is_caller) 
 
 /* ---- Merging the parts. */
 
-/* Moves the pins and buffers, which keep the bytes of the records alive, from a part to the whole.
- */
-static bool adopt_bytes(recmap_batch *batch, recmap_batch *part) {
-    if (!array_reserve(&batch->pins, &batch->pin_capacity, batch->pin_count + part->pin_count,
-                       sizeof *batch->pins) ||
-        !array_reserve(&batch->buffers, &batch->buffer_capacity,
-                       batch->buffer_count + part->buffer_count, sizeof *batch->buffers))
-        return false;
-    for (size_t i = 0; i < part->pin_count; i++) batch->pins[batch->pin_count++] = part->pins[i];
-    for (size_t i = 0; i < part->buffer_count; i++)
-        batch->buffers[batch->buffer_count++] = part->buffers[i];
-    part->pin_count = part->buffer_count = 0;
-    return true;
-}
-
-/* Sets `size` to the approximate number of bytes that merging will copy. */
+/* Sets `size` to the approximate number of bytes that merging will copy. Their pins and memory stay
+ * with the parts, until the whole batch is cleared. */
 static bool prepare_merge(uint64_t *size, const struct parallel_fill *fill) {
     *size = 0;
-    for (size_t i = 0; i < fill->part_count; i++)
-        if (!adopt_bytes(fill->batch, fill->batch->parts[i])) return false;
     if (fill->request->parser && !columns_merge_reserve(size, &fill->columns)) return false;
     *size += fill->request->count * sizeof *fill->batch->records;
     return true;

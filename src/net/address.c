@@ -310,7 +310,7 @@ static struct keys find_keys(const struct storage_options *options, enum url_sch
  * already percent-encoded. */
 static recmap_status sign(struct authorization *authorization, const struct address *address,
                           const struct storage_options *options, const struct keys *keys,
-                          int64_t seconds, recmap_error *error) {
+                          struct signing_key *kept, int64_t seconds, recmap_error *error) {
     char time[SIGNATURE_TIME_SIZE], value[AUTHORIZATION_MAX], path[ADDRESS_MAX];
     struct signed_header headers[HEADERS_MAX] = {{"host", address->host},
                                                  {"x-amz-content-sha256", SIGNATURE_EMPTY_HASH},
@@ -333,7 +333,8 @@ static recmap_status sign(struct authorization *authorization, const struct addr
                                     .service = "s3",
                                     .key = keys->key,
                                     .secret = keys->secret,
-                                    .time = time};
+                                    .time = time,
+                                    .kept = kept};
     bool fits = signature_write(value, &input) && add_line(authorization, "Authorization", value);
     for (size_t i = 1; fits && i < count; i++)
         fits = add_line(authorization, headers[i].name, headers[i].value);
@@ -341,8 +342,8 @@ static recmap_status sign(struct authorization *authorization, const struct addr
 }
 
 recmap_status address_authorize(struct authorization *authorization, const struct address *address,
-                                const struct storage_options *options, int64_t seconds,
-                                recmap_error *error) {
+                                const struct storage_options *options, struct signing_key *kept,
+                                int64_t seconds, recmap_error *error) {
     authorization->count = 0;
     if (address->scheme == URL_AZ) {
         return add_line(authorization, "x-ms-version", "2021-08-06") ? RECMAP_OK : fail_long(error);
@@ -354,7 +355,7 @@ recmap_status address_authorize(struct authorization *authorization, const struc
     const char *token = storage_options_get(
         options, options->is_explicit[OPTION_TOKEN] ? OPTION_TOKEN : OPTION_GOOGLE_TOKEN);
     if (keys.key[0] && keys.secret[0])
-        return sign(authorization, address, options, &keys, seconds, error);
+        return sign(authorization, address, options, &keys, kept, seconds, error);
     bool lacks_both = address->scheme == URL_S3 && !keys.key[0] && !keys.secret[0];
     const char *profile = lacks_both ? storage_options_get(options, OPTION_PROFILE) : "";
     if (address->scheme != URL_GS || !token[0])
@@ -363,4 +364,10 @@ recmap_status address_authorize(struct authorization *authorization, const struc
     int size = snprintf(bearer, sizeof bearer, "Bearer %s", token);
     bool fits = size < (int)sizeof bearer && add_line(authorization, "Authorization", bearer);
     return fits ? RECMAP_OK : fail_long(error);
+}
+
+void authorization_erase(struct authorization *authorization) {
+    for (size_t i = 0; i < authorization->count; i++)
+        explicit_bzero(authorization->lines[i], strlen(authorization->lines[i]));
+    authorization->count = 0;
 }

@@ -56,9 +56,13 @@ struct authorization {
     size_t count;
 };
 
-/* Errors: INVALID if credentials are missing. */
+/* `kept` is the key that signed the request before, or NULL. Errors: INVALID if credentials are
+ * missing. */
 recmap_status address_authorize(struct authorization *authorization, const struct address *address,
-                                const struct storage_options *options, int64_t seconds,
-                                recmap_error *error);
+                                const struct storage_options *options, struct signing_key *kept,
+                                int64_t seconds, recmap_error *error);
+
+/* Overwrites the headers, which contain credentials. */
+void authorization_erase(struct authorization *authorization);
 
 #endif

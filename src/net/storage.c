@@ -165,6 +165,18 @@ recmap_status storage_copy_options(struct storage_options *copy, recmap_storage 
     return status;
 }
 
+recmap_status storage_refresh_options(struct storage_options *copy, recmap_storage *storage,
+                                      recmap_error *error) {
+    recmap_status status = RECMAP_OK;
+    process_lock();
+    if (copy->version != storage->options.version) {
+        storage_options_deinit(copy);
+        status = storage_options_copy(copy, &storage->options, error);
+    }
+    process_unlock();
+    return status;
+}
+
 recmap_status storage_copy_query(char **query, recmap_storage *storage, const char *url,
                                  recmap_error *error) {
     process_lock();

@@ -44,6 +44,11 @@ recmap_status storage_retain(recmap_storage **reference, recmap_storage *storage
 recmap_status storage_copy_options(struct storage_options *copy, recmap_storage *storage,
                                    recmap_error *error);
 
+/* Copies the options again if they have changed since the copy was made. A zeroed copy is of none.
+ * Errors: NO_MEMORY; the copy then has no options. */
+recmap_status storage_refresh_options(struct storage_options *copy, recmap_storage *storage,
+                                      recmap_error *error);
+
 /* Copies the query that requests for a web URL need; NULL if there is none. The caller erases and
  * frees it. Errors: NO_MEMORY. */
 recmap_status storage_copy_query(char **query, recmap_storage *storage, const char *url,

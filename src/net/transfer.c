@@ -279,15 +279,16 @@ static bool add_header(struct slot *slot, const char *line) {
 }
 
 static recmap_status add_headers(struct slot *slot, const struct address *address,
-                                 const struct storage_options *options, recmap_error *error) {
+                                 recmap_error *error) {
+    struct run *run = slot->run;
     struct authorization authorization;
     char line[ETAG_MAX + 32];
-    recmap_status status =
-        address_authorize(&authorization, address, options, clock_unix_s(), error);
+    recmap_status status = address_authorize(&authorization, address, &run->options,
+                                             &run->signing_key, clock_unix_s(), error);
     bool is_done = true;
     for (size_t i = 0; status == RECMAP_OK && i < authorization.count; i++)
         is_done &= add_header(slot, authorization.lines[i]);
-    explicit_bzero(&authorization, sizeof authorization);
+    authorization_erase(&authorization);
     if (status != RECMAP_OK) return status;
     if (etag_is_strong(slot->range.etag)) {
         snprintf(line, sizeof line, "If-Match: %s", slot->range.etag);
@@ -341,13 +342,11 @@ static recmap_status add_query(struct address *address, const struct run *run, s
 /* Finds the address and the headers, with the credentials of this moment. */
 static recmap_status prepare_request(struct address *address, struct slot *slot,
                                      recmap_error *error) {
-    struct storage_options options;
-    RETURN_IF_FAILED(storage_copy_options(&options, slot->run->storage, error));
-    recmap_status status = find_address(address, slot, &options, error);
-    if (status == RECMAP_OK) status = add_query(address, slot->run, slot->index, error);
-    if (status == RECMAP_OK) status = add_headers(slot, address, &options, error);
-    storage_options_deinit(&options);
-    return status;
+    struct run *run = slot->run;
+    RETURN_IF_FAILED(storage_refresh_options(&run->options, run->storage, error));
+    RETURN_IF_FAILED(find_address(address, slot, &run->options, error));
+    RETURN_IF_FAILED(add_query(address, run, slot->index, error));
+    return add_headers(slot, address, error);
 }
 
 /* on_socket sees only a proxy's address if there is one, so the URL is checked, too. */
@@ -613,6 +612,8 @@ recmap_status transfer_run(size_t *failed_index, recmap_storage *storage,
     for (size_t i = 0; run.slots && i < run.slot_count; i++)
         if (run.slots[i].easy && run.slots[i].index != SIZE_MAX) end_slot(&run.slots[i]);
     leave(storage, run.transfer);
+    storage_options_deinit(&run.options);
+    explicit_bzero(&run.signing_key, sizeof run.signing_key);
     free(run.slots);
     free(run.attempts);
     return status;

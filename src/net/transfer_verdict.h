@@ -3,9 +3,11 @@
 #ifndef RECMAP_NET_TRANSFER_VERDICT_H
 #define RECMAP_NET_TRANSFER_VERDICT_H
 
+#include "credentials/storage_options.h"
 #include "net/curl_library.h"
 #include "net/transfer.h"
 #include "protocol/reply.h"
+#include "protocol/signature.h"
 
 enum { BODY_PREFIX = 2048 }; /* of an error, which has the server's code */
 
@@ -48,6 +50,8 @@ struct slot {
 struct run {
     recmap_storage *storage;
     struct transfer *transfer;
+    struct storage_options options; /* those of the storage when the last request was started */
+    struct signing_key signing_key; /* of the last request */
     const struct transfer_request *requests;
     struct attempt *attempts;
     size_t count;

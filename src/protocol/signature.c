@@ -56,7 +56,19 @@ void signature_derive_key(uint8_t key[SHA256_SIZE], const char *secret, const ch
     hmac_sha256(key, key, SHA256_SIZE, region, strlen(region));
     hmac_sha256(key, key, SHA256_SIZE, service, strlen(service));
     hmac_sha256(key, key, SHA256_SIZE, "aws4_request", strlen("aws4_request"));
-    memset(first, 0, sizeof first);
+    explicit_bzero(first, sizeof first);
+}
+
+static void find_key(struct signing_key *key, const struct signature_input *input) {
+    char made_of[SIGNING_KEY_PARTS_MAX];
+    snprintf(made_of, sizeof made_of, "%s\n%.*s\n%s\n%s", input->secret, DATE_SIZE, input->time,
+             input->region, input->service);
+    if (strcmp(key->made_of, made_of)) {
+        signature_derive_key(key->bytes, input->secret, input->time, DATE_SIZE, input->region,
+                             input->service);
+        memcpy(key->made_of, made_of, sizeof made_of);
+    }
+    explicit_bzero(made_of, sizeof made_of);
 }
 
 /* The signature proves the key without sending it: it is an HMAC of the time, the scope (date,
@@ -72,10 +84,11 @@ bool signature_write(char authorization[AUTHORIZATION_MAX], const struct signatu
     if (size < 0 || size >= (int)sizeof scope) return false;
     hash_request(hash, input, names);
     snprintf(text, sizeof text, "AWS4-HMAC-SHA256\n%s\n%s\n%s", input->time, scope, hash);
-    uint8_t key[SHA256_SIZE], digest[SHA256_SIZE];
-    signature_derive_key(key, input->secret, input->time, DATE_SIZE, input->region, input->service);
-    hmac_sha256(digest, key, sizeof key, text, strlen(text));
-    memset(key, 0, sizeof key);
+    uint8_t digest[SHA256_SIZE];
+    struct signing_key own = {0}, *key = input->kept ? input->kept : &own;
+    find_key(key, input);
+    hmac_sha256(digest, key->bytes, sizeof key->bytes, text, strlen(text));
+    explicit_bzero(&own, sizeof own);
     sha256_write_hex(hash, digest);
     size = snprintf(authorization, AUTHORIZATION_MAX,
                     "AWS4-HMAC-SHA256 Credential=%s/%s,SignedHeaders=%s,Signature=%s", input->key,

@@ -9,7 +9,11 @@
 
 #include "protocol/sha256.h"
 
-enum { SIGNATURE_TIME_SIZE = sizeof "20130524T000000Z", AUTHORIZATION_MAX = 1024 };
+enum {
+    SIGNATURE_TIME_SIZE = sizeof "20130524T000000Z",
+    AUTHORIZATION_MAX = 1024,
+    SIGNING_KEY_PARTS_MAX = 512,
+};
 
 /* The SHA-256 of no bytes: the payload of a GET request. */
 #define SIGNATURE_EMPTY_HASH "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -17,6 +21,13 @@ enum { SIGNATURE_TIME_SIZE = sizeof "20130524T000000Z", AUTHORIZATION_MAX = 1024
 /* A signed header: a lower-case name, and a value without surrounding spaces. */
 struct signed_header {
     const char *name, *value;
+};
+
+/* A key that signs the requests of one day, kept from one request to the next: deriving it takes
+ * more than half of the time of a signature. Zeroed, it has none; erase it after use. */
+struct signing_key {
+    char made_of[SIGNING_KEY_PARTS_MAX]; /* the secret, date, region and service, a line each */
+    uint8_t bytes[SHA256_SIZE];
 };
 
 /* A request: by default GET, without a payload. */
@@ -29,7 +40,8 @@ struct signature_input {
     size_t header_count;
     const char *region, *service;
     const char *key, *secret;
-    const char *time; /* as signature_write_time writes it */
+    const char *time;         /* as signature_write_time writes it */
+    struct signing_key *kept; /* NULL: derive the key of the day each time */
 };
 
 /* The key that signs the requests of one day. */

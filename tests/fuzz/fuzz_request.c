@@ -39,7 +39,7 @@ static void check_address(const struct address *address, const struct storage_op
     check(first == '/' || !first || address->is_listing || (is_web && first == '?'));
     if (url_has_listing(address->scheme)) check(is_graphic(address->url + address->path_offset));
     check(!strpbrk(address->host, "\r\n"));
-    if (address_authorize(&authorization, address, options, 1700000000, NULL) == RECMAP_OK)
+    if (address_authorize(&authorization, address, options, NULL, 1700000000, NULL) == RECMAP_OK)
         check_headers(&authorization);
 }
 

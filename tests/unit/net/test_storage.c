@@ -123,7 +123,7 @@ static void test_the_profile_of_the_environment_concerns_amazon_only(void **stat
     for (size_t i = 0; i < 2; i++) {
         assert_null(url_parse(&url, i ? "https://host/a" : "s3://bucket/a"));
         assert_int_equal(address_of_object(&address, &options, &url, &error), RECMAP_OK);
-        assert_int_equal(address_authorize(authorization, &address, &options, 0, &error),
+        assert_int_equal(address_authorize(authorization, &address, &options, NULL, 0, &error),
                          i ? RECMAP_OK : RECMAP_INVALID);
         assert_string_equal(error.message, "no credentials are configured: there is no profile "
                                            "\"nobody\" with keys or a role in ~/.aws");
@@ -134,7 +134,7 @@ static void test_the_profile_of_the_environment_concerns_amazon_only(void **stat
     assert_int_equal(storage_options_complete(&options, &error), RECMAP_OK);
     assert_null(url_parse(&url, "s3://bucket/a"));
     assert_int_equal(address_of_object(&address, &options, &url, &error), RECMAP_OK);
-    assert_int_equal(address_authorize(authorization, &address, &options, 0, &error),
+    assert_int_equal(address_authorize(authorization, &address, &options, NULL, 0, &error),
                      RECMAP_INVALID);
     assert_string_equal(error.message, "no credentials are configured");
     free(authorization);
@@ -280,7 +280,7 @@ static recmap_status authorize(struct authorization *authorization, const char *
     struct url url;
     assert_null(url_parse(&url, text));
     assert_int_equal(address_of_object(&address, &options, &url, NULL), RECMAP_OK);
-    recmap_status status = address_authorize(authorization, &address, &options, 0, NULL);
+    recmap_status status = address_authorize(authorization, &address, &options, NULL, 0, NULL);
     storage_options_deinit(&options);
     return status;
 }
@@ -319,7 +319,7 @@ static void authorize_with_environment(struct authorization *authorization, cons
     assert_int_equal(storage_options_complete(&options, NULL), RECMAP_OK);
     assert_null(url_parse(&url, text));
     assert_int_equal(address_of_object(&address, &options, &url, NULL), RECMAP_OK);
-    assert_int_equal(address_authorize(authorization, &address, &options, 0, NULL), expected);
+    assert_int_equal(address_authorize(authorization, &address, &options, NULL, 0, NULL), expected);
     storage_options_deinit(&options);
 }
 
@@ -349,6 +349,27 @@ static void test_credentials_are_not_mixed(void **state) {
     authorize_with_environment(&found, "s3://bucket/a", secret, RECMAP_INVALID);
     authorize_with_environment(&found, "gs://bucket/a", NULL, RECMAP_INVALID);
     clear_environment();
+}
+
+/* A copy of the options is renewed when they changed, and only then. */
+static void test_refreshed_options(void **state) {
+    (void)state;
+    recmap_storage *storage;
+    struct storage_options copy = {0};
+    assert_int_equal(recmap_storage_create(&storage, NULL), RECMAP_OK);
+    assert_int_equal(recmap_storage_set(storage, "key", "k", NULL), RECMAP_OK);
+    assert_int_equal(recmap_storage_set(storage, "secret", "first", NULL), RECMAP_OK);
+    assert_int_equal(storage_refresh_options(&copy, storage, NULL), RECMAP_OK);
+    const char *value = copy.values[OPTION_SECRET];
+    assert_string_equal(value, "first");
+    assert_int_equal(storage_refresh_options(&copy, storage, NULL), RECMAP_OK);
+    assert_ptr_equal(copy.values[OPTION_SECRET], value);
+    const recmap_credentials renewed = {.key = "k", .secret = "second"};
+    assert_int_equal(recmap_storage_renew(storage, &renewed, NULL), RECMAP_OK);
+    assert_int_equal(storage_refresh_options(&copy, storage, NULL), RECMAP_OK);
+    assert_string_equal(copy.values[OPTION_SECRET], "second");
+    storage_options_deinit(&copy);
+    recmap_storage_release(storage);
 }
 
 static void test_delays(void **state) {
@@ -417,6 +438,7 @@ int main(void) {
         cmocka_unit_test(test_listing),
         cmocka_unit_test(test_authorization),
         cmocka_unit_test(test_credentials_are_not_mixed),
+        cmocka_unit_test(test_refreshed_options),
         cmocka_unit_test(test_delays),
         cmocka_unit_test(test_window),
         cmocka_unit_test(test_window_is_halved_once_per_round_trip),

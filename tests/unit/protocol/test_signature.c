@@ -145,6 +145,35 @@ static void test_limits(void **state) {
     assert_false(signature_write(authorization, &input));
 }
 
+/* The kept key is that of the request before, whatever changes. */
+static void test_kept_keys(void **state) {
+    (void)state;
+    struct signature_input input = {.path = "/",
+                                    .query = "",
+                                    .region = "r",
+                                    .service = "s3",
+                                    .key = "k",
+                                    .secret = "s",
+                                    .time = "20130524T000000Z"};
+    struct signature_input inputs[] = {input, input, input, input, input, input, input};
+    struct signing_key kept = {0};
+    inputs[1].time = "20130524T235959Z";
+    inputs[2].time = "20130525T000000Z";
+    inputs[3].secret = "t";
+    inputs[4].region = "q";
+    inputs[5].service = "sts";
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        char alone[AUTHORIZATION_MAX], together[AUTHORIZATION_MAX];
+        uint8_t before[SHA256_SIZE];
+        memcpy(before, kept.bytes, sizeof before);
+        assert_true(signature_write(alone, &inputs[i]));
+        inputs[i].kept = &kept;
+        assert_true(signature_write(together, &inputs[i]));
+        assert_string_equal(alone, together);
+        assert_int_equal(!memcmp(before, kept.bytes, sizeof before), i == 1);
+    }
+}
+
 static void test_time(void **state) {
     (void)state;
     char text[SIGNATURE_TIME_SIZE];
@@ -154,10 +183,10 @@ static void test_time(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sha256), cmocka_unit_test(test_hmac),
-        cmocka_unit_test(test_key),    cmocka_unit_test(test_amazon_examples),
-        cmocka_unit_test(test_a_form), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_sha256),    cmocka_unit_test(test_hmac),
+        cmocka_unit_test(test_key),       cmocka_unit_test(test_amazon_examples),
+        cmocka_unit_test(test_a_form),    cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_kept_keys), cmocka_unit_test(test_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

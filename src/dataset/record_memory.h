@@ -1,0 +1,25 @@
+/* Memory for the bytes that a batch reads. Allocations end together, and the next ones reuse their
+ * memory: pages that are new to a process cost as much CPU time as copying a record into them. */
+#ifndef RECMAP_DATASET_RECORD_MEMORY_H
+#define RECMAP_DATASET_RECORD_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is kept for the next allocations is at most so large. */
+enum { RECORD_MEMORY_KEPT_MAX = 32 << 20 };
+
+/* Zeroed, it is empty. */
+struct record_memory {
+    struct memory_block *blocks; /* the one in use first */
+    size_t used;                 /* bytes of the first block */
+};
+
+/* Returns `size` bytes that start at a multiple of 16, or NULL without memory. */
+uint8_t *record_memory_allocate(struct record_memory *memory, size_t size);
+
+/* Ends all allocations. The largest block is kept unless it is too large. */
+void record_memory_clear(struct record_memory *memory);
+void record_memory_deinit(struct record_memory *memory);
+
+#endif
