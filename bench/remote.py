@@ -262,8 +262,9 @@ def bench_connector(table, options, ranges):
 
 def bench_stores(table, ds, options, ranges, numbers):
     """The same ranges of SeaweedFS, read by each program."""
-    count, clock, cpu = measure(lambda: gather_all(ds, numbers, 256))
-    best(table, "S3: recmap", count / clock, cpu / count)
+    for batch in (256, 1024):
+        count, clock, cpu = measure(lambda batch=batch: gather_all(ds, numbers, batch))
+        best(table, f"S3: recmap, {batch:,} at a time", count / clock, cpu / count)
     for bench in (bench_obstore, bench_s3fs, bench_connector):
         with contextlib.suppress(ImportError):
             bench(table, options, ranges)

@@ -3,8 +3,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "os/memory.h"
-
 /* Tells AddressSanitizer which bytes of a block may be used. */
 #ifndef __has_feature
 #define __has_feature(name) 0
@@ -21,7 +19,7 @@ enum {
     HEADER_SIZE = 64,
     GAP = ALIGNMENT, /* after each allocation: no access to it is right */
     BLOCK_MIN = 16 << 10,
-    BLOCK_MAX = RECORD_MEMORY_KEPT_MAX,
+    BLOCK_MAX = 4 << 20,
 };
 
 /* The header of a block. Allocations start HEADER_SIZE bytes after it. */
@@ -37,62 +35,74 @@ static void set_usable(struct memory_block *block, bool is_usable) {
     else ASAN_POISON_MEMORY_REGION(first, size);
 }
 
-static void free_block(struct memory_block *block) {
-    if (block) set_usable(block, true);
-    free(block);
+static void free_blocks(struct memory_block *block) {
+    while (block) {
+        struct memory_block *next = block->next;
+        set_usable(block, true);
+        free(block);
+        block = next;
+    }
 }
 
-/* Twice as large as the last one, so that soon one block has room for a whole batch. */
+/* Each block is twice as large as the one before, so that a batch has few of them. */
 static size_t find_block_size(const struct record_memory *memory, size_t needed) {
-    size_t size = memory->blocks ? 2 * memory->blocks->size : BLOCK_MIN;
+    size_t size = memory->last ? 2 * memory->last->size : BLOCK_MIN;
     if (size > BLOCK_MAX) size = BLOCK_MAX;
-    return pages_size(size > needed ? size : needed);
+    return size > needed ? size : needed;
 }
 
 static bool add_block(struct record_memory *memory, size_t needed) {
     size_t size = find_block_size(memory, needed);
-    struct memory_block *block = (void *)pages_allocate(size);
+    struct memory_block *block = malloc(size);
     if (!block) return false;
-    *block = (struct memory_block){.next = memory->blocks, .size = size};
+    *block = (struct memory_block){.size = size};
     set_usable(block, false);
-    memory->blocks = block;
+    if (memory->last) memory->last->next = block;
+    else memory->first = block;
+    memory->last = memory->current = block;
     memory->used = HEADER_SIZE;
     return true;
+}
+
+/* Finds room in the current block, or in one that is free, or in a new one. */
+static bool find_room(struct record_memory *memory, size_t size) {
+    struct memory_block *block = memory->current;
+    if (block && block->size - memory->used >= size) return true;
+    while (block && (block = block->next)) {
+        memory->current = block;
+        memory->used = HEADER_SIZE;
+        if (block->size - HEADER_SIZE >= size) return true;
+    }
+    return add_block(memory, HEADER_SIZE + size);
 }
 
 uint8_t *record_memory_allocate(struct record_memory *memory, size_t size) {
     if (size > SIZE_MAX / 2) return NULL;
     size_t taken = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + GAP;
-    bool has_room = memory->blocks && memory->blocks->size - memory->used >= taken;
-    if (!has_room && !add_block(memory, HEADER_SIZE + taken)) return NULL;
-    uint8_t *bytes = (uint8_t *)memory->blocks + memory->used;
+    if (!find_room(memory, taken)) return NULL;
+    uint8_t *bytes = (uint8_t *)memory->current + memory->used;
     ASAN_UNPOISON_MEMORY_REGION(bytes, size);
     memory->used += taken;
     return bytes;
 }
 
-static struct memory_block *larger_kept(struct memory_block *a, struct memory_block *b) {
-    if (b->size > RECORD_MEMORY_KEPT_MAX) return a;
-    return a && a->size >= b->size ? a : b;
-}
-
 void record_memory_clear(struct record_memory *memory) {
-    struct memory_block *kept = NULL;
-    for (struct memory_block *block = memory->blocks; block; block = block->next)
-        kept = larger_kept(kept, block);
-    for (struct memory_block *block = memory->blocks, *next; block; block = next) {
-        next = block->next;
-        if (block != kept) free_block(block);
+    struct memory_block **link = &memory->first, *last = NULL;
+    size_t kept = 0;
+    while (*link && kept + (*link)->size <= RECORD_MEMORY_KEPT_MAX) {
+        last = *link;
+        kept += last->size;
+        set_usable(last, false);
+        link = &last->next;
     }
-    memory->blocks = kept;
+    free_blocks(*link);
+    *link = NULL;
+    memory->last = last;
+    memory->current = memory->first;
     memory->used = HEADER_SIZE;
-    if (!kept) return;
-    kept->next = NULL;
-    set_usable(kept, false);
 }
 
 void record_memory_deinit(struct record_memory *memory) {
-    record_memory_clear(memory);
-    free_block(memory->blocks);
+    free_blocks(memory->first);
     *memory = (struct record_memory){0};
 }

@@ -6,19 +6,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is kept for the next allocations is at most so large. */
+/* So much is kept at most for the next allocations. */
 enum { RECORD_MEMORY_KEPT_MAX = 32 << 20 };
 
 /* Zeroed, it is empty. */
 struct record_memory {
-    struct memory_block *blocks; /* the one in use first */
-    size_t used;                 /* bytes of the first block */
+    struct memory_block *first, *last;
+    struct memory_block *current; /* the blocks after it are free; NULL: there are no blocks */
+    size_t used;                  /* bytes of the current block */
 };
 
 /* Returns `size` bytes that start at a multiple of 16, or NULL without memory. */
 uint8_t *record_memory_allocate(struct record_memory *memory, size_t size);
 
-/* Ends all allocations. The largest block is kept unless it is too large. */
+/* Ends all allocations. */
 void record_memory_clear(struct record_memory *memory);
 void record_memory_deinit(struct record_memory *memory);
 
