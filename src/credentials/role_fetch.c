@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "os/process.h"
+#include "protocol/aws_domain.h"
 #include "protocol/reply.h"
 #include "protocol/url.h"
 
@@ -71,7 +72,8 @@ void role_write_sts_url(struct role_fetch *fetch) {
     const char *region = storage_options_get(identity_options(fetch->identity), OPTION_REGION);
     if (endpoint[0]) snprintf(fetch->url, sizeof fetch->url, "%.1024s", endpoint);
     else if (region[0])
-        snprintf(fetch->url, sizeof fetch->url, "https://sts.%.64s.amazonaws.com/", region);
+        snprintf(fetch->url, sizeof fetch->url, "https://sts.%.64s.%s/", region,
+                 aws_domain(region));
     else snprintf(fetch->url, sizeof fetch->url, "https://sts.amazonaws.com/");
 }
 

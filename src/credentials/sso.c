@@ -9,6 +9,7 @@
 #include "base/shell_word.h"
 #include "os/file.h"
 #include "os/process.h"
+#include "protocol/aws_domain.h"
 #include "protocol/sha1.h"
 #include "protocol/sso_token.h"
 #include "protocol/url.h"
@@ -159,7 +160,8 @@ static recmap_status write_url(const struct visit *visit, const struct role_serv
                  (int)(size < 1024 ? size : 1024), endpoint);
     else
         snprintf(fetch->url, sizeof fetch->url,
-                 "https://portal.sso.%.64s.amazonaws.com/federation/credentials", visit->region);
+                 "https://portal.sso.%.64s.%s/federation/credentials", visit->region,
+                 aws_domain(visit->region));
     bool is_good = !url_parse(&url, fetch->url) && url_is_private(fetch->url) &&
                    !strchr(fetch->url, '?') && !strchr(fetch->url, '#');
     if (!is_good)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "protocol/aws_domain.h"
 
 #define GOOGLE_ENDPOINT "https://storage.googleapis.com"
 
@@ -66,8 +67,8 @@ static bool add_amazon(struct address *address, const struct storage_options *op
                        const struct url *url) {
     const char *endpoint = storage_options_get(options, OPTION_ENDPOINT);
     char standard[128];
-    snprintf(standard, sizeof standard, "https://s3.%.64s.amazonaws.com",
-             region_of(options, url->scheme));
+    const char *region = region_of(options, url->scheme);
+    snprintf(standard, sizeof standard, "https://s3.%.64s.%s", region, aws_domain(region));
     if (!endpoint[0]) endpoint = standard;
     if (!is_virtual(options, url)) {
         return add_endpoint(address, endpoint) && note_host(address) && add(address, "/") &&

@@ -212,6 +212,27 @@ static void test_objects(void **state) {
     check_object("http://host:80/a%20b", NULL, "http://host:80/a%20b", "host");
 }
 
+/* The domains are those of botocore's endpoints.json. */
+static void test_domains_of_regions(void **state) {
+    (void)state;
+    static const char *const hosts[][2] = {
+        {"eu-central-1", "s3.eu-central-1.amazonaws.com"},
+        {"us-gov-west-1", "s3.us-gov-west-1.amazonaws.com"},
+        {"cn-northwest-1", "s3.cn-northwest-1.amazonaws.com.cn"},
+        {"eusc-de-east-1", "s3.eusc-de-east-1.amazonaws.eu"},
+        {"us-iso-east-1", "s3.us-iso-east-1.c2s.ic.gov"},
+        {"us-isob-east-1", "s3.us-isob-east-1.sc2s.sgov.gov"},
+        {"eu-isoe-west-1", "s3.eu-isoe-west-1.cloud.adc-e.uk"},
+        {"us-isof-south-1", "s3.us-isof-south-1.csp.hci.ic.gov"},
+    };
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        const char *const region[] = {"region", hosts[i][0], NULL};
+        char url[256];
+        snprintf(url, sizeof url, "https://%s/my.bucket/a", hosts[i][1]);
+        check_object("s3://my.bucket/a", region, url, hosts[i][1]);
+    }
+}
+
 static void test_files_of_hdfs(void **state) {
     (void)state;
     const char *const others[] = {"token", "hidden", "user", "alice", NULL};
@@ -433,6 +454,7 @@ int main(void) {
         cmocka_unit_test(test_the_environment_of_azure_concerns_azure_only),
         cmocka_unit_test(test_profiles),
         cmocka_unit_test(test_objects),
+        cmocka_unit_test(test_domains_of_regions),
         cmocka_unit_test(test_files_of_hdfs),
         cmocka_unit_test(test_namenodes),
         cmocka_unit_test(test_listing),
