@@ -131,11 +131,15 @@ class Selectable(_recmap.Dataset):
         >>> set(digits().where("label in (3, 4) and length < 1000").columns["label"].tolist())
         {3, 4}
         """
+        return self.select(self._mask_of(expression))
+
+    def _mask_of(self, expression: str) -> npt.NDArray[np.bool_]:
+        """For each item, whether the expression is true."""
         if not isinstance(expression, str):
             raise TypeError(f"the expression must be a str, not {type(expression).__name__}")
         mask = np.empty(self._record_count(), np.bool_)
         self._match(expression, mask)
-        return self.select(self._selection.take(mask))
+        return self._selection.take(mask)
 
     def sample(self, n: int, seed: int = 0) -> Self:
         """A view of n random records, each at most once, in their order in this data set.

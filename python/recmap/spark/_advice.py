@@ -27,6 +27,11 @@ class Place:
     contents: str = ""  # arguments that tell what the index contains
     is_append: bool = False  # an existing index tells it
 
+    def dataset_call(self) -> str:
+        """A call of `recmap.open` with these shards."""
+        index = "" if self.index is None else f", index={self.index!r}"
+        return f"recmap.open({self.source!r}{index})"
+
     def open_call(self, argument: str) -> str:
         """A call of `recmap.open` with these shards and an argument."""
         index = "" if self.index is None else f"index={self.index!r}, "
@@ -67,6 +72,8 @@ def _in_spark(advice: str, place: Place) -> str:
 def _code(code: str, place: Place) -> str:
     """An argument as an option, or, if there is none, as one of the call that builds the index
     that Spark then reads. Calls and commands remain, because they run elsewhere."""
+    if code.startswith("ds."):
+        return place.dataset_call() + code.removeprefix("ds")
     name, equals, value = code.partition("=")
     if not equals or not name.isidentifier():
         return code

@@ -1,4 +1,4 @@
-"""Reading: ranges of record numbers as batches of Arrow."""
+"""Reading: records in file order as batches of Arrow."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pyspark.sql import types
 
 from .._dataset.dataset import Dataset
 from .._example.features import VarLen
-from .._numbers import cuts_of
+from .._numbers import Int64s, cuts_of
 from ..arrow import table as table_of
 from ._advice import spark_errors
 from ._settings import Settings
@@ -35,10 +35,9 @@ _CHUNK_ROWS = 1 << 20  # values of a column that are in memory at the same time
 
 @dataclass
 class _Records(sources.InputPartition):
-    """The records of a task: those with numbers in a range."""
+    """The records of a task: ascending positions in the data set."""
 
-    first: int
-    end: int
+    positions: range | Int64s
 
 
 def _taken(column: Any, name: str, numbers: npt.NDArray[Any]) -> Any:
@@ -96,39 +95,56 @@ def _check_nulls(array: Any, column: Column, numbers: npt.NDArray[Any]) -> None:
 
 
 class Reader(sources.DataSourceReader):
-    """Reads ranges of records. It takes no filters: Spark 4.3 keeps the reader of a DataFrame with
-    the filters of the query that was planned last, and uses it for its other queries, too."""
+    """Reads records in file order: all, or those that the option where selects.
+
+    It takes no filters: Spark 4.3 keeps the reader of a DataFrame with the filters of the query
+    that was planned last, and uses it for its other queries, too.
+    """
 
     def __init__(self, dataset: Dataset, schema: types.StructType, settings: Settings) -> None:
         self.dataset = dataset
         self.columns = columns_of(schema, settings.record_type)
         self.record_type = settings.record_type
         self.partition_count = settings.partitions
+        self.where = settings.where
         self.place = settings.place()
 
     def partitions(self) -> Sequence[sources.InputPartition]:
-        """Ranges with equal numbers of records, whatever the sizes of the shards."""
+        """Equal numbers of records for each task, whatever the sizes of the shards."""
         with spark_errors(self.place):
-            count = self.partition_count or max(1, self._size() // _PARTITION_SIZE)
-        cuts = cuts_of(len(self.dataset), max(1, min(count, len(self.dataset))))
-        return [_Records(first, end) for first, end in pairwise(cuts)]
+            chosen = self._chosen()
+            count = self.partition_count or max(1, self._size(chosen) // _PARTITION_SIZE)
+        cuts = cuts_of(len(chosen), max(1, min(count, len(chosen))))
+        return [_Records(chosen[first:end]) for first, end in pairwise(cuts)]
 
-    def _lengths(self, first: int, end: int) -> npt.NDArray[Any]:
-        return self.dataset.columns._range("@length", first, end)
+    def _chosen(self) -> range | Int64s:
+        if self.where is None:
+            return range(len(self.dataset))
+        return np.flatnonzero(self.dataset._mask_of(self.where))
 
-    def _size(self) -> int:
-        count, size = len(self.dataset), 0
-        for first in range(0, count, _CHUNK_ROWS):
-            size += int(self._lengths(first, min(first + _CHUNK_ROWS, count)).sum())
-        return size
+    def _lengths(self, given: range | Int64s) -> Int64s:
+        """The sizes of the records at ascending positions."""
+        positions = np.asarray(given)
+        lengths = np.empty(len(positions), np.int64)
+        begin = 0
+        while begin < len(positions):
+            first = int(positions[begin])
+            end = int(np.searchsorted(positions, first + _CHUNK_ROWS))
+            near = self.dataset.columns._range("@length", first, int(positions[end - 1]) + 1)
+            lengths[begin:end] = near[positions[begin:end] - first]
+            begin = end
+        return lengths
+
+    def _size(self, positions: range | Int64s) -> int:
+        chunks = range(0, len(positions), _CHUNK_ROWS)
+        return sum(int(self._lengths(positions[i : i + _CHUNK_ROWS]).sum()) for i in chunks)
 
     def read(self, partition: Any) -> Iterator[Any]:
-        first, end = partition.first, partition.end
-        if first == end:
+        if not len(partition.positions):
             return
-        numbers = np.arange(first, end)
+        numbers = np.asarray(partition.positions)
         with spark_errors(self.place):
-            sizes = np.cumsum(self._lengths(first, end), dtype=np.int64)
+            sizes = np.cumsum(self._lengths(numbers))
         first = 0
         while first < len(numbers):
             begin = sizes[first - 1] if first else 0

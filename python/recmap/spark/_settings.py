@@ -21,7 +21,7 @@ _RECORD_TYPES = ("Example", "SequenceExample", "ByteArray")
 
 _OPTIONS = {
     "path", "paths", "recordtype", "id", "lift", "count", "index", "partitions", "sample",
-    "missing", "compression", "allow_absolute_paths", "allow_urls"
+    "missing", "compression", "where", "allow_absolute_paths", "allow_urls"
 }  # fmt: skip
 _MISSING: tuple[MissingLift, ...] = ("error", "null")
 _STORAGE = "storage."
@@ -51,6 +51,7 @@ class Settings:
         self.lift = dict(_parted(name, "=") for name in self._list("lift"))
         self.count = dict(_parted(name, ":") for name in self._list("count"))
         self.index = self.values.get("index")
+        self.where = self.values.get("where")
         self.partitions = self._number("partitions", 0)
         self.sample = self._number("sample", 1000)
         self.allow_absolute_paths = self._is_true("allow_absolute_paths")

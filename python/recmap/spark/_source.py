@@ -20,8 +20,8 @@ class TFRecord(sources.DataSource):
     Reading: ``spark.read.format("recmap").load(PATH)``, where PATH is what `recmap.open` takes: an
     ``.rmx``, a folder, a glob, a file. Each task reads a range of record numbers, so that tasks
     have equal work whatever the sizes of the shards. Pass a schema with ``.schema(...)`` to read
-    fewer columns; otherwise a sample of the records suggests one. All records are read, whatever
-    the filters of a query.
+    fewer columns; otherwise a sample of the records suggests one. The option where chooses the
+    records that are read; Spark applies the filters of a query afterwards.
 
     Writing: ``df.write.format("recmap").mode("append").save(FOLDER)``, or mode "overwrite". Each
     task writes a shard, and the shards appear together with their index when all tasks are done. A
@@ -41,6 +41,8 @@ class TFRecord(sources.DataSource):
         compression: of what is written: "none" or "gzip".
         partitions: the number of tasks that read; by default one for every 64 MiB.
         sample: the number of records to infer the schema from; 1000 by default, 0: all.
+        where: the records to read, as an expression over lifted columns: see `Dataset.where`. The
+            driver evaluates it, and the tasks read only the records for which it is true.
     """
 
     @classmethod
@@ -60,5 +62,11 @@ class TFRecord(sources.DataSource):
         return Reader(settings.open(), schema, settings)
 
     def writer(self, schema: types.StructType, overwrite: bool) -> sources.DataSourceWriter:
-        """The writer of a job."""
+        """The writer of a job.
+
+        Raises:
+            ValueError: an option is only for reading.
+        """
+        if "where" in {name.lower() for name in self.options}:
+            raise ValueError("the option where is for reading: filter the DataFrame instead")
         return ShardWriter(schema, Settings(self.options), overwrite)

@@ -9,6 +9,7 @@ import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 import recmap
 from conftest import DIGITS, ROOT, write
@@ -23,7 +24,7 @@ if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
 import recmap.spark
 from object_server import ObjectServer, records_of
 
-from pyspark.sql import SparkSession, functions
+from pyspark.sql import SparkSession, functions, types
 
 
 @pytest.fixture(scope="module")
@@ -236,6 +237,69 @@ def test_queries_of_one_frame_do_not_depend_on_each_other(spark, written):
     both = frame.where("label = 3").union(frame.where("label = 4")).collect()
     assert sorted(row.label for row in both) == [3] * 100 + [4] * 100
     assert frame.where("label = 3 and n < 100").crossJoin(frame).count() == 10_000
+
+
+@pytest.mark.parametrize(
+    ("expression", "condition"),
+    [
+        ("label == 3", "label = 3"),
+        ("label > 3 and label <= 7 or weight < 1", "label > 3 and label <= 7 or weight < 1"),
+        ("not label in (1, 2)", "not (label in (1, 2))"),
+        ("length > 0", "true"),
+        ("label > 100", "false"),
+    ],
+)
+def test_where_reads_what_spark_would_keep(spark, written, expression, condition):
+    frame = (
+        reader(spark, where=expression, partitions="3")
+        .schema("n long, user_id string, label int, weight float")
+        .load(str(next(written.glob("*.rmx"))))
+    )
+    expected = frame_of(spark).where(condition).select("n").orderBy("n").collect()
+    assert frame.select("n").orderBy("n").collect() == expected
+    assert frame.where("n < 500").count() == sum(row.n < 500 for row in expected)
+    assert frame.count() == len(expected)
+
+
+def test_where_selects_within_a_selection_and_leaves_nulls_out(spark, tmp_path):
+    rows = spark.range(40, numPartitions=1).selectExpr("id", "if(id % 4 = 0, null, id % 4) as part")
+    folder = save(rows, tmp_path / "o", lift="part", missing="null")
+    with recmap.open(next(folder.glob("*.rmx")), progress=None) as ds:
+        ds[5:].save(folder / "late.rmv")
+    frame = reader(spark, where="part != 1").schema("id long").load(str(folder / "late.rmv"))
+    assert [row.id for row in frame.collect()] == [i for i in range(5, 40) if i % 4 in (2, 3)]
+
+
+def test_tasks_get_only_the_positions_of_where(written):
+    """The other records are not read, and no task evaluates the expression."""
+    options = {"path": str(next(written.glob("*.rmx"))), "where": "label == 3", "partitions": "4"}
+    source = recmap.spark.TFRecord(options)
+    parts = source.reader(types.StructType.fromDDL("n long")).partitions()
+    assert [len(part.positions) for part in parts] == [25] * 4
+    with recmap.open(options["path"], progress=None) as ds:
+        numbers = ds.where("label == 3").numbers
+    assert np.array_equal(np.concatenate([part.positions for part in parts]), numbers)
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("lable == 3", "did you mean 'label'"),
+        ("label ==", "character 9: the expression ends where a column or a value is missing"),
+        ("n == 3", r"if the records have it, `recmap\.open\('.*\.rmx'\)\.lift\(\[\"n\"\]\)` adds"),
+        ("label == 'x'", "`label`: text and numbers cannot be compared"),
+    ],
+)
+def test_wrong_expressions_are_named(spark, written, expression, message):
+    path = str(next(written.glob("*.rmx")))
+    with pytest.raises(Exception, match=message):
+        reader(spark, where=expression).schema("n long").load(path).count()
+
+
+def test_where_is_for_reading(spark, tmp_path):
+    with pytest.raises(Exception, match="the option where is for reading"):
+        save(spark.range(3), tmp_path / "o", where="id > 1")
+    assert not (tmp_path / "o").exists()
 
 
 def test_filters_compare_floats_as_spark_does(spark, tmp_path):
