@@ -1,4 +1,5 @@
 /* Which services are asked for the credentials of a role: their domain is that of the region. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
