@@ -147,6 +147,15 @@ def test_seaweedfs(weed, local, tmp_path):
         check_reads(ds, local)
 
 
+@pytest.mark.parametrize(
+    "pattern", [f"{FOLDER}/digits-*.tfrecord", f"{FOLDER}/", "**", f"{FOLDER}/**"]
+)
+def test_google_urls_are_listed_and_signed_as_those_of_amazon(weed, local, tmp_path, pattern):
+    """With an HMAC key, the XML interface of Google Cloud Storage is that of S3."""
+    with opened(weed.options(), tmp_path, f"gs://train/{pattern}") as ds:
+        check_reads(ds, local)
+
+
 def test_seaweedfs_fills_a_cache(weed, local, tmp_path):
     with FaultProxy(weed.url) as proxy:
         options = weed.options(endpoint=proxy.url)
