@@ -52,16 +52,28 @@ static int unknown_word(const char *word) {
                          word[0] == '-' ? "option" : "command", word);
 }
 
+static int run_command(int argc, char **argv) {
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (!strcmp(commands[i]->name, argv[0])) return commands[i]->run(argc, argv);
+    return unknown_word(argv[0]);
+}
+
+/* `recmap help COMMAND` is `recmap COMMAND --help`. */
+static int help(char *command) {
+    char option[] = "--help";
+    char *arguments[] = {command, option, NULL};
+    return command ? run_command(2, arguments) : print_help();
+}
+
 static int run(int argc, char **argv) {
     if (argc < 2)
         return message_error(RECMAP_INVALID, NULL, "try 'recmap --help'", "no command given");
     const char *word = argv[1];
     if (!strcmp(word, "--help") || !strcmp(word, "-h")) return print_help();
+    if (!strcmp(word, "help")) return help(argv[2]);
     if (!strcmp(word, "--version")) return printf("recmap %s\n", recmap_version()) < 0;
     if (!strcmp(word, "--list-commands")) return list_commands();
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        if (!strcmp(commands[i]->name, word)) return commands[i]->run(argc - 1, argv + 1);
-    return unknown_word(word);
+    return run_command(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv) {

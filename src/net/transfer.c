@@ -358,7 +358,8 @@ static recmap_status check_host(const struct address *address, recmap_error *err
     return RECMAP_IO;
 }
 
-/* Of what is no object, or whose address has the range, everything is requested. */
+/* A listing or another text is requested as a whole. So is an object whose address has the range.
+ */
 static void set_range(const struct slot *slot, const struct address *address) {
     char range[64];
     if (slot->run->requests[slot->index].text || url_is_hdfs(address->scheme)) {

@@ -24,8 +24,8 @@ struct program_result {
 /* Runs the program `arguments[0]`, which is looked for in PATH if it has no slash, without a shell.
  * It inherits the environment. Its input is empty, its errors are discarded, and its output goes to
  * `output`. One that does not end in time or prints too much is killed with the processes of its
- * group. What processes print that it leaves behind is not waited for. `result` says how it ended,
- * also if that is a failure. Errors: CANCELLED (it is killed). */
+ * group. If it ends and leaves other processes running, their output is not waited for. `result`
+ * says how it ended, also if that is a failure. Errors: CANCELLED (it is killed). */
 recmap_status program_run(struct program_result *result, char *output, size_t capacity,
                           const char *const *arguments, uint64_t timeout_ns, recmap_error *error);
 

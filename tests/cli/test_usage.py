@@ -226,6 +226,9 @@ class WrongUsage(CliTest):
     def test_of_the_tool(self):
         advice = "  try 'recmap --help'\n"
         self.check(err=f"recmap: no command given\n{advice}", status=2)
+        self.check("help", out=self.run_recmap("--help").out)
+        self.check("help", "get", out=self.run_recmap("get", "--help").out)
+        self.check("help", "walk", err=f"recmap: unknown command 'walk'\n{advice}", status=2)
         self.check("walk", err=f"recmap: unknown command 'walk'\n{advice}", status=2)
         self.check("--json", err=f"recmap: unknown option '--json'\n{advice}", status=2)
         near = "  did you mean 'recmap verify'?\n"

@@ -10,11 +10,14 @@ from .._warn import warn_caller
 
 __all__ = ["known_ranks", "rank_and_world_size"]
 
-# torchrun and most others, Open MPI, MPICH and others with PMI, Slurm. The order matters:
+# torchrun and most others, Horovod, Open MPI, MVAPICH, MPICH and others with PMI, Slurm. The order
+# matters: horovodrun may start mpirun, which gives each of its processes both pairs, and
 # mpirun may start its helpers with srun, and their variables of Slurm count nodes, not processes.
 _VARIABLES = (
     ("RANK", "WORLD_SIZE"),
+    ("HOROVOD_RANK", "HOROVOD_SIZE"),
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"),
     ("PMI_RANK", "PMI_SIZE"),
     ("SLURM_PROCID", "SLURM_NTASKS"),
 )

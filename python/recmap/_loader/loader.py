@@ -30,8 +30,9 @@ from .._columns import (
 from .._columns.record_batch import RecordBatch
 from .._context import Closing
 from .._dataset.dataset import Dataset, check_dataset
-from .._dataset.missing import FirstBatchCheck, Missing
+from .._dataset.missing import FirstBatchCheck, Missing, advise_names
 from .._display.text import class_name
+from .._errors import FeatureError
 from .._example.features import Features, parser_of
 from .._numbers import natural
 from .._order.orders import Order, Sequential, Shuffled
@@ -98,10 +99,10 @@ class Loader(Closing, Generic[Batch]):
             "piece", or in its "document".
         rank, world_size: the share of each step that belongs to this process; 0 of 1 if not given.
             ``rank="auto"`` gets both from ``torch.distributed`` if it is initialized, else from JAX
-            if it is distributed, else from the variables that torchrun (RANK, WORLD_SIZE), Open
-            MPI, MPICH (PMI_RANK, PMI_SIZE) or Slurm set, and is 0 of 1 without them. Warns if
-            neither argument is given to one of several processes, because every process then
-            reads all records.
+            if it is distributed, else from the variables that torchrun (RANK, WORLD_SIZE),
+            Horovod, Open MPI, MVAPICH, MPICH (PMI_RANK, PMI_SIZE) or Slurm set, and is 0 of 1
+            without them. Warns if neither argument is given to one of several processes, because
+            every process then reads all records.
         epochs: see above.
         last: what to do with records that do not fill a step: "keep" divides them evenly over the
             ranks, "drop" leaves them out, "pad" adds records from the start of the epoch. All ranks
@@ -353,7 +354,20 @@ class Loader(Closing, Generic[Batch]):
 
     def _first_source(self) -> Callable[[], _recmap.Step | None]:
         """What gives the first step that is not delivered; it keeps what it needs of the loader."""
-        return self._loader.first_or_take if self._transform is None else self._first_transformed
+        take = self._loader.first_or_take if self._transform is None else self._first_transformed
+        if self._parser is None:
+            return take
+        dataset, given = self.dataset, self._arguments
+        features, feature_lists = given["features"] or {}, given["feature_lists"]
+
+        def take_or_advise() -> _recmap.Step | None:
+            try:
+                return take()
+            except FeatureError as error:
+                advise_names(error, dataset, features, feature_lists)
+                raise
+
+        return take_or_advise
 
     def _first_transformed(self) -> _recmap.Step | None:
         pipeline = self._pipeline

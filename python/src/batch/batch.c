@@ -191,8 +191,14 @@ static PyObject *subscript(PyObject *object, PyObject *key) {
     if (PySlice_Check(key)) return slice(object, key);
     if (PyList_Check(key)) return select_items(object, key);
     Py_ssize_t index = PyNumber_AsSsize_t(key, OutOfRangeError);
-    if (index == -1 && PyErr_Occurred()) return NULL;
-    return item(object, index < 0 ? index + length(object) : index);
+    if (index == -1 && PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(OutOfRangeError)) return NULL;
+        PyErr_Clear();
+        return PyErr_Format(OutOfRangeError, "record %S is out of range: the batch has %zd records",
+                            key, length(object));
+    }
+    /* An index that is too low is named as it was given. */
+    return item(object, index < 0 && index >= -length(object) ? index + length(object) : index);
 }
 
 /* _read_numbers(numbers, sizes): into arrays of uint64 */

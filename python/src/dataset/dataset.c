@@ -60,8 +60,13 @@ static PyObject *subscript(PyObject *object, PyObject *key) {
     Py_ssize_t index = PyNumber_AsSsize_t(key, OutOfRangeError);
     if (index == -1 && PyErr_Occurred()) {
         /* NumPy arrays have __index__, but only those with one item can be converted. */
-        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return NULL;
+        int is_too_large = PyErr_ExceptionMatches(OutOfRangeError);
+        int is_wrong_type = PyErr_ExceptionMatches(PyExc_TypeError);
+        if (!is_too_large && !is_wrong_type) return NULL;
         PyErr_Clear();
+        if (is_too_large)
+            return PyErr_Format(OutOfRangeError, "record %S is out of range: there are %zd records",
+                                key, length(object));
         return PyObject_CallMethod(object, "_view", "(O)", key);
     }
     Py_ssize_t count = length(object);

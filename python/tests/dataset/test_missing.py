@@ -224,6 +224,17 @@ def test_tensorflow(records):
         next(iter(recmap.tensorflow.dataset(loader)))
 
 
+@pytest.mark.parametrize("transform", [None, len])
+def test_a_loader_without_default_names_similar_features(records, transform):
+    features = {"labl": recmap.FixedLen((), "int64")}
+    loader = recmap.Loader(records, 5, features=features, transform=transform)
+    for take in (lambda: next(iter(loader)), loader.peek):
+        with pytest.raises(recmap.FeatureError, match="'labl' is missing") as caught:
+            take()
+        expected = "Did you mean 'label'? If the name is right, give a default."
+        assert caught.value.advice == expected
+
+
 def test_a_missing_feature_without_default_names_similar_ones(records):
     with pytest.raises(recmap.FeatureError, match="'labl' is missing") as caught:
         records.parse([0], {"labl": recmap.FixedLen((), "int64")})

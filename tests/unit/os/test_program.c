@@ -69,7 +69,7 @@ static void test_a_missing_program(void **state) {
     assert_int_equal(result.code, ENOENT);
 }
 
-/* It is no shell that runs the program. */
+/* The program is run directly, not by a shell. */
 static void test_arguments_are_not_expanded(void **state) {
     (void)state;
     struct program_result result;
