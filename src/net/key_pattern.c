@@ -15,7 +15,7 @@ static bool component_matches(char *pattern, size_t pattern_size, char *name, si
 }
 
 static bool is_stars_at_end(const char *pattern) {
-    return !strcmp(pattern, "**");
+    return !strcmp(pattern, "**") || !strcmp(pattern, "**/");
 }
 
 /* A `**` does not stand for hidden folders. */

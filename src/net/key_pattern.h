@@ -1,7 +1,7 @@
 /* Matches the keys of objects with patterns: `*`, `?` and `[..]` within one component, and a
- * component `**` for any number of folders that are not hidden; at the end, for all files in them,
- * too. This is how the patterns of local files match (os/tree.h). Both texts are changed for the
- * time of a call. Pure. */
+ * component `**` for any number of folders that are not hidden; at the end, with or without a
+ * slash, for all files in them, too. This is how the patterns of local files match (os/tree.h).
+ * Both texts are changed for the time of a call. Pure. */
 #ifndef RECMAP_NET_KEY_PATTERN_H
 #define RECMAP_NET_KEY_PATTERN_H
 

@@ -108,6 +108,8 @@ static recmap_status tree_init(struct tree *tree, const char *pattern, recmap_er
         RETURN_IF_FAILED(add_component(tree, component, pattern, error));
     if (is_stars(tree->components[tree->component_count - 1]))
         RETURN_IF_FAILED(add_component(tree, "*", pattern, error));
+    else if (pattern[strlen(pattern) - 1] == '/') /* only folders match: "" matches no name */
+        RETURN_IF_FAILED(add_component(tree, "", pattern, error));
     return push_folder(tree, strndup(pattern, size), pass_stars(tree, 1), error);
 }
 

@@ -465,8 +465,9 @@ static recmap_status add_remote(struct path_list *list, const char *name,
     struct shard_set set;
     recmap_storage *storage = NULL;
     RETURN_IF_FAILED(remote_check_url(name, expansion->storage, error));
-    bool is_folder = is_folder_url(name);
-    if (!is_folder && !strpbrk(name, "*?["))
+    bool is_pattern = strpbrk(name, "*?[") != NULL;
+    bool is_folder = !is_pattern && is_folder_url(name);
+    if (!is_folder && !is_pattern)
         return names_set(&set, name) ? add_remote_set(list, name, &set, error)
                                      : add_file(list, name, error);
     RETURN_IF_FAILED(storage_retain(&storage, expansion->storage, error));

@@ -189,11 +189,15 @@ def test_listings_of_several_pages_are_complete(server, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "pattern", ["**", "**/*", "**/x", "**.tfrecord", "b/**", "*/**", ".h/**", "**/.h/*"]
+    "pattern",
+    [
+        *("**", "**/", "**/*", "**/x", "**/x/", "**.tfrecord"),
+        *("b/**", "b/**/", "*/**", "*/", ".h/**", "**/.h/*"),
+    ],
 )
 def test_patterns_are_those_of_local_files(server, tmp_path, pattern):
     folder = tmp_path / "served" / "train"
-    names = ["a.tfrecord", "x", "b/x", "b/c/y", "b/.h/x", ".h/x", ".h/c/z", "b/c/.y"]
+    names = ["a.tfrecord", "x", "b/x", "b/c/y", "b/.h/x", ".h/x", ".h/c/z", "b/c/.y", "b/_y"]
     shutil.rmtree(folder)
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

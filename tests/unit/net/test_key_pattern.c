@@ -38,6 +38,10 @@ static void test_keys(void **state) {
     assert_true(matches("a/**/b/*", "a/x/y/b/c"));
     assert_false(matches("a/**/b/*", "a/x/y/c"));
     assert_false(matches("a/*", "a"));
+    assert_true(matches("a/**/", "a/b") && matches("a/**/", "a/b/c.x"));
+    assert_false(matches("a/**/", "b/c") || matches("a/**/", "a/.b/c.x"));
+    assert_false(matches("a/**/b/", "a/b"));
+    assert_true(may_contain("a/**/", "a/b/c"));
 }
 
 static void test_keys_below_hidden_folders(void **state) {

@@ -85,6 +85,8 @@ static void test_recursive_patterns(void **state) {
     expect_matches("a/**", "a/2.s a/b/3.s a/b/c/4.s");
     expect_matches("**/b/**/*.s", "a/b/3.s a/b/c/4.s");
     expect_matches("**/**/4.s", "a/b/c/4.s");
+    expect_matches("a/**/", "a/2.s a/b/3.s a/b/c/4.s");
+    expect_matches("**/4.s/", "");
     expect_matches(".hidden/**", ".hidden/6.s");
     expect_matches("d/link/**/3.s", "d/link/b/3.s");
     expect_matches("**/none.s", "");
