@@ -135,6 +135,16 @@ static void read_bytes(recmap_value *value, const struct array_file *array, cons
     value->as.bytes.size = size;
 }
 
+static recmap_status fail_item(const struct array_file *array, uint64_t i, recmap_error *error) {
+    bool is_integer = array->type == RECMAP_TYPE_INT64;
+    fail(error, RECMAP_INVALID, "item %" PRIu64 " is beyond %s", i,
+         is_integer ? "int64" : "a float of 32 bits");
+    fail_file(error, array->path);
+    fail_advise(error, is_integer ? "save integers of at most 2^63 - 1, or as byte strings"
+                                  : "save numbers of at most 3.4e38, or as byte strings");
+    return RECMAP_INVALID;
+}
+
 recmap_status array_file_at(recmap_value *value, const struct array_file *array, uint64_t i,
                             recmap_error *error) {
     const uint8_t *item = array->items + i * array->item_size;
@@ -143,12 +153,9 @@ recmap_status array_file_at(recmap_value *value, const struct array_file *array,
     if (array->type == RECMAP_TYPE_INT64) fits = read_integer(&value->as.int64, array, item);
     else if (array->type == RECMAP_TYPE_FLOAT) fits = read_float(&value->as.float32, array, item);
     else read_bytes(value, array, item);
-    if (!fits)
-        fail(error, RECMAP_INVALID, "item %" PRIu64 " is beyond %s", i,
-             array->type == RECMAP_TYPE_INT64 ? "int64" : "a float of 32 bits");
-    else if (array->map->was_cut)
-        fail(error, RECMAP_CORRUPT, "the file was cut short while it was read");
-    else return RECMAP_OK;
+    if (!fits) return fail_item(array, i, error);
+    if (!array->map->was_cut) return RECMAP_OK;
+    fail(error, RECMAP_CORRUPT, "the file was cut short while it was read");
     fail_file(error, array->path);
-    return fits ? RECMAP_CORRUPT : RECMAP_INVALID;
+    return RECMAP_CORRUPT;
 }

@@ -1,4 +1,6 @@
 /* The public functions on caches. */
+#include <errno.h>
+
 #include <recmap/cache.h>
 
 #include "base/error.h"
@@ -15,6 +17,13 @@ static recmap_status visit_file(const char *path, recmap_cache_fn function, void
     return is_ended ? fail(error, RECMAP_CANCELLED, "the visit was ended") : RECMAP_OK;
 }
 
+/* Adds what to do if the folder is a file. */
+static recmap_status advise_folder(recmap_status status, recmap_error *error) {
+    if (status == RECMAP_IO && error && error->system_errno == ENOTDIR)
+        fail_advise(error, "name the folder that --cache or cache= named");
+    return status;
+}
+
 recmap_status recmap_cache_visit(const char *folder, recmap_cache_fn function, void *context,
                                  recmap_error *error) {
     struct path_list list = PATH_LIST_INIT;
@@ -22,9 +31,9 @@ recmap_status recmap_cache_visit(const char *folder, recmap_cache_fn function, v
     for (size_t i = 0; status == RECMAP_OK && i < list.count; i++)
         status = visit_file(list.paths[i], function, context, error);
     path_list_deinit(&list);
-    return status;
+    return advise_folder(status, error);
 }
 
 recmap_status recmap_cache_clear(uint64_t *size, const char *folder, recmap_error *error) {
-    return disk_cache_clear(size, folder, error);
+    return advise_folder(disk_cache_clear(size, folder, error), error);
 }

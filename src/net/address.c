@@ -278,8 +278,9 @@ static recmap_status fail_no_keys(enum url_scheme scheme, const char *profile,
     fail(error, RECMAP_INVALID, "no credentials are configured");
     if (profile[0])
         fail(error, RECMAP_INVALID,
-             "no credentials are configured: there is no profile \"%.64s\" with keys or a role in "
-             "~/.aws",
+             "no credentials are configured: there is no profile \"%.64s\" with keys, a role, SSO "
+             "or "
+             "credential_process in ~/.aws",
              profile);
     fail_advise(error,
                 scheme == URL_GS

@@ -647,9 +647,19 @@ class Errors(Annotated):
             "  save an array with one value for each record",
         )
         self.write("s.npy", array("<u8", "Q", [2**63] * COUNT))
-        self.fails("--column", "s=s.npy", err="s.npy: item 0 is beyond int64")
+        self.fails(
+            "--column",
+            "s=s.npy",
+            err="s.npy: item 0 is beyond int64\n"
+            "  save integers of at most 2^63 - 1, or as byte strings",
+        )
         self.write("s.npy", array("<f8", "d", [1e39] * COUNT))
-        self.fails("--column", "s=s.npy", err="s.npy: item 0 is beyond a float of 32 bits")
+        self.fails(
+            "--column",
+            "s=s.npy",
+            err="s.npy: item 0 is beyond a float of 32 bits\n"
+            "  save numbers of at most 3.4e38, or as byte strings",
+        )
         self.fails(
             "--column",
             "s=s.npy",

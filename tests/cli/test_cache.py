@@ -121,6 +121,19 @@ class Cache(CliTest):
         self.assertEqual(sorted(os.listdir(self.path("kept"))), ["lock", "mine"])
         self.check("cache", "kept", out="0 B of 0 objects\n")
 
+    def test_a_file_is_not_a_cache(self):
+        self.write("file", b"")
+        for option, path, action in (
+            ("--json", "file", "read the folder"),
+            ("--clear", "file/lock", "open the file"),
+        ):
+            self.check(
+                *("cache", "file", option),
+                status=4,
+                err=f"recmap: {path}: cannot {action}: Not a directory\n"
+                "  name the folder that --cache or cache= named\n",
+            )
+
     def test_usage(self):
         self.check(
             "cache",
