@@ -40,7 +40,7 @@ from ._example.features import (
 from ._loader.view_order import order_over
 from ._numbers import out_of_range
 from ._order.orders import Order, check_fits, order_of
-from ._order.row_orders import warn_without_rows
+from ._order.row_orders import warn_if_empty
 
 __all__ = ["Batches", "DataSource", "JoinedSource", "Ordered", "Sampler"]
 
@@ -380,7 +380,7 @@ class Batches(grain.MapDataset):
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         self._order_over = order_over(dataset, order)
-        warn_without_rows(order)
+        warn_if_empty(order)
         self._dataset, self._order, self._batch_size = dataset, order, batch_size
         self._features = None if features is None else dict(features)
         self._missing: Missing = missing

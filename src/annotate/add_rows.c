@@ -1,4 +1,8 @@
 /* Adds rows of keys and values from memory to a column. */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+
 #include "annotate/annotation.h"
 #include "annotate/row_lookup.h"
 #include "base/bytes.h"
@@ -49,11 +53,34 @@ static recmap_status fail_key(const struct new_rows *rows, size_t i, recmap_erro
     return RECMAP_INVALID;
 }
 
+static bool is_too_long(const recmap_value *value) {
+    return value->type == RECMAP_TYPE_BYTES && value->as.bytes.size > COLUMN_BYTES_MAX;
+}
+
+/* Rows are told apart by their keys. */
+static recmap_status fail_length(const struct new_rows *rows, size_t i, recmap_error *error) {
+    enum { SHOWN_MAX = 100 };
+    const recmap_value *key = &rows->keys[i];
+    char row[SHOWN_MAX + 8];
+    if (key->type == RECMAP_TYPE_INT64)
+        snprintf(row, sizeof row, "%s %" PRId64, rows->key == RECMAP_KEY_NUMBER ? "record" : "id",
+                 key->as.int64);
+    else
+        snprintf(row, sizeof row, "id \"%.*s\"", (int)min_u64(key->as.bytes.size, SHOWN_MAX),
+                 (const char *)key->as.bytes.data);
+    fail(error, RECMAP_INVALID,
+         "%s: a text of %zu bytes for column \"%s\" is longer than the maximum of %d", row,
+         rows->values[i].as.bytes.size, rows->column->name, (int)COLUMN_BYTES_MAX);
+    fail_advise(error, "shorten the text");
+    return RECMAP_INVALID;
+}
+
 static recmap_status add_row(struct new_rows *rows, size_t i, size_t in_group,
                              recmap_error *error) {
     recmap_annotation *annotation = rows->annotation;
     size_t count;
     RETURN_IF_FAILED(check_row(rows, i, error));
+    if (is_too_long(&rows->values[i])) return fail_length(rows, i, error);
     RETURN_IF_FAILED(find_records(&count, rows, i, in_group, error));
     if (!count) return fail_key(rows, i, error);
     return annotation_add_value(annotation, rows->column, count, &rows->values[i], error);

@@ -36,7 +36,7 @@ from .._errors import FeatureError
 from .._example.features import Features, parser_of
 from .._numbers import natural
 from .._order.orders import Order, Sequential, Shuffled
-from .._order.row_orders import warn_without_rows
+from .._order.row_orders import warn_if_empty
 from .._warn import warn_caller
 from .launcher import rank_and_world_size
 from .options import (
@@ -217,7 +217,7 @@ class Loader(Closing, Generic[Batch]):
         self.dataset = dataset
         self.order: Order = self._order_of(dataset, order, shuffle, seed)
         self._order = order_over(dataset, self.order)
-        warn_without_rows(self.order)
+        warn_if_empty(self.order)
         self._epochs = epochs
         self._batch_size = self._size_of(batch_size)
         self._last = one_of("last", last, LAST)

@@ -16,7 +16,7 @@ from .._recmap import Order as _Order
 from .._warn import warn_caller
 from .orders import Order
 
-__all__ = ["Chunked", "Packed", "RowOrder", "Windows", "warn_without_rows"]
+__all__ = ["Chunked", "Packed", "RowOrder", "Windows", "warn_if_empty"]
 
 CountsLike: TypeAlias = "npt.ArrayLike | _KeptCounts"
 
@@ -79,9 +79,15 @@ class RowOrder(Order):
         return _remake, (type(self), self._options)
 
 
-def warn_without_rows(order: Order) -> None:
-    """Warns of an order of rows that has none, which trains on nothing."""
-    if not order.row_width or len(order):
+def warn_if_empty(order: Order) -> None:
+    """Warns of an order without records or rows, which trains on nothing."""
+    if len(order):
+        return
+    if not order.row_width:
+        warn_caller(
+            "there are no steps: the order has no records. Check the data set, the selection of "
+            "its records, and the arguments of the order"
+        )
         return
     reason = f"a row has {order.row_width} elements"
     if isinstance(order, RowOrder):

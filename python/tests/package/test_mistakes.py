@@ -167,6 +167,17 @@ def test_all_dtypes_are_known_to_the_library(digits):
         assert len(batch["label"]) == 1
 
 
+def test_an_order_without_records(digits):
+    message = (
+        "there are no steps: the order has no records. Check the data set, the selection of its "
+        "records, and the arguments of the order"
+    )
+    empty = digits.where("label == 10")
+    loader = warns(lambda: recmap.Loader(empty, 10, shuffle=True), message)
+    assert list(loader) == []
+    warns(lambda: recmap.Loader(digits, 10, order=recmap.Shuffled(0).select([])), message)
+
+
 def test_an_epoch_without_steps(digits):
     message = (
         'there are no steps: last="drop" leaves out a step that is not full, and the 1797 '
