@@ -86,9 +86,11 @@ typedef struct recmap_loader recmap_loader;
  * data set must outlive the loader. Nothing is read and no thread is started before the first
  * recmap_loader_next. NULL options are the defaults: batches of one record. The allocator's context
  * must outlive the loader and the columns of its batches, which release their memory when the batch
- * is given back, cleared, destroyed or filled again. Errors: INVALID for options out of range, an
- * order with numbers that the data set does not have, or a parser that does not fit a row order
- * (recmap_dataset_rows); NO_MEMORY. */
+ * is given back, cleared, destroyed or filled again. An order that covers fewer records than the
+ * data set is accepted, and the loader never reads the others: callers that want all records
+ * compare the counts themselves (recmap.Loader in Python refuses such an order unless it is a
+ * selection). Errors: INVALID for options out of range, an order with numbers that the data set
+ * does not have, or a parser that does not fit a row order (recmap_dataset_rows); NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_create(recmap_loader **loader,
                                                                recmap_dataset *dataset,
                                                                recmap_order *order,
