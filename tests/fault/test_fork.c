@@ -17,6 +17,7 @@
 
 #include "fault/cases.h"
 #include "fault/fixture.h"
+#include "helpers/emulation.h"
 
 enum { CHILDREN = 64, READERS = 3, FORKS = 20 };
 
@@ -160,6 +161,7 @@ static const char *fork_beside_readers(void *context, size_t number) {
 
 static void test_a_thread_forks(void **state) {
     (void)state;
+    if (is_emulated(__func__, "a fork may hang while other threads run")) skip();
     if (test_is_sanitized()) {
         print_message("skipped: a sanitizer's allocator may be locked in the child\n");
         skip();
