@@ -91,13 +91,15 @@ class Pipeline:
             return step
         elif step.status == _FAILED:
             error = step.error
-            step.status = _AGAIN
-            assert error is not None
-            raise error
-        elif step.status == _AGAIN or step.finished is None:
-            self._wait(self._taken)
-        elif self._wait(step.finished):
-            _release(step.finished)  # for other threads that wait
+            if error is not None:  # else another thread raised it, and the feeder took the step
+                step.status = _AGAIN
+                raise error
+        else:
+            finished = step.finished  # read once: the feeder replaces it
+            if step.status == _AGAIN or finished is None:
+                self._wait(self._taken)
+            elif self._wait(finished):
+                _release(finished)  # for other threads that wait
         return None
 
     def _wait(self, lock: Any) -> bool:

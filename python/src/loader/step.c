@@ -4,6 +4,7 @@
 #include <structmember.h>
 
 #include "base/arguments.h"
+#include "base/critical.h"
 #include "base/module.h"
 
 struct step_object *step_create(void) {
@@ -57,18 +58,44 @@ static int set_status(PyObject *object, PyObject *status, void *unused) {
     return 0;
 }
 
+#define OFFSET(field) (Py_ssize_t) offsetof(struct step_object, field)
+
+static PyObject **field_at(PyObject *object, void *offset) {
+    return (PyObject **)((char *)object + (uintptr_t)offset);
+}
+
+/* Threads that share an iterator read a field while the feeder replaces it. T_OBJECT would take a
+ * reference to an object that may be freed already. */
+static PyObject *get_field(PyObject *object, void *offset) {
+    PyObject *value;
+    Py_BEGIN_CRITICAL_SECTION(object);
+    value = *field_at(object, offset);
+    value = Py_NewRef(value ? value : Py_None);
+    Py_END_CRITICAL_SECTION();
+    return value;
+}
+
+static int set_field(PyObject *object, PyObject *value, void *offset) {
+    PyObject *previous;
+    Py_XINCREF(value);
+    Py_BEGIN_CRITICAL_SECTION(object);
+    previous = *field_at(object, offset);
+    *field_at(object, offset) = value;
+    Py_END_CRITICAL_SECTION();
+    Py_XDECREF(previous);
+    return 0;
+}
+
 static PyGetSetDef properties[] = {
     {"status", get_status, set_status, NULL, NULL},
+    {"value", get_field, set_field, NULL, (void *)OFFSET(value)},
+    {"error", get_field, set_field, NULL, (void *)OFFSET(error)},
+    {"finished", get_field, set_field, NULL, (void *)OFFSET(finished)},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-#define OFFSET(field) (Py_ssize_t) offsetof(struct step_object, field)
-
 static PyMemberDef members[] = {
     {"batch", T_OBJECT, OFFSET(batch), READONLY, NULL},
-    {"value", T_OBJECT, OFFSET(value), 0, NULL},
-    {"error", T_OBJECT, OFFSET(error), 0, NULL},
-    {"finished", T_OBJECT, OFFSET(finished), 0, NULL},
     {"epoch", T_ULONGLONG, OFFSET(epoch), READONLY, NULL},
     {"position", T_ULONGLONG, OFFSET(position), READONLY, NULL},
     {"is_end", T_BOOL, OFFSET(is_end), READONLY, NULL},
