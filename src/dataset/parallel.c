@@ -136,8 +136,8 @@ static bool read_part(struct parallel_fill *fill, size_t index, bool is_caller) 
 
 /* ---- Merging the parts. */
 
-/* Sets `size` to the approximate number of bytes that merging will copy. Their pins and memory stay
- * with the parts, until the whole batch is cleared. */
+/* Sets `size` to the approximate number of bytes that merging will copy. The pins and memory of
+ * the records stay with the parts until the whole batch is cleared. */
 static bool prepare_merge(uint64_t *size, const struct parallel_fill *fill) {
     *size = 0;
     if (fill->request->parser && !columns_merge_reserve(size, &fill->columns)) return false;
@@ -242,14 +242,18 @@ static bool start_columns(struct parallel_fill *fill) {
     return columns_merge_start(&fill->columns, fill->request->parser, fill->request->count);
 }
 
+/* Ends the part, except for its pins and memory: the records of the whole batch are there. */
+static void end_part(recmap_batch *part) {
+    recmap_batch_set_interrupt(part, NULL, NULL);
+    part->fetched = NULL;
+    part->count = 0;
+}
+
 static void end_fill(struct parallel_fill *fill, bool has_failed) {
     recmap_batch *batch = fill->batch;
     if (fill->columns.whole) columns_merge_end(&fill->columns, has_failed);
-    for (size_t i = 0; i < fill->part_count && i < batch->part_count; i++) {
-        recmap_batch_set_interrupt(batch->parts[i], NULL, NULL);
-        batch->parts[i]->fetched = NULL;
-        recmap_batch_clear(batch->parts[i]);
-    }
+    for (size_t i = 0; i < fill->part_count && i < batch->part_count; i++)
+        end_part(batch->parts[i]);
     overlap_deinit(&fill->fetched);
     if (has_failed) {
         recmap_batch_clear(batch);

@@ -369,6 +369,76 @@ static void test_long_records_are_split_by_default(void **state) {
     recmap_dataset_close(dataset);
 }
 
+/* ---- Bytes that a batch keeps. */
+
+enum { SHARDS = 8, OPEN_RECORDS = 50, OPEN_SIZE = 100000 };
+
+/* Record i consists of bytes i % 251. */
+static void make_shards(void) {
+    uint8_t *data = malloc(OPEN_SIZE);
+    assert_non_null(data);
+    for (size_t i = 0; i < (size_t)SHARDS * OPEN_RECORDS; i += OPEN_RECORDS) {
+        recmap_writer *writer;
+        ASSERT_OK(recmap_writer_create(&writer, shard_names(SHARDS)[i / OPEN_RECORDS], NULL, NULL),
+                  NULL);
+        for (size_t k = i; k < i + OPEN_RECORDS; k++) {
+            memset(data, (int)(k % 251), OPEN_SIZE);
+            ASSERT_OK(recmap_writer_write(writer, data, OPEN_SIZE, NULL), NULL);
+        }
+        ASSERT_OK(recmap_writer_finish(writer, NULL), NULL);
+        recmap_writer_destroy(writer);
+    }
+    free(data);
+    index_build("set.rmx", NULL, shard_names(SHARDS), SHARDS);
+}
+
+static void check_bytes(const recmap_batch *batch, size_t count) {
+    assert_int_equal(recmap_batch_count(batch), count);
+    for (size_t i = 0; i < count; i++) {
+        const recmap_record *record = &recmap_batch_records(batch)[i];
+        const uint8_t *data = record->data;
+        assert_int_equal(record->size, OPEN_SIZE);
+        for (size_t k = 0; k < OPEN_SIZE; k++)
+            if (data[k] != record->number % 251) fail_msg("byte %zu of record %zu", k, i);
+    }
+}
+
+/* Records are valid until the batch is filled again: neither the memory that they were read into
+ * is reused, nor are their shards closed, although only one may be open otherwise. */
+static void check_bytes_are_kept(recmap_access access) {
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    uint64_t numbers[SHARDS * OPEN_RECORDS];
+    recmap_batch *batch;
+    options.access = access;
+    options.shard_limit = 1;
+    make_shards();
+    recmap_dataset *dataset = dataset_open("set.rmx", &options);
+    for (size_t i = 0; i < COUNT(numbers); i++) numbers[i] = i * 77 % COUNT(numbers);
+    ASSERT_OK(recmap_batch_create(&batch, NULL), NULL);
+    for (int round = 0; round < 3; round++) {
+        recmap_batch_set_threads(batch, 2);
+        ASSERT_OK(recmap_dataset_gather(batch, dataset, numbers, COUNT(numbers), NULL), NULL);
+        for (size_t shard = 0; shard < SHARDS; shard++) {
+            recmap_record record;
+            ASSERT_OK(recmap_dataset_get(&record, dataset, shard * OPEN_RECORDS, NULL), NULL);
+            recmap_record_release(&record);
+        }
+        check_bytes(batch, COUNT(numbers));
+    }
+    recmap_batch_destroy(batch);
+    recmap_dataset_close(dataset);
+}
+
+static void test_mapped_bytes_are_kept(void **state) {
+    (void)state;
+    check_bytes_are_kept(RECMAP_ACCESS_MAP);
+}
+
+static void test_read_bytes_are_kept(void **state) {
+    (void)state;
+    check_bytes_are_kept(RECMAP_ACCESS_READ);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
@@ -378,6 +448,8 @@ int main(void) {
         TEST(interrupt),
         TEST(many_records_are_split_by_default),
         TEST(long_records_are_split_by_default),
+        TEST(mapped_bytes_are_kept),
+        TEST(read_bytes_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
