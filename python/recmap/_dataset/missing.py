@@ -260,7 +260,7 @@ def advise_names(
     for request in requests:
         known = names.of(request.is_list)
         is_unknown = bool(known) and request.name not in known
-        if is_unknown and f"'{request.name}' is missing" in error.message:
+        if is_unknown and f"'{request.name}' is missing and has no default" in error.message:
             error.advice = f"{_advice(request, names)} If the name is right, give a default."
 
 
