@@ -166,7 +166,7 @@ static recmap_status check_name(const recmap_annotation *annotation, const char 
     if (!find_column(annotation, name)) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "the index already has a column \"%s\"", name);
     fail_file(error, annotation->path);
-    fail_advise(error, "drop or rename that column in the same call, or choose another name");
+    fail_advise(error, "drop or rename that column first, or choose another name");
     return RECMAP_INVALID;
 }
 

@@ -227,7 +227,8 @@ static recmap_status check_usable(const recmap_writer *writer, recmap_error *err
     if (writer->is_closed) {
         fail(error, RECMAP_INVALID, "the writer is closed");
     } else if (writer->failed != RECMAP_OK) {
-        fail(error, RECMAP_INVALID, "the writer failed before; it can only be destroyed");
+        fail(error, RECMAP_INVALID, "an earlier write failed, so the file is not kept");
+        fail_advise(error, "write all records again, with a new writer");
     } else {
         return RECMAP_OK;
     }

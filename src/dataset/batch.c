@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "columns/columns.h"
 
+enum { BYTES_KEPT_MAX = 32 << 20 };
+
 recmap_status recmap_batch_create(recmap_batch **batch, recmap_error *error) {
     recmap_batch *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
@@ -16,13 +18,19 @@ recmap_status recmap_batch_create(recmap_batch **batch, recmap_error *error) {
     return RECMAP_OK;
 }
 
-void recmap_batch_clear(recmap_batch *batch) {
+/* Keeps at most `kept_max` bytes that records were read into, and as many in all parts together. */
+static void clear(recmap_batch *batch, size_t kept_max) {
     for (size_t i = 0; i < batch->pin_count; i++) shard_cache_unpin(batch->pins[i]);
-    for (size_t i = 0; i < batch->part_count; i++) recmap_batch_clear(batch->parts[i]);
-    record_memory_clear(&batch->bytes);
+    for (size_t i = 0; i < batch->part_count; i++)
+        clear(batch->parts[i], kept_max / batch->part_count);
+    record_memory_clear(&batch->bytes, kept_max);
     batch->count = batch->pin_count = 0;
     batch->is_parsed = batch->has_rows = false;
     if (batch->columns) columns_clear_allocated(batch->columns);
+}
+
+void recmap_batch_clear(recmap_batch *batch) {
+    clear(batch, BYTES_KEPT_MAX);
 }
 
 void recmap_batch_set_interrupt(recmap_batch *batch, recmap_interrupt_fn function, void *context) {

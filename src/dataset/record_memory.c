@@ -86,10 +86,10 @@ uint8_t *record_memory_allocate(struct record_memory *memory, size_t size) {
     return bytes;
 }
 
-void record_memory_clear(struct record_memory *memory) {
+void record_memory_clear(struct record_memory *memory, size_t kept_max) {
     struct memory_block **link = &memory->first, *last = NULL;
     size_t kept = 0;
-    while (*link && kept + (*link)->size <= RECORD_MEMORY_KEPT_MAX) {
+    while (*link && kept + (*link)->size <= kept_max) {
         last = *link;
         kept += last->size;
         set_usable(last, false);

@@ -6,9 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* So much is kept at most for the next allocations. */
-enum { RECORD_MEMORY_KEPT_MAX = 32 << 20 };
-
 /* Zeroed, it is empty. */
 struct record_memory {
     struct memory_block *first, *last;
@@ -19,8 +16,8 @@ struct record_memory {
 /* Returns `size` bytes that start at a multiple of 16, or NULL without memory. */
 uint8_t *record_memory_allocate(struct record_memory *memory, size_t size);
 
-/* Ends all allocations. */
-void record_memory_clear(struct record_memory *memory);
+/* Ends all allocations. At most `kept_max` bytes are kept for the next ones. */
+void record_memory_clear(struct record_memory *memory, size_t kept_max);
 void record_memory_deinit(struct record_memory *memory);
 
 #endif

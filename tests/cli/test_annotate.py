@@ -434,7 +434,7 @@ class Lifts(Annotated):
             status=2,
             err=(
                 'recmap: a.rmx: the index already has a column "label"\n'
-                "  drop or rename that column in the same call, or choose another name\n"
+                "  drop or rename that column first, or choose another name\n"
             ),
         )
         self.check_wrong(
@@ -697,7 +697,7 @@ class Errors(Annotated):
             "label=s.csv",
             err=(
                 'a.rmx: the index already has a column "label"\n'
-                "  drop or rename that column in the same call, or choose another name"
+                "  drop or rename that column first, or choose another name"
             ),
         )
 

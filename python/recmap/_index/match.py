@@ -122,7 +122,15 @@ def check_shards(dataset: Dataset, shards: Sequence[str]) -> int:
     folder = os.path.dirname(os.path.realpath(path))
     table = dataset._shard_table()
     if len(table) > len(shards):
-        raise _stale(path, f"the index has {len(table)} shards, but only {len(shards)} were given")
+        given = {resolved("", shard) for shard in shards}
+        missing = [name for name, *_ in table if resolved(folder, name) not in given]
+        raise _stale(
+            path,
+            f"the index has {len(table)} shards, but only {len(shards)} were given; the first that "
+            f"is missing is {missing[0] if missing else table[len(shards)][0]}",
+            "Restore it, or name it too. To go on without its records, open the shards with "
+            "rebuild=True, or with index=PATH to build another index.",
+        )
     for (name, size, _, _), shard in zip(table, shards, strict=False):
         # Following links takes long for many shards, and is not needed for equal paths.
         is_equal = os.path.join(folder, name) == shard

@@ -251,6 +251,7 @@ def _bytes_of(record: Bytes | Features) -> memoryview:
 
 
 _SET = re.compile(r"(?P<stem>.*[^/])@(?P<count>[1-9][0-9]*)(?P<end>(?:[^0-9/@][^/@]*)?)", re.DOTALL)
+_EMPTY_SET = re.compile(r".*[^/]@0+(?:[^0-9/@][^/@]*)?", re.DOTALL)
 _SET_LIMIT = 1_000_000  # as in the shards that `recmap.open` takes
 
 
@@ -262,6 +263,8 @@ def _paths_of(text: str, shards: int | None) -> list[str]:
         if shards is not None and shards != count:
             raise ValueError(f"{text!r} means {count} shards, but shards is {shards}")
         return [f"{named['stem']}-{i:05}-of-{count:05}{named['end']}" for i in range(count)]
+    if _EMPTY_SET.fullmatch(text):
+        raise ValueError(f"{text!r}: a set has at least 1 shard, as in NAME@8")
     count = 1 if shards is None else shards
     if count < 1:
         raise ValueError(f"shards must be at least 1, not {shards}")

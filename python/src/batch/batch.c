@@ -190,6 +190,12 @@ static PyObject *select_items(PyObject *object, PyObject *positions) {
 static PyObject *subscript(PyObject *object, PyObject *key) {
     if (PySlice_Check(key)) return slice(object, key);
     if (PyList_Check(key)) return select_items(object, key);
+    if (PyUnicode_Check(key)) {
+        PyErr_SetString(PyExc_TypeError,
+                        "this batch has records that were not parsed, so it has no columns: pass "
+                        "features to the loader, or use parse instead of gather");
+        return NULL;
+    }
     Py_ssize_t index = PyNumber_AsSsize_t(key, OutOfRangeError);
     if (index == -1 && PyErr_Occurred()) {
         if (!PyErr_ExceptionMatches(OutOfRangeError)) return NULL;

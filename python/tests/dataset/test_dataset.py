@@ -416,3 +416,9 @@ def test_errors_name_shards_in_the_folder_of_their_index(tmp_path, monkeypatch):
                 ds[1]
             assert raised.value.path == f"{tmp_path}/moved/{shard.name}"
         os.rename(index, "moved/x.rmx")
+
+
+def test_records_that_were_not_parsed_have_no_columns(digits):
+    for batch in (digits.gather([0]), next(iter(recmap.Loader(digits, 5)))):
+        with pytest.raises(TypeError, match="pass features to the loader"):
+            batch["label"]

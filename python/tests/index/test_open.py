@@ -73,6 +73,14 @@ def test_missing_and_reordered_shards_are_stale(copied_digits):
         recmap.open(paths[:3], index=path, rebuild=True)
 
 
+def test_a_missing_shard_is_named(copied_digits):
+    recmap.open(copied_digits).close()
+    os.remove(shards(copied_digits)[1])
+    message = "only 3 were given; the first that is missing is digits-00001-of-00004.tfrecord\n"
+    with pytest.raises(recmap.StaleIndexError, match=message + r"  Restore it, or name it too"):
+        recmap.open(copied_digits)
+
+
 def test_shard_with_another_size_is_stale(copied_digits):
     ds = recmap.open(copied_digits)
     shutil.copy(shards(copied_digits)[0], shards(copied_digits)[3])

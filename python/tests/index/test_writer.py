@@ -67,6 +67,9 @@ def test_names_of_sets(tmp_path):
         assert names_of(name) == [name]
     with pytest.raises(ValueError, match="means 2 shards, but shards is 3"):
         recmap.Writer(tmp_path / "out@2", 3)
+    for name in "out@0", "out@00.gz":
+        with pytest.raises(ValueError, match="a set has at least 1 shard, as in NAME@8"):
+            recmap.Writer(tmp_path / name)
     assert not list(tmp_path.iterdir())
 
 
@@ -309,6 +312,16 @@ def test_writer_continues_after_an_invalid_value(tmp_path):
         writer.write({"x": 2})
         assert len(writer) == 2
     assert len(recmap.open(tmp_path / "a.tfrecord")) == 2
+
+
+def test_records_are_written_again_after_a_failure(tmp_path):
+    writer = recmap.Writer(tmp_path / "a.tfrecord", index=tmp_path / "a.rmx", id="id")
+    with pytest.raises(recmap.FeatureError, match=r"is not a tf.Example"):
+        writer.write(b"x")
+    for call in (lambda: writer.write({"id": 1}), writer.close):
+        with pytest.raises(recmap.InvalidError, match=r"(?s)not kept.*write all records again"):
+            call()
+    assert not list(tmp_path.iterdir())
 
 
 def test_non_contiguous_bytes_raise(tmp_path):

@@ -10,7 +10,7 @@
 #include "dataset/record_memory.h"
 #include "support/random.h"
 
-enum { ALLOCATIONS = 400 };
+enum { ALLOCATIONS = 400, KEPT_MAX = 32 << 20 };
 
 struct piece {
     uint8_t *bytes;
@@ -48,7 +48,7 @@ static void test_random_sizes(void **state) {
         size_t count = (size_t)rng_below(&random, ALLOCATIONS);
         fill(&memory, pieces, count, &random);
         check(pieces, count);
-        record_memory_clear(&memory);
+        record_memory_clear(&memory, KEPT_MAX);
     }
     record_memory_deinit(&memory);
     record_memory_deinit(&memory);
@@ -66,7 +66,7 @@ static void test_memory_is_reused(void **state) {
             if (round) assert_ptr_equal(bytes, before[i]);
             before[i] = bytes;
         }
-        record_memory_clear(&memory);
+        record_memory_clear(&memory, KEPT_MAX);
     }
     record_memory_deinit(&memory);
 }
@@ -74,7 +74,7 @@ static void test_memory_is_reused(void **state) {
 static size_t kept_size(struct record_memory *memory) {
     size_t count = 0;
     enum { SIZE = 1 << 20 };
-    record_memory_clear(memory);
+    record_memory_clear(memory, KEPT_MAX);
     for (const struct memory_block *last = memory->last; count < 100; count++) {
         assert_non_null(record_memory_allocate(memory, SIZE));
         if (memory->last != last) break;
@@ -85,12 +85,12 @@ static size_t kept_size(struct record_memory *memory) {
 static void test_little_memory_is_kept(void **state) {
     (void)state;
     struct record_memory memory = {0};
-    assert_non_null(record_memory_allocate(&memory, RECORD_MEMORY_KEPT_MAX));
-    record_memory_clear(&memory);
+    assert_non_null(record_memory_allocate(&memory, KEPT_MAX));
+    record_memory_clear(&memory, KEPT_MAX);
     assert_null(memory.first);
     for (int i = 0; i < 100; i++) assert_non_null(record_memory_allocate(&memory, 1 << 20));
     size_t kept = kept_size(&memory);
-    assert_in_range(kept, RECORD_MEMORY_KEPT_MAX / 2, RECORD_MEMORY_KEPT_MAX);
+    assert_in_range(kept, KEPT_MAX / 2, KEPT_MAX);
     assert_null(record_memory_allocate(&memory, SIZE_MAX));
     record_memory_deinit(&memory);
 }
