@@ -273,18 +273,28 @@ static char *format_set_path(const char *name, const struct shard_set *set, unsi
     return path;
 }
 
-/* Names the files that the set consists of, because what NAME@N leaves out is often forgotten: the
- * end of the names. */
+/* Names the files that the set consists of, because the end of their names is often forgotten. */
+static void advise_set(const char *name, const struct shard_set *set, recmap_error *error) {
+    char *last = format_set_path(name, set, set->count - 1);
+    const char *shown = last ? last : "the last";
+    if (set->end[0])
+        fail_advise(error,
+                    "%.100s means all %u shards of a set, up to %.100s; restore the file, or "
+                    "correct the number",
+                    name, set->count, shown);
+    else
+        fail_advise(error,
+                    "%.100s means all %u shards of a set, up to %.100s; write what follows in "
+                    "their names after the number, such as %.*s@%u.tfrecord",
+                    name, set->count, shown, (int)(set->stem_size < 100 ? set->stem_size : 100),
+                    name, set->count);
+    free(last);
+}
+
 static recmap_status fail_set(const char *name, const struct shard_set *set, const char *missing,
                               recmap_error *error) {
-    char *last = format_set_path(name, set, set->count - 1);
     fail_missing(error, missing, "there is no such file");
-    fail_advise(error,
-                "%.100s means all %u shards of a set, up to %.100s; write what follows in their "
-                "names after the number, such as %.*s@%u.tfrecord",
-                name, set->count, last ? last : "the last",
-                (int)(set->stem_size < 100 ? set->stem_size : 100), name, set->count);
-    free(last);
+    advise_set(name, set, error);
     return RECMAP_INVALID;
 }
 

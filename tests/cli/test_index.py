@@ -136,6 +136,14 @@ class Naming(CliTest):
                 f"{count} shards of a set, up to {last}; write what follows in their names after "
                 f"the number, such as {name}.tfrecord\n",
             )
+        self.check(
+            "index",
+            "no@2.tfrecord",
+            status=2,
+            err="recmap: no-00000-of-00002.tfrecord: there is no such file\n  no@2.tfrecord means "
+            "all 2 shards of a set, up to no-00001-of-00002.tfrecord; restore the file, or correct "
+            "the number\n",
+        )
         number = (
             "  NAME@N means all shards of a set, with N from 1 to 1000000 without leading "
             "zeros; otherwise" + CHECK_PATH[1:]
