@@ -34,7 +34,7 @@ RECMAP_API void recmap_batch_set_interrupt(recmap_batch *batch, recmap_interrupt
  * one per core for at least 1,024 records or about 1 MiB, else only the calling thread. At most
  * 256, and one per record, are used. The other threads help all batches of the process, and stay
  * between calls. Records, columns and errors are the same for any number; the batch keeps
- * additional memory as large as what was parsed. */
+ * additional memory as large as what was parsed, and at most 32 MiB of bytes that were read. */
 RECMAP_API void recmap_batch_set_threads(recmap_batch *batch, unsigned thread_count);
 
 /* The records, as an array, and their number. They are valid until the batch is filled again,

@@ -22,8 +22,8 @@ from .selectable import Selectable
 
 __all__ = ["Records"]
 
-# A join matches so many rows at a time, or an eighth of them if that is more.
-_ROWS_AT_LEAST = 1 << 21
+# A join matches this many rows at a time, or an eighth of them if that is more.
+_BLOCK_ROWS = 1 << 21
 
 
 class Records(Selectable):
@@ -190,7 +190,7 @@ class Records(Selectable):
         count = len(source)
         out = np.empty(count, np.int64)
         table = self._selection.position_table(self._record_count())
-        block = max(_ROWS_AT_LEAST, count // 8)
+        block = max(_BLOCK_ROWS, count // 8)
         for first in range(0, count, block):
             rows = slice(first, min(first + block, count))
             numbers = source._selection.slice(rows).records()

@@ -81,7 +81,7 @@ def test_blocks_of_rows(tmp_path, monkeypatch):
     count = 40_000
     ds = make(tmp_path, "all", range(count))
     shuffled = ds[np.random.default_rng(1).permutation(count)]
-    monkeypatch.setattr(records, "_ROWS_AT_LEAST", 1000)
+    monkeypatch.setattr(records, "_BLOCK_ROWS", 1000)
     for first in (ds, ds[::-3], shuffled, shuffled[:4999], ds[:0]):
         tracemalloc.start()
         joined = recmap.join({"first": first, "all": ds})
