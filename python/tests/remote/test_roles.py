@@ -1,6 +1,7 @@
 """Credentials of a role: from STS, the endpoint of a container, or the metadata service."""
 
 import json
+import socket
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -12,15 +13,28 @@ import recmap
 from object_server import DIGITS_URL
 from real_servers import NAMES
 
+ports_used = set()
+
+
+def unused_port():
+    """A free port that this function has not returned before."""
+    while True:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+        if port not in ports_used:
+            ports_used.add(port)
+            return port
+
 
 class RoleServer(ThreadingHTTPServer):
     """Issues credentials like STS, the portal of IAM Identity Center, a container's endpoint and
-    the metadata service at once."""
+    the metadata service at once. No two have the same port: the process keeps the credentials
+    that came from a URL."""
 
     daemon_threads = True
 
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(("127.0.0.1", unused_port()), Handler)
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.seconds = 3600.0
         self.requests = []  # (method, path, headers, body)
