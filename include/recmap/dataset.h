@@ -192,6 +192,18 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_get_shard(recmap_shard_
                                                                    uint64_t shard_index,
                                                                    recmap_error *error);
 
+/* Shards that a data set seems to lack, by the names of those it has: train-00000-of-00004.tfrecord
+ * is one of 4. */
+typedef struct recmap_missing_shards {
+    uint64_t count;
+    char first[1024]; /* the name of the first one, shortened to fit; empty if there is none */
+} recmap_missing_shards;
+
+/* Looks at the names in the index only, at no file. A data set of one shard lacks none: one of many
+ * is often indexed alone, to try something. Errors: NO_MEMORY. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_missing_shards(
+    recmap_missing_shards *missing, const recmap_dataset *dataset, recmap_error *error);
+
 /* Compressed shards are inflated in spans of a few MiB, from one seek point of the index to the
  * next. All threads share the spans, which are kept as long as there is room
  * (options.span_keep_size). A span of more than 64 MiB, in a stream with very long deflate blocks,

@@ -258,8 +258,11 @@ static recmap_status read_columns(struct session *session, recmap_error *error) 
 static recmap_status describe(struct session *session, recmap_error *error) {
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_shard_info shard;
+    recmap_missing_shards missing;
     recmap_status status = recmap_dataset_info_to_json(&text, session->dataset, 1, error);
     if (status == RECMAP_OK) status = recmap_dataset_get_shard(&shard, session->dataset, 1, error);
+    if (status == RECMAP_OK)
+        status = recmap_dataset_find_missing_shards(&missing, session->dataset, error);
     recmap_text_deinit(&text);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "indexing/build_report.h"
 #include "indexing/counted.h"
 #include "indexing/inherited.h"
+#include "indexing/missing_shards.h"
 #include "indexing/replaced.h"
 #include "output/same_file.h"
 #include "terminal/interrupt.h"
@@ -281,6 +282,7 @@ static void print_summary(const struct index_job *job, const recmap_index_summar
                     job->options.lifts[i].name,
                     job->options.lifts[i].default_value ? "its default" : "null");
     counted_warn(job->path, summary, &job->options, &job->args.dataset_options);
+    missing_shards_warn(job->path, &job->args.dataset_options);
     print_skipped_files(job);
 }
 

@@ -177,15 +177,23 @@ def warn_of_empty_lifts(options: IndexOptions, names: Container[str]) -> None:
 
 
 def _warn_of_gaps(path: str, options: IndexOptions, counts: dict[str, int]) -> None:
-    """Warns of records without ids and of skipped damage."""
-    id_name = options.id if counts["records"] and not counts["ids"] else None
-    if id_name is None and not counts["damage"]:
-        return
+    """Warns of missing shards, of records without ids and of skipped damage."""
     with open_contents(path, options) as dataset:
+        _warn_of_missing_shards(dataset)
+        id_name = options.id if counts["records"] and not counts["ids"] else None
         if id_name is not None:
             warn_without_ids(dataset, id_name)
         if counts["damage"]:
             _warn_of_damage(dataset.info["damage"], counts["damaged_bytes"])
+
+
+def _warn_of_missing_shards(dataset: Dataset) -> None:
+    """Warns of shards that the names of the others announce."""
+    count, first = dataset._missing_shards()
+    if count:
+        number = "1 shard is" if count == 1 else f"{count} shards are"
+        more = "" if count == 1 else ", ..."
+        warn_caller(f"{number} missing, by the names of the others: {first}{more}")
 
 
 def _warn_of_damage(damage: list[dict[str, Any]], byte_count: int) -> None:

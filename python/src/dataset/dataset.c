@@ -223,6 +223,7 @@ static PyMethodDef methods[] = {
     {"_read_nulls", dataset_read_nulls, METH_VARARGS, NULL},
     {"_shard_table", dataset_shard_table, METH_NOARGS, NULL},
     {"_info_json", dataset_info_json, METH_VARARGS, NULL},
+    {"_missing_shards", dataset_missing_shards, METH_NOARGS, NULL},
     {"_fingerprint", dataset_fingerprint, METH_NOARGS, NULL},
     {"_id_name", dataset_id_name, METH_NOARGS, NULL},
     {"_record_count", dataset_record_count, METH_NOARGS, NULL},

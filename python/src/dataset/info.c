@@ -42,6 +42,22 @@ PyObject *dataset_info_json(PyObject *object, PyObject *arguments) {
     return text_take(&text, status, &error);
 }
 
+PyObject *dataset_missing_shards(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    recmap_missing_shards missing;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_dataset_find_missing_shards(&missing, handle->dataset, &error);
+    Py_END_ALLOW_THREADS
+    handle_release(handle);
+    if (status != RECMAP_OK) return raise_error(&error);
+    return Py_BuildValue("(KN)", (unsigned long long)missing.count,
+                         PyUnicode_DecodeFSDefault(missing.first));
+}
+
 PyObject *dataset_fingerprint(PyObject *object, PyObject *unused) {
     (void)unused;
     struct handle_object *handle = dataset_handle((struct dataset_object *)object);

@@ -10,6 +10,9 @@ PyObject *dataset_shard_table(PyObject *object, PyObject *unused);
 /* _info_json(with_shards) -> what `recmap info --json` prints */
 PyObject *dataset_info_json(PyObject *object, PyObject *arguments);
 
+/* (number, name of the first one) of the shards that the names of others announce. */
+PyObject *dataset_missing_shards(PyObject *object, PyObject *unused);
+
 /* The 16 bytes of the fingerprint. */
 PyObject *dataset_fingerprint(PyObject *object, PyObject *unused);
 

@@ -121,6 +121,20 @@ def test_skipped_damage_and_missing_ids_warn(copied_digits):
     assert len(told) == 1
 
 
+def test_shards_that_are_missing_warn(copied_digits):
+    """By the names of the others: a part of a download failed, for example."""
+    first, *_, last = sorted(copied_digits.glob("*.tfrecord"))
+    first.unlink()
+    message = rf"^1 shard is missing, by the names of the others: {first.name}$"
+    with pytest.warns(UserWarning, match=message) as told:
+        recmap.index(copied_digits)
+    assert len(told) == 1 and told[0].filename == __file__
+    last.unlink()
+    message = rf"^2 shards are missing, by the names of the others: {first.name}, \.\.\.$"
+    with pytest.warns(UserWarning, match=message):
+        recmap.open(copied_digits, rebuild=True)
+
+
 def test_memory_limit_is_an_error_over_it(tmp_path):
     shard = tmp_path / "a.gz"
     shard.write_bytes(gzip.compress(b"a line\n" + bytes(8 << 20)))

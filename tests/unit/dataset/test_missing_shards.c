@@ -1,0 +1,92 @@
+/* Shards that a data set lacks by the names of those it has. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "support/build.h"
+#include "support/folder.h"
+
+enum { NAMES_MAX = 8 };
+
+static void assert_missing(uint64_t count, const char *first, const char *const *names) {
+    size_t name_count = 0;
+    for (; name_count < NAMES_MAX && names[name_count]; name_count++)
+        file_write(names[name_count], NULL, 0);
+    index_build("set.rmx", NULL, names, name_count);
+    recmap_dataset *dataset = dataset_open("set.rmx", NULL);
+    recmap_missing_shards missing;
+    recmap_error error = RECMAP_ERROR_INIT;
+    ASSERT_OK(recmap_dataset_find_missing_shards(&missing, dataset, &error), &error);
+    assert_string_equal(missing.first, first);
+    assert_int_equal(missing.count, count);
+    recmap_dataset_close(dataset);
+}
+
+#define MISSING(count, first, ...)                                                                 \
+    assert_missing(count, first, (const char *const[NAMES_MAX]){__VA_ARGS__})
+
+static void test_complete_sets(void **state) {
+    (void)state;
+    MISSING(0, "", "a-00001-of-00002", "a-00000-of-00002");
+    MISSING(0, "", "00000-of-00003.gz", "00001-of-00003.gz", "00002-of-00003.gz");
+    MISSING(0, "", "a-0-of-1", "b-0-of-2", "b-1-of-2", "other");
+}
+
+static void test_gaps(void **state) {
+    (void)state;
+    MISSING(1, "a-00000-of-00003", "a-00001-of-00003", "a-00002-of-00003");
+    MISSING(1, "a-00001-of-00003.tfrecord", "a-00002-of-00003.tfrecord",
+            "a-00000-of-00003.tfrecord");
+    MISSING(1, "a-2-of-3", "a-0-of-3", "a-1-of-3");
+    MISSING(7, "a.tfrecord-0-of-9", "a.tfrecord-3-of-9", "a.tfrecord-6-of-9");
+}
+
+static void test_sets_that_differ(void **state) {
+    (void)state;
+    /* In the stem, the number of shards, the number of digits, and the end. */
+    MISSING(2, "a-1-of-2", "b-1-of-2", "a-0-of-2");
+    MISSING(3, "a-1-of-2", "a-0-of-2", "a-0-of-3");
+    MISSING(2, "a-1-of-2", "a-0-of-2", "a-01-of-02");
+    MISSING(2, "a-1-of-2.x", "a-0-of-2.x", "a-1-of-2.y");
+    MISSING(1, "a-of-0-of-2", "a-of-1-of-2", "b");
+}
+
+static void test_names_that_tell_nothing(void **state) {
+    (void)state;
+    MISSING(0, "", "a-2-of-2", "a-of-3", "a-1-of-", "a-1-of-03", "-of-");
+    MISSING(0, "", "a-00000001-of-00000002", "a-00000001-of-00000003");
+    MISSING(0, "", "part-00000", "part-00002");
+    /* One shard of many, indexed to try it. */
+    MISSING(0, "", "a-00001-of-00002");
+}
+
+/* The name of the first missing shard is cut, not written past its end. */
+static void test_long_names(void **state) {
+    (void)state;
+    enum { LEVELS = 10, LEVEL_SIZE = 150 };
+    char folder[LEVELS * (LEVEL_SIZE + 1) + 1] = "", first[sizeof folder + 8], last[sizeof first];
+    for (char *end = folder; end < folder + sizeof folder - 1; end += LEVEL_SIZE + 1) {
+        memset(end, 'a', LEVEL_SIZE);
+        assert_int_equal(mkdir(folder, 0777), 0);
+        end[LEVEL_SIZE] = '/';
+    }
+    snprintf(first, sizeof first, "%s0-of-3", folder);
+    snprintf(last, sizeof last, "%s2-of-3", folder);
+    char expected[1024];
+    snprintf(expected, sizeof expected, "%s", folder);
+    MISSING(1, expected, first, last);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
+    const struct CMUnitTest tests[] = {
+        TEST(complete_sets),           TEST(gaps),       TEST(sets_that_differ),
+        TEST(names_that_tell_nothing), TEST(long_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
