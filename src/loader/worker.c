@@ -66,8 +66,8 @@ static bool wait_for_room(recmap_loader *loader) {
     return !loader->is_closing;
 }
 
-/* Whether the next epoch is to be prepared now, by the worker that takes this step: in the second
- * half of an epoch of rows, once. */
+/* Whether the worker that takes this step must prepare the next epoch: one of them does so, once,
+ * in the second half of an epoch of rows. */
 static bool must_prepare(recmap_loader *loader, const struct epoch_step *step) {
     uint64_t next = step->deal.epoch + 1;
     if (!recmap_order_row_width(loader->order) || loader->prepared_epoch == next ||

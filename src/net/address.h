@@ -27,13 +27,15 @@ recmap_status address_of_object(struct address *address, const struct storage_op
 /* Adds the query of a presigned URL to the address of an object. Errors: INVALID (too long). */
 recmap_status address_add_query(struct address *address, const char *query, recmap_error *error);
 
-/* Of one page of the objects whose keys begin with `prefix`. With `is_flat`, those with another
- * slash after the prefix are left out. `next` is the token of the page, or NULL. */
+/* The address that lists one page of the objects whose keys begin with `prefix`. With `is_flat`,
+ * those with another slash after the prefix are left out. `next` is the token of the page; NULL:
+ * the first one. */
 recmap_status address_of_listing(struct address *address, const struct storage_options *options,
                                  const struct url *url, const char *prefix, size_t prefix_size,
                                  bool is_flat, const char *next, recmap_error *error);
 
-/* Of an operation of WebHDFS on a file or folder: GETFILESTATUS, LISTSTATUS or LISTSTATUS_BATCH. */
+/* The address of an operation of WebHDFS on a file or folder: GETFILESTATUS, LISTSTATUS or
+ * LISTSTATUS_BATCH. */
 recmap_status address_of_hdfs(struct address *address, const struct storage_options *options,
                               const struct url *url, const char *operation, recmap_error *error);
 

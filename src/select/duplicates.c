@@ -144,7 +144,7 @@ static bool is_equal(const struct item_hash *a, const struct item_hash *b) {
     return a->low == b->low && a->high == b->high;
 }
 
-/* The progress function, as the interrupt of what reads no records. */
+/* Calls the progress function during work that reads no records, so that it can end that, too. */
 static int ask_progress(void *context) {
     const struct duplicate_search *search = context;
     recmap_progress progress = {.bytes_done = search->bytes_done,

@@ -166,7 +166,7 @@ static void shorten_name(char text[ADVISED_NAME_SIZE], const char *name) {
     snprintf(text, ADVISED_NAME_SIZE, "%s%s", end > name ? gap : "", end);
 }
 
-/* What is not taken from a folder, in advice. */
+/* The files of a folder that are not taken for shards, as advice names them. */
 #define IGNORED_FILES                                                                              \
     "hidden files, _*, *.rmx, *.rmv, *.idx, *.json, *.crc, temporary files and subfolders are "    \
     "ignored; "

@@ -10,6 +10,7 @@ import math
 import os
 import random
 import signal
+import sys
 import time
 
 import numpy as np
@@ -18,6 +19,7 @@ import recmap
 from conftest import DIGITS
 
 COUNT = 2000 if os.environ.get("RECMAP_TEST_LONG") else 200
+SEEN_MAX = 2000
 FEATURES = {
     "label": recmap.FixedLen(),
     "image": recmap.FixedLen((64,), "uint8", raw=True),
@@ -31,7 +33,10 @@ class Interrupt(BaseException):
 
 class Alarm:
     """Raises Interrupt in the main thread, at a random time after `arm`; and again each second
-    until `disarm`, as Python ignores what is raised while it collects garbage."""
+    until `disarm`, as Python ignores what is raised while it collects garbage.
+
+    Pytest would keep the ignored ones until the end of a test, with the frames that they were
+    raised in, and so all batches that these had seen."""
 
     def __init__(self, seed):
         self._random = random.Random(seed)
@@ -40,11 +45,17 @@ class Alarm:
 
     def __enter__(self):
         self._former = signal.signal(signal.SIGALRM, self._ring)
+        self._former_hook, sys.unraisablehook = sys.unraisablehook, self._report
         return self
 
     def __exit__(self, *error):
         self.disarm()
+        sys.unraisablehook = self._former_hook
         signal.signal(signal.SIGALRM, self._former)
+
+    def _report(self, ignored):
+        if ignored.exc_type is not Interrupt:
+            self._former_hook(ignored)
 
     def _ring(self, number, frame):
         if self._is_armed:
@@ -61,11 +72,14 @@ class Alarm:
 
 
 def iterate(alarm, iterable, seen):
-    """One `for`, to its end or to the alarm."""
+    """One `for`, to its end or to the alarm. A loop over many epochs also ends if the alarm was
+    ignored, as the batches of a second would take much memory."""
     try:
         alarm.arm()
         for item in iterable:
             seen.append(item)
+            if len(seen) == SEEN_MAX:
+                break
         alarm.disarm()
     except Interrupt:
         alarm.disarm()
