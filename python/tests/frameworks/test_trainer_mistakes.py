@@ -170,6 +170,7 @@ assert accelerator.prepare(loader) is loader
 labels = torch.cat([torch.as_tensor(batch["label"]) for batch in loader])
 count = accelerator.gather(torch.tensor([len(labels)])).sum()
 assert count == len(ds), count
+accelerator.end_training()  # without it, Gloo's threads can abort the process at its end
 """
 
 
