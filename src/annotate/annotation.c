@@ -4,12 +4,14 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/near_name.h"
 #include "dataset/dataset.h"
 
 enum { COLUMNS_MAX = 64 };
@@ -136,12 +138,28 @@ static struct new_column *find_column(const recmap_annotation *annotation, const
     return NULL;
 }
 
+/* The column that a misspelt name probably means, or NULL. */
+static const char *find_near(const recmap_annotation *annotation, const char *name) {
+    const char *nearest = NULL;
+    size_t least = SIZE_MAX, size = strlen(name);
+    for (size_t i = 0; i < annotation->column_count; i++) {
+        const char *other = annotation->columns[i].name;
+        size_t distance = near_name_distance(name, size, other, strlen(other));
+        if (distance >= least || !near_name_is_near(distance, size, strlen(other))) continue;
+        least = distance;
+        nearest = other;
+    }
+    return nearest;
+}
+
 static recmap_status fail_absent(const recmap_annotation *annotation, const char *name,
                                  recmap_error *error) {
     fail(error, RECMAP_NOT_FOUND, "the index has no column \"%s\"%s", name,
          name[0] == '@' ? " that can be changed" : "");
     fail_file(error, annotation->path);
-    fail_advise(error, "see `recmap info` for its columns");
+    const char *near = find_near(annotation, name);
+    if (near) fail_advise(error, "did you mean \"%s\"?", near);
+    else fail_advise(error, "see `recmap info` for its columns");
     return RECMAP_NOT_FOUND;
 }
 

@@ -192,8 +192,8 @@ static recmap_status read_header(struct header *header, struct table *table, rec
 
 static recmap_status fail_field(const struct table *table, const char *name, recmap_error *error) {
     return table_fail(table, 1, error,
-                      "the first line names the fields: one is the column's name, and one is "
-                      "\"id\" or \"number\"",
+                      "the first line names the fields, separated by commas in .csv and by tabs in "
+                      ".tsv: one is the column's name, and one is \"id\" or \"number\"",
                       "the header has no field \"%s\"", name);
 }
 

@@ -96,9 +96,11 @@ recmap_status fail_memory(recmap_error *error) {
     return RECMAP_NO_MEMORY;
 }
 
-static const char *errno_advice(int system_errno) {
+static const char *errno_advice(int system_errno, const char *path) {
     switch (system_errno) {
-    case ENOENT: return "check the path; relative paths start at the current folder";
+    case ENOENT:
+        return strstr(path, "://") ? "a URL cannot be used here: name a local file"
+                                   : "check the path; relative paths start at the current folder";
     case EACCES:
     case EPERM: return "check the owner and the permissions of the file and of its folders";
     case ENOSPC:
@@ -124,7 +126,7 @@ recmap_status fail_errno(recmap_error *error, int system_errno, const char *path
     if (!error) return status;
     error->system_errno = system_errno;
     fail_file(error, path);
-    fail_advise(error, "%s", errno_advice(system_errno));
+    fail_advise(error, "%s", errno_advice(system_errno, path ? path : ""));
     return status;
 }
 

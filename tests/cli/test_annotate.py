@@ -567,10 +567,11 @@ class Errors(Annotated):
 
     def test_of_files(self):
         header = (
-            '\n  the first line names the fields: one is the column\'s name, and one is "id" '
-            'or "number"'
+            "\n  the first line names the fields, separated by commas in .csv and by tabs in .tsv: "
+            'one is the column\'s name, and one is "id" or "number"'
         )
         self.fails(*self.csv(""), err='s.csv: line 1: the header has no field "s"' + header)
+        self.fails(*self.csv("id;s\n"), err='s.csv: line 1: the header has no field "s"' + header)
         self.fails(*self.csv("s,x\n"), err='s.csv: line 1: the header has no field "id"' + header)
         self.fails(
             *self.csv("s,id,s\n"),
@@ -677,6 +678,12 @@ class Errors(Annotated):
             "x",
             status=1,
             err=('a.rmx: the index has no column "x"\n  see `recmap info` for its columns'),
+        )
+        self.fails(
+            "--drop",
+            "labl",
+            status=1,
+            err=('a.rmx: the index has no column "labl"\n  did you mean "label"?'),
         )
         for words in ("--drop", "@length"), ("--rename", "@length=size"):
             self.fails(

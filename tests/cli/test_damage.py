@@ -212,6 +212,17 @@ class WhenRead(CliTest):
         self.assertEqual((status, len(lines)), (1, 1))
         self.assertRegex(lines[0], r"^s-0: [^\n]*No such file or directory")
 
+    def test_no_shard_is_there(self):
+        os.mkdir(self.path("empty"))
+        result = self.run_recmap("verify", "s.rmx", "--shards", "empty")
+        advice = b"no shard can be read: if they are elsewhere, name their folder with --shards"
+        advice = b"recmap: %s\n" % advice
+        self.assertEqual((result.status, result.err), (1, advice))
+        os.remove(self.path("s-0"))
+        self.assertEqual(self.run_recmap("verify", "s.rmx").err, b"")
+        os.remove(self.path("s-1"))
+        self.assertEqual(self.run_recmap("verify", "s.rmx").err, advice)
+
     def test_a_shard_of_another_size(self):
         self.write("s-0", self.read("s-0")[: -self.size])
         result = self.run_recmap("get", "s.rmx", "3")

@@ -72,6 +72,20 @@ class Formats(CliTest):
             out=tfrecord([self.records[3], self.records[1]]),
         )
 
+    def test_only_local_files_are_written(self):
+        advice = "No such file or directory\n  a URL cannot be used here: name a local file\n"
+        for folder, words in (
+            ("s3://b", "index -o s3://b/x.rmx a"),
+            ("s3://b", "merge -o s3://b/x.rmx a.rmx"),
+            ("s3://b", "select a.rmx --where length>0 -o s3://b/x.rmv"),
+            ("s3://b", "cat a.rmx -o s3://b/x@2"),
+        ):
+            err = f"recmap: {folder}: cannot resolve the path: {advice}"
+            self.check(*words.split(), status=4, err=err)
+        err = f"recmap: s3://b/x: cannot create the file: {advice}"
+        self.check("cat", "a.rmx", "-o", "s3://b/x", status=4, err=err)
+        self.check("report", "a.rmx", "-o", "s3://b/x", status=4, err=err)
+
     def test_a_schema_of_other_records(self):
         result = self.run_recmap("schema", "a.rmx", "--json")
         self.assertEqual(

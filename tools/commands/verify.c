@@ -36,6 +36,14 @@ static void print_damage(const recmap_damage *damage) {
     putchar('\n');
 }
 
+/* Whether each shard as a whole is a finding, as if all were elsewhere. */
+static bool is_without_shards(const recmap_report *report, const recmap_dataset_info *info) {
+    size_t count = recmap_report_damage_count(report);
+    for (size_t i = 0; i < count; i++)
+        if (recmap_report_get_damage(report, i).length) return false;
+    return count && count == info->shard_count && !recmap_report_record_count(report);
+}
+
 /* Prints the damage first and the summary last, where a terminal shows it. */
 static void print_human(const recmap_report *report, const recmap_dataset_info *info,
                         const char *path, bool index_only) {
@@ -56,6 +64,8 @@ static void print_human(const recmap_report *report, const recmap_dataset_info *
         printf("; %" PRIu64 " damaged place%s in the index", info->damage_count,
                plural(info->damage_count));
     putchar('\n');
+    if (is_without_shards(report, info))
+        message("no shard can be read: if they are elsewhere, name their folder with --shards");
 }
 
 static recmap_status print_json(const recmap_report *report, recmap_error *error) {

@@ -117,12 +117,13 @@ static int refuse_unreadable(const char *path, const recmap_error *error) {
 }
 
 /* Opens the index to be replaced; NULL if it may be replaced, or an error was printed. Returns an
- * exit status. */
+ * exit status. No index of a remote store is opened, because none can be written there. */
 static int open_replaced(recmap_dataset **dataset, const char *path,
                          const recmap_dataset_options *dataset_options) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset_options opening = *dataset_options;
     *dataset = NULL;
+    if (strstr(path, "://")) return 0;
     opening.allow_absolute_paths = opening.allow_urls = opening.allow_missing_shards = 1;
     recmap_status status = recmap_dataset_open(dataset, path, &opening, &error);
     return status == RECMAP_OK ? 0 : refuse_unreadable(path, &error);

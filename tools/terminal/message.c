@@ -145,6 +145,8 @@ recmap_status message_fail_errno(recmap_error *error, const char *path, const ch
     const char *advice = "check the path, its permissions and the state of the device";
     if (system_errno == ENOSPC || system_errno == EDQUOT)
         advice = "free some space on that file system, or write elsewhere with -o";
+    if (system_errno == ENOENT && strstr(path, "://"))
+        advice = "a URL cannot be used here: name a local file";
     if (system_errno == EPIPE) advice = "the reader of the output has exited";
     snprintf(error->advice, sizeof error->advice, "%s", advice);
     return RECMAP_IO;

@@ -30,6 +30,7 @@ from .._options.options import (
     expanded,
     lifts_of,
     load_framing,
+    local_path,
     names_of,
     path_of,
     size_of,
@@ -94,7 +95,7 @@ def plan_of(
         **others,
     )
     check_missing_is_used(options.missing, options.lifts)
-    target = os.path.abspath(path if path is not None else default_path)
+    target = local_path(path if path is not None else default_path)
     if os.path.lexists(target):
         check_replaced(target, options)
     return Plan(target, shards, options)
@@ -291,6 +292,7 @@ def merge(
         FileNotFoundError: a part does not exist.
         StateMismatchError: the parts differ in ids, columns or counts.
     """
+    target = local_path(path)
     names = names_of(parts)
     with open_contents(absolute(names[0]), IndexOptions(fs=fs)) as dataset:
         options = IndexOptions(
@@ -300,6 +302,5 @@ def merge(
             progress=progress,
             fs=fs,
         )
-    target = os.path.abspath(path)
     check_annotated(target, options)
     return build_index(target, [], options, parts=names)

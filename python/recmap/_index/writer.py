@@ -26,6 +26,7 @@ from .._options.options import (
     compression_code,
     counted_of,
     lifts_of,
+    local_path,
 )
 from .annotated import check_annotated
 from .build import merge
@@ -96,8 +97,8 @@ class Writer(Closing):
             raise ValueError("id=, lift= and count= need index=: they say what the index contains")
         named = lifts_of(lift)
         check_missing_is_used(missing, named)
-        self._index = None if index is None else os.path.abspath(os.fsdecode(index))
-        self._absolute = [os.path.abspath(path) for path in self.paths]
+        self._index = None if index is None else local_path(index)
+        self._absolute = [local_path(path) for path in self.paths]
         if self._index is not None:  # before anything is written
             _check_index(self._index, self._absolute)
             check_annotated(self._index, IndexOptions(lifts=named))

@@ -44,6 +44,7 @@ __all__ = [
     "is_url",
     "lifts_of",
     "load_framing",
+    "local_path",
     "names_of",
     "path_of",
     "size_of",
@@ -316,6 +317,14 @@ def path_of(path: Path | None) -> str | None:
 def absolute(name: str) -> str:
     """The absolute path of a file, or the URL as it is."""
     return name if is_url(name) else os.path.abspath(name)
+
+
+def local_path(name: Path) -> str:
+    """The absolute path of a file to write."""
+    text = os.fsdecode(name)
+    if is_url(text):
+        raise ValueError(f"{text}: recmap writes only local files: write one, then copy it there")
+    return os.path.abspath(text)
 
 
 def size_of(size: int | str | None) -> int:

@@ -123,6 +123,14 @@ def test_an_index_in_a_store_is_only_read(indexed, tmp_path):
             ds[:5].save(tmp_path / "five.rmv")
     with pytest.raises(ValueError, match="index= must be a local file"):
         recmap.open(DIGITS_URL, index=URL, storage_options=options)
+    for write in (
+        lambda: recmap.index(DIGITS_URL, URL, storage_options=options),
+        lambda: recmap.merge(URL, [URL]),
+        lambda: recmap.Writer("s3://train/x.tfrecord"),
+        lambda: recmap.Writer(tmp_path / "x.tfrecord", index=URL),
+    ):
+        with pytest.raises(ValueError, match=r"^s3://train/.*: recmap writes only local files"):
+            write()
 
 
 def test_an_index_may_have_a_presigned_url(indexed, local):
