@@ -123,8 +123,7 @@ static recmap_status resolve_folder(char **real_folder, const char *path, recmap
     char *folder = path_folder(path);
     if (!folder) return fail_memory(error);
     recmap_status status = path_resolve(real_folder, folder, error);
-    if (status == RECMAP_IO && error && error->system_errno == ENOENT &&
-        !strstr(path, "://"))
+    if (status == RECMAP_IO && error && error->system_errno == ENOENT && !strstr(path, "://"))
         fail_advise(error, "create the folder of the selection first");
     free(folder);
     return status;
