@@ -205,6 +205,15 @@ static void advise(const struct slot *slot, const char *code, recmap_error *erro
                            "machine");
 }
 
+/* The reason, with what the server's error code adds. Without a bucket, an object is missing, too;
+ * a store that does not say which has no bucket if it cannot list the objects. */
+static const char *reason_of(const struct slot *slot, const char *code) {
+    bool is_bucket = is_listing(slot) || !strcmp(code, "NoSuchBucket") ||
+                     !strcmp(code, "ContainerNotFound");
+    if (slot->verdict != REPLY_MISSING || is_hdfs(slot) || !is_bucket) return slot->reason;
+    return "there is no such bucket or container";
+}
+
 recmap_status slot_fail(const struct slot *slot, recmap_error *error) {
     char name[1024], code[CODE_MAX], answer[CODE_MAX + 64] = "", repeats[64] = "";
     const struct transfer_request *request = &slot->run->requests[slot->index];
@@ -217,7 +226,8 @@ recmap_status slot_fail(const struct slot *slot, recmap_error *error) {
                  code);
     if (attempts > 1) snprintf(repeats, sizeof repeats, ", after %u attempts", attempts);
     fail(error, status_of(slot->verdict), "cannot %s: %s%s%s",
-         is_listing(slot) ? "list the objects" : "read the object", slot->reason, answer, repeats);
+         is_listing(slot) ? "list the objects" : "read the object", reason_of(slot, code), answer,
+         repeats);
     fail_at(error, name, RECMAP_NO_RECORD, request->text ? RECMAP_NO_OFFSET : slot->range.offset);
     if (error) error->system_errno = errno_of(slot);
     advise(slot, code, error);

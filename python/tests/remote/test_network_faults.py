@@ -611,7 +611,10 @@ LISTINGS = {
         "the reply ended early.*, after .* attempts",
     ),
     "403": (failing(403, "AccessDenied"), r"cannot list the objects.*HTTP 403 AccessDenied"),
-    "404": (failing(404, "NoSuchBucket"), r"cannot list the objects.*HTTP 404 NoSuchBucket"),
+    "404": (
+        failing(404, "NoSuchBucket"),
+        r"cannot list the objects: there is no such bucket.*HTTP 404 NoSuchBucket",
+    ),
     "always 500": (failing(500, "InternalError"), r"HTTP 500 InternalError.*after .* attempts"),
 }
 

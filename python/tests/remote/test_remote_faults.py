@@ -129,6 +129,11 @@ REFUSED = {
         FileNotFoundError,
         "no such object .HTTP 404 NoSuchKey.",
     ),
+    "bucket": (
+        lambda handler: handler.fail(404, "NoSuchBucket"),
+        FileNotFoundError,
+        "cannot read the object: there is no such bucket or container .HTTP 404 NoSuchBucket.",
+    ),
     "redirect": (
         lambda handler: handler.fail(301, "PermanentRedirect", x_amz_bucket_region="eu-west-1"),
         recmap.StorageError,
