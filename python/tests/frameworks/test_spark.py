@@ -270,6 +270,31 @@ def test_where_selects_within_a_selection_and_leaves_nulls_out(spark, tmp_path):
     assert [row.id for row in frame.collect()] == [i for i in range(5, 40) if i % 4 in (2, 3)]
 
 
+def test_where_of_a_pattern_of_names(spark, written):
+    options = {"id": "user_id", "lift": "label,weight", "where": "label == 3"}
+    frame = reader(spark, **options).schema("n long").load(str(written / "*.tfrecord"))
+    assert sorted(row.n for row in frame.collect()) == list(range(3, 1000, 10))
+
+
+def test_where_of_whole_records(spark, written):
+    path = str(next(written.glob("*.rmx")))
+    frame = reader(spark, where="label == 3", recordType="ByteArray").load(path)
+    examples = [recmap.decode_example(bytes(row.byteArray)) for row in frame.collect()]
+    assert sorted(int(example["n"][0]) for example in examples) == list(range(3, 1000, 10))
+    frame = reader(spark, where="label > 100", recordType="ByteArray").load(path)
+    assert frame.count() == 0
+
+
+def test_where_of_sequence_examples(spark, tmp_path):
+    rows = spark.range(40).selectExpr("id", "id % 4 as part", "array(array(id), array()) as steps")
+    save(rows, tmp_path / "o", lift="part", recordType="SequenceExample")
+    path = str(next((tmp_path / "o").glob("*.rmx")))
+    frame = reader(spark, where="part == 3", recordType="SequenceExample")
+    frame = frame.schema("id long, steps array<array<long>>").load(path)
+    expected = [(i, [[i], []]) for i in range(3, 40, 4)]
+    assert sorted((row.id, row.steps) for row in frame.collect()) == expected
+
+
 def test_tasks_get_only_the_positions_of_where(written):
     """The other records are not read, and no task evaluates the expression."""
     options = {"path": str(next(written.glob("*.rmx"))), "where": "label == 3", "partitions": "4"}
