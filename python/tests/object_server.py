@@ -24,11 +24,25 @@ from xml.sax.saxutils import escape
 DIGITS_URL = "s3://train/digits-*.tfrecord"
 
 
+ports_used = set()
+
+
+def unused_port():
+    """A free port that this function has not returned before: a process keeps the credentials that
+    came from a URL, and another server must not be taken for their source."""
+    while True:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+        if port not in ports_used:
+            ports_used.add(port)
+            return port
+
+
 class ObjectServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, folder):
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(("127.0.0.1", unused_port()), Handler)
         self.folder = Path(folder)
         self.requests = []
         self.faults = []

@@ -1,7 +1,6 @@
 """Credentials of a role: from STS, the endpoint of a container, or the metadata service."""
 
 import json
-import socket
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -10,26 +9,13 @@ from urllib.parse import parse_qs
 
 import pytest
 import recmap
-from object_server import DIGITS_URL
+from object_server import DIGITS_URL, unused_port
 from real_servers import NAMES
-
-ports_used = set()
-
-
-def unused_port():
-    """A free port that this function has not returned before."""
-    while True:
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            port = server.getsockname()[1]
-        if port not in ports_used:
-            ports_used.add(port)
-            return port
 
 
 class RoleServer(ThreadingHTTPServer):
     """Issues credentials like STS, the portal of IAM Identity Center, a container's endpoint and
-    the metadata service at once. No two have the same port: the process keeps the credentials
-    that came from a URL."""
+    the metadata service at once."""
 
     daemon_threads = True
 
