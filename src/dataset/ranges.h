@@ -19,8 +19,8 @@ struct gather_part {
     bool is_partial;    /* reading the ranges is enough: the bytes were checked before. Gathering
                          * clears this if it reads the record as a whole nevertheless */
     size_t first_range; /* index, or SIZE_MAX */
-    /* Of the payload in the frame. An input if is_partial is set; otherwise set for a record that
-     * was copied, and UINT64_MAX for one that is mapped. */
+    /* Where the payload is in the frame. An input if is_partial is set; otherwise set for a record
+     * that was copied, and UINT64_MAX for one that is mapped. */
     uint64_t payload_offset;
     uint64_t payload_size;
 };

@@ -13,7 +13,7 @@
 /* Shards that are looked for when the data set is opened, at most; one if the first is there. */
 enum { PRESENCE_SAMPLES = 16 };
 
-/* Of a path in messages, as in an error. */
+/* The most bytes of a path in a message, as in an error. */
 #define PATH_SIZE sizeof(((recmap_error *)0)->path)
 
 static const char *name_of(const struct shard_folder *folder, uint32_t shard_index) {

@@ -10,8 +10,8 @@
 #include "base/bytes.h"
 #include "format/adler32.h"
 
-/* Of ISA-L's decisions, only the level is ours. Levels 1 and 2 of ISA-L 2.30 hash a part of an
- * address, so that what they write depends on where memory lies. */
+/* The level of compression; ISA-L chooses all else. What levels 1 and 2 of ISA-L 2.30 write depends
+ * on where memory lies, because they hash a part of an address. */
 enum { LEVEL = 3 };
 
 size_t deflate_begin(uint8_t out[DEFLATE_EDGE_ROOM], enum compression kind) {

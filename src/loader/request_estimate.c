@@ -11,7 +11,7 @@
 #include "dataset/overlap.h"
 #include "loader/loader.h"
 
-/* Of a longer epoch, batches with about this many records are counted. */
+/* If an epoch is longer, only batches with about this many records together are counted. */
 enum { RECORDS_ENOUGH = 1 << 18, BATCHES_MIN = 16 };
 
 /* The numbers of a batch, and what was counted so far. */

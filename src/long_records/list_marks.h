@@ -23,7 +23,7 @@ struct marked_list {
     uint64_t spacing; /* values from one mark to the next */
 };
 
-/* Of one data set; NULL if memory runs out. */
+/* The marks of a data set's lists. Creating the cache returns NULL if memory runs out. */
 struct list_marks_cache;
 struct list_marks_cache *list_marks_cache_create(void);
 void list_marks_cache_destroy(struct list_marks_cache *cache);

@@ -26,7 +26,8 @@ struct record_layout {
     uint64_t payload_size;
 };
 
-/* Of one data set; NULL if memory runs out. Any thread may use it. */
+/* The layouts of a data set's records. Any thread may use them. Creating them returns NULL if
+ * memory runs out. */
 struct record_layouts;
 struct record_layouts *record_layouts_create(void);
 void record_layouts_destroy(struct record_layouts *layouts);

@@ -10,7 +10,8 @@
 
 enum { SUMS_BLOCK_SIZE = 1 << 15 };
 
-/* Of one data set; NULL if memory runs out. Any thread may use it. */
+/* The checksums of a data set's records. Any thread may use them. Creating them returns NULL if
+ * memory runs out. */
 struct record_sums;
 struct record_sums *record_sums_create(void);
 void record_sums_destroy(struct record_sums *sums);

@@ -13,7 +13,8 @@ struct id_lookup {
     recmap_position_fn position; /* or NULL: the position of a record is its number */
     void *position_context;
     const recmap_value *ids; /* those of type NONE are absent */
-    /* Of each id. On input, -1 or a position that was found before; all -1 if first_record is 0. */
+    /* One for each id. On input, -1 or a position that was found before; all -1 if first_record is
+     * 0. */
     int64_t *positions;
     size_t count;
 

@@ -20,7 +20,7 @@ struct address {
     bool is_listing;
 };
 
-/* Of an object. Errors: INVALID, naming what must be configured. */
+/* The address of an object. Errors: INVALID, naming what must be configured. */
 recmap_status address_of_object(struct address *address, const struct storage_options *options,
                                 const struct url *url, recmap_error *error);
 

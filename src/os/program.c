@@ -110,8 +110,9 @@ static void stop(const struct program *program) {
         sleep_ns(TICK_MS * NS_PER_MS);
 }
 
-/* That the program has ended is asked before its output is read, so that all of it is there then.
- * The end of the pipe is not waited for: another process may have it, too. */
+/* Reads the output until the program has ended. Each round first asks whether it has, and then
+ * reads, so that the last round reads all that is left. It does not wait for the end of the pipe,
+ * which another process may keep open. */
 static recmap_status follow(struct program *program, uint64_t timeout_ns, recmap_error *error) {
     uint64_t begun_ns = clock_ns();
     for (;;) {

@@ -8,7 +8,8 @@
 #include "base/error.h"
 #include "os/process.h"
 
-/* Of a request. Small enough that filling a window takes several, which arrive together. */
+/* The most bytes of a request: few enough that filling a window takes several requests, whose
+ * replies arrive together. */
 enum { REQUEST_MAX = 2 << 20 };
 
 #define LONG_WAIT_NS 10000000ull

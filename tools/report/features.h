@@ -7,7 +7,7 @@
 
 #include "report/values.h"
 
-/* Of one feature, or of one feature list of SequenceExamples. */
+/* The values of one feature, or of one feature list of SequenceExamples. */
 struct feature_values {
     char *name;
     size_t name_size;

@@ -7,7 +7,8 @@
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 
-/* Of more records, ids are not compared; of more candidates, only hashes are. */
+/* If there are more records, repeated ids are not looked for. If more ids have the hash of another,
+ * the ids themselves are not compared. */
 enum { RECORDS_MAX = 1 << 22, CANDIDATES_MAX = 4096 };
 
 static int compare_hashes(const void *a, const void *b) {

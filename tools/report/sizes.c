@@ -5,7 +5,7 @@
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 
-/* Of more records, runs are read, because the index stores the sizes of neighbours together. */
+/* A sample of the sizes consists of runs: the index stores the sizes of neighbours together. */
 enum { RUN_SIZE = 256, SAMPLE_MAX = 4096 * RUN_SIZE };
 
 uint64_t evenly_spaced(uint64_t index, uint64_t sample, uint64_t count) {

@@ -47,7 +47,7 @@ PyObject *batch_describe_columns(PyObject *batch, PyObject *unused);
 PyObject *batch_null_columns(PyObject *batch, PyObject *unused);
 PyObject *batch_failures(PyObject *batch, PyObject *unused);
 
-/* Of a batch of rows. TypeError for others, except for the width, which is then 0.
+/* Methods of a batch of rows. TypeError for other batches, whose width is 0.
  * _pieces() -> see pieces_wrap; _row_width() -> int
  * _read_layout(array, kind, width): into an array of int32 or, for a mask, bool; see enum layout
  * _sequences(width) -> (bytearray of int32 offsets, length of the longest sequence) */
