@@ -289,6 +289,7 @@ class Step:
     error: BaseException | None
     finished: Any
     status: int
+    def replace_status(self, old: int, new: int) -> bool: ...
     @property
     def batch(self) -> Any: ...
     @property

@@ -91,8 +91,8 @@ class Pipeline:
             return step
         elif step.status == _FAILED:
             error = step.error
-            if error is not None:  # else another thread raised it, and the feeder took the step
-                step.status = _AGAIN
+            # Otherwise another thread raised it, and the feeder may have submitted the step again.
+            if error is not None and step.replace_status(_FAILED, _AGAIN):
                 raise error
         else:
             finished = step.finished  # read once: the feeder replaces it

@@ -58,6 +58,17 @@ static int set_status(PyObject *object, PyObject *status, void *unused) {
     return 0;
 }
 
+/* replace_status(old, new) -> whether it was `old`. Of several threads, one is told so. */
+static PyObject *replace_status(PyObject *object, PyObject *arguments) {
+    unsigned old, new;
+    if (!PyArg_ParseTuple(arguments, "O&O&:replace_status", take_unsigned, &old, take_unsigned,
+                          &new))
+        return NULL;
+    int expected = (int)old;
+    atomic_int *status = &((struct step_object *)object)->status;
+    return PyBool_FromLong(atomic_compare_exchange_strong(status, &expected, (int)new));
+}
+
 #define OFFSET(field) (Py_ssize_t) offsetof(struct step_object, field)
 
 static PyObject **field_at(PyObject *object, void *offset) {
@@ -94,6 +105,11 @@ static PyGetSetDef properties[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
+static PyMethodDef methods[] = {
+    {"replace_status", replace_status, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyMemberDef members[] = {
     {"batch", T_OBJECT, OFFSET(batch), READONLY, NULL},
     {"epoch", T_ULONGLONG, OFFSET(epoch), READONLY, NULL},
@@ -106,6 +122,7 @@ static PyType_Slot slots[] = {
     {Py_tp_dealloc, dealloc},
     {Py_tp_traverse, traverse},
     {Py_tp_clear, clear},
+    {Py_tp_methods, methods},
     {Py_tp_members, members},
     {Py_tp_getset, properties},
     {Py_tp_doc, "A step that was taken from the library and not yet delivered."},

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import recmap
 from conftest import DIGITS, flip, write
+from recmap._loader import pipeline, stages
 
 
 def numbers_of(batches):
@@ -427,6 +428,40 @@ def test_threads_share_a_loader(made):
     for thread in threads:
         thread.join()
     assert sorted(seen) == list(range(len(made)))
+
+
+def test_a_failure_is_raised_by_one_of_several_threads():
+    """The other thread raises it, and the feeder submits the step again, while this one looks at
+    it. This thread must not have the step submitted once more."""
+    pending, failed, again = pipeline._PENDING, pipeline._FAILED, pipeline._AGAIN
+
+    class Step:
+        status, finished = failed, None
+
+        @property
+        def error(self):
+            if self.is_retried:
+                self.status = pending
+            return ValueError()
+
+        def replace_status(self, old, new):
+            was_old = self.status == old
+            self.status = new if was_old else self.status
+            return was_old
+
+    class Source:
+        def first(self):
+            return step
+
+    step = Step()
+    shared = pipeline.Pipeline(Source(), None, 1, None, stages.TransformTimes())
+    shared._owner = os.getpid()  # without a feeder
+    step.is_retried = False
+    with pytest.raises(ValueError):
+        shared.first()
+    assert step.status == again
+    step.status, step.is_retried = failed, True
+    assert shared.first() is None and step.status == pending
 
 
 def test_no_records(tmp_path):
