@@ -192,8 +192,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_get_shard(recmap_shard_
                                                                    uint64_t shard_index,
                                                                    recmap_error *error);
 
-/* Shards that a data set seems to lack, by the names of those it has: train-00000-of-00004.tfrecord
- * is one of 4. */
+/* Shards that are not in a data set although the names of its other shards say that they exist:
+ * train-00000-of-00004.tfrecord is one of 4. */
 typedef struct recmap_missing_shards {
     uint64_t count;
     char first[1024]; /* the name of the first one, shortened to fit; empty if there is none */

@@ -145,7 +145,7 @@ static const char *find_near(const recmap_annotation *annotation, const char *na
     for (size_t i = 0; i < annotation->column_count; i++) {
         const char *other = annotation->columns[i].name;
         size_t distance = near_name_distance(name, size, other, strlen(other));
-        if (distance >= least || !near_name_is_near(distance, size, strlen(other))) continue;
+        if (distance >= least) continue;
         least = distance;
         nearest = other;
     }

@@ -10,6 +10,11 @@ static size_t min(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
+/* The largest distance of two names that probably mean the same. */
+static size_t distance_limit(size_t longer_size) {
+    return longer_size < 5 ? 1 : longer_size < 9 ? 2 : longer_size / 3;
+}
+
 /* The distances from each prefix of `a` to all prefixes of `b`, one row after the other. Before
  * column j is replaced, `row[j]` is the distance of the previous prefix of `a`. */
 size_t near_name_distance(const char *a, size_t a_size, const char *b, size_t b_size) {
@@ -25,10 +30,6 @@ size_t near_name_distance(const char *a, size_t a_size, const char *b, size_t b_
             row[j + 1] = min(replaced, 1 + min(row[j], row[j + 1]));
         }
     }
-    return row[b_size];
-}
-
-bool near_name_is_near(size_t distance, size_t a_size, size_t b_size) {
-    size_t longer = a_size > b_size ? a_size : b_size;
-    return distance <= (longer < 5 ? 1 : longer < 9 ? 2 : longer / 3);
+    size_t limit = distance_limit(a_size > b_size ? a_size : b_size);
+    return row[b_size] <= limit ? row[b_size] : SIZE_MAX;
 }

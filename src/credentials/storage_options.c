@@ -85,8 +85,7 @@ static recmap_status fail_name(const char *name, recmap_error *error) {
         found = i;
     }
     fail(error, RECMAP_INVALID, "there is no storage option \"%.64s\"", name);
-    if (near_name_is_near(best, size, strlen(names[found].name)))
-        fail_advise(error, "did you mean '%s'?", names[found].name);
+    if (best != SIZE_MAX) fail_advise(error, "did you mean '%s'?", names[found].name);
     else
         fail_advise(error, "the options are endpoint, region, key, secret, token, anonymous, "
                            "requester_pays, addressing, profile, account, sas, user, delegation, "

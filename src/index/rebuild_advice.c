@@ -8,9 +8,14 @@
 #include "base/error.h"
 #include "base/shell_word.h"
 #include "format/framing.h"
+#include "shards/shard_set.h"
+#include "shards/shard_source.h"
 
 /* With the prefix and what an error adds around it, the command fits in the advice. */
-enum { COMMAND_SIZE = 360, LISTED_MAX = 3, SET_SUFFIX_SIZE = 15 /* -00000-of-00001 */ };
+enum { COMMAND_SIZE = 360, LISTED_MAX = 3 };
+
+/* The digits of each number in the names that NAME@N stands for. */
+enum { SET_DIGITS = 5 };
 
 struct command {
     char text[COMMAND_SIZE];
@@ -63,7 +68,7 @@ static void add_contents(struct command *command, const struct manifest *manifes
 static void add_shard(struct command *command, const struct index_file *index, const char *name) {
     char path[COMMAND_SIZE];
     const char *index_path = store_path(index_store(index)), *slash = strrchr(index_path, '/');
-    bool is_whole = name[0] == '/' || strstr(name, "://") || !slash;
+    bool is_whole = shard_name_is_absolute(name) || !slash;
     int size = snprintf(path, sizeof path, "%.*s%s", is_whole ? 0 : (int)(slash - index_path) + 1,
                         index_path, name);
     command->is_cut |= size < 0 || (size_t)size >= sizeof path;
@@ -72,22 +77,17 @@ static void add_shard(struct command *command, const struct index_file *index, c
 
 /* Whether all shards of the index are those of one set, NAME@N[END]. Writes that name. */
 static bool find_set(char name[COMMAND_SIZE], const struct index_shard *shards, size_t count) {
-    char suffix[32];
-    const char *first = shards[0].entry.path;
-    snprintf(suffix, sizeof suffix, "-00000-of-%05zu", count);
-    const char *found = strstr(first, suffix);
-    if (!found || count > 99999) return false;
-    size_t stem_size = (size_t)(found - first);
-    const char *end = found + SET_SUFFIX_SIZE;
+    struct shard_set_member first = {0}, member;
     for (size_t i = 0; i < count; i++) {
-        const char *path = shards[i].entry.path;
-        int size = snprintf(suffix, sizeof suffix, "-%05zu-of-%05zu", i, count);
-        if (strncmp(path, first, stem_size) != 0 ||
-            strncmp(path + stem_size, suffix, (size_t)size) != 0 ||
-            strcmp(path + stem_size + size, end) != 0)
-            return false;
+        if (!shard_set_parse_member(&member, shards[i].entry.path)) return false;
+        if (!i) first = member;
+        if (member.number != i || shard_set_compare(&member, &first)) return false;
     }
-    int size = snprintf(name, COMMAND_SIZE, "%.*s@%zu%s", (int)stem_size, first, count, end);
+    /* Where the number begins, NAME@N[END] has the @ instead of the last -. */
+    if (first.digits != SET_DIGITS || first.count != count) return false;
+    if (!first.stem_size || first.path[first.stem_size - 1] != '-') return false;
+    int size = snprintf(name, COMMAND_SIZE, "%.*s@%zu%s", (int)first.stem_size - 1, first.path,
+                        count, first.end);
     return size > 0 && size < COMMAND_SIZE;
 }
 

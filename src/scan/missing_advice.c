@@ -36,7 +36,6 @@ static struct candidate *make_candidates(const struct example_features *features
         const struct example_entry *entry = &features->entries[i];
         const char *text = (const char *)entry->name;
         size_t distance = near_name_distance(name, name_size, text, entry->name_size);
-        if (!near_name_is_near(distance, name_size, entry->name_size)) distance = SIZE_MAX;
         candidates[i] = (struct candidate){text, entry->name_size, distance};
     }
     if (candidates) qsort(candidates, features->count, sizeof *candidates, compare);

@@ -101,7 +101,7 @@ static void advise_columns(struct parser *parser, const char *name, size_t size)
         if (recmap_dataset_get_lifted_column(&column, dataset, i, NULL) != RECMAP_OK) continue;
         size_t other = strlen(column.name);
         size_t distance = near_name_distance(name, size, column.name, other);
-        if (distance < nearest && near_name_is_near(distance, size, other)) {
+        if (distance < nearest) {
             nearest = distance;
             near = i;
         }

@@ -11,6 +11,7 @@
 #include "dataset/dataset.h"
 #include "index/identity.h"
 #include "os/file.h"
+#include "protocol/url.h"
 #include "select/roaring.h"
 #include "shards/shard_name.h"
 
@@ -123,7 +124,7 @@ static recmap_status resolve_folder(char **real_folder, const char *path, recmap
     char *folder = path_folder(path);
     if (!folder) return fail_memory(error);
     recmap_status status = path_resolve(real_folder, folder, error);
-    if (status == RECMAP_IO && error && error->system_errno == ENOENT && !strstr(path, "://"))
+    if (status == RECMAP_IO && error && error->system_errno == ENOENT && !url_is_url(path))
         fail_advise(error, "create the folder of the selection first");
     free(folder);
     return status;

@@ -16,6 +16,7 @@
 #include "os/list.h"
 #include "protocol/url.h"
 #include "shards/shard_name.h"
+#include "shards/shard_set.h"
 #include "shards/shard_source.h"
 
 /* A larger file is not a list file. */
@@ -32,9 +33,6 @@ struct recmap_shards {
     struct path_list signed_urls; /* the URLs with a query, complete */
     recmap_storage *storage;      /* to list remote stores with; NULL: the defaults */
 };
-
-/* The largest set. */
-enum { SET_MAX = 1000000 };
 
 /* The state of expanding a name, which may lead to nested list files. */
 struct list_expansion {
@@ -235,83 +233,45 @@ static recmap_status add_matches(struct path_list *list, const char *pattern, un
     return check_links(list, first, error);
 }
 
-/* NAME@N[END]: all shards of a set. */
-struct shard_set {
-    size_t stem_size; /* of NAME */
-    unsigned count;
-    const char *end;
-};
-
-/* The text after NAME@; NULL if the name is not of that form. */
-static const char *find_set_number(const char *name) {
-    const char *sign = strrchr(name, '@');
-    return sign && sign != name && sign[-1] != '/' && !strchr(sign, '/') ? sign + 1 : NULL;
-}
-
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
-static bool names_set(struct shard_set *set, const char *name) {
-    const char *start = find_set_number(name);
-    if (!start || *start == '0') return false;
-    unsigned number = 0;
-    const char *c = start;
-    for (; is_digit(*c) && number <= SET_MAX; c++) number = number * 10 + (unsigned)(*c - '0');
-    *set = (struct shard_set){(size_t)(start - 1 - name), number, c};
-    return number && number <= SET_MAX;
-}
-
-/* The path of a shard of the set; NULL without memory. */
-static char *format_set_path(const char *name, const struct shard_set *set, unsigned i) {
-    size_t size = strlen(name) + 32;
-    char *path = malloc(size);
-    assert(i < set->count && set->stem_size <= strlen(name));
-    if (path)
-        snprintf(path, size, "%.*s-%05u-of-%05u%s", (int)set->stem_size, name, i, set->count,
-                 set->end);
-    return path;
-}
-
 /* Names the files that the set consists of, because the end of their names is often forgotten. */
-static void advise_set(const char *name, const struct shard_set *set, recmap_error *error) {
-    char *last = format_set_path(name, set, set->count - 1);
+static void advise_set(const struct shard_set *set, recmap_error *error) {
+    char *last = shard_set_format(set, set->count - 1);
     const char *shown = last ? last : "the last";
     if (set->end[0])
         fail_advise(error,
                     "%.100s means all %u shards of a set, up to %.100s; restore the file, or "
                     "correct the number",
-                    name, set->count, shown);
+                    set->path, set->count, shown);
     else
         fail_advise(error,
                     "%.100s means all %u shards of a set, up to %.100s; write what follows in "
                     "their names after the number, such as %.*s@%u.tfrecord",
-                    name, set->count, shown, (int)(set->stem_size < 100 ? set->stem_size : 100),
-                    name, set->count);
+                    set->path, set->count, shown,
+                    (int)(set->name_size < 100 ? set->name_size : 100), set->path, set->count);
     free(last);
 }
 
-static recmap_status fail_set(const char *name, const struct shard_set *set, const char *missing,
+static recmap_status fail_set(const struct shard_set *set, const char *missing,
                               recmap_error *error) {
     fail_missing(error, missing, "there is no such file");
-    advise_set(name, set, error);
+    advise_set(set, error);
     return RECMAP_INVALID;
 }
 
-static recmap_status check_is_there(const char *name, const struct shard_set *set, const char *path,
+static recmap_status check_is_there(const struct shard_set *set, const char *path,
                                     recmap_error *error) {
     enum path_kind kind;
     RETURN_IF_FAILED(path_get_kind(&kind, path, error));
-    if (kind == PATH_MISSING) return fail_set(name, set, path, error);
+    if (kind == PATH_MISSING) return fail_set(set, path, error);
     return interrupt_check(thread_interrupt(), PATH_WORK, error);
 }
 
-static recmap_status add_set(struct path_list *list, const char *name, const struct shard_set *set,
+static recmap_status add_set(struct path_list *list, const struct shard_set *set,
                              recmap_error *error) {
     for (unsigned i = 0; i < set->count; i++) {
-        char *path = format_set_path(name, set, i);
+        char *path = shard_set_format(set, i);
         if (!path) return fail_memory(error);
-        recmap_status status = check_is_there(name, set, path, error);
+        recmap_status status = check_is_there(set, path, error);
         if (status != RECMAP_OK) {
             free(path);
             return status;
@@ -437,14 +397,14 @@ static recmap_status add_list(struct path_list *list, const char *path,
 
 /* The error for a name that neither exists nor means anything else. */
 static recmap_status fail_unknown(recmap_error *error, const char *name, unsigned depth) {
-    const char *number = find_set_number(name), *start = start_of_names(depth);
+    const char *count = shard_set_find_count(name), *start = start_of_names(depth);
     fail_missing(error, name, "there is no such file or folder");
-    if (!number) fail_advise(error, "check the path; %s", start);
-    else if (is_digit(*number))
+    if (!count) fail_advise(error, "check the path; %s", start);
+    else if (*count >= '0' && *count <= '9')
         fail_advise(error,
                     "NAME@N means all shards of a set, with N from 1 to %d without leading zeros; "
                     "otherwise check the path; %s",
-                    SET_MAX, start);
+                    SHARD_SET_MAX, start);
     else fail_advise(error, "check the path, or name all N shards of a set as NAME@N; %s", start);
     return RECMAP_INVALID;
 }
@@ -461,10 +421,10 @@ static bool is_folder_url(const char *name) {
 }
 
 /* All shards of a set, by number. Whether the objects exist is found out when they are read. */
-static recmap_status add_remote_set(struct path_list *list, const char *name,
-                                    const struct shard_set *set, recmap_error *error) {
+static recmap_status add_remote_set(struct path_list *list, const struct shard_set *set,
+                                    recmap_error *error) {
     for (unsigned i = 0; i < set->count; i++)
-        if (!path_list_add(list, format_set_path(name, set, i))) return fail_memory(error);
+        if (!path_list_add(list, shard_set_format(set, i))) return fail_memory(error);
     return RECMAP_OK;
 }
 
@@ -478,8 +438,8 @@ static recmap_status add_remote(struct path_list *list, const char *name,
     bool is_pattern = strpbrk(name, "*?[") != NULL;
     bool is_folder = !is_pattern && is_folder_url(name);
     if (!is_folder && !is_pattern)
-        return names_set(&set, name) ? add_remote_set(list, name, &set, error)
-                                     : add_file(list, name, error);
+        return shard_set_parse(&set, name) ? add_remote_set(list, &set, error)
+                                           : add_file(list, name, error);
     RETURN_IF_FAILED(storage_retain(&storage, expansion->storage, error));
     recmap_status status = remote_list(
         list, storage, name, is_folder ? shard_name_is_likely : shard_name_is_possible, error);
@@ -528,7 +488,7 @@ static recmap_status add_name(struct path_list *list, const char *name,
     if (name[0] == '@') return add_list(list, name + 1, expansion, error);
     if (strpbrk(name, "*?[")) return add_matches(list, name, expansion->depth, error);
     struct shard_set set;
-    if (names_set(&set, name)) return add_set(list, name, &set, error);
+    if (shard_set_parse(&set, name)) return add_set(list, &set, error);
     return fail_unknown(error, name, expansion->depth);
 }
 

@@ -106,24 +106,32 @@ class Naming(CliTest):
         self.assertEqual(self.payloads("out.rmx"), [b"%d" % i for i in range(12)])
 
     def test_shards_that_are_missing(self):
-        """By the names of the others: a part of a download failed, for example."""
+        """Their names say how many there are. A part of a download may have failed, for example."""
         for i in (1, 3):
             self.write(f"d/train-{i:05}-of-00005.gz", gzip.compress(shard(str(i))))
-        note = "recmap: 3 shards are missing, by the names of the others: "
-        note += "train-00000-of-00005.gz, ...\n"
+        note = "recmap: d/a.rmx: 3 shards are missing, the first is train-00000-of-00005.gz; "
+        note += "restore them and index again\n"
         self.index("d", "-o", "d/a.rmx", err=note)
         self.write("d/train-00000-of-00005.gz", gzip.compress(shard("0")))
         self.write("d/train-00002-of-00005.gz", gzip.compress(shard("2")))
-        note = "recmap: 1 shard is missing, by the names of the others: train-00004-of-00005.gz\n"
-        self.index("--append", "-o", "d/a.rmx", "d/*-0000[02]-*", err=note)
+        note = (
+            "recmap: {}: the shard train-0000{}-of-00005.gz is missing; restore it and index "
+            "again\n"
+        )
+        self.index("--append", "-o", "d/a.rmx", "d/*-0000[02]-*", err=note.format("d/a.rmx", 4))
         self.write("d/train-00004-of-00005.gz", gzip.compress(shard("4")))
         self.index("d/train-00004-of-00005.gz", "-o", "d/b.rmx")  # a single shard
         summary = "recmap: d/c.rmx: 5 records in 5 shards\n"
         self.check("merge", "d/b.rmx", "d/a.rmx", "-o", "d/c.rmx", err=summary)
         os.remove(self.path("d/train-00001-of-00005.gz"))
-        note = "recmap: 1 shard is missing, by the names of the others: train-00001-of-00005.gz\n"
-        self.index("d", "-o", "d/a.rmx", err=note)
-        self.check("merge", "d/a.rmx", "-o", "d/c.rmx", err=summary.replace("5", "4") + note)
+        self.index("d", "-o", "d/a.rmx", err=note.format("d/a.rmx", 1))
+        self.check(
+            "merge",
+            "d/a.rmx",
+            "-o",
+            "d/c.rmx",
+            err=summary.replace("5", "4") + note.format("d/c.rmx", 1),
+        )
 
     def test_a_set_of_shards(self):
         for i in range(64):

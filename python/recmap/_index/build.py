@@ -180,7 +180,7 @@ def warn_of_empty_lifts(options: IndexOptions, names: Container[str]) -> None:
 def _warn_of_gaps(path: str, options: IndexOptions, counts: dict[str, int]) -> None:
     """Warns of missing shards, of records without ids and of skipped damage."""
     with open_contents(path, options) as dataset:
-        _warn_of_missing_shards(dataset)
+        _warn_of_missing_shards(path, dataset)
         id_name = options.id if counts["records"] and not counts["ids"] else None
         if id_name is not None:
             warn_without_ids(dataset, id_name)
@@ -188,13 +188,16 @@ def _warn_of_gaps(path: str, options: IndexOptions, counts: dict[str, int]) -> N
             _warn_of_damage(dataset.info["damage"], counts["damaged_bytes"])
 
 
-def _warn_of_missing_shards(dataset: Dataset) -> None:
-    """Warns of shards that the names of the others announce."""
+def _warn_of_missing_shards(path: str, dataset: Dataset) -> None:
+    """Warns if the names of shards say that there are more: `train-00000-of-00004` is one of 4."""
     count, first = dataset._missing_shards()
-    if count:
-        number = "1 shard is" if count == 1 else f"{count} shards are"
-        more = "" if count == 1 else ", ..."
-        warn_caller(f"{number} missing, by the names of the others: {first}{more}")
+    if count == 1:
+        warn_caller(f"{path}: the shard {first} is missing; restore it and index again")
+    elif count:
+        warn_caller(
+            f"{path}: {count} shards are missing, the first is {first}; "
+            f"restore them and index again"
+        )
 
 
 def _warn_of_damage(damage: list[dict[str, Any]], byte_count: int) -> None:

@@ -122,15 +122,15 @@ def test_skipped_damage_and_missing_ids_warn(copied_digits):
 
 
 def test_shards_that_are_missing_warn(copied_digits):
-    """By the names of the others: a part of a download failed, for example."""
+    """Their names say how many there are. A part of a download may have failed, for example."""
     first, *_, last = sorted(copied_digits.glob("*.tfrecord"))
     first.unlink()
-    message = rf"^1 shard is missing, by the names of the others: {first.name}$"
+    message = rf"/digits\.rmx: the shard {first.name} is missing; restore it and index again$"
     with pytest.warns(UserWarning, match=message) as told:
         recmap.index(copied_digits)
     assert len(told) == 1 and told[0].filename == __file__
     last.unlink()
-    message = rf"^2 shards are missing, by the names of the others: {first.name}, \.\.\.$"
+    message = rf"/digits\.rmx: 2 shards are missing, the first is {first.name}; restore them "
     with pytest.warns(UserWarning, match=message):
         recmap.open(copied_digits, rebuild=True)
 

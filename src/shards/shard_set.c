@@ -1,0 +1,89 @@
+#include "shards/shard_set.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/file.h"
+
+/* Numbers with more digits in the name of a file are not those of shards. */
+enum { DIGITS_MAX = 7 };
+
+static const char separator[] = "-of-";
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+const char *shard_set_find_count(const char *path) {
+    const char *sign = strrchr(path, '@');
+    return sign && sign != path && sign[-1] != '/' && !strchr(sign, '/') ? sign + 1 : NULL;
+}
+
+bool shard_set_parse(struct shard_set *set, const char *path) {
+    const char *start = shard_set_find_count(path);
+    if (!start || *start == '0') return false;
+    unsigned count = 0;
+    const char *c = start;
+    for (; is_digit(*c) && count <= SHARD_SET_MAX; c++) count = count * 10 + (unsigned)(*c - '0');
+    *set = (struct shard_set){path, (size_t)(start - 1 - path), count, c};
+    return count && count <= SHARD_SET_MAX;
+}
+
+char *shard_set_format(const struct shard_set *set, unsigned number) {
+    size_t size = strlen(set->path) + 32;
+    char *path = malloc(size);
+    assert(number < set->count && set->name_size <= strlen(set->path));
+    if (path)
+        snprintf(path, size, "%.*s-%05u-of-%05u%s", (int)set->name_size, set->path, number,
+                 set->count, set->end);
+    return path;
+}
+
+static int count_digits(const char *text) {
+    int count = 0;
+    while (count <= DIGITS_MAX && is_digit(text[count])) count++;
+    return count;
+}
+
+static int count_digits_before(const char *text, const char *start) {
+    int count = 0;
+    while (count <= DIGITS_MAX && text - count > start && is_digit(text[-count - 1])) count++;
+    return count;
+}
+
+static const char *find_last_separator(const char *text) {
+    const char *found = NULL;
+    for (const char *next = text; (next = strstr(next, separator)); next++) found = next;
+    return found;
+}
+
+bool shard_set_parse_member(struct shard_set_member *member, const char *path) {
+    const char *file = path_name(path), *of = find_last_separator(file);
+    if (!of) return false;
+    const char *count = of + strlen(separator);
+    int digits = count_digits(count);
+    if (!digits || digits > DIGITS_MAX || count_digits_before(of, file) != digits) return false;
+    *member = (struct shard_set_member){.path = path,
+                                        .stem_size = (size_t)(of - digits - path),
+                                        .digits = digits,
+                                        .number = (unsigned)strtoul(of - digits, NULL, 10),
+                                        .count = (unsigned)strtoul(count, NULL, 10),
+                                        .end = count + digits};
+    return member->number < member->count;
+}
+
+int shard_set_compare(const struct shard_set_member *a, const struct shard_set_member *b) {
+    if (a->stem_size != b->stem_size) return a->stem_size < b->stem_size ? -1 : 1;
+    int order = memcmp(a->path, b->path, a->stem_size);
+    if (!order && a->count != b->count) order = a->count < b->count ? -1 : 1;
+    if (!order) order = a->digits - b->digits;
+    return order ? order : strcmp(a->end, b->end);
+}
+
+void shard_set_write_member(char *path, size_t capacity, const struct shard_set_member *member,
+                            unsigned number) {
+    snprintf(path, capacity, "%.*s%0*u-of-%0*u%s", (int)member->stem_size, member->path,
+             member->digits, number, member->digits, member->count, member->end);
+}

@@ -1,0 +1,50 @@
+/* Sets of shards, whose names say how many there are: NAME-00000-of-00004END and so on. Short for
+ * all of them is NAME@4END. Pure. */
+#ifndef RECMAP_SHARDS_SHARD_SET_H
+#define RECMAP_SHARDS_SHARD_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The largest set. */
+enum { SHARD_SET_MAX = 1000000 };
+
+/* The parts point into the path. */
+struct shard_set {
+    const char *path; /* NAME@4END */
+    size_t name_size; /* bytes of NAME */
+    unsigned count;   /* of shards, from 1 to SHARD_SET_MAX */
+    const char *end;  /* empty if nothing follows the number */
+};
+
+/* The text after NAME@, even if it is not a number; NULL if the path is not of that form. */
+const char *shard_set_find_count(const char *path);
+
+/* Returns whether the path means a set. */
+bool shard_set_parse(struct shard_set *set, const char *path);
+
+/* The path of a shard, which the caller frees; NULL without memory. */
+char *shard_set_format(const struct shard_set *set, unsigned number);
+
+/* One of the names, with any number of digits. The parts point into it. */
+struct shard_set_member {
+    const char *path;
+    size_t stem_size; /* bytes before the number, often with a last - */
+    int digits;       /* of each number */
+    unsigned number;  /* less than `count` */
+    unsigned count;
+    const char *end;
+};
+
+/* Returns whether the path is one of a set. */
+bool shard_set_parse_member(struct shard_set_member *member, const char *path);
+
+/* Orders members by their sets: 0 for two of the same. */
+int shard_set_compare(const struct shard_set_member *a, const struct shard_set_member *b);
+
+/* Writes the path of the member's set that has this number, shortened to fit the capacity, which
+ * includes the NUL. */
+void shard_set_write_member(char *path, size_t capacity, const struct shard_set_member *member,
+                            unsigned number);
+
+#endif

@@ -1,0 +1,103 @@
+/* Sets of shards: NAME@N[END], and the names that it stands for. */
+#include "shards/shard_set.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void check_shard(const char *path, unsigned number, const char *expected) {
+    struct shard_set set;
+    assert_true(shard_set_parse(&set, path));
+    char *shard = shard_set_format(&set, number);
+    assert_string_equal(shard, expected);
+    free(shard);
+}
+
+static void test_short_names(void **state) {
+    (void)state;
+    check_shard("a/train@12.tfrecord.gz", 3, "a/train-00003-of-00012.tfrecord.gz");
+    check_shard("x@y@2", 0, "x@y-00000-of-00002");
+    check_shard("x@1000000", 999999, "x-999999-of-1000000");
+    static const char *const others[] = {"x",   "x@",   "x@0",   "x@02",
+                                         "@2",  "a/@2", "x@2/y", "x@1000001",
+                                         "x@a", "",     "x@-2",  "x@99999999999999999999"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct shard_set set;
+        assert_false(shard_set_parse(&set, others[i]));
+    }
+}
+
+/* Each name of a set is a member of the same one, and is written as it was read. */
+static void test_members(void **state) {
+    (void)state;
+    struct shard_set set;
+    struct shard_set_member first, member;
+    assert_true(shard_set_parse(&set, "a-of-b/train@300.gz"));
+    assert_true(shard_set_parse_member(&first, "a-of-b/train-00000-of-00300.gz"));
+    for (unsigned i = 0; i < 300; i++) {
+        char *path = shard_set_format(&set, i), written[64];
+        assert_true(shard_set_parse_member(&member, path));
+        assert_int_equal(member.number, i);
+        assert_int_equal(member.count, 300);
+        assert_int_equal(member.digits, 5);
+        assert_int_equal(shard_set_compare(&member, &first), 0);
+        shard_set_write_member(written, sizeof written, &first, i);
+        assert_string_equal(written, path);
+        free(path);
+    }
+}
+
+static void test_names_of_no_set(void **state) {
+    (void)state;
+    static const char *const names[] = {"x",
+                                        "x-00001",
+                                        "x-00001-of-",
+                                        "x-of-00004",
+                                        "x-001-of-00004",
+                                        "x-00004-of-00004",
+                                        "x-00000-of-00000",
+                                        "x-00000000-of-00000004",
+                                        "x-00000-of-00004/y",
+                                        ""};
+    struct shard_set_member member;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_false(shard_set_parse_member(&member, names[i]));
+}
+
+static void test_other_sets(void **state) {
+    (void)state;
+    static const char *const names[] = {"x-0-of-3",  "x-0-of-4",    "x-00-of-04", "y-0-of-3",
+                                        "xx-0-of-3", "x-0-of-3.gz", "x0-of-3"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
+            struct shard_set_member a, b;
+            assert_true(shard_set_parse_member(&a, names[i]));
+            assert_true(shard_set_parse_member(&b, names[j]));
+            int order = shard_set_compare(&a, &b);
+            assert_int_equal(order == 0, i == j);
+            assert_int_equal(order > 0, shard_set_compare(&b, &a) < 0);
+        }
+}
+
+/* A name that does not fit is shortened. */
+static void test_shortened(void **state) {
+    (void)state;
+    struct shard_set_member member;
+    char path[9];
+    assert_true(shard_set_parse_member(&member, "abc-1-of-2"));
+    shard_set_write_member(path, sizeof path, &member, 0);
+    assert_string_equal(path, "abc-0-of");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_short_names), cmocka_unit_test(test_members),
+        cmocka_unit_test(test_names_of_no_set), cmocka_unit_test(test_other_sets),
+        cmocka_unit_test(test_shortened)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
