@@ -6,29 +6,28 @@
 
 #include "base/error.h"
 #include "dataset/dataset.h"
-#include "shards/shard_set.h"
+#include "shards/set_name.h"
 
 static int compare_members(const void *left, const void *right) {
-    const struct shard_set_member *a = left, *b = right;
-    int order = shard_set_compare(a, b);
+    const struct set_member *a = left, *b = right;
+    int order = set_member_compare_sets(a, b);
     return order ? order : (a->number > b->number) - (a->number < b->number);
 }
 
 /* Adds the shards from number `start` up to but not including `stop` of a member's set. */
-static void add_missing(recmap_missing_shards *missing, const struct shard_set_member *member,
+static void add_missing(recmap_missing_shards *missing, const struct set_member *member,
                         unsigned start, unsigned stop) {
     if (start >= stop) return;
-    if (!missing->count)
-        shard_set_write_member(missing->first, sizeof missing->first, member, start);
+    if (!missing->count) set_member_write(missing->first, sizeof missing->first, member, start);
     missing->count += stop - start;
 }
 
 /* The members are in the order of compare_members. */
-static void find_gaps(recmap_missing_shards *missing, const struct shard_set_member *members,
+static void find_gaps(recmap_missing_shards *missing, const struct set_member *members,
                       size_t count) {
     for (size_t i = 0; i < count; i++) {
-        bool is_first = !i || shard_set_compare(&members[i - 1], &members[i]);
-        bool is_last = i + 1 == count || shard_set_compare(&members[i], &members[i + 1]);
+        bool is_first = !i || set_member_compare_sets(&members[i - 1], &members[i]);
+        bool is_last = i + 1 == count || set_member_compare_sets(&members[i], &members[i + 1]);
         add_missing(missing, &members[i], is_first ? 0 : members[i - 1].number + 1,
                     members[i].number);
         if (is_last) add_missing(missing, &members[i], members[i].number + 1, members[i].count);
@@ -41,13 +40,13 @@ recmap_status recmap_dataset_find_missing_shards(recmap_missing_shards *missing,
     uint64_t shard_count = recmap_dataset_get_info(dataset)->shard_count;
     *missing = (recmap_missing_shards){0};
     if (shard_count < 2) return RECMAP_OK;
-    struct shard_set_member *members = calloc(shard_count, sizeof *members);
+    struct set_member *members = calloc(shard_count, sizeof *members);
     if (!members) return fail_memory(error);
     size_t count = 0;
     for (uint64_t i = 0; i < shard_count; i++) {
         recmap_shard_info info;
         if (recmap_dataset_get_shard(&info, dataset, i, NULL) == RECMAP_OK)
-            count += shard_set_parse_member(&members[count], info.path);
+            count += set_member_parse(&members[count], info.path);
     }
     qsort(members, count, sizeof *members, compare_members);
     find_gaps(missing, members, count);

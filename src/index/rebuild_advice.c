@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/shell_word.h"
 #include "format/framing.h"
-#include "shards/shard_set.h"
+#include "shards/set_name.h"
 #include "shards/shard_source.h"
 
 /* With the prefix and what an error adds around it, the command fits in the advice. */
@@ -77,11 +77,11 @@ static void add_shard(struct command *command, const struct index_file *index, c
 
 /* Whether all shards of the index are those of one set, NAME@N[END]. Writes that name. */
 static bool find_set(char name[COMMAND_SIZE], const struct index_shard *shards, size_t count) {
-    struct shard_set_member first = {0}, member;
+    struct set_member first = {0}, member;
     for (size_t i = 0; i < count; i++) {
-        if (!shard_set_parse_member(&member, shards[i].entry.path)) return false;
+        if (!set_member_parse(&member, shards[i].entry.path)) return false;
         if (!i) first = member;
-        if (member.number != i || shard_set_compare(&member, &first)) return false;
+        if (member.number != i || set_member_compare_sets(&member, &first)) return false;
     }
     /* Where the number begins, NAME@N[END] has the @ instead of the last -. */
     if (first.digits != SET_DIGITS || first.count != count) return false;

@@ -15,8 +15,8 @@
 #include "os/file.h"
 #include "os/list.h"
 #include "protocol/url.h"
+#include "shards/set_name.h"
 #include "shards/shard_name.h"
-#include "shards/shard_set.h"
 #include "shards/shard_source.h"
 
 /* A larger file is not a list file. */
@@ -234,8 +234,8 @@ static recmap_status add_matches(struct path_list *list, const char *pattern, un
 }
 
 /* Names the files that the set consists of, because the end of their names is often forgotten. */
-static void advise_set(const struct shard_set *set, recmap_error *error) {
-    char *last = shard_set_format(set, set->count - 1);
+static void advise_set(const struct set_name *set, recmap_error *error) {
+    char *last = set_name_format(set, set->count - 1);
     const char *shown = last ? last : "the last";
     if (set->end[0])
         fail_advise(error,
@@ -251,14 +251,14 @@ static void advise_set(const struct shard_set *set, recmap_error *error) {
     free(last);
 }
 
-static recmap_status fail_set(const struct shard_set *set, const char *missing,
+static recmap_status fail_set(const struct set_name *set, const char *missing,
                               recmap_error *error) {
     fail_missing(error, missing, "there is no such file");
     advise_set(set, error);
     return RECMAP_INVALID;
 }
 
-static recmap_status check_is_there(const struct shard_set *set, const char *path,
+static recmap_status check_is_there(const struct set_name *set, const char *path,
                                     recmap_error *error) {
     enum path_kind kind;
     RETURN_IF_FAILED(path_get_kind(&kind, path, error));
@@ -266,10 +266,10 @@ static recmap_status check_is_there(const struct shard_set *set, const char *pat
     return interrupt_check(thread_interrupt(), PATH_WORK, error);
 }
 
-static recmap_status add_set(struct path_list *list, const struct shard_set *set,
+static recmap_status add_set(struct path_list *list, const struct set_name *set,
                              recmap_error *error) {
     for (unsigned i = 0; i < set->count; i++) {
-        char *path = shard_set_format(set, i);
+        char *path = set_name_format(set, i);
         if (!path) return fail_memory(error);
         recmap_status status = check_is_there(set, path, error);
         if (status != RECMAP_OK) {
@@ -397,14 +397,14 @@ static recmap_status add_list(struct path_list *list, const char *path,
 
 /* The error for a name that neither exists nor means anything else. */
 static recmap_status fail_unknown(recmap_error *error, const char *name, unsigned depth) {
-    const char *count = shard_set_find_count(name), *start = start_of_names(depth);
+    const char *count = set_name_find_count(name), *start = start_of_names(depth);
     fail_missing(error, name, "there is no such file or folder");
     if (!count) fail_advise(error, "check the path; %s", start);
     else if (*count >= '0' && *count <= '9')
         fail_advise(error,
                     "NAME@N means all shards of a set, with N from 1 to %d without leading zeros; "
                     "otherwise check the path; %s",
-                    SHARD_SET_MAX, start);
+                    SET_SHARDS_MAX, start);
     else fail_advise(error, "check the path, or name all N shards of a set as NAME@N; %s", start);
     return RECMAP_INVALID;
 }
@@ -421,10 +421,10 @@ static bool is_folder_url(const char *name) {
 }
 
 /* All shards of a set, by number. Whether the objects exist is found out when they are read. */
-static recmap_status add_remote_set(struct path_list *list, const struct shard_set *set,
+static recmap_status add_remote_set(struct path_list *list, const struct set_name *set,
                                     recmap_error *error) {
     for (unsigned i = 0; i < set->count; i++)
-        if (!path_list_add(list, shard_set_format(set, i))) return fail_memory(error);
+        if (!path_list_add(list, set_name_format(set, i))) return fail_memory(error);
     return RECMAP_OK;
 }
 
@@ -432,14 +432,14 @@ static recmap_status add_remote_set(struct path_list *list, const struct shard_s
 static recmap_status add_remote(struct path_list *list, const char *name,
                                 const struct list_expansion *expansion, recmap_error *error) {
     size_t first = list->count;
-    struct shard_set set;
+    struct set_name set;
     recmap_storage *storage = NULL;
     RETURN_IF_FAILED(remote_check_url(name, expansion->storage, error));
     bool is_pattern = strpbrk(name, "*?[") != NULL;
     bool is_folder = !is_pattern && is_folder_url(name);
     if (!is_folder && !is_pattern)
-        return shard_set_parse(&set, name) ? add_remote_set(list, &set, error)
-                                           : add_file(list, name, error);
+        return set_name_parse(&set, name) ? add_remote_set(list, &set, error)
+                                          : add_file(list, name, error);
     RETURN_IF_FAILED(storage_retain(&storage, expansion->storage, error));
     recmap_status status = remote_list(
         list, storage, name, is_folder ? shard_name_is_likely : shard_name_is_possible, error);
@@ -487,8 +487,8 @@ static recmap_status add_name(struct path_list *list, const char *name,
     if (kind != PATH_MISSING) return add_file(list, name, error);
     if (name[0] == '@') return add_list(list, name + 1, expansion, error);
     if (strpbrk(name, "*?[")) return add_matches(list, name, expansion->depth, error);
-    struct shard_set set;
-    if (shard_set_parse(&set, name)) return add_set(list, &set, error);
+    struct set_name set;
+    if (set_name_parse(&set, name)) return add_set(list, &set, error);
     return fail_unknown(error, name, expansion->depth);
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections import abc
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, cast
@@ -50,7 +51,20 @@ class Records(Selectable):
         return cast(RecordBatch, self._gather(self._record_numbers(items), threads))
 
     def __getitems__(self, items: list[int]) -> list[bytes]:
-        """The records as bytes, for ``DataLoader(ds, ...)`` of PyTorch, whose batches are lists."""
+        """The records as bytes, for ``DataLoader(ds, collate_fn=...)`` of PyTorch.
+
+        Raises:
+            TypeError: the DataLoader has PyTorch's own collation, which does not parse records.
+        """
+        fetcher = sys._getframe(1).f_locals.get("self")
+        collate = getattr(fetcher, "collate_fn", None)
+        if getattr(collate, "__module__", "") == "torch.utils.data._utils.collate":
+            raise TypeError(
+                "PyTorch does not parse records: write `for batch in recmap.torch.Loader(ds, "
+                "batch_size, features=features)`, or DataLoader(recmap.torch.MapDataset(ds, "
+                "features), batch_size, collate_fn=recmap.torch.collate). Without features, "
+                "MapDataset gives bytes"
+            )
         return [bytes(record) for record in self.gather(items)]
 
     def parse(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from .._context import Closing
 from .._dataset.dataset import Dataset
 from .._dataset.join import Joined, check_joined, features_of_sides
 from .._example.features import Features
+from .launcher import share_of
 from .loader import Loader
 
 __all__ = ["JoinedLoader", "check_loader"]
@@ -60,6 +61,8 @@ class JoinedLoader(Closing):
             if name in options:
                 raise TypeError(f"a JoinedLoader takes no {name}=: {reason}")
         wanted = features_of_sides(joined, features)
+        self._share = share_of(options.pop("rank", None), options.pop("world_size", None))
+        options["rank"], options["world_size"] = self._share[:2]
         self.loaders: dict[str, Loader[Any]] = {
             name: self._loader_of(view, batch_size, features=wanted.get(name), **options)
             for name, view in joined.views.items()
@@ -84,7 +87,14 @@ class JoinedLoader(Closing):
         """The number of batches in an epoch of this rank."""
         return len(self._first)
 
+    def __getitem__(self, index: object) -> NoReturn:
+        # DataLoader(loader) comes here, because a loader has a length.
+        raise TypeError(
+            "a JoinedLoader is iterated, not indexed: `for batch in loader`. It needs no DataLoader"
+        )
+
     def __iter__(self) -> Iterator[dict[str, Any]]:
+        self._share.check()
         return self._steps({name: iter(loader) for name, loader in self.loaders.items()})
 
     def _steps(self, iterators: dict[str, Iterator[Any]]) -> Iterator[dict[str, Any]]:
@@ -101,6 +111,12 @@ class JoinedLoader(Closing):
             if not batch:
                 return
             yield batch
+
+    def peek(self) -> dict[str, Any] | None:
+        """The next batch, without consuming it; None if no batch follows. See `Loader.peek`."""
+        self._place()
+        batch = {name: loader.peek() for name, loader in self.loaders.items()}
+        return None if None in batch.values() else batch
 
     def _place(self) -> tuple[int, int]:
         """Where all loaders are. An interrupted `seek`, or one of a single loader, leaves them at

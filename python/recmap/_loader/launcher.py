@@ -6,21 +6,29 @@ import os
 import sys
 from typing import Any, Literal, NamedTuple
 
+from .._numbers import natural
 from .._warn import warn_caller
 
-__all__ = ["known_ranks", "rank_and_world_size"]
+__all__ = ["Share", "known_ranks", "share_of", "warn_in_worker"]
 
-# torchrun and most others, Horovod, Open MPI, MVAPICH, MPICH and others with PMI, Slurm. The order
-# matters: horovodrun may start mpirun, which gives each of its processes both pairs, and
+# torchrun and most others, Horovod, Open MPI, MVAPICH, MPICH and others with PMI, jsrun, Slurm. The
+# order matters: horovodrun may start mpirun, which gives each of its processes both pairs, and
 # mpirun may start its helpers with srun, and their variables of Slurm count nodes, not processes.
+# SLURM_NTASKS may be that of the whole job, where a step of it has fewer tasks.
 _VARIABLES = (
     ("RANK", "WORLD_SIZE"),
     ("HOROVOD_RANK", "HOROVOD_SIZE"),
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"),
     ("PMI_RANK", "PMI_SIZE"),
+    ("JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
     ("SLURM_PROCID", "SLURM_NTASKS"),
+    ("SLURM_PROCID", "SLURM_NPROCS"),
 )
+
+# Slurm's numbers of steps that srun did not start, such as the shell of an interactive job.
+_FIRST_SPECIAL_STEP = 0xFFFFFFF0
 
 
 class _Ranks(NamedTuple):
@@ -29,9 +37,34 @@ class _Ranks(NamedTuple):
     source: str  # what knows them
 
 
-def rank_and_world_size(
-    rank: int | Literal["auto"] | None, world_size: int | None
-) -> tuple[int, int]:
+class Share(NamedTuple):
+    """The rank and world size of a loader or sampler."""
+
+    rank: int
+    world_size: int
+    origin: Literal["given", "auto", "missing"]
+
+    def check(self, *, in_worker: bool = False) -> None:
+        """Raises or warns if a framework knows other ranks now than when they were asked for.
+
+        Launchers do not change their variables, and what was given is right. In a forked worker
+        process, asking JAX could start its backends there.
+        """
+        if self.origin == "given":
+            return
+        found = _from_torch() or (None if in_worker else _from_jax())
+        if found is None or found[:2] == self[:2]:
+            return
+        if self.origin == "auto":
+            raise ValueError(
+                f'rank="auto" found rank {self.rank} of {self.world_size}, but now {found.source} '
+                f"says that this is process {found.rank} of {found.world_size}: create the loader "
+                "or sampler after the processes have joined, or give rank and world_size"
+            )
+        _warn_if_one_of_several(found)
+
+
+def share_of(rank: int | Literal["auto"] | None, world_size: int | None) -> Share:
     """The arguments of a loader or sampler, with missing ones filled in.
 
     Warns if neither was given, but this process is one of several.
@@ -39,19 +72,18 @@ def rank_and_world_size(
     if rank == "auto":
         if world_size is not None:
             raise ValueError('rank="auto" reads the world size too: leave out world_size')
-        return known_ranks()
+        return Share(*known_ranks(), "auto")
     if isinstance(rank, str):
         raise ValueError(f'rank must be an integer or "auto", not {rank!r}')
     if rank is None and world_size is None:
-        _warn_if_several()
-        return 0, 1
+        return Share(0, 1, "given" if _warn_if_several() else "missing")
     if rank is None or world_size is None:
         given, missing = ("world_size", "rank") if rank is None else ("rank", "world_size")
         raise ValueError(
             f'{given} was given without {missing}: give both, or rank="auto" to get both from '
             "torch.distributed, JAX or the launcher"
         )
-    return rank, world_size
+    return Share(natural("rank", rank), natural("world_size", world_size), "given")
 
 
 def known_ranks() -> tuple[int, int]:
@@ -84,7 +116,7 @@ def _from_jax() -> _Ranks | None:
 def _from_environment() -> _Ranks | None:
     """Of the launcher that started this process, by the variables that it set."""
     for names in _VARIABLES:
-        if all(name in os.environ for name in names) and not _is_batch_script(names):
+        if all(os.environ.get(name) for name in names) and not _is_outside_srun(names):
             rank, world_size = (_number(name) for name in names)
             if rank >= world_size:
                 raise ValueError(
@@ -92,18 +124,30 @@ def _from_environment() -> _Ranks | None:
                     "rank and world_size"
                 )
             return _Ranks(rank, world_size, f"{names[0]} and {names[1]}")
+    _check_both(*_VARIABLES[0])
     return None
 
 
-def _is_batch_script(names: tuple[str, str]) -> bool:
-    """Whether Slurm set the variables for a batch script, which runs once, outside srun.
+def _check_both(*names: str) -> None:
+    """Raises if only one of the two is set, as in processes that a trainer will set up later."""
+    found, missing = sorted(names, key=lambda name: not os.environ.get(name))
+    if os.environ.get(found) and not os.environ.get(missing):
+        raise ValueError(
+            f"the environment has {found}={os.environ[found]}, but no {missing}: set both, create "
+            "the loader or sampler after the processes have joined, or give rank and world_size"
+        )
 
-    Such a script has SLURM_PROCID=0 and the number of tasks that its job may start. Only processes
-    that srun started have the id of a step.
+
+def _is_outside_srun(names: tuple[str, str]) -> bool:
+    """Whether Slurm set the variables for a batch script or a shell, which run once.
+
+    They have SLURM_PROCID=0 and the number of tasks that their job may start. Only processes that
+    srun started have the number of an ordinary step.
     """
     if names[0] != "SLURM_PROCID" or "SLURM_JOB_ID" not in os.environ:
         return False
-    return "SLURM_STEP_ID" not in os.environ and "SLURM_STEPID" not in os.environ
+    step = os.environ.get("SLURM_STEP_ID") or os.environ.get("SLURM_STEPID") or ""
+    return not step.isdigit() or int(step) >= _FIRST_SPECIAL_STEP
 
 
 def _number(name: str) -> int:
@@ -113,14 +157,31 @@ def _number(name: str) -> int:
     return int(text)
 
 
-def _warn_if_several() -> None:
+def _warn_if_several() -> bool:
     try:
         found = _found()
     except ValueError:
-        return  # not set by a launcher
-    if found is not None and found.world_size > 1:
+        return False  # not set by a launcher
+    return found is not None and _warn_if_one_of_several(found)
+
+
+def _warn_if_one_of_several(found: _Ranks) -> bool:
+    if found.world_size > 1:
         warn_caller(
             f"this is process {found.rank} of {found.world_size} by {found.source}, but rank and "
             'world_size are missing: every process reads all records. Give rank="auto" to share '
             "them, or rank=0, world_size=1 if that is intended"
+        )
+    return found.world_size > 1
+
+
+def warn_in_worker(world_size: int) -> None:
+    """Warns if a worker process of a DataLoader iterates over a loader that all workers have."""
+    utils: Any = sys.modules.get("torch.utils.data")
+    worker = utils.get_worker_info() if utils is not None else None
+    if worker is not None and world_size % worker.num_workers:
+        warn_caller(
+            f"each of the {worker.num_workers} worker processes of the DataLoader reads all "
+            "records of this loader: pass recmap.torch.IterableDataset(loader) to the DataLoader, "
+            "or num_workers=0"
         )

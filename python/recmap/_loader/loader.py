@@ -38,7 +38,7 @@ from .._numbers import natural
 from .._order.orders import Order, Sequential, Shuffled
 from .._order.row_orders import warn_if_empty
 from .._warn import warn_caller
-from .launcher import rank_and_world_size
+from .launcher import share_of, warn_in_worker
 from .options import (
     LAST,
     ON_ERROR,
@@ -60,6 +60,7 @@ __all__ = ["Loader"]
 Batch = TypeVar("Batch")
 
 _SAME, _CONTINUED, _CHANGED = range(3)  # which states are loaded
+_TRANSFORM_THREADS_MAX = 1024
 
 
 class Loader(Closing, Generic[Batch]):
@@ -100,9 +101,10 @@ class Loader(Closing, Generic[Batch]):
         rank, world_size: the share of each step that belongs to this process; 0 of 1 if not given.
             ``rank="auto"`` gets both from ``torch.distributed`` if it is initialized, else from JAX
             if it is distributed, else from the variables that torchrun (RANK, WORLD_SIZE),
-            Horovod, Open MPI, MVAPICH, MPICH (PMI_RANK, PMI_SIZE) or Slurm set, and is 0 of 1
-            without them. Warns if neither argument is given to one of several processes, because
-            every process then reads all records.
+            Horovod, Open MPI, MVAPICH, MPICH (PMI_RANK, PMI_SIZE), jsrun or Slurm set, and is 0
+            of 1 without them. It is an error if a framework knows others when the iteration starts.
+            Warns if neither argument is given to one of several processes, because every process
+            then reads all records.
         epochs: see above.
         last: what to do with records that do not fill a step: "keep" divides them evenly over the
             ranks, "drop" leaves them out, "pad" adds records from the start of the epoch. All ranks
@@ -207,7 +209,8 @@ class Loader(Closing, Generic[Batch]):
         transform: Callable[[Any], Any] | None = None,
         transform_threads: int | None = None,
     ) -> None:
-        rank, world_size = rank_and_world_size(rank, world_size)
+        self._share = share_of(rank, world_size)
+        rank, world_size = self._share[:2]
         self._arguments = {key: value for key, value in locals().items() if key != "self"}
         if epochs is not None and epochs != math.inf and not epochs >= 0:  # or no number
             raise ValueError(f"epochs must not be negative, but is {epochs}")
@@ -218,10 +221,12 @@ class Loader(Closing, Generic[Batch]):
         self.order: Order = self._order_of(dataset, order, shuffle, seed)
         self._order = order_over(dataset, self.order)
         warn_if_empty(self.order)
+        if batch_size is not None and self._order.batch_count():
+            warn_caller(f"batch_size={batch_size} has no effect: the order makes its own batches")
         self._epochs = epochs
         self._batch_size = self._size_of(batch_size)
         self._last = one_of("last", last, LAST)
-        self._rank, self._world_size = natural("rank", rank), natural("world_size", world_size)
+        self._rank, self._world_size = rank, world_size
         self._parser = None
         if feature_lists is not None:
             self._parser = parser_of({} if features is None else features, feature_lists)
@@ -252,7 +257,7 @@ class Loader(Closing, Generic[Batch]):
 
             self._pipelines = pipeline
         self._transform = transform
-        self._worker_count = transform_threads or min(8, len(os.sched_getaffinity(0)))
+        self._worker_count = _worker_count(transform_threads)
         self._pipeline: Pipeline | None = None
         self._times = TransformTimes()
 
@@ -292,11 +297,14 @@ class Loader(Closing, Generic[Batch]):
     # more; all that happens before may be interrupted and is then done again.
 
     def __iter__(self) -> Iterator[Batch]:
+        warn_in_worker(self._world_size)
         return self._iterate(None)
 
     def _iterate(self, finish: Callable[[Any, _recmap.Step], Any] | None) -> Iterator[Any]:
         """Steps as `finish` makes them of a batch: what an adapter for a framework does, so that a
         batch whose conversion fails or is interrupted is not lost."""
+        self._refuse_own_transform()
+        self._share.check()
         if self._epochs is not None and self._epochs > 0 and not len(self.order):
             raise ValueError("the order is empty, so the iteration would never end")
         if self._epochs is None:
@@ -315,6 +323,7 @@ class Loader(Closing, Generic[Batch]):
         >>> loader.peek().numbers[:2].tolist(), loader.position
         ([0, 1], 0)
         """
+        self._refuse_own_transform()
         limit = self._epoch_limit()
         while limit is None or self.epoch < limit:
             step = self._peek_step()
@@ -484,6 +493,7 @@ class Loader(Closing, Generic[Batch]):
         if not isinstance(state, Mapping):
             kind = type(state).__name__
             raise TypeError(f"state must be a dict, as state_dict() returns, not {kind}")
+        self._refuse_own_transform()
         rule = _CHANGED if changed else _SAME if order is None else _CONTINUED
         text = json.dumps(state)
         if order is None or order == self.order:
@@ -504,7 +514,15 @@ class Loader(Closing, Generic[Batch]):
         Raises:
             ValueError: the position does not exist.
         """
+        self._refuse_own_transform()
         self._loader.seek(natural("epoch", epoch), natural("position", position))
+
+    def _refuse_own_transform(self) -> None:
+        """A transform that waits for its own loader, or moves it, would wait for ever."""
+        if self._pipeline is not None and self._pipeline.is_in_worker():
+            raise RuntimeError(
+                "a loader cannot be iterated or moved by its own transform: do that in the loop"
+            )
 
     # ---- Information and lifecycle.
 
@@ -603,6 +621,16 @@ class Loader(Closing, Generic[Batch]):
             f"<{class_name(self)} of {len(self.order)} positions, epoch {epoch}, "
             f"position {position}, rank {self._rank} of {self._world_size}>"
         )
+
+
+def _worker_count(transform_threads: int | None) -> int:
+    if not transform_threads:
+        return min(8, len(os.sched_getaffinity(0)))
+    if natural("transform_threads", transform_threads) > _TRANSFORM_THREADS_MAX:
+        raise ValueError(
+            f"transform_threads must be at most {_TRANSFORM_THREADS_MAX}, not {transform_threads}"
+        )
+    return transform_threads
 
 
 def _share(part: int, whole: int, noun: str) -> str:

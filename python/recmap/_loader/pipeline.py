@@ -12,6 +12,7 @@ from __future__ import annotations
 import _thread
 import atexit
 import contextlib
+import contextvars
 import os
 import sys
 import threading
@@ -62,6 +63,7 @@ class Pipeline:
     ) -> None:
         self._source, self._function, self._times = source, function, times
         times.thread_count = worker_count
+        self._context = contextvars.copy_context()  # of the caller: NumPy's `errstate`, for example
         self._worker_count, self._epoch_limit = worker_count, epoch_limit
         self._error: tuple[int, BaseException] | None = None  # of the last try to take a step,
         # with the generation of steps that it belongs to
@@ -131,7 +133,7 @@ class Pipeline:
 
     def join(self) -> None:
         """After `stop`: waits for transforms that have begun, except from within one."""
-        if self._owner != os.getpid() or getattr(_this_thread, "pipeline", None) is self:
+        if self._owner != os.getpid() or self.is_in_worker():
             return
         while not self._ended.acquire(True, _POLL):
             pass
@@ -141,6 +143,10 @@ class Pipeline:
         wake = self.__dict__.get("_wake")  # none when __init__ was interrupted
         if wake is not None:
             wake.put(None)
+
+    def is_in_worker(self) -> bool:
+        """Whether the caller is the function of this pipeline."""
+        return getattr(_this_thread, "pipeline", None) is self
 
     # ---- The feeder.
 
@@ -190,7 +196,7 @@ class Pipeline:
         _this_thread.pipeline = self
         started_ns = self._times.begin()
         try:
-            step.value = self._function(step)
+            step.value = self._context.copy().run(self._function, step)
             self._times.end(started_ns)
             step.status = _READY
             _release(step.finished)

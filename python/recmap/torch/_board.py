@@ -80,6 +80,15 @@ class Board:
             return main  # it was moved since
         return int(self._array[2]), int(self._array[3])
 
+    def is_in_workers(self, main: tuple[int, int]) -> bool:
+        """Whether worker processes have begun an iteration that not all of them have finished."""
+        with _turn(self._name):
+            latest = self.latest_start(main)
+            if tuple(self._array[:2].tolist()) != main:
+                return False
+            ended = self._array[5 : 5 + 3 * max(int(self._array[4]), 0)].reshape(-1, 3)
+            return len(ended) > 0 and not bool((ended[:, :2] == latest).all())
+
     def next(self, main: tuple[int, int]) -> tuple[int, int]:
         """The start of the next iteration."""
         with _turn(self._name):

@@ -6,27 +6,36 @@ ask for its iterator do. All checks are made once per iteration.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sized
 from types import FrameType
 from typing import Any
 
-from torch.utils.data import DistributedSampler, default_collate
-from torch.utils.data.dataloader import _BaseDataLoaderIter
+from torch.utils.data import ChainDataset, DistributedSampler, default_collate
+from torch.utils.data._utils.fetch import _BaseDatasetFetcher
+from torch.utils.data.dataloader import _BaseDataLoaderIter, _MultiProcessingDataLoaderIter
 
+from .._numbers import natural
 from .._order.orders import Order, check_fits
+from .._warn import warn_caller
 
 _FRAMES_MAX = 32  # a forked worker's first iteration is 13 frames below that of its DataLoader
 
 
 def refuse_collation(caller: FrameType) -> None:
-    """Raises if a DataLoader asks for the iterator in order to make batches of the batches."""
-    names = caller.f_locals
-    if names.get("auto_collation") is not True:
+    """Raises if a DataLoader asks for the iterator in order to make batches of the batches.
+
+    Other code between them, such as a data set of the user's, may take the batches apart.
+    """
+    user = next((user for user in _users(caller) if not isinstance(user, ChainDataset)), None)
+    if not isinstance(user, _BaseDatasetFetcher) or not user.auto_collation:
         return
-    collate = names.get("collate_fn")
+    collate: Any = user.collate_fn
     if type(collate).__name__ == "RemoveColumnsCollator":  # of transformers.Trainer
         collate = getattr(collate, "data_collator", None)
-    if collate is default_collate:
+    while isinstance(collate, functools.partial):
+        collate = collate.func
+    if collate is default_collate or _is_of(collate, "recmap"):
         raise ValueError(
             "the loader makes the batches, and the DataLoader would stack them again: write "
             "DataLoader(dataset, batch_size=None, ...)"
@@ -51,6 +60,27 @@ def refuse_division(caller: FrameType, world_size: int) -> None:
             )
 
 
+def check_count(name: str, count: int, limit: int) -> None:
+    """Raises if a `for` does not have so many steps or items."""
+    if natural(name, count) > limit:
+        raise ValueError(
+            f"{name} is {count}, but the latest `for` has {limit}: count those of this `for` only"
+        )
+
+
+def reads_ahead(caller: FrameType) -> bool:
+    """Whether a plain DataLoader asks for record numbers ahead, for its worker processes."""
+    return any(type(user) is _MultiProcessingDataLoaderIter for user in _users(caller))
+
+
+def warn_of_requests_ahead(place: str) -> None:
+    warn_caller(
+        "worker processes of a DataLoader read ahead and do not tell what was delivered, so that "
+        f"this state is {place}: use state_after(steps delivered in this `for`), or a "
+        "StatefulDataLoader"
+    )
+
+
 def check_records(caller: FrameType, order: Order) -> None:
     """Raises if a DataLoader has a data set of another length than the order covers."""
     for user in _users(caller):
@@ -59,6 +89,22 @@ def check_records(caller: FrameType, order: Order) -> None:
             if isinstance(dataset, Sized):
                 check_fits(order, len(dataset))
             return
+
+
+def check_lists(caller: FrameType, is_batched: bool) -> None:
+    """Raises if a DataLoader makes lists of a sampler's lists, or takes its numbers for lists."""
+    user = next(_users(caller), None)
+    # PyTorch's, or those of a StatefulDataLoader.
+    if type(user).__name__ in ("BatchSampler", "_BatchSamplerIterator") and is_batched:
+        raise ValueError(
+            "the sampler gives lists of record numbers, and the DataLoader would make lists of "
+            "them: write DataLoader(dataset, batch_sampler=sampler), or leave out its batch_size"
+        )
+    if isinstance(user, _BaseDataLoaderIter) and user._auto_collation and not is_batched:
+        raise ValueError(
+            "the sampler gives single record numbers, but a batch_sampler gives lists: write "
+            "Sampler(order, batch_size), or DataLoader(dataset, batch_size, sampler=sampler)"
+        )
 
 
 def _users(frame: FrameType | None) -> Iterator[Any]:

@@ -17,12 +17,14 @@ from .._columns import ColumnBatch
 from .._columns.record_batch import RecordBatch
 from .._errors import StateMismatchError
 from .._loader.joined import check_loader
+from .._loader.launcher import Share
 from .._loader.loader import Loader
 from .._loader.options import LAST
 from .._loader.view_order import order_over
+from .._numbers import natural
 from .._order.orders import Order
 from ._board import Board, Place
-from ._callers import refuse_collation, refuse_division
+from ._callers import check_count, refuse_collation, refuse_division, warn_of_requests_ahead
 from ._loader import Loader as TensorLoader
 from ._tensors import Tensors, check_name_of_numbers, tensors
 
@@ -100,7 +102,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         check_loader(loader)
         check_name_of_numbers(numbers)
         self._set_up(dict(loader._arguments), numbers, loader._identity, Board())
-        self._loader = loader
+        self._loader, self._share = loader, loader._share
 
     def _set_up(
         self, arguments: dict[str, Any], numbers: str | None, identity: Any, board: Board
@@ -110,6 +112,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         self._identity = identity
         self._board = board
         self._loader = None
+        self._share: Share | None = None  # None in a copy, whose rank and world size are given
         self._seen = 0, 0  # the loader's position when this object was pickled
         names = "dataset", "order", "shuffle", "seed"
         dataset, order, shuffle, seed = (arguments[name] for name in names)
@@ -154,6 +157,8 @@ class IterableDataset(data.IterableDataset[Item_co]):
         refuse_collation(caller)
         refuse_division(caller, self._arguments["world_size"])
         info = data.get_worker_info()
+        if self._share is not None:
+            self._share.check(in_worker=info is not None)
         if info is None:
             return self._here()
         self._worker = info.id, info.num_workers
@@ -236,12 +241,12 @@ class IterableDataset(data.IterableDataset[Item_co]):
             dealt = {"rank": first * world_size + rank, "world_size": workers * world_size}
             with self._loader_like(place.epoch, **dealt, last="drop") as loader:
                 loader.seek(*order.state_after(*start, *deal, place.steps * workers))
-                yield from itertools.islice(loader, whole - place.steps)
+                yield from itertools.islice(loader._iterate(None), whole - place.steps)
         _, own = self._own_steps(place)
         for step in range(max(whole, place.steps), own):
             with self._loader_like(place.epoch, threads=1, batches_ahead=1) as loader:
                 loader.seek(*order.state_after(*start, *deal, first + step * workers))
-                yield from itertools.islice(loader, 1)
+                yield from itertools.islice(loader._iterate(None), 1)
 
     def _loader_like(self, epoch: int, **changes: Any) -> Loader[Any]:
         """A loader that reads nothing after the epoch."""
@@ -278,6 +283,8 @@ class IterableDataset(data.IterableDataset[Item_co]):
                 "given": asdict(self._given),
                 "state": self._state(self._place.epoch, self._place.position),
             }
+        if self._board.is_in_workers(self._main_position()):
+            warn_of_requests_ahead("where the iteration began")
         place = self._board.next(self._main_position())
         if (
             self._loader is not None
@@ -293,7 +300,10 @@ class IterableDataset(data.IterableDataset[Item_co]):
         After all batches, it is the state inside the ``for``; see `state_dict`.
         """
         start = self._board.latest_start(self._main_position())
-        return self._state(*self._advance(*start, steps, self._deal))
+        left = self._order.share(*start, *self._deal, 0, 0)[0]
+        if self._arguments["epochs"] is None:
+            check_count("steps", steps, left)
+        return self._state(*self._advance(*start, natural("steps", steps), self._deal))
 
     def _state(self, epoch: int, position: int) -> dict[str, Any]:
         fingerprint, records = self._identity

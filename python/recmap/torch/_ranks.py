@@ -18,8 +18,8 @@ def ranks() -> Ranks:
     """{"rank": ..., "world_size": ...} of this process, as ``rank="auto"`` finds them.
 
     From ``torch.distributed`` if it is initialized; else from JAX, if it is distributed; else from
-    the environment variables that torchrun, Horovod, Open MPI, MVAPICH, MPICH (``PMI_RANK``) or
-    Slurm set; else rank 0 of 1.
+    the environment variables that torchrun, Horovod, Open MPI, MVAPICH, MPICH (``PMI_RANK``),
+    jsrun or Slurm set; else rank 0 of 1.
 
     >>> recmap.torch.ranks()
     {'rank': 0, 'world_size': 1}

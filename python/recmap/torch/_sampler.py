@@ -13,10 +13,18 @@ from torch.utils import data
 
 from .. import _recmap
 from .._errors import StateMismatchError
-from .._loader.launcher import rank_and_world_size
+from .._loader.launcher import share_of
 from .._loader.options import LAST, Last, one_of
+from .._numbers import natural
 from .._order.orders import Order, order_of
-from ._callers import check_records, refuse_division
+from ._callers import (
+    check_count,
+    check_lists,
+    check_records,
+    reads_ahead,
+    refuse_division,
+    warn_of_requests_ahead,
+)
 
 
 def mismatch(name: str, there: Any, here: Any) -> StateMismatchError:
@@ -80,18 +88,19 @@ class Sampler(data.Sampler[Any]):
         world_size: int | None = None,
         last: Last = "keep",
     ) -> None:
-        if batch_size is not None and batch_size < 1:
+        if batch_size is not None and natural("batch_size", batch_size) < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         _check_records(order)
-        rank, world_size = rank_and_world_size(rank, world_size)
+        self._given_share = share_of(rank, world_size)
         self.order: Order = order
         self._given_size = batch_size
         self._is_batched = batch_size is not None or order.batch_count > 0
-        self._rank = rank
+        self._rank, world_size, _ = self._given_share
         self._deal = world_size, batch_size or 1, one_of("last", last, LAST)
         self._begin = 0, 0  # where the iteration started
         self._taken = 0  # items yielded since
         self._is_over = False  # whether it reached the end of the epoch
+        self._is_read_ahead = False  # whether more items were taken than were delivered
         self._share(0, 0, 0)  # raises if arguments are wrong
 
     def _share(self, epoch: int, position: int, step: int) -> tuple[int, int, int]:
@@ -102,12 +111,15 @@ class Sampler(data.Sampler[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         caller = sys._getframe(1)
+        self._given_share.check()
         refuse_division(caller, self._deal[0])
         check_records(caller, self.order)
+        check_lists(caller, self._is_batched)
         epoch, position = self._begin
         if self._is_over or self._is_at_end():
             epoch, position = epoch + 1, 0
         self._set(epoch, position)
+        self._is_read_ahead = reads_ahead(caller)
         for item in self._items(epoch, position):
             self._taken += 1
             yield item
@@ -151,6 +163,7 @@ class Sampler(data.Sampler[Any]):
 
     def _set(self, epoch: int, position: int) -> None:
         self._begin, self._taken, self._is_over = (epoch, position), 0, False
+        self._is_read_ahead = False
 
     def _stand(self) -> tuple[int, int]:
         return (self._begin[0] + 1, 0) if self._is_over else self._after(self._taken)
@@ -187,10 +200,13 @@ class Sampler(data.Sampler[Any]):
 
     def state_dict(self) -> dict[str, Any]:
         """The current state as plain JSON values; the same on every rank after a step."""
+        if self._is_read_ahead and self._taken and not self._is_over:
+            warn_of_requests_ahead("after records that were not delivered")
         return self._state(self._stand())
 
     def state_after(self, items: int) -> dict[str, Any]:
         """The state after `items` items (batches or numbers) of the latest `for` were delivered."""
+        check_count("items", items, self._share(*self._begin, 0)[0])
         return self._state(self._after(items))
 
     def _state(self, stand: tuple[int, int]) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """PyTorch: tensors, samples and samplers."""
 
 import doctest
+import functools
 import importlib
 import itertools
 import json
 import pickle
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from torch_helpers import FEATURES, LABEL, flat, stateful
 
 torch = pytest.importorskip("torch")
 
-from torch.utils.data import DataLoader  # noqa: E402
+from torch.utils.data import ChainDataset, DataLoader, default_collate  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:This DataLoader will create"),
@@ -124,7 +126,10 @@ LAUNCHERS = [
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"),
     ("PMI_RANK", "PMI_SIZE"),
+    ("JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
     ("SLURM_PROCID", "SLURM_NTASKS"),
+    ("SLURM_PROCID", "SLURM_NPROCS"),
 ]
 
 
@@ -205,9 +210,25 @@ def test_records_without_features_in_a_data_loader(digits):
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_data_set_in_a_data_loader(digits, workers):
-    batches = list(DataLoader(digits[:250], batch_size=100, num_workers=workers))
+    view = digits[:250]
+    with pytest.raises(TypeError, match=r"write .*recmap\.torch\.Loader\(ds.*MapDataset\(ds"):
+        next(iter(DataLoader(view, batch_size=100, num_workers=workers)))
+    # A function of the user's own parses records.
+    batches = list(DataLoader(view, batch_size=100, num_workers=workers, collate_fn=list))
     assert list(map(len, batches)) == [100, 100, 50]
-    assert flat(batches) == [bytes(record) for record in digits[:250]]
+    assert flat(batches) == [bytes(record) for record in view]
+
+
+@pytest.mark.parametrize("loader_of", [DataLoader, stateful])
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_sampler_of_lists_is_a_batch_sampler(digits, loader_of, workers):
+    dataset, order = recmap.torch.MapDataset(digits, LABEL), recmap.Shuffled(len(digits))
+    for wrong, message in (
+        ({"sampler": recmap.torch.Sampler(order, 8)}, "batch_sampler=sampler"),
+        ({"batch_sampler": recmap.torch.Sampler(order)}, r"write Sampler\(order, batch_size\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            next(iter(loader_of(dataset, num_workers=workers, **wrong)))
 
 
 @pytest.mark.parametrize("loader_of", [DataLoader, stateful])
@@ -216,9 +237,47 @@ def test_batches_are_not_batched_again(digits, loader_of, workers):
     batches = recmap.torch.IterableDataset(recmap.Loader(digits, 100))
     with pytest.raises(ValueError, match=r"DataLoader\(dataset, batch_size=None"):
         next(iter(loader_of(batches, batch_size=2, num_workers=workers)))
+    for collate in recmap.torch.collate, functools.partial(default_collate):
+        with pytest.raises(ValueError, match=r"DataLoader\(dataset, batch_size=None"):
+            next(iter(loader_of(batches, batch_size=1, num_workers=workers, collate_fn=collate)))
+    with pytest.raises(ValueError, match=r"DataLoader\(dataset, batch_size=None"):
+        next(iter(loader_of(ChainDataset([batches]), batch_size=2, num_workers=workers)))
     # A function of the user's own knows what it gets.
     pairs = loader_of(batches, batch_size=2, num_workers=workers, collate_fn=flat)
     assert len(next(iter(pairs))) == 200
+
+
+class Samples(torch.utils.data.IterableDataset):
+    """A data set of the user's, which takes batches of a loader apart."""
+
+    def __init__(self, ds):
+        self.ds = ds
+
+    def __iter__(self):
+        for batch in recmap.torch.Loader(self.ds, 100, features=LABEL):
+            yield from batch["label"]
+
+
+def test_a_loader_in_worker_processes_warns(digits):
+    recorded = []
+
+    def count(workers):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = sum(map(len, DataLoader(Samples(digits), 32, num_workers=workers)))
+        recorded.extend(caught)
+        return found
+
+    assert count(0) == count(1) == len(digits)
+    assert not [str(one.message) for one in recorded if "worker processes" in str(one.message)]
+    # The warning is given in the worker processes.
+    samples = Samples(digits)
+    with pytest.raises(UserWarning, match=r"each of the 2 worker processes .* reads all records"):
+        list(DataLoader(samples, 32, num_workers=2, worker_init_fn=fail_at_warnings))
+
+
+def fail_at_warnings(_):
+    warnings.simplefilter("error")
 
 
 def test_a_loader_in_a_data_loader_says_what_to_write(digits):

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 
 import pytest
 import recmap
@@ -306,6 +307,56 @@ def epochs_of(kind, digits):
 
 
 KINDS = ["plain for", "sampler", "iterable 0", "iterable 2", "batches 0", "batches 2"]
+
+
+def test_counts_of_other_iterations_are_errors(digits):
+    dataset = iterable(digits)
+    list(dataset)
+    steps = len(dataset)
+    for wrong, error, message in (
+        (-1, ValueError, "steps must not be negative"),
+        (steps + 3, ValueError, rf"steps is {steps + 3}, but the latest `for` has {steps}: count"),
+        ("3", TypeError, "steps must be an integer"),
+    ):
+        with pytest.raises(error, match=message):
+            dataset.state_after(wrong)
+    sampler = recmap.torch.Sampler(recmap.Shuffled(100), 10)
+    for wrong, message in ((-1, "items must not be negative"), (11, "items is 11, but .* has 10")):
+        with pytest.raises(ValueError, match=message):
+            sampler.state_after(wrong)
+
+
+def test_states_beside_workers_that_read_ahead_warn(digits):
+    """A plain DataLoader does not tell what its workers' batches delivered."""
+    dataset = recmap.torch.IterableDataset(recmap.Loader(digits, 100))
+    batches = iter(DataLoader(dataset, batch_size=None, num_workers=2))
+    next(batches)
+    with pytest.warns(UserWarning, match=r"is where the iteration began: use state_after\(steps"):
+        assert dataset.state_dict()["position"] == 0
+    sampler = recmap.torch.Sampler(recmap.Shuffled(len(digits)), 100)
+    samples = DataLoader(
+        recmap.torch.MapDataset(digits, LABEL),
+        batch_sampler=sampler,
+        num_workers=2,
+        collate_fn=recmap.torch.collate,
+    )
+    for step, _ in enumerate(samples):
+        if step == 3:
+            break
+    with pytest.warns(UserWarning, match="is after records that were not delivered: use"):
+        assert sampler.state_dict()["position"] > 400
+    assert sampler.state_after(4)["position"] == 400
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="worker processes")
+        del batches, samples
+        for kind in DataLoader, stateful:
+            fresh = recmap.torch.IterableDataset(recmap.Loader(digits, 100))
+            sampler = recmap.torch.Sampler(recmap.Shuffled(len(digits)))
+            for _ in range(2):
+                next(iter(kind(fresh, batch_size=None)))
+                fresh.state_dict()
+                next(iter(kind(recmap.torch.MapDataset(digits), sampler=sampler)))
+                sampler.state_dict()
 
 
 @pytest.mark.parametrize("kind", KINDS)

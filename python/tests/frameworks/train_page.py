@@ -1,8 +1,9 @@
-"""Runs the training program of a page, and prints the SHA-256 of the final weights.
+"""Runs the training program of a page.
 
     train_page.py PAGE FUNCTION FOLDER KILL_STEP [RANK RANKS PORT]
 
-Kills itself after training step KILL_STEP of this run, if that is above 0.
+Prints the number of training steps of this run, and the SHA-256 of the final weights. Kills itself
+after training step KILL_STEP of this run, if that is above 0. torchrun may start several.
 """
 
 import hashlib
@@ -29,60 +30,73 @@ def definitions_of(page):
     return names
 
 
-class Killer:
-    """Counts steps."""
+class Counter:
+    """Counts the steps of this run, and ends it after one."""
 
-    def __init__(self, step):
-        self.left = step
+    def __init__(self, kill_step):
+        self.steps, self.kill_step = 0, kill_step
 
     def __call__(self, *_):
-        self.left -= 1
-        if not self.left:
+        self.steps += 1
+        if self.steps == self.kill_step:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def kill_in_jax(names, killer):
+def count_in_jax(names, counter):
     train_step = names["train_step"]
 
     def counted(*arguments):
         result = train_step(*arguments)
-        killer()
+        counter()
         return result
 
     names["train_step"] = counted
 
 
-def kill_in_keras(names, killer):
+def count_in_keras(names, counter):
     class Counted(names["Checkpoints"]):
         def on_train_batch_end(self, batch, logs=None):
             super().on_train_batch_end(batch, logs)
-            killer()
+            counter()
 
     names["Checkpoints"] = Counted
 
 
-def kill_in_torch(_, killer):
+def count_in_torch(_, counter):
     from torch.optim.optimizer import register_optimizer_step_post_hook
 
-    register_optimizer_step_post_hook(killer)
+    register_optimizer_step_post_hook(counter)
 
 
-def kill_in_ray(names, killer):
-    """Each of the two workers dies once, in a run that then continues by itself."""
-    train_worker, step, folder = names["train_worker"], killer.left, os.getcwd()
+def count_in_dcp(names, counter):
+    """Without the step of no effect with which DCP makes the state of a new optimizer."""
+    step = names["Training"].step
+
+    def counted(training, batch):
+        step(training, batch)
+        counter()
+
+    names["Training"].step = counted
+
+
+def count_in_ray(names, counter):
+    """Each of the two workers dies at most once, in a run that then continues by itself."""
+    train_worker, step, folder = names["train_worker"], counter.kill_step, os.getcwd()
 
     def counted(options):
         import ray.train
         from torch.optim.optimizer import register_optimizer_step_post_hook
 
         rank = ray.train.get_context().get_world_rank()
-        left = step
+        steps = 0
 
         def kill_once(*_):
-            nonlocal left
-            left -= 1
+            nonlocal steps
+            steps += 1
+            with open(f"{folder}/steps-{rank}", "a") as log:
+                log.write(f"{steps}\n")
             marker = f"{folder}/killed-{rank}"
-            if not left and not os.path.exists(marker):
+            if steps == step and not os.path.exists(marker):
                 open(marker, "w").close()
                 os.kill(os.getpid(), signal.SIGKILL)
 
@@ -95,7 +109,12 @@ def kill_in_ray(names, killer):
     names["train_worker"] = counted
 
 
-KILLS = {"jax": kill_in_jax, "keras": kill_in_keras, "ray-train": kill_in_ray}
+COUNTS = {
+    "jax": count_in_jax,
+    "keras": count_in_keras,
+    "ray-train": count_in_ray,
+    "torch-distributed": count_in_dcp,
+}
 
 
 def join(rank, ranks, port):
@@ -118,13 +137,33 @@ def digest(weights):
     return hashlib.sha256(content).hexdigest()
 
 
+def options_of(page):
+    """What a page's program must be told of several ranks, which torchrun started."""
+    ranks = int(os.environ.get("WORLD_SIZE", "1"))
+    if page == "torch-distributed" and ranks > 1:
+        import torch
+
+        torch.distributed.init_process_group("gloo")
+    return {"devices": ranks} if page == "lightning" else {}
+
+
 def main(page, function, folder, kill_step, *process):
     if process:
         join(*map(int, process))
-    names = definitions_of(page)
-    if int(kill_step):
-        KILLS.get(page, kill_in_torch)(names, Killer(int(kill_step)))
-    print("weights", digest(names[function](folder)), flush=True)
+    names, options = definitions_of(page), options_of(page)
+    counter = Counter(int(kill_step))
+    COUNTS.get(page, count_in_torch)(names, counter)
+    weights = names[function](folder, **options)
+    sys.stdout.write(f"steps {counter.steps} weights {digest(weights)}\n")
+    sys.stdout.flush()
+    end_group()
+
+
+def end_group():
+    """Without it, the threads of Gloo may abort a process at its end."""
+    group = sys.modules.get("torch.distributed")
+    if group is not None and group.is_available() and group.is_initialized():
+        group.destroy_process_group()
 
 
 if __name__ == "__main__":

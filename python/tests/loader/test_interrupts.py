@@ -72,17 +72,25 @@ class Alarm:
 
 
 def iterate(alarm, iterable, seen):
-    """One `for`, to its end or to the alarm. A loop over many epochs also ends if the alarm was
-    ignored, as the batches of a second would take much memory."""
+    """One `for`, to its end or to the alarm.
+
+    CPython 3.13 and 3.14 jump back to the start of a loop outside its function's `try`, so that it
+    does not see what a signal handler raises there: the loop has a function of its own."""
     try:
-        alarm.arm()
-        for item in iterable:
-            seen.append(item)
-            if len(seen) == SEEN_MAX:
-                break
-        alarm.disarm()
+        loop(alarm, iterable, seen)
     except Interrupt:
         alarm.disarm()
+
+
+def loop(alarm, iterable, seen):
+    """A loop over many epochs also ends if the alarm was ignored, as the batches of a second would
+    take much memory."""
+    alarm.arm()
+    for item in iterable:
+        seen.append(item)
+        if len(seen) == SEEN_MAX:
+            break
+    alarm.disarm()
 
 
 class Epochs:

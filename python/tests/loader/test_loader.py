@@ -1,5 +1,6 @@
 """The loader: order, epochs, ranks, states, transforms and errors."""
 
+import contextvars
 import gc
 import json
 import math
@@ -241,7 +242,9 @@ def test_state_of_another_data_set_raises(small, made):
 def test_views_and_orders_compose(digits):
     labels = digits.columns["label"]
     view = digits.select(labels < 5)
-    loader = recmap.Loader(view, 16, order=recmap.Grouped(view.columns["label"], 16, seed=1))
+    order = recmap.Grouped(view.columns["label"], 16, seed=1)
+    with pytest.warns(UserWarning, match="batch_size=16 has no effect: the order makes its own"):
+        loader = recmap.Loader(view, 16, order=order)
     seen = []
     for batch in loader:
         assert len(set(labels[batch.numbers])) == 1
@@ -513,6 +516,50 @@ def test_transform_can_read_the_state(small):
     delivered = list(loader)
     assert flat(numbers for numbers, _ in delivered) == list(range(103))
     assert all(position in range(0, 103, 10) for _, position in delivered)
+
+
+@pytest.mark.parametrize("use", ["iterate", "peek", "seek", "load_state_dict"])
+def test_transform_cannot_move_its_loader(small, use):
+    """It would wait for its own result."""
+
+    def transform(batch):
+        if batch.numbers[0] != 30:
+            return batch.numbers
+        if use == "iterate":
+            return next(iter(loader))
+        arguments = {"seek": (0, 0), "load_state_dict": (loader.state_dict(),)}
+        return getattr(loader, use)(*arguments.get(use, ()))
+
+    loader = recmap.Loader(small, 30, transform=transform, transform_threads=1)
+    with pytest.raises(RuntimeError, match="cannot be iterated or moved by its own transform"):
+        list(loader)
+    assert loader.position == 30
+    loader.close()
+
+
+def test_transform_runs_in_the_context_of_the_caller(small):
+    variable = contextvars.ContextVar("variable", default="none")
+    loader = recmap.Loader(small, 30, transform=lambda _: variable.get())
+
+    def values():
+        variable.set("some")
+        return list(loader)
+
+    assert contextvars.copy_context().run(values) == ["some"] * len(loader)
+
+
+@pytest.mark.parametrize(
+    ("threads", "error", "message"),
+    [
+        (-2, ValueError, "transform_threads must not be negative, but is -2"),
+        ("a", TypeError, "transform_threads must be an integer, not 'a'"),
+        (1.5, TypeError, "transform_threads must be an integer"),
+        (10**12, ValueError, "transform_threads must be at most 1024"),
+    ],
+)
+def test_invalid_transform_threads(small, threads, error, message):
+    with pytest.raises(error, match=message):
+        recmap.Loader(small, 30, transform=len, transform_threads=threads)
 
 
 @pytest.mark.parametrize("_", range(200 if os.environ.get("RECMAP_TEST_LONG") else 20))

@@ -21,7 +21,10 @@ VARIABLES = [
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"),
     ("PMI_RANK", "PMI_SIZE"),
+    ("JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
     ("SLURM_PROCID", "SLURM_NTASKS"),
+    ("SLURM_PROCID", "SLURM_NPROCS"),
 ]
 
 
@@ -132,6 +135,8 @@ def test_auto_rank_reads_the_environment(digits, monkeypatch, names):
 @pytest.mark.parametrize(("inner", "outer"), itertools.combinations(VARIABLES, 2))
 def test_the_innermost_launcher_knows_the_rank(digits, monkeypatch, inner, outer):
     """mpirun starts its helpers with srun, and torchrun may be started by either."""
+    if inner[0] == outer[0]:
+        pytest.skip("the same launcher")
     for names, values in (inner, ("1", "4")), (outer, ("0", "2")):
         for name, value in zip(names, values, strict=True):
             monkeypatch.setenv(name, value)
@@ -186,6 +191,11 @@ alone = recmap.Loader(ds, 30, rank="auto")
 jax.distributed.initialize(f"127.0.0.1:{port}", 2, rank)
 loader = recmap.Loader(ds, 30, rank="auto")
 print([(l._rank, l._world_size) for l in (alone, loader)])
+try:
+    next(iter(alone))
+except ValueError as error:
+    print(error)
+print(next(iter(loader)).numbers[0])
 """
 
 
@@ -205,17 +215,77 @@ def test_auto_rank_in_two_processes_of_jax(digits):
         )
         for rank in range(2)
     ]
-    said = [process.communicate(timeout=120)[0].strip() for process in processes]
-    assert said == ["[(0, 1), (0, 2)]", "[(0, 1), (1, 2)]"]
+    said = [process.communicate(timeout=120)[0].splitlines() for process in processes]
+    for rank, (ranks, error, first) in enumerate(said):
+        assert ranks == f"[(0, 1), ({rank}, 2)]"
+        assert f"rank 0 of 1, but now JAX says that this is process {rank} of 2: create" in error
+        assert first == str(30 * rank)
 
 
 def test_auto_rank_without_a_launcher(digits, monkeypatch):
     assert "rank 0 of 1" in repr(recmap.Loader(digits, 30, rank="auto"))
-    monkeypatch.setenv("RANK", "3")  # without a world size
-    assert "rank 0 of 1" in repr(recmap.Loader(digits, 30, rank="auto"))
+    monkeypatch.setenv("RANK", "")
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    with pytest.raises(ValueError, match="WORLD_SIZE=3, but no RANK: set both, create the loader"):
+        recmap.Loader(digits, 30, rank="auto")
+    recmap.Loader(digits, 30)
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.delenv("WORLD_SIZE")
+    with pytest.raises(ValueError, match="RANK=0, but no WORLD_SIZE"):
+        recmap.Loader(digits, 30, rank="auto")
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "2")  # what another launcher says is complete
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "4")
+    assert "rank 2 of 4" in repr(recmap.Loader(digits, 30, rank="auto"))
 
 
-@pytest.mark.parametrize("value", ["", "x", "-1", "1.5", "9" * 30, "\u0663"])
+@pytest.mark.parametrize("name", ["torch.distributed", "jax"])
+@pytest.mark.parametrize("kind", ["Loader", "JoinedLoader"])
+def test_processes_that_join_after_a_loader_was_created(digits, monkeypatch, name, kind):
+    """As with a trainer that starts its processes in `fit`."""
+
+    def loader_of(**ranks):
+        if kind == "Loader":
+            return recmap.Loader(digits, 30, **ranks)
+        return recmap.JoinedLoader(recmap.join({"a": digits, "b": digits[5:]}), 30, **ranks)
+
+    automatic, missing = loader_of(rank="auto"), loader_of()
+    given, one = (
+        loader_of(rank=0, world_size=1),
+        pickle.loads(pickle.dumps(recmap.Loader(digits, 9))),
+    )
+    monkeypatch.setitem(
+        sys.modules, name, {"jax": jax_of, "torch.distributed": torch_of}[name](1, 2)
+    )
+    with pytest.raises(
+        ValueError, match=r"rank 0 of 1, but now .* says that this is process 1 of 2"
+    ):
+        next(iter(automatic))
+    with pytest.warns(UserWarning, match=r"process 1 of 2 by .* every process reads all") as caught:
+        next(iter(missing))
+    assert len(caught) == 1 and caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for loader in given, one, loader_of(rank="auto"):
+            next(iter(loader))
+    monkeypatch.delitem(sys.modules, name)  # as in a worker process: the ranks are not known there
+    next(iter(loader_of(rank="auto")))
+
+
+def test_a_missing_rank_is_told_once(digits, monkeypatch):
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    for create in (
+        lambda: recmap.Loader(digits, 30),
+        lambda: recmap.JoinedLoader(recmap.join({"a": digits, "b": digits[5:]}), 30),
+    ):
+        with monkeypatch.context() as patch, pytest.warns(UserWarning, match="all records") as told:
+            loader = create()
+            patch.setitem(sys.modules, "torch.distributed", torch_of(1, 2))
+            next(iter(loader))
+        assert len(told) == 1
+
+
+@pytest.mark.parametrize("value", ["x", "-1", "1.5", "9" * 30, "\u0663"])
 def test_environment_that_is_invalid(digits, monkeypatch, value):
     monkeypatch.setenv("RANK", value)
     monkeypatch.setenv("WORLD_SIZE", "2")
@@ -268,6 +338,12 @@ def test_a_missing_rank_warns(digits, monkeypatch, names):
         recmap.Loader(digits, 30)
 
 
+def test_a_step_of_slurm_with_fewer_tasks_than_its_job(digits, monkeypatch):
+    for name, value in {"PROCID": "1", "STEP_NUM_TASKS": "2", "NTASKS": "8"}.items():
+        monkeypatch.setenv(f"SLURM_{name}", value)
+    assert "rank 1 of 2" in repr(recmap.Loader(digits, 30, rank="auto"))
+
+
 @pytest.mark.parametrize("step", ["SLURM_STEP_ID", "SLURM_STEPID"])
 def test_a_batch_script_of_slurm_is_one_process(digits, monkeypatch, step):
     for name, value in {"JOB_ID": "7", "PROCID": "0", "NTASKS": "3"}.items():
@@ -280,7 +356,10 @@ def test_a_batch_script_of_slurm_is_one_process(digits, monkeypatch, step):
     assert "rank 0 of 3" in repr(recmap.Loader(digits, 30, rank="auto"))
     with pytest.warns(UserWarning, match="process 0 of 3"):
         recmap.Loader(digits, 30)
-    monkeypatch.delenv("SLURM_PROCID")  # an interactive shell of salloc
+    monkeypatch.setenv(step, "4294967290")  # the shell of salloc, with use_interactive_step
+    assert "rank 0 of 1" in repr(recmap.Loader(digits, 30, rank="auto"))
+    monkeypatch.setenv(step, "0")
+    monkeypatch.delenv("SLURM_PROCID")  # the shell of salloc, without it
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         recmap.Loader(digits, 30)

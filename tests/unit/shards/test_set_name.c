@@ -1,5 +1,5 @@
 /* Sets of shards: NAME@N[END], and the names that it stands for. */
-#include "shards/shard_set.h"
+#include "shards/set_name.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 static void check_shard(const char *path, unsigned number, const char *expected) {
-    struct shard_set set;
-    assert_true(shard_set_parse(&set, path));
-    char *shard = shard_set_format(&set, number);
+    struct set_name set;
+    assert_true(set_name_parse(&set, path));
+    char *shard = set_name_format(&set, number);
     assert_string_equal(shard, expected);
     free(shard);
 }
@@ -27,26 +27,26 @@ static void test_short_names(void **state) {
                                          "@2",  "a/@2", "x@2/y", "x@1000001",
                                          "x@a", "",     "x@-2",  "x@99999999999999999999"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        struct shard_set set;
-        assert_false(shard_set_parse(&set, others[i]));
+        struct set_name set;
+        assert_false(set_name_parse(&set, others[i]));
     }
 }
 
 /* Each name of a set is a member of the same one, and is written as it was read. */
 static void test_members(void **state) {
     (void)state;
-    struct shard_set set;
-    struct shard_set_member first, member;
-    assert_true(shard_set_parse(&set, "a-of-b/train@300.gz"));
-    assert_true(shard_set_parse_member(&first, "a-of-b/train-00000-of-00300.gz"));
+    struct set_name set;
+    struct set_member first, member;
+    assert_true(set_name_parse(&set, "a-of-b/train@300.gz"));
+    assert_true(set_member_parse(&first, "a-of-b/train-00000-of-00300.gz"));
     for (unsigned i = 0; i < 300; i++) {
-        char *path = shard_set_format(&set, i), written[64];
-        assert_true(shard_set_parse_member(&member, path));
+        char *path = set_name_format(&set, i), written[64];
+        assert_true(set_member_parse(&member, path));
         assert_int_equal(member.number, i);
         assert_int_equal(member.count, 300);
         assert_int_equal(member.digits, 5);
-        assert_int_equal(shard_set_compare(&member, &first), 0);
-        shard_set_write_member(written, sizeof written, &first, i);
+        assert_int_equal(set_member_compare_sets(&member, &first), 0);
+        set_member_write(written, sizeof written, &first, i);
         assert_string_equal(written, path);
         free(path);
     }
@@ -64,9 +64,9 @@ static void test_names_of_no_set(void **state) {
                                         "x-00000000-of-00000004",
                                         "x-00000-of-00004/y",
                                         ""};
-    struct shard_set_member member;
+    struct set_member member;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        assert_false(shard_set_parse_member(&member, names[i]));
+        assert_false(set_member_parse(&member, names[i]));
 }
 
 static void test_other_sets(void **state) {
@@ -75,22 +75,22 @@ static void test_other_sets(void **state) {
                                         "xx-0-of-3", "x-0-of-3.gz", "x0-of-3"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
-            struct shard_set_member a, b;
-            assert_true(shard_set_parse_member(&a, names[i]));
-            assert_true(shard_set_parse_member(&b, names[j]));
-            int order = shard_set_compare(&a, &b);
+            struct set_member a, b;
+            assert_true(set_member_parse(&a, names[i]));
+            assert_true(set_member_parse(&b, names[j]));
+            int order = set_member_compare_sets(&a, &b);
             assert_int_equal(order == 0, i == j);
-            assert_int_equal(order > 0, shard_set_compare(&b, &a) < 0);
+            assert_int_equal(order > 0, set_member_compare_sets(&b, &a) < 0);
         }
 }
 
 /* A name that does not fit is shortened. */
 static void test_shortened(void **state) {
     (void)state;
-    struct shard_set_member member;
+    struct set_member member;
     char path[9];
-    assert_true(shard_set_parse_member(&member, "abc-1-of-2"));
-    shard_set_write_member(path, sizeof path, &member, 0);
+    assert_true(set_member_parse(&member, "abc-1-of-2"));
+    set_member_write(path, sizeof path, &member, 0);
     assert_string_equal(path, "abc-0-of");
 }
 

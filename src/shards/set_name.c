@@ -1,4 +1,4 @@
-#include "shards/shard_set.h"
+#include "shards/set_name.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -16,22 +16,22 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-const char *shard_set_find_count(const char *path) {
+const char *set_name_find_count(const char *path) {
     const char *sign = strrchr(path, '@');
     return sign && sign != path && sign[-1] != '/' && !strchr(sign, '/') ? sign + 1 : NULL;
 }
 
-bool shard_set_parse(struct shard_set *set, const char *path) {
-    const char *start = shard_set_find_count(path);
+bool set_name_parse(struct set_name *set, const char *path) {
+    const char *start = set_name_find_count(path);
     if (!start || *start == '0') return false;
     unsigned count = 0;
     const char *c = start;
-    for (; is_digit(*c) && count <= SHARD_SET_MAX; c++) count = count * 10 + (unsigned)(*c - '0');
-    *set = (struct shard_set){path, (size_t)(start - 1 - path), count, c};
-    return count && count <= SHARD_SET_MAX;
+    for (; is_digit(*c) && count <= SET_SHARDS_MAX; c++) count = count * 10 + (unsigned)(*c - '0');
+    *set = (struct set_name){path, (size_t)(start - 1 - path), count, c};
+    return count && count <= SET_SHARDS_MAX;
 }
 
-char *shard_set_format(const struct shard_set *set, unsigned number) {
+char *set_name_format(const struct set_name *set, unsigned number) {
     size_t size = strlen(set->path) + 32;
     char *path = malloc(size);
     assert(number < set->count && set->name_size <= strlen(set->path));
@@ -59,22 +59,22 @@ static const char *find_last_separator(const char *text) {
     return found;
 }
 
-bool shard_set_parse_member(struct shard_set_member *member, const char *path) {
+bool set_member_parse(struct set_member *member, const char *path) {
     const char *file = path_name(path), *of = find_last_separator(file);
     if (!of) return false;
     const char *count = of + strlen(separator);
     int digits = count_digits(count);
     if (!digits || digits > DIGITS_MAX || count_digits_before(of, file) != digits) return false;
-    *member = (struct shard_set_member){.path = path,
-                                        .stem_size = (size_t)(of - digits - path),
-                                        .digits = digits,
-                                        .number = (unsigned)strtoul(of - digits, NULL, 10),
-                                        .count = (unsigned)strtoul(count, NULL, 10),
-                                        .end = count + digits};
+    *member = (struct set_member){.path = path,
+                                  .stem_size = (size_t)(of - digits - path),
+                                  .digits = digits,
+                                  .number = (unsigned)strtoul(of - digits, NULL, 10),
+                                  .count = (unsigned)strtoul(count, NULL, 10),
+                                  .end = count + digits};
     return member->number < member->count;
 }
 
-int shard_set_compare(const struct shard_set_member *a, const struct shard_set_member *b) {
+int set_member_compare_sets(const struct set_member *a, const struct set_member *b) {
     if (a->stem_size != b->stem_size) return a->stem_size < b->stem_size ? -1 : 1;
     int order = memcmp(a->path, b->path, a->stem_size);
     if (!order && a->count != b->count) order = a->count < b->count ? -1 : 1;
@@ -82,8 +82,8 @@ int shard_set_compare(const struct shard_set_member *a, const struct shard_set_m
     return order ? order : strcmp(a->end, b->end);
 }
 
-void shard_set_write_member(char *path, size_t capacity, const struct shard_set_member *member,
-                            unsigned number) {
+void set_member_write(char *path, size_t capacity, const struct set_member *member,
+                      unsigned number) {
     snprintf(path, capacity, "%.*s%0*u-of-%0*u%s", (int)member->stem_size, member->path,
              member->digits, number, member->digits, member->count, member->end);
 }

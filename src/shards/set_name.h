@@ -1,33 +1,33 @@
 /* Sets of shards, whose names say how many there are: NAME-00000-of-00004END and so on. Short for
  * all of them is NAME@4END. Pure. */
-#ifndef RECMAP_SHARDS_SHARD_SET_H
-#define RECMAP_SHARDS_SHARD_SET_H
+#ifndef RECMAP_SHARDS_SET_NAME_H
+#define RECMAP_SHARDS_SET_NAME_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /* The largest set. */
-enum { SHARD_SET_MAX = 1000000 };
+enum { SET_SHARDS_MAX = 1000000 };
 
 /* The parts point into the path. */
-struct shard_set {
+struct set_name {
     const char *path; /* NAME@4END */
     size_t name_size; /* bytes of NAME */
-    unsigned count;   /* of shards, from 1 to SHARD_SET_MAX */
+    unsigned count;   /* of shards, from 1 to SET_SHARDS_MAX */
     const char *end;  /* empty if nothing follows the number */
 };
 
 /* The text after NAME@, even if it is not a number; NULL if the path is not of that form. */
-const char *shard_set_find_count(const char *path);
+const char *set_name_find_count(const char *path);
 
 /* Returns whether the path means a set. */
-bool shard_set_parse(struct shard_set *set, const char *path);
+bool set_name_parse(struct set_name *set, const char *path);
 
 /* The path of a shard, which the caller frees; NULL without memory. */
-char *shard_set_format(const struct shard_set *set, unsigned number);
+char *set_name_format(const struct set_name *set, unsigned number);
 
 /* One of the names, with any number of digits. The parts point into it. */
-struct shard_set_member {
+struct set_member {
     const char *path;
     size_t stem_size; /* bytes before the number, often with a last - */
     int digits;       /* of each number */
@@ -37,14 +37,14 @@ struct shard_set_member {
 };
 
 /* Returns whether the path is one of a set. */
-bool shard_set_parse_member(struct shard_set_member *member, const char *path);
+bool set_member_parse(struct set_member *member, const char *path);
 
 /* Orders members by their sets: 0 for two of the same. */
-int shard_set_compare(const struct shard_set_member *a, const struct shard_set_member *b);
+int set_member_compare_sets(const struct set_member *a, const struct set_member *b);
 
 /* Writes the path of the member's set that has this number, shortened to fit the capacity, which
  * includes the NUL. */
-void shard_set_write_member(char *path, size_t capacity, const struct shard_set_member *member,
-                            unsigned number);
+void set_member_write(char *path, size_t capacity, const struct set_member *member,
+                      unsigned number);
 
 #endif
