@@ -60,7 +60,8 @@ def as_integers(values: object, what: str) -> npt.NDArray[Any]:
     if isinstance(values, np.ndarray):
         array: npt.NDArray[Any] = without_nulls(values, what)
     elif not isinstance(values, Iterable):
-        raise TypeError(f"{what} must be a list, array or slice, not {values!r}: [{values!r}]")
+        advice = f"; for one, write [{values!r}]" if hasattr(values, "__index__") else ""
+        raise TypeError(f"{what} must be a list, array or slice, not {values!r}{advice}")
     else:
         items = list(values)
         try:

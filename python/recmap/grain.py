@@ -38,7 +38,7 @@ from ._example.features import (
     parser_of,
 )
 from ._loader.view_order import order_over
-from ._numbers import out_of_range
+from ._numbers import natural, out_of_range
 from ._order.orders import Order, check_fits, order_of
 from ._order.row_orders import warn_if_empty
 
@@ -114,9 +114,9 @@ class DataSource:
         check_dataset(dataset, "grain.JoinedSource")
         self._dataset = dataset
         self._missing: Missing = missing
+        self._parser = None if features is None else parser_of(features)
         self._first_batch = FirstBatchCheck(dataset, features, None, missing, always_samples=True)
         self._features = None if features is None else dict(features)
-        self._parser = None if features is None else parser_of(features)
         self._repr: str | None = None
 
     def __len__(self) -> int:
@@ -131,7 +131,8 @@ class DataSource:
         """Many elements at once, several times faster than one by one."""
         if self._parser is None:
             return [bytes(record) for record in self._dataset.gather(indices)]
-        batch = self._dataset._parsed(indices, self._parser, "raise")
+        with self._dataset._advised(self._features or {}):
+            batch = self._dataset._parsed(indices, self._parser, "raise")
         self._first_batch.check(batch)
         return rows_of(columns_of(batch))
 
@@ -277,7 +278,7 @@ class Sampler:
     def __init__(
         self, order: Order, num_epochs: int | None = None, seed: int | None = None
     ) -> None:
-        if num_epochs is not None and num_epochs < 1:
+        if num_epochs is not None and natural("num_epochs", num_epochs) < 1:
             raise ValueError(f"num_epochs must be at least 1, not {num_epochs}")
         if not len(order):
             raise ValueError("the order is empty")
@@ -377,17 +378,17 @@ class Batches(grain.MapDataset):
     ) -> None:
         super().__init__()
         check_dataset(dataset, "grain.JoinedSource")
-        if batch_size < 1:
+        if natural("batch_size", batch_size) < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         self._order_over = order_over(dataset, order)
         warn_if_empty(order)
         self._dataset, self._order, self._batch_size = dataset, order, batch_size
-        self._features = None if features is None else dict(features)
-        self._missing: Missing = missing
-        self._first_batch = self._check()
         self._parser: _recmap.Parser | None = None
         if features is not None:
             self._parser = parser_of(features)
+        self._features = None if features is None else dict(features)
+        self._missing: Missing = missing
+        self._first_batch = self._check()
         self._drops = drop_remainder
         whole, rest = divmod(len(order), batch_size)
         self._length = whole + (rest > 0 and not drop_remainder)
@@ -406,7 +407,8 @@ class Batches(grain.MapDataset):
         numbers = self._order.at(epoch, range(first, end))
         if self._parser is None:
             return [bytes(record) for record in self._dataset.gather(numbers)]
-        parsed = self._dataset._parsed(numbers, self._parser, "raise")
+        with self._dataset._advised(self._features or {}):
+            parsed = self._dataset._parsed(numbers, self._parser, "raise")
         self._first_batch.check(parsed)
         columns = columns_of(parsed)
         return {name: plain(columns[name]) for name in columns}

@@ -1,6 +1,7 @@
 /* recmap_writer: writes a TFRecord file, compressed or not, and its index at the same time. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <recmap/writer.h>
 
@@ -16,6 +17,7 @@
 #include "os/thread.h"
 #include "scan/extract.h"
 #include "scan/points_scan.h"
+#include "shards/set_name.h"
 #include "shards/shard_name.h"
 
 enum { RUN_RECORDS = 1 << 12 };
@@ -67,29 +69,35 @@ static recmap_status check_name(const char *path, recmap_error *error) {
     return RECMAP_INVALID;
 }
 
-/* Returns where the ending starts in the path, ignoring case, or NULL if the path lacks it. */
-static const char *find_ending(const char *path, const char *ending) {
-    size_t size = strlen(path), ending_size = strlen(ending);
-    if (size < ending_size) return NULL;
-    const char *end = path + size - ending_size;
-    for (size_t i = 0; i < ending_size; i++) {
-        char c = end[i] >= 'A' && end[i] <= 'Z' ? (char)(end[i] + ('a' - 'A')) : end[i];
-        if (c != ending[i]) return NULL;
-    }
-    return end;
+/* The size of the path up to where its ending says how the file is compressed: all of it, or what
+ * is before -00000-of-00002 at the end. */
+static size_t named_size(const char *path) {
+    struct set_member member;
+    size_t size = strlen(path);
+    if (!set_member_parse(&member, path) || member.end[0]) return size;
+    return member.stem_size && path[member.stem_size - 1] == '-' ? member.stem_size - 1 : size;
+}
+
+/* Returns where the ending starts in the path of this size, ignoring case, or NULL if the path
+ * lacks it. */
+static const char *find_ending(const char *path, size_t size, const char *ending) {
+    size_t ending_size = strlen(ending);
+    if (size < ending_size || strncasecmp(path + size - ending_size, ending, ending_size) != 0)
+        return NULL;
+    return path + size - ending_size;
 }
 
 /* Rejects a name that says that the file is compressed in another way, since other programs go by
  * the name. */
-static recmap_status fail_name(const char *path, const char *ending, enum compression kind,
-                               recmap_error *error) {
-    fail(error, RECMAP_INVALID, "the name ends in %s, but the compression is %s", ending,
+static recmap_status fail_name(const char *path, const char *ending, int size,
+                               enum compression kind, recmap_error *error) {
+    fail(error, RECMAP_INVALID, "the name ends in %.*s, but the compression is %s", size, ending,
          compression_name(kind));
     fail_file(error, path);
     fail_advise(error,
-                "end the name in .gz for GZIP or .zlib for ZLIB, without %s for no "
+                "end the name in .gz for GZIP or .zlib for ZLIB, without %.*s for no "
                 "compression; or compress the file afterwards",
-                ending);
+                size, ending);
     return RECMAP_INVALID;
 }
 
@@ -102,6 +110,11 @@ static recmap_status choose_compression(enum compression *kind, const char *path
     } endings[] = {{".gz", COMPRESSION_GZIP},
                    {".gzip", COMPRESSION_GZIP},
                    {".zlib", COMPRESSION_ZLIB},
+                   {".tgz", -1},
+                   {".zip", -1},
+                   {".deflate", -1},
+                   {".snappy", -1},
+                   {".br", -1},
                    {".bz2", -1},
                    {".xz", -1},
                    {".zst", -1},
@@ -112,12 +125,14 @@ static recmap_status choose_compression(enum compression *kind, const char *path
     if (choice > RECMAP_COMPRESSION_ZLIB)
         return fail(error, RECMAP_INVALID, "invalid compression: %u", choice);
     *kind = kinds[choice];
+    size_t size = named_size(path);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        const char *end = find_ending(path, endings[i].text);
+        const char *end = find_ending(path, size, endings[i].text);
         if (!end) continue;
         if (choice == RECMAP_COMPRESSION_AUTO && endings[i].kind >= 0)
             *kind = (enum compression)endings[i].kind;
-        if ((int)*kind != endings[i].kind) return fail_name(path, end, *kind, error);
+        int ending_size = (int)strlen(endings[i].text);
+        if ((int)*kind != endings[i].kind) return fail_name(path, end, ending_size, *kind, error);
     }
     return RECMAP_OK;
 }

@@ -200,8 +200,8 @@ static recmap_status check_base(struct order_nesting *nesting, recmap_order *bas
     enum { OWN_SIZE = 200 }; /* four numbers or a digest, their keys, the name */
     if (base->record_limit <= size) return order_nest(nesting, &base, 1, OWN_SIZE, error);
     return fail(error, RECMAP_INVALID,
-                "the order has %" PRIu64 " numbers, but the view only %" PRIu64, base->record_limit,
-                size);
+                "%" PRIu64 " record numbers are given, but the order covers %" PRIu64 " records",
+                size, base->record_limit);
 }
 
 /* Allocates a view; the caller sets the remaining members. */

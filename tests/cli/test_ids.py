@@ -41,7 +41,7 @@ class Ids(CliTest):
                 text,
                 status=1,
                 err=f"recmap: a.rmx: no record has the id '{text}'\n  the ids are int64: "
-                "write a decimal number; 'recmap info' shows which feature they are from\n",
+                "write a whole number; 'recmap info' shows which feature they are from\n",
             )
         self.check(
             "find",

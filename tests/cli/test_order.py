@@ -413,7 +413,7 @@ class WrongOrders(CliTest):
         )
         for name in ("seed", "epoch", "from", "count", "rank", "world", "batch"):
             self.check_both(
-                "--shuffle", f"--{name}=-1", what=f"--{name} must be a decimal number, not '-1'"
+                "--shuffle", f"--{name}=-1", what=f"--{name} must be a whole number, not '-1'"
             )
             self.check_both(f"--{name}", what=f"option '--{name}' needs an argument")
         self.check_wrong(
@@ -421,7 +421,7 @@ class WrongOrders(CliTest):
             "a.rmx",
             "--position-of",
             "x",
-            what="--position-of must be a decimal number, not 'x'",
+            what="--position-of must be a whole number, not 'x'",
         )
         self.check_both("--shuffle=7", what="option '--shuffle' takes no argument")
         self.check_wrong("order", what="no index given")

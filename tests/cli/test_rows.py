@@ -178,7 +178,7 @@ class WrongRows(CliTest):
         )
 
     def test_values(self):
-        self.wrong("--chunked=x", what="--chunked must be a decimal number, not 'x'")
+        self.wrong("--chunked=x", what="--chunked must be a whole number, not 'x'")
         self.wrong("--packed=1", "--group=65537", what="--group must be at most 65536, not 65537")
         self.wrong(
             f"--windows={2**40 + 1}", what=f"--windows must be at most {2**40}, not {2**40 + 1}"
@@ -196,7 +196,7 @@ class WrongRows(CliTest):
                 f"--pad={pad}",
                 what=f"--pad must be two numbers, as in 2,0, not '{pad}'",
             )
-        self.wrong("--windows=2", "--pad=1,x", what="--pad must be a decimal number, not 'x'")
+        self.wrong("--windows=2", "--pad=1,x", what="--pad must be a whole number, not 'x'")
 
     def test_impossible_orders(self):
         for words, message in (

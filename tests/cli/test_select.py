@@ -439,7 +439,7 @@ class Sample(Selected):
             ),
         )
         self.check_wrong("sample", "a.rmx", what="no number of records given")
-        self.check_wrong("sample", "a.rmx", "ten", what="N must be a decimal number, not 'ten'")
+        self.check_wrong("sample", "a.rmx", "ten", what="N must be a whole number, not 'ten'")
         self.check_wrong(
             "sample",
             "a.rmx",

@@ -356,7 +356,7 @@ class WrongUsage(CliTest):
         self.assertEqual(self.files(), ["a.rmx", "a.tfrecord"])
 
     def test_of_numbers(self):
-        self.check_wrong("get", "a.rmx", "", what="NUMBER must be a decimal number, not ''")
+        self.check_wrong("get", "a.rmx", "", what="NUMBER must be a whole number, not ''")
         for text in ("x", "1x", " 1", "+1", "1.0", "0x1", "1,000", "-1"):
             self.check(
                 "get",
@@ -365,7 +365,7 @@ class WrongUsage(CliTest):
                 text,
                 status=2,
                 err=(
-                    f"recmap: get: NUMBER must be a decimal number, not '{text}'\n"
+                    f"recmap: get: NUMBER must be a whole number, not '{text}'\n"
                     "  if it is an id, add `--by id`; try 'recmap get --help'\n"
                 ),
             )
@@ -375,7 +375,7 @@ class WrongUsage(CliTest):
                 "a.rmx",
                 "--from",
                 text,
-                what=f"--from must be a decimal number, not '{text}'",
+                what=f"--from must be a whole number, not '{text}'",
             )
         for number in (2**64, 10**30):
             self.check_wrong(
@@ -385,23 +385,23 @@ class WrongUsage(CliTest):
                 what=f"NUMBER must be at most {2**64 - 1}, not {number}",
             )
         self.check_wrong(
-            "get", "a.rmx", "3:", what="END of FIRST:END must be a decimal number, not ''"
+            "get", "a.rmx", "3:", what="END of FIRST:END must be a whole number, not ''"
         )
         self.check_wrong(
-            "get", "a.rmx", ":3", what="FIRST of FIRST:END must be a decimal number, not ''"
+            "get", "a.rmx", ":3", what="FIRST of FIRST:END must be a whole number, not ''"
         )
         self.check_wrong(
             "get", "a.rmx", "3:1", what="FIRST:END must not end before it starts, as 3:1 does"
         )
         self.check_wrong(
-            "cat", "a.rmx", "--count", "-1", what="--count must be a decimal number, not '-1'"
+            "cat", "a.rmx", "--count", "-1", what="--count must be a whole number, not '-1'"
         )
         self.check_wrong(
             "schema",
             "a.rmx",
             "--sample",
             "all",
-            what="--sample must be a decimal number, not 'all'",
+            what="--sample must be a whole number, not 'all'",
         )
         self.check_wrong(
             "verify", "a.rmx", "--threads", "4097", what="--threads must be at most 4096, not 4097"
@@ -429,7 +429,7 @@ class WrongUsage(CliTest):
             "a.tfrecord",
             "--threads",
             "many",
-            what="--threads must be a decimal number, not 'many'",
+            what="--threads must be a whole number, not 'many'",
         )
 
     def test_options_may_follow_operands(self):

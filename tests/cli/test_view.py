@@ -236,7 +236,7 @@ class Server(ViewTest):
             "view", "--port", "65536", "a.rmx", what="--port must be at most 65535, not 65536"
         )
         self.check_wrong(
-            "view", "--port", "x", "a.rmx", what="--port must be a decimal number, not 'x'"
+            "view", "--port", "x", "a.rmx", what="--port must be a whole number, not 'x'"
         )
 
     def test_browser_is_started_without_the_secret(self):

@@ -146,7 +146,7 @@ recmap_status find_id_fail(struct match_list *matches, const struct view *view, 
                                "they are from"
                          : parse_int64(&number, text)
                              ? "'recmap info' shows which feature the ids are from"
-                             : "the ids are int64: write a decimal number; 'recmap info' shows "
+                             : "the ids are int64: write a whole number; 'recmap info' shows "
                                "which feature they are from";
     return message_fail(error, RECMAP_NOT_FOUND, view->index_path, advice,
                         "no record has the id '%s'", text);

@@ -36,7 +36,7 @@ static bool refuse_word(const struct args *args, const char *text) {
     snprintf(advice, sizeof advice, "if it is an id, add `--by id`; try 'recmap %s --help'",
              args->command->name);
     message_error(RECMAP_INVALID, args->command->name, advice,
-                  "NUMBER must be a decimal number, not '%s'", text);
+                  "NUMBER must be a whole number, not '%s'", text);
     return false;
 }
 

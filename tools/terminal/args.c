@@ -223,7 +223,7 @@ bool args_number(const struct args *args, const char *name, const char *text, ui
         value = value * 10 + digit;
     }
     if (*c || c == text) {
-        args_usage_error(args, "%s must be a decimal number, not '%s'", name, text);
+        args_usage_error(args, "%s must be a whole number, not '%s'", name, text);
         return false;
     }
     if (too_large || value > limit) {

@@ -74,7 +74,7 @@ int args_next(struct args *args);
 int args_usage_error(const struct args *args, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Parses a decimal number up to `limit`. Prints an error that calls it `name`, and returns false,
+/* Parses a whole number up to `limit`. Prints an error that calls it `name`, and returns false,
  * if `text` is not one. */
 bool args_number(const struct args *args, const char *name, const char *text, uint64_t limit,
                  uint64_t *number);

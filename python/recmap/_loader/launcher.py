@@ -83,7 +83,9 @@ def share_of(rank: int | Literal["auto"] | None, world_size: int | None) -> Shar
             f'{given} was given without {missing}: give both, or rank="auto" to get both from '
             "torch.distributed, JAX or the launcher"
         )
-    return Share(natural("rank", rank), natural("world_size", world_size), "given")
+    if natural("world_size", world_size) < 1:
+        raise ValueError(f"world_size must be at least 1, not {world_size}")
+    return Share(natural("rank", rank), world_size, "given")
 
 
 def known_ranks() -> tuple[int, int]:

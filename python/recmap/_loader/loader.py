@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import (
@@ -31,8 +32,8 @@ from .._columns.record_batch import RecordBatch
 from .._context import Closing
 from .._dataset.dataset import Dataset, check_dataset
 from .._dataset.missing import FirstBatchCheck, Missing, advise_names
-from .._display.text import class_name
-from .._errors import FeatureError
+from .._display.text import class_name, joined
+from .._errors import CorruptStateError, FeatureError
 from .._example.features import Features, parser_of
 from .._numbers import natural
 from .._order.orders import Order, Sequential, Shuffled
@@ -493,9 +494,15 @@ class Loader(Closing, Generic[Batch]):
         if not isinstance(state, Mapping):
             kind = type(state).__name__
             raise TypeError(f"state must be a dict, as state_dict() returns, not {kind}")
+        if "format_version" not in state:
+            keys = joined(map(repr, state), len(state), 10) or "none"
+            raise CorruptStateError(
+                f"this is not the state of a loader: its keys are {keys}",
+                advice="Pass the dict that state_dict() returned, not the one it was saved in.",
+            )
         self._refuse_own_transform()
         rule = _CHANGED if changed else _SAME if order is None else _CONTINUED
-        text = json.dumps(state)
+        text = json.dumps(state, default=operator.index)  # integers of NumPy
         if order is None or order == self.order:
             self._loader.load(text, rule)
             return

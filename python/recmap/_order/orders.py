@@ -348,7 +348,7 @@ def _vector(values: npt.ArrayLike, dtype: Any, what: str) -> npt.NDArray[Any]:
         raise ValueError(f"{what} do not fit 64 bits") from None
     except (TypeError, ValueError):
         raise TypeError(
-            f"{what} must be a list or array of numbers, not {type(values).__name__}"
+            f"{what} must be a list or array of numbers, not {reprlib.repr(values)}"
         ) from None
     if array.ndim != 1:
         raise ValueError(f"{what} must have one dimension, not {array.ndim}")
@@ -558,6 +558,8 @@ def facts_of(order: Order) -> dict[str, Any]:
 
 def order_of(given: Any) -> _Order:
     """The extension's object of an order."""
+    if hasattr(given, "columns"):  # a data set
+        raise TypeError("an order is missing: for a data set, write recmap.Shuffled(len(dataset))")
     if not isinstance(given, Order):
         raise TypeError(
             "an order must be a recmap.Shuffled, Weighted, ..., not "

@@ -106,17 +106,17 @@ class MapDataset(data.Dataset[Any]):
             )
         check_dataset(dataset)
         self.dataset = dataset
+        self._parser = None
+        if feature_lists is not None:
+            self._parser = parser_of(features or {}, feature_lists)
+        elif features is not None:
+            self._parser = parser_of(features)
         self._features = None if features is None else dict(features)
         self._feature_lists = None if feature_lists is None else dict(feature_lists)
         self._missing: Missing = missing
         self._first_batch = FirstBatchCheck(
             dataset, features, feature_lists, missing, always_samples=True
         )
-        self._parser = None
-        if feature_lists is not None:
-            self._parser = parser_of(features or {}, feature_lists)
-        elif features is not None:
-            self._parser = parser_of(features)
 
     def __len__(self) -> int:
         return len(self.dataset)
@@ -130,7 +130,8 @@ class MapDataset(data.Dataset[Any]):
         """Several samples at once."""
         if self._parser is None:
             return [bytes(record) for record in self.dataset.gather(indices)]
-        batch = self.dataset._parsed(indices, self._parser, "raise")
+        with self.dataset._advised(self._features or {}, self._feature_lists):
+            batch = self.dataset._parsed(indices, self._parser, "raise")
         self._first_batch.check(batch)
         if self._feature_lists is None:
             return _rows_of(columns_of(batch))

@@ -286,3 +286,22 @@ def test_element_spec_describes_elements(digits):
     ragged = recmap.grain.Batches(digits, order, 100, {"x": recmap.VarLen(key="label")})
     with pytest.raises(NotImplementedError, match="'x'"):
         _ = ragged._element_spec
+
+
+def test_mistakes_in_features_name_similar_ones(digits):
+    wrong, order = {"lable": recmap.FixedLen()}, recmap.Shuffled(len(digits))
+    for source in (
+        recmap.grain.DataSource(digits, wrong),
+        recmap.grain.Batches(digits, order, 9, wrong),
+    ):
+        with pytest.raises(recmap.FeatureError, match="lable") as caught:
+            source[0]
+        assert "'label'" in caught.value.advice
+    for make in (
+        lambda: recmap.grain.DataSource(digits, ["label"]),
+        lambda: recmap.grain.Batches(digits, order, 9, ["label"]),
+    ):
+        with pytest.raises(TypeError, match="features must be a dict"):
+            make()
+    with pytest.raises(TypeError, match="batch_size must be an integer, not '32'"):
+        recmap.grain.Batches(digits, order, "32")

@@ -502,3 +502,15 @@ def test_a_data_set_of_samples_needs_a_data_set(digits):
         recmap.torch.MapDataset(loader)
     with pytest.raises(TypeError, match=r"dataset must be a recmap\.Dataset, not 'x'; see recmap"):
         recmap.torch.MapDataset("x")
+
+
+def test_mistakes_in_features_name_similar_ones(digits):
+    dataset = recmap.torch.MapDataset(digits, {"lable": recmap.FixedLen()})
+    for read in (lambda: dataset[0], lambda: next(iter(DataLoader(dataset, batch_size=9)))):
+        with pytest.raises(recmap.FeatureError, match="lable") as caught:
+            read()
+        assert "'label'" in caught.value.advice
+    with pytest.raises(TypeError, match="features must be a dict"):
+        recmap.torch.MapDataset(digits, ["label"])
+    with pytest.raises(TypeError, match="batch_size must be an integer, not '32'"):
+        recmap.torch.Sampler(recmap.Shuffled(9), "32")

@@ -460,7 +460,9 @@ def write_documents(folder, name, **options):
     return [pathlib.Path(path) for path in writer.paths]
 
 
-@pytest.mark.parametrize("name, module", [("a@2.gz", gzip), ("a@2.zlib", zlib), ("a@2.GZ", gzip)])
+@pytest.mark.parametrize(
+    "name, module", [("a@2.gz", gzip), ("a@2.zlib", zlib), ("a@2.GZ", gzip), ("a.gz@2", gzip)]
+)
 def test_compressed_files_are_those_of_a_plain_writer(tmp_path, name, module):
     plain = write_documents(tmp_path / "plain", "a@2")
     packed = write_documents(tmp_path / "packed", name)

@@ -700,3 +700,19 @@ def test_the_error_of_another_order_shows_where_they_differ(digits):
 
     with pytest.raises(recmap.StateMismatchError, match=r"\.\.\..*77.*here \.\.\..*99"):
         loader_of(99).load_state_dict(loader_of(77).state_dict())
+
+
+def test_a_state_inside_another_dict(small):
+    loader = recmap.Loader(small, 30)
+    next(iter(loader))
+    state = loader.state_dict()
+    with pytest.raises(recmap.CorruptStateError, match="its keys are 'model', 'loader'") as caught:
+        loader.load_state_dict({"model": {}, "loader": state})
+    assert "not the one it was saved in" in caught.value.advice
+    loader.load_state_dict({**state, "position": np.int64(state["position"])})
+    assert loader.position == 30
+
+
+def test_a_world_of_no_ranks(small):
+    with pytest.raises(ValueError, match="world_size must be at least 1, not 0"):
+        recmap.Loader(small, 30, rank=0, world_size=0)

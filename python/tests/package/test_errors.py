@@ -279,8 +279,10 @@ def test_pickled_missing_file_error_keeps_errno(tmp_path):
         ),
         (
             lambda ds: recmap.Weighted({0: 1}),
-            "a list or array of numbers, not dict",
+            r"a list or array of numbers, not \{0: 1\}",
         ),
+        (lambda ds: recmap.Weighted(["a"]), r"a list or array of numbers, not \['a'\]"),
+        (lambda ds: recmap.Mixture([ds[:9]], [1]), r"write recmap\.Shuffled\(len\(dataset\)\)"),
         (lambda ds: ds[1, 2], "an index must be an integer, a slice, .*, not tuple"),
         (
             lambda ds: ds.split([0.9, 0.1]),

@@ -55,7 +55,7 @@ def test_names_of_features(arguments, message, digits_index):
 
 
 def test_numbers_of_records(digits):
-    message = "numbers of records must be a list, array or slice, not 0: [0]"
+    message = "numbers of records must be a list, array or slice, not 0; for one, write [0]"
     fails(lambda: digits.parse(0, LABEL), TypeError, message)
     fails(lambda: digits.gather(0), TypeError, message)
 

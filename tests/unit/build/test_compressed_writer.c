@@ -165,14 +165,28 @@ static void test_names(void **state) {
         recmap_compression compression;
         bool is_valid;
     } names[] = {
-        {"x.gz", RECMAP_COMPRESSION_AUTO, true},       {"x.gzip", RECMAP_COMPRESSION_GZIP, true},
-        {"x.gz", RECMAP_COMPRESSION_NONE, false},      {"x.gz", RECMAP_COMPRESSION_ZLIB, false},
-        {"x.zlib", RECMAP_COMPRESSION_AUTO, true},     {"x.zlib", RECMAP_COMPRESSION_GZIP, false},
-        {"x.bz2", RECMAP_COMPRESSION_AUTO, false},     {"x.xz", RECMAP_COMPRESSION_GZIP, false},
-        {"x.zst", RECMAP_COMPRESSION_NONE, false},     {"x.lz4", RECMAP_COMPRESSION_AUTO, false},
-        {"x.tfrecord", RECMAP_COMPRESSION_GZIP, true}, {"x.gz.tfrecord", 0, true},
-        {"x", (recmap_compression)4, false},           {"x.rmx", RECMAP_COMPRESSION_AUTO, false},
-        {"x.rmv", RECMAP_COMPRESSION_GZIP, false},     {"x.rmx.gz", RECMAP_COMPRESSION_AUTO, true},
+        {"x.gz", RECMAP_COMPRESSION_AUTO, true},
+        {"x.gzip", RECMAP_COMPRESSION_GZIP, true},
+        {"x.gz", RECMAP_COMPRESSION_NONE, false},
+        {"x.gz", RECMAP_COMPRESSION_ZLIB, false},
+        {"x.zlib", RECMAP_COMPRESSION_AUTO, true},
+        {"x.zlib", RECMAP_COMPRESSION_GZIP, false},
+        {"x.bz2", RECMAP_COMPRESSION_AUTO, false},
+        {"x.xz", RECMAP_COMPRESSION_GZIP, false},
+        {"x.zst", RECMAP_COMPRESSION_NONE, false},
+        {"x.lz4", RECMAP_COMPRESSION_AUTO, false},
+        {"x.tfrecord", RECMAP_COMPRESSION_GZIP, true},
+        {"x.gz.tfrecord", 0, true},
+        {"x", (recmap_compression)4, false},
+        {"x.rmx", RECMAP_COMPRESSION_AUTO, false},
+        {"x.tgz", RECMAP_COMPRESSION_GZIP, false},
+        {"x.zip", RECMAP_COMPRESSION_AUTO, false},
+        {"x.zst-1-of-2", 0, false},
+        {"x.gz-1-of-2", 1, false},
+        {"x.gz-1-of-2.tfrecord", 1, true},
+        {"x.gz-1-of-1", 1, true},
+        {"x.rmv", RECMAP_COMPRESSION_GZIP, false},
+        {"x.rmx.gz", RECMAP_COMPRESSION_AUTO, true},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         recmap_error error = RECMAP_ERROR_INIT;
@@ -184,6 +198,9 @@ static void test_names(void **state) {
     assert_int_equal(try_name("x.gz", RECMAP_COMPRESSION_ZLIB, &error), RECMAP_INVALID);
     assert_string_equal(error.message, "the name ends in .gz, but the compression is zlib");
     assert_string_equal(error.path, "x.gz");
+    assert_int_equal(try_name("x.GZ-00000-of-00002", RECMAP_COMPRESSION_ZLIB, &error),
+                     RECMAP_INVALID);
+    assert_string_equal(error.message, "the name ends in .GZ, but the compression is zlib");
     assert_non_null(strstr(error.advice, ".gz for GZIP"));
     assert_int_equal(try_name("x.rmx", RECMAP_COMPRESSION_AUTO, &error), RECMAP_INVALID);
     assert_string_equal(error.message, "is the name of an index or a selection, not of a shard");

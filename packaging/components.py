@@ -1,0 +1,90 @@
+"""usage: packaging/components.py PREFIX
+
+Prints the list (SPDX 2.3) of the libraries that packaging/libraries built in PREFIX, with their
+versions and licences. packaging/build-wheel puts it into the wheel, in `.dist-info/sboms` as
+PEP 770 says, and packaging/release takes it from there.
+"""
+
+import json
+import re
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+# The licences of the libraries that packaging/libraries builds for wheels.
+LICENCES = {
+    "curl": "curl",
+    "libisal": "BSD-3-Clause",
+    "liburing": "MIT",
+    "lmdb": "OLDAP-2.8",
+    "openssl": "Apache-2.0",
+    "protobuf-c": "BSD-2-Clause",
+    "xxhash": "BSD-2-Clause",
+}
+NAME_IN_WHEEL = "libraries.spdx.json"
+
+
+def package(name: str, version: str, licence: str) -> dict[str, Any]:
+    return {
+        "SPDXID": f"SPDXRef-{name}",
+        "name": name,
+        "versionInfo": version,
+        "licenseDeclared": licence,
+        "licenseConcluded": licence,
+        "downloadLocation": "NOASSERTION",
+        "filesAnalyzed": False,
+    }
+
+
+def relation(one: str, kind: str, other: str) -> dict[str, str]:
+    return {
+        "spdxElementId": f"SPDXRef-{one}",
+        "relationshipType": kind,
+        "relatedSpdxElement": f"SPDXRef-{other}",
+    }
+
+
+def document(name: str, namespace: str, packages: list[Any], relations: list[Any]) -> bytes:
+    """An SPDX document; `relations` besides that it describes the first package."""
+    made = {
+        "spdxVersion": "SPDX-2.3",
+        "dataLicense": "CC0-1.0",
+        "SPDXID": "SPDXRef-DOCUMENT",
+        "name": name,
+        "documentNamespace": namespace,
+        "packages": packages,
+        "relationships": [relation("DOCUMENT", "DESCRIBES", packages[0]["name"]), *relations],
+    }
+    return (json.dumps(made, indent=2) + "\n").encode()
+
+
+def built_version(prefix: Path, library: str) -> str:
+    for path in sorted(prefix.glob(f"lib/pkgconfig/*{library.removeprefix('lib')}.pc")):
+        return re.search(r"^Version: (.*)$", path.read_text(), re.M)[1]
+    sys.exit(f"components: {prefix} has no {library}: run packaging/libraries")
+
+
+def libraries_of_wheel(path: Path) -> dict[str, str] | None:
+    """{library: version} of the libraries that a wheel contains; None if it has no list of them."""
+    with zipfile.ZipFile(path) as wheel:
+        for name in wheel.namelist():
+            if name.endswith(f".dist-info/sboms/{NAME_IN_WHEEL}"):
+                packages = json.loads(wheel.read(name))["packages"]
+                return {one["name"]: one["versionInfo"] for one in packages}
+    return None
+
+
+def main(prefix: str) -> None:
+    packages = [
+        package(name, built_version(Path(prefix), name), licence)
+        for name, licence in sorted(LICENCES.items())
+    ]
+    versions = "-".join(one["versionInfo"] for one in packages)
+    more = [relation("DOCUMENT", "DESCRIBES", one["name"]) for one in packages[1:]]
+    name = "libraries of recmap's wheel"
+    sys.stdout.buffer.write(document(name, f"urn:recmap:libraries:{versions}", packages, more))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
