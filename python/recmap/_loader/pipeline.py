@@ -171,11 +171,17 @@ class Pipeline:
         count, epoch, is_end, generation = self._source.ahead()
         if self.is_stopped or count >= 2 * self._worker_count:
             return False
-        if self._error is not None and self._error[0] == generation:
+        error = self._error  # read once: the iterating thread replaces it
+        if error is not None and error[0] == generation:
             return False
         if self._epoch_limit is None:
             return not is_end
         return epoch < self._epoch_limit
+
+    def report(self, error: BaseException) -> None:
+        """Lets the iterating thread raise what would have ended the feeder, and wait for ever."""
+        self._error = self._source.ahead()[3], error
+        _release(self._taken)
 
     def _submit(self, pool: ThreadPoolExecutor, step: _recmap.Step) -> None:
         if step.is_end:
@@ -236,7 +242,10 @@ def _feed(reference: Any, wake: SimpleQueue[None], ended: Any) -> None:
         _running.add(pipeline)
         with ThreadPoolExecutor(pipeline._worker_count, "recmap-transform") as pool:
             while pipeline is not None and not pipeline.is_stopped:
-                pipeline.feed(pool)
+                try:
+                    pipeline.feed(pool)
+                except BaseException as error:
+                    pipeline.report(error)
                 pipeline = None
                 with contextlib.suppress(Empty):
                     wake.get(timeout=_IDLE)

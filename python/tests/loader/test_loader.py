@@ -357,6 +357,68 @@ def test_bad_records(tmp_path, transform):
     assert other.statistics["skipped"] == 1
 
 
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_an_error_is_raised_while_the_feeder_looks_at_it(small, monkeypatch):
+    """Another thread takes the error between two looks of the feeder."""
+    errors, looks = {}, []
+
+    def look(self):
+        found = errors.get(id(self))
+        if found is not None and threading.current_thread() is not threading.main_thread():
+            looks.append(found)
+            if len(looks) == 1:
+                errors[id(self)] = None
+        return found
+
+    def replace(self, error):
+        errors[id(self)] = error
+
+    monkeypatch.setattr(pipeline.Pipeline, "_error", property(look, replace), raising=False)
+    tries = []
+
+    class Failing:
+        """The first two steps cannot be taken."""
+
+        def __init__(self, loader):
+            self.loader = loader
+
+        def __getattr__(self, name):
+            return getattr(self.loader, name)
+
+        def take(self):
+            tries.append(0)
+            if len(tries) < 3:
+                raise ValueError("a bad step")
+            return self.loader.take()
+
+    make = pipeline.Pipeline.__init__
+
+    def made(self, source, *rest):
+        make(self, Failing(source), *rest)
+
+    monkeypatch.setattr(pipeline.Pipeline, "__init__", made)
+    loader = recmap.Loader(small, 10, transform=len)
+    with pytest.raises(ValueError, match="a bad step"):
+        list(loader)
+    assert looks and sum(loader) == len(small)
+
+
+def test_what_ends_the_feeder_is_raised(small, monkeypatch):
+    feed, failures = pipeline.Pipeline.feed, []
+
+    def fail_once(self, pool):
+        if not failures:
+            failures.append(0)
+            raise OSError("cannot go on")
+        feed(self, pool)
+
+    monkeypatch.setattr(pipeline.Pipeline, "feed", fail_once)
+    loader = recmap.Loader(small, 10, transform=len)
+    with pytest.raises(OSError, match="cannot go on"):
+        list(loader)
+    assert sum(loader) == len(small)
+
+
 def test_statistics(small):
     loader = recmap.Loader(small, 10)
     list(loader)

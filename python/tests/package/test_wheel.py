@@ -44,4 +44,4 @@ def test_licences_of_carried_libraries():
     for library in libraries:
         texts = [text for name, text in licences.items() if name.startswith(library)]
         assert texts, library
-        assert re.search("OpenLDAP|BSD|MIT|Redistribution", texts[0])
+        assert re.search("OpenLDAP|Apache|BSD|MIT|Redistribution|Permission", texts[0]), library
