@@ -9,7 +9,7 @@ import json
 import operator
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, SupportsIndex, TypeAlias, overload
+from typing import Any, Literal, NoReturn, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -225,6 +225,13 @@ class Order:
                 A range takes no memory.
         """
         return _View(self, numbers)
+
+    def __getitem__(self, index: object) -> NoReturn:
+        # `for number in order`, list(order) and DataLoader(sampler=order) come here, too.
+        raise TypeError(
+            "an order has many epochs: write order.at(epoch, positions), such as "
+            "order.at(0, range(len(order))); for a DataLoader, recmap.torch.Sampler(order)"
+        )
 
     @property
     def batch_count(self) -> int:

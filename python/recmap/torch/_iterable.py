@@ -65,6 +65,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
 
     _loader: Loader[Any] | None
     _seen: tuple[int, int]
+    _share: Share | None  # None in a copy, whose rank and world size are given
 
     if TYPE_CHECKING:  # what `tensors` makes of the loader's batches
 
@@ -112,7 +113,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         self._identity = identity
         self._board = board
         self._loader = None
-        self._share: Share | None = None  # None in a copy, whose rank and world size are given
+        self._share = None
         self._seen = 0, 0  # the loader's position when this object was pickled
         names = "dataset", "order", "shuffle", "seed"
         dataset, order, shuffle, seed = (arguments[name] for name in names)

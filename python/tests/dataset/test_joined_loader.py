@@ -120,3 +120,16 @@ def test_batches_of_different_positions_are_not_joined(joined):
         loader.state_dict()  # which could not be loaded
     loader.seek(0, 8)
     assert rows_of(loader) == list(range(8, COUNT))
+
+
+def test_peek_does_not_consume(joined):
+    loader = recmap.JoinedLoader(joined, 30, shuffle=True, seed=7)
+    peeked = loader.peek()
+    assert loader.position == 0
+    for batch in loader:
+        for name in peeked:
+            assert batch[name].numbers.tolist() == peeked[name].numbers.tolist()
+        peeked = loader.peek()
+        assert (peeked is None) == (loader.position == 0)
+    with pytest.raises(TypeError, match="a JoinedLoader is iterated, not indexed"):
+        loader[0]

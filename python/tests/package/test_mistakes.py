@@ -286,3 +286,11 @@ def test_numbers_beyond_64_bits(digits, large):
     message = "positions do not fit 64 bits"
     fails(lambda: order.at(0, large), recmap.OutOfRangeError, message)
     fails(lambda: order.at(0, 2**70), recmap.OutOfRangeError, message)
+
+
+def test_orders_are_not_sequences():
+    order = recmap.Shuffled(5)
+    for wrong in (lambda: order[0], lambda: list(order), lambda: np.asarray(order)):
+        with pytest.raises(TypeError, match=r"write order\.at\(epoch, positions\)"):
+            wrong()
+    assert len(order) == 5
