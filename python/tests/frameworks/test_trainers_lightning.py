@@ -1,9 +1,12 @@
 """Lightning resumed from a checkpoint of an epoch's last step, as docs/python/lightning.md says."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 import recmap
+from conftest import DIGITS
 
 pytestmark = pytest.mark.skipif(
     "RECMAP_TEST_LONG" not in os.environ, reason="RECMAP_TEST_LONG is not set"
@@ -84,3 +87,54 @@ def test_the_middle_of_an_epoch(digits, tmp_path):
         folder = tmp_path / create.__name__
         whole = trained(create(ds), folder)
         assert trained(create(ds), folder / "again", folder / f"step={STEPS}.ckpt") == whole[STEPS:]
+
+
+PROGRAM = """
+import sys
+
+import lightning, recmap, torch
+
+
+class Model(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(1, 1)
+
+    def training_step(self, batch, _):
+        return self.layer(batch["label"].float()[:, None]).sum()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), 0.0)
+
+
+ds = recmap.open(sys.argv[1], index=sys.argv[2])
+ranks = {"rank": "auto"} if sys.argv[3] == "auto" else {}
+loader = recmap.torch.Loader(ds, 100, features={"label": recmap.FixedLen()}, **ranks)
+trainer = lightning.Trainer(
+    max_steps=2, devices=2, strategy="ddp", accelerator="cpu", logger=False,
+    enable_progress_bar=False, enable_model_summary=False, enable_checkpointing=False,
+)
+trainer.fit(Model(), loader)
+"""
+
+
+@pytest.mark.parametrize(
+    ("ranks", "said"),
+    [
+        ("auto", "create the loader or sampler after the processes have joined"),
+        ("missing", "process 1 of 2 by torch.distributed, but rank and world_size are missing"),
+    ],
+)
+def test_a_loader_that_was_created_before_its_ranks_were_known(digits, tmp_path, ranks, said):
+    (tmp_path / "early.py").write_text(PROGRAM)
+    done = subprocess.run(
+        [sys.executable, "early.py", str(DIGITS), digits.index_path, ranks],
+        cwd=tmp_path,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=240,
+    )
+    assert said in done.stdout, done.stdout
+    assert (done.returncode == 0) == (ranks == "missing"), done.stdout
