@@ -566,7 +566,10 @@ def facts_of(order: Order) -> dict[str, Any]:
 def order_of(given: Any) -> _Order:
     """The extension's object of an order."""
     if hasattr(given, "columns"):  # a data set
-        raise TypeError("an order is missing: for a data set, write recmap.Shuffled(len(dataset))")
+        raise TypeError(
+            "an order must be a recmap.Shuffled, Weighted, ..., not a data set: write "
+            "recmap.Shuffled(len(dataset))"
+        )
     if not isinstance(given, Order):
         raise TypeError(
             "an order must be a recmap.Shuffled, Weighted, ..., not "
