@@ -1,4 +1,4 @@
-"""usage: packaging/components.py PREFIX
+"""usage: python3 packaging/components.py PREFIX
 
 Prints the list (SPDX 2.3) of the libraries that packaging/libraries built in PREFIX, with their
 versions and licences. packaging/build-wheel puts it into the wheel, in `.dist-info/sboms` as
@@ -6,8 +6,10 @@ PEP 770 says, and packaging/release takes it from there.
 """
 
 import json
+import os
 import re
 import sys
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -45,14 +47,17 @@ def relation(one: str, kind: str, other: str) -> dict[str, str]:
     }
 
 
-def document(name: str, namespace: str, packages: list[Any], relations: list[Any]) -> bytes:
-    """An SPDX document; `relations` besides that it describes the first package."""
+def document(
+    name: str, namespace: str, created: str, packages: list[Any], relations: list[Any]
+) -> bytes:
+    """An SPDX document that describes the first package, with further relations."""
     made = {
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",
         "SPDXID": "SPDXRef-DOCUMENT",
         "name": name,
         "documentNamespace": namespace,
+        "creationInfo": {"created": created, "creators": ["Organization: recmap"]},
         "packages": packages,
         "relationships": [relation("DOCUMENT", "DESCRIBES", packages[0]["name"]), *relations],
     }
@@ -82,8 +87,10 @@ def main(prefix: str) -> None:
     ]
     versions = "-".join(one["versionInfo"] for one in packages)
     more = [relation("DOCUMENT", "DESCRIBES", one["name"]) for one in packages[1:]]
-    name = "libraries of recmap's wheel"
-    sys.stdout.buffer.write(document(name, f"urn:recmap:libraries:{versions}", packages, more))
+    seconds = int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
+    created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+    name, space = "libraries of recmap's wheel", f"urn:recmap:libraries:{versions}"
+    sys.stdout.buffer.write(document(name, space, created, packages, more))
 
 
 if __name__ == "__main__":

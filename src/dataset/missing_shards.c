@@ -1,4 +1,4 @@
-/* Shards that the names of others tell of: train-00000-of-00004.tfrecord is one of 4. */
+/* Shards that are missing from a data set: if it has train-00000-of-00004.tfrecord, there are 4. */
 #include <recmap/dataset.h>
 
 #include <stdbool.h>

@@ -525,7 +525,7 @@ class Loader(Closing, Generic[Batch]):
         self._loader.seek(natural("epoch", epoch), natural("position", position))
 
     def _refuse_own_transform(self) -> None:
-        """A transform that waits for its own loader, or moves it, would wait for ever."""
+        """Raises in the loader's own transform, which would wait for its own result."""
         if self._pipeline is not None and self._pipeline.is_in_worker():
             raise RuntimeError(
                 "a loader cannot be iterated or moved by its own transform: do that in the loop"

@@ -179,7 +179,7 @@ class Pipeline:
         return epoch < self._epoch_limit
 
     def report(self, error: BaseException) -> None:
-        """Lets the iterating thread raise what would have ended the feeder, and wait for ever."""
+        """Lets the iterating thread raise what would have ended the feeder and left it waiting."""
         self._error = self._source.ahead()[3], error
         _release(self._taken)
 
