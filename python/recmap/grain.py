@@ -100,8 +100,8 @@ class DataSource:
     Args:
         dataset: a data set or a view.
         features: {name: FixedLen(...), ...}, or features of tf.io.
-        missing: what to do about a feature that neither the first elements read nor a sample of 100
-            records of the data set have, as in `recmap.Dataset.parse`.
+        missing: what to do about a feature that no record has, as in `recmap.Dataset.parse`. The
+            first elements read are checked.
 
     >>> source = recmap.grain.DataSource(digits(), {"label": recmap.FixedLen()})
     >>> len(source), source[5]["label"]
@@ -109,13 +109,13 @@ class DataSource:
     """
 
     def __init__(
-        self, dataset: Dataset, features: Features | None = None, missing: Missing = "warn"
+        self, dataset: Dataset, features: Features | None = None, missing: Missing = "error"
     ) -> None:
         check_dataset(dataset, "grain.JoinedSource")
         self._dataset = dataset
         self._missing: Missing = missing
         self._parser = None if features is None else parser_of(features)
-        self._first_batch = FirstBatchCheck(dataset, features, None, missing, always_samples=True)
+        self._first_batch = FirstBatchCheck(dataset, features, None, missing)
         self._features = None if features is None else dict(features)
         self._repr: str | None = None
 
@@ -187,7 +187,7 @@ class JoinedSource:
         self,
         joined: Joined,
         features: Mapping[str, Features] | None = None,
-        missing: Missing = "warn",
+        missing: Missing = "error",
     ) -> None:
         check_joined(joined)
         wanted = features_of_sides(joined, features)
@@ -374,7 +374,7 @@ class Batches(grain.MapDataset):
         features: Features | None = None,
         *,
         drop_remainder: bool = False,
-        missing: Missing = "warn",
+        missing: Missing = "error",
     ) -> None:
         super().__init__()
         check_dataset(dataset, "grain.JoinedSource")
@@ -417,8 +417,11 @@ class Batches(grain.MapDataset):
         positions = np.arange(first, end, dtype=np.uint64)
         if self._parser is None:
             raise ValueError("the order gives rows: features are missing, with a recmap.Sliced")
-        batch = self._dataset._rows(self._parser, self._order_over, epoch, positions)
-        columns = rows_of_batch(cast(RecordBatch, batch), RowForm.of(self._order_over))
+        batch = cast(
+            RecordBatch, self._dataset._rows(self._parser, self._order_over, epoch, positions)
+        )
+        self._first_batch.check(batch)
+        columns = rows_of_batch(batch, RowForm.of(self._order_over))
         return {name: plain(columns[name]) for name in columns} | columns.layout
 
     @property

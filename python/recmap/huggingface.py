@@ -40,7 +40,7 @@ def dataset(
     epoch: int = 0,
     shards: int = 64,
     numbers: bool = False,
-    missing: Missing = "warn",
+    missing: Missing = "error",
 ) -> Any:
     """A ``datasets.IterableDataset`` of the rows of a data set or view.
 
@@ -62,7 +62,7 @@ def dataset(
         epoch: the epoch of the order.
         shards: the number of shards; at most one per position.
         numbers: add a column "number" with the records' numbers in the whole data set.
-        missing: what to do about a feature that no record of some 256 rows has, as in
+        missing: what to do about a feature that no record of the epoch's first 256 rows has, as in
             `recmap.Dataset.parse`.
 
     >>> rows = recmap.huggingface.dataset(digits(), {"label": recmap.FixedLen()})
@@ -107,7 +107,8 @@ def _rows(
             if features is None:
                 batch = dataset.gather(items)
             else:
-                batch = dataset.parse(items, features, missing=missing)
+                checked = missing if start == 0 else "ignore"
+                batch = dataset.parse(items, features, missing=checked)
             row_numbers = batch.numbers.tolist() if numbers else [None] * len(positions)
             rows = arrow.table(batch, tensor=arrow.lists).to_pylist()
             for row, number in zip(rows, row_numbers, strict=True):

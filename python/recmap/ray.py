@@ -80,7 +80,7 @@ class Datasource(_Datasource):
         epoch: the epoch of the order.
         position: the first position to read, to resume an epoch.
         numbers: add a column "number" with the records' numbers in the whole data set.
-        missing: what to do about a feature that no record of a block has, as in
+        missing: what to do about a feature that no record of the epoch's first block has, as in
             `recmap.Dataset.parse`.
     """
 
@@ -93,7 +93,7 @@ class Datasource(_Datasource):
         epoch: int = 0,
         position: int = 0,
         numbers: bool = False,
-        missing: Missing = "warn",
+        missing: Missing = "error",
     ) -> None:
         super().__init__()
         check_dataset(dataset)
@@ -191,7 +191,7 @@ class Datasource(_Datasource):
             positions,
             rows,
             self._numbers,
-            self._missing,
+            self._missing if first == 0 else "ignore",
         )
         return ReadTask(read, metadata, per_task_row_limit=limit)
 
@@ -214,7 +214,8 @@ def _read(
             batch = dataset.gather(items)
             table, numbers_read = table_of(batch), batch.numbers
         else:
-            columns = dataset.parse(items, features, missing=missing)
+            checked = missing if first == positions.start else "ignore"
+            columns = dataset.parse(items, features, missing=checked)
             table, numbers_read = table_of(columns, tensor=_tensor), columns.numbers
         yield table.append_column("number", pa.array(numbers_read)) if numbers else table
 

@@ -9,7 +9,7 @@ import numpy as np
 from .. import _recmap
 from .._options.options import ConcatOptions
 from .dataset import Dataset
-from .missing import FeatureNames
+from .feature_names import FeatureNames
 from .selection import Selection
 
 __all__ = ["concat"]

@@ -106,7 +106,9 @@ class Described(Selectable):
                 f"{other_count} of {chosen} records are neither a tf.Example nor a "
                 "tf.SequenceExample; the schema does not describe them"
             )
-        return cast("dict[str, dict[str, Any]]", json.loads(text))
+        schema: dict[str, dict[str, Any]] = json.loads(text)
+        self._feature_names.learn(schema)
+        return schema
 
     def features(
         self, sample: int | None = 1000, *, feature_lists: bool = False

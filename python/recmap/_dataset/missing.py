@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -10,15 +9,14 @@ import numpy as np
 
 from .._errors import Error, FeatureError
 from .._example.features import Feature, FixedLen, Sparse, feature_of
-from .._numbers import UInt64s
 from .._warn import warn_caller
+from .feature_names import NO_NAMES, Names
 
 if TYPE_CHECKING:
     from .._columns.record_batch import RecordBatch
     from .selectable import Selectable
 
 __all__ = [
-    "FeatureNames",
     "FirstBatchCheck",
     "Missing",
     "advise_names",
@@ -26,55 +24,14 @@ __all__ = [
     "similar_names",
 ]
 
-Missing: TypeAlias = Literal["warn", "error", "ignore"]
+Missing: TypeAlias = Literal["error", "warn", "ignore"]
 
-_SAMPLE_COUNT = 100  # records read to learn the names of the data set's features
-_BATCH_COUNT = 1024  # records of a batch that are read again to learn the names of its features
 _LISTED_COUNT = 20  # names listed in a message
 
 
 def _validate(missing: str) -> None:
-    if missing not in ("warn", "error", "ignore"):
-        raise ValueError(f'missing must be "warn", "error" or "ignore", not {missing!r}')
-
-
-class _Names(NamedTuple):
-    """The names that features have in some records."""
-
-    context: frozenset[str]
-    lists: frozenset[str]
-
-    def of(self, is_list: bool) -> frozenset[str]:
-        return self.lists if is_list else self.context
-
-
-def _names_in(dataset: Selectable, numbers: UInt64s) -> _Names:
-    """The names in these records; no names if a record cannot be read."""
-    try:
-        text, _ = dataset._schema(numbers)
-    except Error:
-        return _Names(frozenset(), frozenset())
-    schema: dict[str, dict[str, Any]] = json.loads(text)
-    context = frozenset(name for name, members in schema.items() if "kind" in members)
-    return _Names(context, frozenset(name for name, members in schema.items() if "list" in members))
-
-
-class FeatureNames:
-    """What is known about the names of a data set's features; all its views share it."""
-
-    def __init__(self) -> None:
-        self._sampled: _Names | None = None
-        self.warned: set[tuple[str, bool]] = set()  # by parse: (name, whether it is a list)
-        self.found: set[str] = set()  # features with a default that some record has
-
-    def sampled(self, dataset: Selectable) -> _Names:
-        """The names in a sample of records of the whole data set."""
-        if self._sampled is None:
-            count = dataset._record_count()
-            chosen = min(count, _SAMPLE_COUNT)
-            numbers = np.array([i * count // chosen for i in range(chosen)], np.uint64)
-            self._sampled = _names_in(dataset, numbers)
-        return self._sampled
+    if missing not in ("error", "warn", "ignore"):
+        raise ValueError(f'missing must be "error", "warn" or "ignore", not {missing!r}')
 
 
 class _Request(NamedTuple):
@@ -103,16 +60,13 @@ def _requests_of(features: Mapping[str, Any], is_list: bool) -> list[_Request]:
 class _Check:
     """Looks for requested features that no record of a parsed batch has.
 
-    "error" raises if no record of the batch has a feature. "warn" warns if, in addition, none of a
-    sample of the data set's records has it, since a rare feature is not a mistake. A feature with a
-    default may be missing: for such features, both need the sample, too.
+    A feature that other records of the data set are known to have is only rare, and not reported.
 
     Args:
-        dataset: the data set that the batches come from.
+        dataset: the data set or view that the batches come from.
         features, feature_lists: what was requested.
-        missing: what to do.
+        missing: whether to warn or to raise an error.
         warned: the features that no longer need a warning.
-        always_samples: "error" needs the sample for all features.
     """
 
     def __init__(
@@ -122,12 +76,11 @@ class _Check:
         feature_lists: Mapping[str, Any] | None,
         missing: Missing,
         warned: set[tuple[str, bool]],
-        always_samples: bool = False,
     ) -> None:
+        self.missing = missing
         self._dataset = dataset
-        self._missing = missing
+        self._names = dataset._feature_names
         self._warned = warned
-        self._always_samples = always_samples or missing == "warn"
         self._requests = _requests_of(features, False)
         if feature_lists is not None:
             self._requests += _requests_of(feature_lists, True)
@@ -135,34 +88,38 @@ class _Check:
 
     def check(self, batch: RecordBatch) -> None:
         """Warns, or raises FeatureError."""
-        suspects = [self._requests[index] for index in batch._null_columns()]
-        if self._with_default:
-            suspects += self._null_defaults(batch)
-        for request in suspects:
-            self._report(request)
+        for index in batch._null_columns():
+            request = self._requests[index]
+            if not self._is_settled(request) and not self._is_rare(request):
+                self._report(request)
+        if self._with_default and len(batch._failures()) < len(batch):
+            self._check_defaults(batch)
 
-    def _null_defaults(self, batch: RecordBatch) -> list[_Request]:
-        """The features with a default that no record has. Columns do not show where it was used."""
-        found = self._dataset._feature_names.found
-        unknown = [request for request in self._with_default if request.name not in found]
-        if unknown and len(batch):
-            numbers = batch.numbers[:_BATCH_COUNT].astype(np.uint64)
-            found |= _names_in(self._dataset, numbers).context
-        return [request for request in unknown if len(batch) and request.name not in found]
+    def _check_defaults(self, batch: RecordBatch) -> None:
+        """Columns do not show where a default was used: records are read again to see that."""
+        numbers = None
+        for request in self._with_default:
+            if self._is_settled(request) or self._is_rare(request):
+                continue
+            if numbers is None:
+                numbers = batch.numbers.astype(np.uint64)
+            if not self._names.has_in(self._dataset, numbers, request.name):
+                self._report(request)
+
+    def _is_settled(self, request: _Request) -> bool:
+        return self.missing == "warn" and (request.name, request.is_list) in self._warned
+
+    def _is_rare(self, request: _Request) -> bool:
+        return self._names.has(self._dataset, request.name, request.is_list)
 
     def _report(self, request: _Request) -> None:
-        name, is_list, has_default = request
-        if self._missing == "warn" and (name, is_list) in self._warned:
-            return
-        names = self._dataset._feature_names.sampled(self._dataset)
-        if name in names.of(is_list) and (has_default or self._always_samples):
-            return
-        kind = "feature list" if is_list else "feature"
-        message = f"no record of the batch has the {kind} {name!r}"
-        advice = _advice(request, names)
-        if self._missing == "error":
+        kind = "feature list" if request.is_list else "feature"
+        message = f"no record of the batch has the {kind} {request.name!r}"
+        advice = _advice(request, self._names.sampled(self._dataset))
+        if self.missing == "error":
+            advice += ' If the name is right, pass missing="ignore".'
             raise FeatureError(message, self._dataset.index_path, advice=advice)
-        self._warned.add((name, is_list))
+        self._warned.add((request.name, request.is_list))
         warn_caller(f'{message}. {advice} (missing="ignore" silences this.)')
 
 
@@ -192,10 +149,6 @@ class FirstBatchCheck:
     """A check of the first batch only, for loaders, and data sets of other frameworks.
 
     An error is raised for every batch until one passes.
-
-    Args:
-        always_samples: for data sets whose batches may be single samples: "error" looks at a sample
-            of the data set, too.
     """
 
     def __init__(
@@ -204,15 +157,16 @@ class FirstBatchCheck:
         features: Mapping[str, Any] | None,
         feature_lists: Mapping[str, Any] | None,
         missing: Missing,
-        *,
-        always_samples: bool = False,
     ) -> None:
         _validate(missing)
         self._check: _Check | None = None
         if missing != "ignore" and (features is not None or feature_lists is not None):
-            self._check = _Check(
-                dataset, features or {}, feature_lists, missing, set(), always_samples
-            )
+            self._check = _Check(dataset, features or {}, feature_lists, missing, set())
+
+    def warn_only(self) -> None:
+        """Warns where it would raise: a rare feature must not stop a run that is resumed."""
+        if self._check is not None:
+            self._check.missing = "warn"
 
     def check(self, batch: RecordBatch) -> None:
         """Warns, or raises FeatureError. Does nothing after a batch with records has passed."""
@@ -222,10 +176,8 @@ class FirstBatchCheck:
             self._check = None
 
 
-def _advice(request: _Request, names: _Names) -> str:
+def _advice(request: _Request, names: Names) -> str:
     name, is_list, _ = request
-    if name in names.of(is_list):
-        return "Other records of the data set have it."
     if name in names.of(not is_list):
         return (
             "It is a feature of the context: request it there."
@@ -242,7 +194,7 @@ def _advice(request: _Request, names: _Names) -> str:
 
 def similar_names(name: str, dataset: Selectable) -> str:
     """Advice about a name that no record of a sample has; "" if some record has it."""
-    names = dataset._feature_names.sampled(dataset)
+    names = _sampled_or_none(dataset)
     if name in names.context | names.lists or not names.context:
         return ""
     return _advice(_Request(name, False, False), names)
@@ -255,13 +207,21 @@ def advise_names(
     feature_lists: Mapping[str, Any] | None,
 ) -> None:
     """Adds names like a missing feature's to the advice, unless some record has that feature."""
-    names = dataset._feature_names.sampled(dataset)
+    names = _sampled_or_none(dataset)
     requests = _requests_of(features, False) + _requests_of(feature_lists or {}, True)
     for request in requests:
         known = names.of(request.is_list)
         is_unknown = bool(known) and request.name not in known
         if is_unknown and f"'{request.name}' is missing and has no default" in error.message:
             error.advice = f"{_advice(request, names)} If the name is right, give a default."
+
+
+def _sampled_or_none(dataset: Selectable) -> Names:
+    """The names in a sample; none if it cannot be read, which must not hide the error at hand."""
+    try:
+        return dataset._feature_names.sampled(dataset)
+    except Error:
+        return NO_NAMES
 
 
 def _quoted(names: Iterable[str]) -> str:

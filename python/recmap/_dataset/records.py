@@ -85,10 +85,9 @@ class Records(Selectable):
             on_error: "collect" leaves the rows of unreadable records null and lists them in
                 ``failures``.
             missing: what to do about a feature that no record of the batch has, which is usually a
-                misspelt name. "warn" warns once per data set, with similar names, unless a sample
-                of 100 other records has the feature; "error" raises FeatureError; "ignore" gives an
-                empty column. A feature with a default counts as missing only if the sample does not
-                have it either.
+                misspelt name: "warn" warns once per data set and "error" raises FeatureError, both
+                with similar names; "ignore" gives an empty column, or the default. A feature that
+                a sample of 1,000 records of the whole data set has is only rare: neither happens.
             threads: how many threads read and parse. 0: one per core for 1,024 records or about
                 1 MiB and more, else one. The result is the same for any number.
 

@@ -14,7 +14,7 @@ from .._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items, cut
 from .._options.options import ConcatOptions, OpenOptions
 from .._order.orders import Shuffled
 from .counts import ElementCounts
-from .missing import FeatureNames
+from .feature_names import FeatureNames
 from .partition import masks_of
 from .selection import Selection
 from .view import fingerprint_of

@@ -116,7 +116,8 @@ class Loader(Closing, Generic[Batch]):
         on_error: for records that fail their check: "raise" an exception, "skip" the record, or
             "substitute" the next good one of the epoch. `skipped` lists them.
         missing: what to do about a feature that no record of the first batch has, as in
-            `Dataset.parse`: "warn", "error" or "ignore".
+            `Dataset.parse`: "error", "warn" or "ignore". A loader that was moved, with
+            `load_state_dict` for example, only warns.
         readahead: "auto", "on" or "off": whether to ask the kernel to read records ahead.
         transform: a callable that converts one batch. It runs ahead in threads, and its results are
             delivered in order. Views of a RecordBatch stay valid as long as they exist.
@@ -205,7 +206,7 @@ class Loader(Closing, Generic[Batch]):
         threads: int = 0,
         batches_ahead: int = 0,
         on_error: OnError = "raise",
-        missing: Missing = "warn",
+        missing: Missing = "error",
         readahead: Readahead = "auto",
         transform: Callable[[Any], Any] | None = None,
         transform_threads: int | None = None,
@@ -505,6 +506,7 @@ class Loader(Closing, Generic[Batch]):
         text = json.dumps(state, default=operator.index)  # integers of NumPy
         if order is None or order == self.order:
             self._loader.load(text, rule)
+            self._continue_run()
             return
         inner = order_over(self.dataset, order)
         size = self._size_of(self._arguments["batch_size"], inner)
@@ -514,6 +516,7 @@ class Loader(Closing, Generic[Batch]):
         self.order, self._order, self._batch_size, self._loader = order, inner, size, loader
         self._pipeline = None
         self._arguments = {**self._arguments, "order": order, "shuffle": False}
+        self._continue_run()
 
     def seek(self, epoch: int = 0, position: int = 0) -> None:
         """Moves to a position of an epoch, 0 to ``len(order)``, in constant time.
@@ -523,6 +526,12 @@ class Loader(Closing, Generic[Batch]):
         """
         self._refuse_own_transform()
         self._loader.seek(natural("epoch", epoch), natural("position", position))
+        self._continue_run()
+
+    def _continue_run(self) -> None:
+        """A run that has begun is only warned of a feature that its next batch lacks."""
+        if self._loader.tell() != (0, 0):
+            self._first_batch.warn_only()
 
     def _refuse_own_transform(self) -> None:
         """Raises in the loader's own transform, which would wait for its own result."""

@@ -126,7 +126,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         self._given = Place(0, 0)  # the worker's position after the last batch that it yielded
         self._start = 0, 0
         self._is_loaded = False
-        self._has_read = False  # a worker has read a batch, so its features were checked
+        self._has_read = False  # the first worker has read a batch and checked its features
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = self._arguments, self._numbers, self._identity, self._board
@@ -253,7 +253,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         """A loader that reads nothing after the epoch."""
         assert self._worker is not None
         arguments = {**self._arguments, "epochs": epoch + 1}
-        if self._has_read:
+        if self._has_read or self._worker[0]:
             arguments["missing"] = "ignore"
         if not arguments["threads"]:
             cores = len(os.sched_getaffinity(0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, Unpack, overload
 
 import torch
 
@@ -130,6 +130,15 @@ class Loader(_Loader[Batch]):
             **options,
         )
         self._arguments.update(transform=transform, numbers=numbers, pin_memory=pin_memory)
+
+    def __getitem__(self, index: object) -> NoReturn:
+        # DataLoader(loader) comes here, because a loader has a length.
+        raise TypeError(
+            "a recmap.torch.Loader is iterated, not indexed: write `for batch in loader`, without "
+            "a DataLoader, or DataLoader(recmap.torch.IterableDataset(loader), batch_size=None) "
+            "with a recmap.Loader, to use worker processes. For transformers.Trainer, return "
+            "such a loader from get_train_dataloader"
+        )
 
     def _columns_of_step(self) -> Callable[[_recmap.Step], Any]:
         columns_of_step, numbers = super()._columns_of_step(), self._numbers

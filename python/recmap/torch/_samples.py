@@ -83,8 +83,8 @@ class MapDataset(data.Dataset[Any]):
         features: {name: FixedLen(...), ...}, or features of tf.io.
         feature_lists: the records are tf.SequenceExample: `features` are those of the context, and
             a sample is a pair of dicts, for the context and the feature lists.
-        missing: what to do about a feature that neither the first samples read nor a sample of 100
-            records of the data set have, as in `recmap.Dataset.parse`.
+        missing: what to do about a feature that no record has, as in `recmap.Dataset.parse`. The
+            first samples read are checked.
 
     >>> dataset = recmap.torch.MapDataset(digits(), {"label": recmap.FixedLen()})
     >>> len(dataset), dataset[5]
@@ -97,7 +97,7 @@ class MapDataset(data.Dataset[Any]):
         features: Features | None = None,
         feature_lists: Features | None = None,
         *,
-        missing: Missing = "warn",
+        missing: Missing = "error",
     ) -> None:
         if isinstance(dataset, (Loader, JoinedLoader)):
             raise TypeError(
@@ -114,9 +114,7 @@ class MapDataset(data.Dataset[Any]):
         self._features = None if features is None else dict(features)
         self._feature_lists = None if feature_lists is None else dict(feature_lists)
         self._missing: Missing = missing
-        self._first_batch = FirstBatchCheck(
-            dataset, features, feature_lists, missing, always_samples=True
-        )
+        self._first_batch = FirstBatchCheck(dataset, features, feature_lists, missing)
 
     def __len__(self) -> int:
         return len(self.dataset)

@@ -6,34 +6,41 @@
 #include "base/text.h"
 #include "dataset/dataset.h"
 
-static recmap_status add_group(recmap_schema *schema, struct handle_object *handle,
-                               const uint64_t *numbers, size_t count, recmap_error *error) {
-    for (size_t i = 0; i < count; i++) {
-        recmap_record record;
-        recmap_status status = recmap_dataset_get(&record, handle->dataset, numbers[i], error);
-        if (status == RECMAP_OK) {
-            status = recmap_schema_add(schema, record.data, record.size, error);
-            recmap_record_release(&record);
-        }
-        if (status != RECMAP_OK) return status;
+static recmap_status add_group(recmap_schema *schema, recmap_batch *batch,
+                               struct handle_object *handle, const uint64_t *numbers, size_t count,
+                               recmap_error *error) {
+    recmap_status status = recmap_dataset_gather(batch, handle->dataset, numbers, count, error);
+    for (size_t i = 0; i < count && status == RECMAP_OK; i++) {
+        const recmap_record *record = &recmap_batch_records(batch)[i];
+        status = recmap_schema_add(schema, record->data, record->size, error);
     }
-    return RECMAP_OK;
+    return status;
 }
 
 /* Adds records in groups, and handles signals between them. CANCELLED if a handler raised. */
-static recmap_status add_records(recmap_schema *schema, struct handle_object *handle,
-                                 const struct array_view *numbers, recmap_error *error) {
-    enum { GROUP_SIZE = 256 };
+static recmap_status add_groups(recmap_schema *schema, recmap_batch *batch,
+                                struct handle_object *handle, const struct array_view *numbers,
+                                recmap_error *error) {
+    enum { GROUP_SIZE = 64 };
     recmap_status status = RECMAP_OK;
     for (size_t first = 0; first < numbers->count && status == RECMAP_OK; first += GROUP_SIZE) {
         size_t left = numbers->count - first;
         struct signal_check check;
         signals_start(&check);
-        status = add_group(schema, handle, (const uint64_t *)numbers->data + first,
+        status = add_group(schema, batch, handle, (const uint64_t *)numbers->data + first,
                            left < GROUP_SIZE ? left : GROUP_SIZE, error);
         signals_stop(&check);
         if (status == RECMAP_OK && PyErr_CheckSignals() < 0) status = RECMAP_CANCELLED;
     }
+    return status;
+}
+
+static recmap_status add_records(recmap_schema *schema, struct handle_object *handle,
+                                 const struct array_view *numbers, recmap_error *error) {
+    recmap_batch *batch = NULL;
+    recmap_status status = recmap_batch_create(&batch, error);
+    if (status == RECMAP_OK) status = add_groups(schema, batch, handle, numbers, error);
+    recmap_batch_destroy(batch);
     return status;
 }
 

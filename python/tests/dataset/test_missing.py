@@ -1,4 +1,4 @@
-"""Features that no record has: warnings, errors, and what they say."""
+"""Features that no record has: errors, warnings, and what they say."""
 
 import pickle
 import warnings
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import recmap
 from conftest import write
+from object_server import ObjectServer, on_object
 
 
 @pytest.fixture
@@ -17,6 +18,21 @@ def records(tmp_path):
     examples[-1]["rare"] = 1
     write(tmp_path, examples)
     with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+        yield ds
+
+
+COUNT, RARE = 5000, 4  # of the records of `many`, and the only one with "rare" and "weight"
+
+
+@pytest.fixture
+def many(tmp_path):
+    """Records with "label", one of which has rare features that no sample has."""
+    examples = [{"label": i} for i in range(COUNT)]
+    examples[RARE] |= {"rare": 1, "weight": 1}
+    write(tmp_path, examples)
+    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+        with pytest.raises(recmap.FeatureError):
+            ds.parse([0], {"rare": recmap.VarLen()}, missing="error")
         yield ds
 
 
@@ -39,7 +55,17 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_misspelt_name_warns_once_with_the_near_name(records, kind):
+def test_a_misspelt_name_is_an_error_with_the_near_name(records, kind):
+    for _ in range(2):  # each call
+        with pytest.raises(recmap.FeatureError, match="the feature 'lable'") as caught:
+            records.parse(range(5), {"lable": KINDS[kind]}, missing="error")
+        assert caught.value.path == records.index_path
+        expected = """Did you mean 'label'? If the name is right, pass missing="ignore"."""
+        assert caught.value.advice == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_missing_warn_warns_once_with_the_near_name(records, kind):
     features = {"lable": KINDS[kind]}
     with pytest.warns(UserWarning, match="no record .* 'lable'. Did you mean 'label'") as caught:
         records.parse(range(5), features)
@@ -48,14 +74,6 @@ def test_a_misspelt_name_warns_once_with_the_near_name(records, kind):
         warnings.simplefilter("error")
         records[:10].parse(range(5), features)  # once per data set, whichever view
         records.parse(range(5), features, missing="ignore")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_missing_error_raises_and_names_the_index(records, kind):
-    with pytest.raises(recmap.FeatureError, match="the feature 'lable'") as caught:
-        records.parse(range(5), {"lable": KINDS[kind]}, missing="error")
-    assert caught.value.path == records.index_path
-    assert "'label'" in caught.value.advice
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -67,21 +85,30 @@ def test_features_that_are_present_pass(records, threads):
     }
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for missing in ("warn", "error"):
+        for missing in ("error", "warn"):
             records.parse(range(20), features, missing=missing, threads=threads)
             list(recmap.Loader(records, 5, features=features, missing=missing))
         records.parse([], {"lable": recmap.VarLen()}, missing="error")
 
 
-def test_a_rare_feature_is_not_a_mistake_but_an_error_on_request(records):
+@pytest.mark.parametrize("missing", ["error", "warn"])
+def test_a_rare_feature_is_not_a_mistake(records, missing):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        records.parse([0, 1], {"rare": recmap.VarLen()})
+        assert not len(records.parse([0, 1], {"rare": recmap.VarLen()}, missing=missing)["rare"][0])
         default = {"rare": recmap.FixedLen((), default=0)}
-        assert records.parse([0], default, missing="error")["rare"].tolist() == [0]
-    with pytest.raises(recmap.FeatureError, match="Other records of the data set have it"):
-        records.parse([0, 1], {"rare": recmap.VarLen()}, missing="error")
-    assert records.parse([0, 19], {"rare": recmap.VarLen()}, missing="error")["rare"]
+        assert records.parse([0], default, missing=missing)["rare"].tolist() == [0]
+        loader = recmap.Loader(records, 5, features={"rare": recmap.VarLen()}, missing=missing)
+        assert [batch["rare"].lengths.sum() for batch in loader] == [0, 0, 0, 1]
+
+
+def test_damaged_records_do_not_hide_a_rare_feature(tmp_path):
+    rare = recmap.encode_example({"rare": 1})
+    write(tmp_path, [recmap.encode_example({"label": 1}), b"damaged", b"damaged", rare])
+    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+        assert not len(ds.parse([0], {"rare": recmap.VarLen()}, missing="error")["rare"][0])
+        with pytest.raises(recmap.FeatureError, match="Did you mean 'rare'"):
+            ds.parse([0], {"rar": recmap.VarLen()}, missing="error")
 
 
 @pytest.mark.parametrize(
@@ -93,8 +120,9 @@ def test_a_rare_feature_is_not_a_mistake_but_an_error_on_request(records):
     ],
 )
 def test_advice(records, name, advice):
-    with pytest.warns(UserWarning, match=advice):
-        records.parse([0], {name: recmap.VarLen()})
+    with pytest.raises(recmap.FeatureError) as caught:
+        records.parse([0], {name: recmap.VarLen()}, missing="error")
+    assert caught.value.advice.startswith(advice)
 
 
 def test_records_that_failed_say_nothing(tmp_path):
@@ -102,7 +130,8 @@ def test_records_that_failed_say_nothing(tmp_path):
     ds = recmap.open(tmp_path / "made-0.tfrecord", progress=None)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ds.parse([0, 1], {"x": recmap.VarLen()}, on_error="collect", missing="error")
+        for feature in (recmap.VarLen(), recmap.FixedLen((), default=0)):
+            ds.parse([0, 1], {"x": feature}, on_error="collect", missing="error")
 
 
 def test_feature_lists(sequences):
@@ -114,7 +143,7 @@ def test_feature_lists(sequences):
     with pytest.raises(recmap.FeatureError, match="feature_lists of parse_sequence"):
         sequences.parse_sequence([0], {"frames": recmap.VarLen()}, {}, missing="error")
     with pytest.raises(recmap.FeatureError, match="'frame'"):
-        next(iter(recmap.Loader(sequences, 2, feature_lists=steps, missing="error")))
+        next(iter(recmap.Loader(sequences, 2, feature_lists=steps)))
 
 
 TRANSFORMS = {"columns": None, "transform": lambda batch: batch}
@@ -124,7 +153,7 @@ TRANSFORMS = {"columns": None, "transform": lambda batch: batch}
 def test_a_loader_warns_once(records, transform):
     arguments = {"features": {"lable": recmap.VarLen()}, "transform": TRANSFORMS[transform]}
     for _ in range(2):  # each loader
-        with recmap.Loader(records, 5, **arguments) as loader:
+        with recmap.Loader(records, 5, missing="warn", **arguments) as loader:
             with pytest.warns(UserWarning, match="'lable'. Did you mean 'label'"):
                 assert len(list(loader)) == 4
             with warnings.catch_warnings():
@@ -135,17 +164,86 @@ def test_a_loader_warns_once(records, transform):
 @pytest.mark.parametrize("transform", TRANSFORMS)
 def test_a_loader_that_refuses_delivers_nothing(records, transform):
     arguments = {"features": {"lable": recmap.VarLen()}, "transform": TRANSFORMS[transform]}
-    with recmap.Loader(records, 5, missing="error", **arguments) as loader:
+    with recmap.Loader(records, 5, **arguments) as loader:
         for _ in range(2):
             with pytest.raises(recmap.FeatureError, match="'lable'"):
                 next(iter(loader))
         assert loader.position == 0
 
 
-def test_a_loader_checks_its_first_batch_only(records):
+def test_a_loader_checks_its_first_batch_only(many):
     features = {"rare": recmap.VarLen()}
-    with recmap.Loader(records[10:][::-1], 5, features=features, missing="error") as loader:
+    with recmap.Loader(many, COUNT // 2, features=features) as loader:
         assert [batch["rare"].lengths.sum() for batch in loader] == [1, 0]
+    loader = recmap.Loader(many[::-1], COUNT // 2, features=features)
+    with pytest.raises(recmap.FeatureError, match="'rare'"):
+        next(iter(loader))
+
+
+@pytest.mark.parametrize("move", ["load_state_dict", "seek"])
+def test_a_run_that_continues_is_only_warned(many, move):
+    arguments = {"batch_size": 100, "features": {"rare": recmap.VarLen()}}
+    with recmap.Loader(many, **arguments) as loader, recmap.Loader(many, **arguments) as again:
+        next(iter(loader))
+        if move == "seek":
+            again.seek(loader.epoch, loader.position)
+        else:
+            again.load_state_dict(loader.state_dict())
+        with pytest.warns(UserWarning, match="'rare'"):
+            assert len(list(again)) == COUNT // 100 - 1
+
+
+def test_a_feature_with_a_default_is_found_anywhere_in_a_batch(many):
+    weight = {"weight": recmap.FixedLen((), default=0)}
+    with pytest.raises(recmap.FeatureError, match="'weight'"):
+        many.parse(range(COUNT - 1, RARE, -1), weight, missing="error")
+    assert many.parse(range(COUNT - 1, -1, -1), weight, missing="error")["weight"].sum() == 1
+
+
+def test_what_a_few_records_at_the_end_have_is_no_mistake(tmp_path):
+    write(tmp_path, [{"label": 0}] * 3000)
+    write(tmp_path, [{"label": 0, "reward": 1}] * 2, name="z.tfrecord")
+    with recmap.open(tmp_path, progress=None) as ds:
+        batch = ds.parse([0], {"reward": recmap.VarLen()}, missing="error")
+        assert not batch["reward"].lengths.sum()
+
+
+def test_a_sample_finds_what_is_regular(tmp_path):
+    write(tmp_path, [{"label": 0, **({"tenth": 1} if i % 10 == 5 else {})} for i in range(10000)])
+    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+        batch = ds.parse([0], {"tenth": recmap.VarLen()}, missing="error")
+        assert not batch["tenth"].lengths.sum()
+
+
+def test_what_the_schema_found_is_known(many):
+    features = many[:10].features()
+    for view in (many[:10][::-1], many[::-1], many):
+        with recmap.Loader(view, 3, features=features) as loader:
+            assert not next(iter(loader))["rare"].lengths.sum()
+
+
+def test_a_store_that_fails_is_not_a_missing_feature(tmp_path):
+    examples = [{"image": bytes(20000)}] * 200
+    (tmp_path / "bucket").mkdir()
+    write(tmp_path / "bucket", [*examples, {"rare": 1}])
+    requests = []
+
+    def fail_after_the_first(handler):
+        requests.append(handler)
+        if len(requests) == 1:
+            return False
+        return handler.fail(403, "AccessDenied")
+
+    with ObjectServer(tmp_path) as server:
+        options, url = server.options(), "s3://bucket/made-0.tfrecord"
+        ds = recmap.open(url, index=tmp_path / "a.rmx", storage_options=options, progress=None)
+        server.faults.append(on_object(fail_after_the_first))
+        with pytest.raises(recmap.StorageError, match="403"):
+            ds.parse([0], {"rare": recmap.VarLen()}, missing="error")
+        assert len(requests) > 1
+        server.faults.clear()
+        batch = ds.parse([0], {"rare": recmap.VarLen()}, missing="error")
+        assert not batch["rare"].lengths.sum()
 
 
 def test_invalid_choices(records):
@@ -154,7 +252,7 @@ def test_invalid_choices(records):
         lambda: records.parse_sequence([0], {}, {}, missing="no"),
         lambda: recmap.Loader(records, 5, missing="no"),
     ):
-        with pytest.raises(ValueError, match='"warn", "error" or "ignore"'):
+        with pytest.raises(ValueError, match='"error", "warn" or "ignore"'):
             call()
 
 
@@ -169,17 +267,34 @@ def test_torch(records):
 
     features = {"lable": recmap.VarLen()}
     with pytest.warns(UserWarning, match="'lable'"):
-        recmap.torch.MapDataset(records, features)[0]
-    samples = recmap.torch.MapDataset(records, features, missing="error")
+        recmap.torch.MapDataset(records, features, missing="warn")[0]
+    samples = recmap.torch.MapDataset(records, features)
     with pytest.raises(recmap.FeatureError, match="'lable'"):
         pickle.loads(pickle.dumps(samples))[0]
-    rare = recmap.torch.MapDataset(records, {"rare": recmap.VarLen()}, missing="error")
+    rare = recmap.torch.MapDataset(records, {"rare": recmap.VarLen()})
     assert not len(rare[0]["rare"])  # one sample says little about a feature
-    batches = recmap.torch.IterableDataset(
-        recmap.Loader(records, 5, features=features, missing="error")
-    )
+    batches = recmap.torch.IterableDataset(recmap.Loader(records, 5, features=features))
     with pytest.raises(recmap.FeatureError, match="'lable'"):
         next(iter(DataLoader(batches, batch_size=None, num_workers=1)))
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_later_epochs_of_torch(many, workers):
+    """Worker processes start again in each epoch."""
+    pytest.importorskip("torch")
+    import recmap.torch
+
+    from torch.utils.data import DataLoader
+
+    features = {"rare": recmap.VarLen()}
+    order = recmap.Shuffled(COUNT, seed=0)
+    half = COUNT // 2
+    first = [order.position_of(epoch, RARE) < half for epoch in range(4)]
+    assert first[0] and not all(first)
+    loader = recmap.Loader(many, half, order=order, features=features)
+    batches = DataLoader(recmap.torch.IterableDataset(loader), batch_size=None, num_workers=workers)
+    for _ in first:
+        assert sum(len(batch["rare"].values) for batch in batches) == 1
 
 
 def test_grain(records):
@@ -189,10 +304,13 @@ def test_grain(records):
     features = {"lable": recmap.VarLen()}
     order = recmap.Sequential(20)
     with pytest.warns(UserWarning, match="'lable'"):
-        recmap.grain.DataSource(records, features)[0]
-    source = recmap.grain.DataSource(records, features, missing="error")
-    batches = recmap.grain.Batches(records, order, 5, features, missing="error")
-    for made in (source, batches):
+        recmap.grain.DataSource(records, features, missing="warn")[0]
+    source = recmap.grain.DataSource(records, features)
+    batches = recmap.grain.Batches(records, order, 5, features)
+    rows = {"label": recmap.Sliced(), "lable": recmap.FixedLen((), default=0)}
+    windows = recmap.Windows(np.ones(20, np.int64), 1)
+    windowed = recmap.grain.Batches(records, windows, 5, rows)
+    for made in (source, batches, windowed):
         with pytest.raises(recmap.FeatureError, match="'lable'"):
             pickle.loads(pickle.dumps(made))[0]
 
@@ -201,16 +319,32 @@ def test_huggingface(records):
     pytest.importorskip("datasets")
     import recmap.huggingface
 
-    rows = recmap.huggingface.dataset(records, {"lable": recmap.VarLen()}, missing="error")
+    rows = recmap.huggingface.dataset(records, {"lable": recmap.VarLen()})
     with pytest.raises(recmap.FeatureError, match="'lable'"):
         next(iter(rows))
+
+
+def test_huggingface_checks_the_first_rows(many):
+    pytest.importorskip("datasets")
+    import recmap.huggingface
+
+    rows = recmap.huggingface.dataset(many, {"rare": recmap.VarLen()})
+    assert sum(len(row["rare"] or ()) for row in rows) == 1
+
+
+def test_ray_checks_the_first_rows(many):
+    pytest.importorskip("ray")
+    import recmap.ray
+
+    source = recmap.ray.Datasource(many, {"rare": recmap.VarLen()})
+    assert sum(table.num_rows for read in source.get_read_tasks(8) for table in read()) == COUNT
 
 
 def test_ray_reads(records):
     pytest.importorskip("ray")
     import recmap.ray
 
-    source = recmap.ray.Datasource(records, {"lable": recmap.VarLen()}, missing="error")
+    source = recmap.ray.Datasource(records, {"lable": recmap.VarLen()})
     with pytest.raises(recmap.FeatureError, match="'lable'"):
         list(source.get_read_tasks(1)[0]())
 
@@ -219,7 +353,7 @@ def test_tensorflow(records):
     pytest.importorskip("tensorflow")
     import recmap.tensorflow
 
-    loader = recmap.Loader(records, 5, features={"lable": recmap.VarLen()}, missing="error")
+    loader = recmap.Loader(records, 5, features={"lable": recmap.VarLen()})
     with pytest.raises(Exception, match="'lable'"):
         next(iter(recmap.tensorflow.dataset(loader)))
 

@@ -102,7 +102,7 @@ def same(left, right):
 
 
 def test_tf_io_features_equal_parse_example(examples):
-    loader = recmap.Loader(examples, 16, shuffle=True, seed=3, features=THEIRS)
+    loader = recmap.Loader(examples, 16, shuffle=True, seed=3, features=THEIRS, missing="ignore")
     order = recmap.Shuffled(50, seed=3)
     steps = 0
     for step, batch in enumerate(recmap.tensorflow.dataset(loader)):
@@ -132,7 +132,7 @@ def test_features_of_recmap(examples):
 @pytest.mark.parametrize("last", ["keep", "drop", "pad"])
 @pytest.mark.parametrize("features", [OURS, THEIRS, None])
 def test_elements_match_their_spec(examples, last, features):
-    loader = recmap.Loader(examples, 16, features=features, last=last)
+    loader = recmap.Loader(examples, 16, features=features, last=last, missing="ignore")
     dataset = recmap.tensorflow.dataset(loader, state=True)
     count = 0
     for element in dataset:

@@ -38,6 +38,12 @@ def test_batches_equal_those_of_a_loader(digits):
         assert batch["id"] == columns["id"].tolist()
 
 
+def test_a_loader_is_not_a_data_set(digits):
+    loader = torch.utils.data.DataLoader(loader_of(digits), batch_size=None)
+    with pytest.raises(TypeError, match="write `for batch in loader`, without a DataLoader"):
+        next(iter(loader))
+
+
 def test_tensors_share_the_memory_of_columns(digits, monkeypatch):
     seen = []
 

@@ -172,3 +172,15 @@ def test_workers_of_ray_train(folder):
     assert list(folder.glob("killed-*"))
     steps = len((folder / "steps-0").read_text().split())
     assert steps_of_whole < steps < 10 + steps_of_whole
+
+
+def test_ray_train_continues_with_fewer_workers(folder, monkeypatch):
+    needs("ray", "torch", "pydantic")
+    monkeypatch.setenv("RECMAP_TEST_DRIVER", "1")
+    check_killed("ray-train", "train", "broken", 15)
+    for log in folder.glob("steps-*"):
+        log.unlink()
+    monkeypatch.setenv("RECMAP_TEST_WORKERS", "1")
+    result_of(start("ray-train", "train", "broken", 0))
+    # 12 of 16 steps were saved, 4 of the second epoch, of 200 records: 997 records are left.
+    assert len((folder / "steps-0").read_text().split()) == 9

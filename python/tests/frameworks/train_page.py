@@ -3,7 +3,8 @@
     train_page.py PAGE FUNCTION FOLDER KILL_STEP [RANK RANKS PORT]
 
 Prints the number of training steps of this run, and the SHA-256 of the final weights. Kills itself
-after training step KILL_STEP of this run, if that is above 0. torchrun may start several.
+after training step KILL_STEP of this run, if that is above 0. torchrun may start several. Ray Train
+starts RECMAP_TEST_WORKERS, which kill themselves, or with RECMAP_TEST_DRIVER the program.
 """
 
 import hashlib
@@ -80,8 +81,9 @@ def count_in_dcp(names, counter):
 
 
 def count_in_ray(names, counter):
-    """Each of the two workers dies at most once, in a run that then continues by itself."""
+    """Each worker dies at most once, in a run that then continues by itself; or the driver dies."""
     train_worker, step, folder = names["train_worker"], counter.kill_step, os.getcwd()
+    driver = os.getpid() if "RECMAP_TEST_DRIVER" in os.environ else None
 
     def counted(options):
         import ray.train
@@ -98,7 +100,7 @@ def count_in_ray(names, counter):
             marker = f"{folder}/killed-{rank}"
             if steps == step and not os.path.exists(marker):
                 open(marker, "w").close()
-                os.kill(os.getpid(), signal.SIGKILL)
+                os.kill(driver or os.getpid(), signal.SIGKILL)
 
         hook = register_optimizer_step_post_hook(kill_once)
         try:
@@ -138,7 +140,9 @@ def digest(weights):
 
 
 def options_of(page):
-    """What a page's program must be told of several ranks, which torchrun started."""
+    """What a page's program must be told of several ranks."""
+    if page == "ray-train":
+        return {"workers": int(os.environ.get("RECMAP_TEST_WORKERS", "2"))}
     ranks = int(os.environ.get("WORLD_SIZE", "1"))
     if page == "torch-distributed" and ranks > 1:
         import torch

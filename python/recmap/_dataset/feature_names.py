@@ -1,0 +1,114 @@
+"""The names that features have in the records of a data set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from .._errors import CorruptRecordError, FileMissingError
+from .._numbers import UInt64s
+
+if TYPE_CHECKING:
+    from .selectable import Selectable
+
+__all__ = ["NO_NAMES", "FeatureNames", "Names"]
+
+Schema: TypeAlias = Mapping[str, Mapping[str, Any]]  # as ``recmap schema --json`` prints it
+
+_SAMPLE_COUNTS = 100, 1000  # records read; the second sample only if a name is not in the first
+_CHUNK_COUNT = 1024  # records of a batch that are read again at a time
+
+
+class Names(NamedTuple):
+    """Names of features of the context, and of feature lists."""
+
+    context: frozenset[str]
+    lists: frozenset[str]
+
+    def of(self, is_list: bool) -> frozenset[str]:
+        return self.lists if is_list else self.context
+
+    def with_names(self, other: Names) -> Names:
+        return Names(self.context | other.context, self.lists | other.lists)
+
+
+NO_NAMES = Names(frozenset(), frozenset())
+
+
+def _names_of(schema: Schema) -> Names:
+    context = frozenset(name for name, members in schema.items() if "kind" in members)
+    return Names(context, frozenset(name for name, members in schema.items() if "list" in members))
+
+
+def _names_in(dataset: Selectable, numbers: UInt64s) -> Names:
+    """The names in these records, but for damaged ones and those of missing shards."""
+    try:
+        text, _ = dataset._schema(numbers)
+    except (CorruptRecordError, FileMissingError):
+        if len(numbers) == 1:
+            return NO_NAMES
+        first, second = np.array_split(numbers, 2)
+        return _names_in(dataset, first).with_names(_names_in(dataset, second))
+    return _names_of(json.loads(text))
+
+
+def _sample(count: int, wanted: int) -> UInt64s:
+    """Ascending numbers: the first, the last, and a random one of each of equal parts.
+
+    Evenly spaced ones could miss what every tenth record has.
+    """
+    parts = min(count, wanted)
+    if not parts:
+        return np.empty(0, np.uint64)
+    ends = np.array([part * count // parts for part in range(parts + 1)], np.uint64)
+    numbers = np.random.default_rng(0).integers(ends[:-1], ends[1:], dtype=np.uint64)
+    numbers[0], numbers[-1] = 0, count - 1
+    return numbers
+
+
+class FeatureNames:
+    """What is known about the names of features in the records of a data set; all views share it.
+
+    Methods take the data set or a view, to read records.
+    """
+
+    def __init__(self) -> None:
+        self.warned: set[tuple[str, bool]] = set()  # by parse: (name, whether it is a list)
+        self._known = NO_NAMES
+        self._sampled_count = 0
+
+    def learn(self, schema: Schema) -> None:
+        """Adds the names in the schema of some records."""
+        self._known = self._known.with_names(_names_of(schema))
+
+    def has(self, dataset: Selectable, name: str, is_list: bool) -> bool:
+        """Whether some record is known to have this feature, perhaps after reading a sample."""
+        for count in _SAMPLE_COUNTS:
+            if name in self._known.of(is_list):
+                return True
+            self._read_sample(dataset, count)
+        return name in self._known.of(is_list)
+
+    def has_in(self, dataset: Selectable, numbers: UInt64s, name: str) -> bool:
+        """Whether one of these records has this feature, which is not a list."""
+        for first in range(0, len(numbers), _CHUNK_COUNT):
+            if name in self._known.context:
+                return True
+            names = _names_in(dataset, numbers[first : first + _CHUNK_COUNT])
+            self._known = self._known.with_names(names)
+        return name in self._known.context
+
+    def sampled(self, dataset: Selectable) -> Names:
+        """The names that are known, at least those of a small sample."""
+        self._read_sample(dataset, _SAMPLE_COUNTS[0])
+        return self._known
+
+    def _read_sample(self, dataset: Selectable, count: int) -> None:
+        total = dataset._record_count()
+        if self._sampled_count < min(count, total):
+            names = _names_in(dataset, _sample(total, count))
+            self._known = self._known.with_names(names)
+            self._sampled_count = count
