@@ -90,7 +90,7 @@ class _Check:
         """Warns, or raises FeatureError."""
         for index in batch._null_columns():
             request = self._requests[index]
-            if not self._is_settled(request) and not self._is_rare(request):
+            if not self._is_settled(request) and not self._is_known(request):
                 self._report(request)
         if self._with_default and len(batch._failures()) < len(batch):
             self._check_defaults(batch)
@@ -99,7 +99,7 @@ class _Check:
         """Columns do not show where a default was used: records are read again to see that."""
         numbers = None
         for request in self._with_default:
-            if self._is_settled(request) or self._is_rare(request):
+            if self._is_settled(request) or self._is_known(request):
                 continue
             if numbers is None:
                 numbers = batch.numbers.astype(np.uint64)
@@ -109,7 +109,7 @@ class _Check:
     def _is_settled(self, request: _Request) -> bool:
         return self.missing == "warn" and (request.name, request.is_list) in self._warned
 
-    def _is_rare(self, request: _Request) -> bool:
+    def _is_known(self, request: _Request) -> bool:
         return self._names.has(self._dataset, request.name, request.is_list)
 
     def _report(self, request: _Request) -> None:

@@ -506,7 +506,7 @@ class Loader(Closing, Generic[Batch]):
         text = json.dumps(state, default=operator.index)  # integers of NumPy
         if order is None or order == self.order:
             self._loader.load(text, rule)
-            self._continue_run()
+            self._relax_check()
             return
         inner = order_over(self.dataset, order)
         size = self._size_of(self._arguments["batch_size"], inner)
@@ -516,7 +516,7 @@ class Loader(Closing, Generic[Batch]):
         self.order, self._order, self._batch_size, self._loader = order, inner, size, loader
         self._pipeline = None
         self._arguments = {**self._arguments, "order": order, "shuffle": False}
-        self._continue_run()
+        self._relax_check()
 
     def seek(self, epoch: int = 0, position: int = 0) -> None:
         """Moves to a position of an epoch, 0 to ``len(order)``, in constant time.
@@ -526,9 +526,9 @@ class Loader(Closing, Generic[Batch]):
         """
         self._refuse_own_transform()
         self._loader.seek(natural("epoch", epoch), natural("position", position))
-        self._continue_run()
+        self._relax_check()
 
-    def _continue_run(self) -> None:
+    def _relax_check(self) -> None:
         """A run that has begun is only warned of a feature that its next batch lacks."""
         if self._loader.tell() != (0, 0):
             self._first_batch.warn_only()
