@@ -16,7 +16,7 @@ import datasets
 
 from . import arrow
 from ._dataset.dataset import Dataset, check_dataset
-from ._dataset.missing import Missing
+from ._dataset.missing import Missing, softened, validate_missing
 from ._example.features import Features, parser_of
 from ._numbers import cuts_of
 from ._order.orders import Order, check_fits
@@ -70,6 +70,7 @@ def dataset(
     ({'label': 0}, 64)
     """
     check_dataset(dataset)
+    validate_missing(missing)
     if order is not None:
         check_fits(order, len(dataset))
     if features is not None:
@@ -99,6 +100,7 @@ def _rows(
     missing: Missing,
     parts: list[tuple[int, int]],
 ) -> Iterator[dict[str, Any]]:
+    checked = softened(missing, bool(parts and parts[0][0]))
     for first, end in parts:
         for start in range(first, end, _ROWS):
             positions = range(start, min(start + _ROWS, end))
@@ -107,8 +109,8 @@ def _rows(
             if features is None:
                 batch = dataset.gather(items)
             else:
-                checked = missing if start == 0 else "ignore"
                 batch = dataset.parse(items, features, missing=checked)
+                checked = "ignore"
             row_numbers = batch.numbers.tolist() if numbers else [None] * len(positions)
             rows = arrow.table(batch, tensor=arrow.lists).to_pylist()
             for row, number in zip(rows, row_numbers, strict=True):

@@ -24,7 +24,7 @@ from ray.data.datasource import Datasource as _Datasource
 from ray.data.datasource import ReadTask
 
 from ._dataset.dataset import Dataset, check_dataset
-from ._dataset.missing import Missing
+from ._dataset.missing import Missing, softened, validate_missing
 from ._display.progress import Progress
 from ._example.features import Features, parser_of
 from ._index.build import plan_of
@@ -97,6 +97,7 @@ class Datasource(_Datasource):
     ) -> None:
         super().__init__()
         check_dataset(dataset)
+        validate_missing(missing)
         if order is not None:
             check_fits(order, len(dataset))
         self._count = len(dataset) if order is None else len(order)
@@ -182,6 +183,7 @@ class Datasource(_Datasource):
         dataset, positions = self._dataset, range(first, end)
         if self._order is None:  # send only the numbers of this part of a view
             dataset, positions = dataset[first:end], range(end - first)
+        missing = "ignore" if first != self._position else softened(self._missing, bool(first))
         read = functools.partial(
             _read,
             dataset,
@@ -191,7 +193,7 @@ class Datasource(_Datasource):
             positions,
             rows,
             self._numbers,
-            self._missing if first == 0 else "ignore",
+            missing,
         )
         return ReadTask(read, metadata, per_task_row_limit=limit)
 

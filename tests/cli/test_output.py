@@ -126,9 +126,26 @@ class Formats(CliTest):
             self.write("many", tfrecord([example(**{f"n{i}": i}) for i in range(count)]))
             self.index("many")
             result = self.run_recmap("schema", "many.rmx", "--json", f"--sample={sample}")
-            self.assertEqual(
-                set(json.loads(result.out)), {f"n{i * count // sample}" for i in range(sample)}
-            )
+            numbers = sorted(int(name[1:]) for name in json.loads(result.out))
+            self.assertEqual(len(numbers), sample)
+            self.assertEqual((numbers[0], numbers[-1]), (0, count - 1))
+            for part, number in enumerate(numbers):
+                self.assertTrue(part * count // sample <= number < -(-(part + 1) * count // sample))
+
+    def test_a_sample_is_that_of_python(self):
+        """python/tests/dataset/test_sample.py has the same numbers."""
+        self.write("many", tfrecord([example(**{f"n{i}": i}) for i in range(1000)]))
+        self.index("many")
+        result = self.run_recmap("schema", "many.rmx", "--json", "--sample=12")
+        numbers = sorted(int(name[1:]) for name in json.loads(result.out))
+        self.assertEqual(numbers, [0, 157, 210, 289, 361, 480, 519, 601, 743, 765, 854, 999])
+
+    def test_a_sample_finds_what_is_regular(self):
+        records = [example(n=1, **({"tenth": 1} if i % 10 == 5 else {})) for i in range(10000)]
+        self.write("regular", tfrecord(records))
+        self.index("regular")
+        result = self.run_recmap("schema", "regular.rmx", "--json")
+        self.assertAlmostEqual(json.loads(result.out)["tenth"]["share"], 0.1, delta=0.04)
 
     @unittest.skipIf(IS_SANITIZED, "sanitizers need address space without limit")
     def test_little_address_space(self):

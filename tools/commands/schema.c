@@ -7,6 +7,7 @@
 #include <recmap/example.h>
 
 #include "commands/commands.h"
+#include "records/sample.h"
 #include "records/view.h"
 #include "schemas/schema_features.h"
 #include "schemas/schema_table.h"
@@ -26,34 +27,18 @@ static const struct option options[] = {{"sample", required_argument, NULL, OPTI
 
 enum schema_form { FORM_TABLE, FORM_JSON, FORM_C, FORM_PYTHON, FORM_TF };
 
-/* Generates floor(i * count / sample) for i = 0, 1, ... The product may overflow, so the quotient
- * is added for each i, and the remainder is accumulated as in Bresenham's line algorithm. */
-struct spread {
-    uint64_t number;
-    uint64_t sample;   /* how many numbers */
-    uint64_t quotient; /* of count / sample */
-    uint64_t remainder;
-    uint64_t carry; /* accumulated remainders, less than sample */
+struct sampling {
+    uint64_t next; /* record of the sample */
+    uint64_t size;
+    uint64_t count; /* of records to choose from */
 };
 
-static struct spread spread_over(uint64_t count, uint64_t sample) {
-    if (!sample) return (struct spread){.sample = 0};
-    return (struct spread){
-        .sample = sample, .quotient = count / sample, .remainder = count % sample};
-}
-
-static recmap_status spread_next(void *context, uint64_t *numbers, size_t count,
-                                 recmap_error *error) {
+static recmap_status next_positions(void *context, uint64_t *positions, size_t count,
+                                    recmap_error *error) {
     (void)error;
-    struct spread *spread = context;
-    for (size_t i = 0; i < count; i++) {
-        numbers[i] = spread->number;
-        spread->number += spread->quotient;
-        spread->carry += spread->remainder;
-        if (spread->carry < spread->sample) continue;
-        spread->carry -= spread->sample;
-        spread->number++;
-    }
+    struct sampling *sampling = context;
+    for (size_t i = 0; i < count; i++)
+        positions[i] = sample_position(sampling->next++, sampling->size, sampling->count);
     return RECMAP_OK;
 }
 
@@ -73,7 +58,7 @@ static void print_messages(const recmap_schema *schema, uint64_t record_count) {
     uint64_t seen = recmap_schema_record_count(schema);
     uint64_t others = recmap_schema_other_count(schema);
     if (seen < record_count)
-        message("sampled %" PRIu64 " of %" PRIu64 " records, evenly spaced; --sample 0 reads all",
+        message("sampled %" PRIu64 " of %" PRIu64 " records, spread over all; --sample 0 reads all",
                 seen, record_count);
     if (others)
         message("%" PRIu64 " of %" PRIu64
@@ -83,10 +68,8 @@ static void print_messages(const recmap_schema *schema, uint64_t record_count) {
 
 static recmap_status collect(recmap_schema *schema, const struct view *view, uint64_t sample,
                              recmap_error *error) {
-    uint64_t count = view->count;
-    if (!sample || sample > count) sample = count;
-    struct spread spread = spread_over(count, sample);
-    struct view_source mapping = {view, {sample, spread_next, &spread}};
+    struct sampling sampling = {.size = sample_size(sample, view->count), .count = view->count};
+    struct view_source mapping = {view, {sampling.size, next_positions, &sampling}};
     struct progress_bar progress = progress_bar_start("reading");
     interrupt_watch();
     recmap_status status = iterate_records(view->dataset, view_source_numbers(&mapping), add_record,
@@ -167,7 +150,7 @@ static const char help[] =
     "the values (for bytes: of their sizes). Feature lists follow in a second table, with the\n"
     "minimum and maximum number of steps per record and of values per step.\n"
     "\n"
-    "      --sample N         read N records, evenly spaced (default 1000); 0: all\n"
+    "      --sample N         read N records, spread over all (default 1000); 0: all\n"
     "      --json             print JSON: {NAME: {\"kind\", \"share\", \"min_length\", ...}}\n"
     "      --features L       print source text: the features for a parser, in L: python, c, or\n"
     "                         tf (for tf.io.parse_example)\n"

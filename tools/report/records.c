@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/sizes.h"
+#include "records/sample.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
@@ -24,7 +24,7 @@ bool record_error_is_local(const recmap_error *error) {
 }
 
 static uint64_t number_at(const struct reading *reading, uint64_t index) {
-    uint64_t position = evenly_spaced(index, reading->sample->size, reading->view->count);
+    uint64_t position = sample_position(index, reading->sample->size, reading->view->count);
     return view_number(reading->view, position);
 }
 

@@ -8,7 +8,9 @@
 /* A sample of the sizes consists of runs: the index stores the sizes of neighbours together. */
 enum { RUN_SIZE = 256, SAMPLE_MAX = 4096 * RUN_SIZE };
 
-uint64_t evenly_spaced(uint64_t index, uint64_t sample, uint64_t count) {
+/* Number `index` of `sample` numbers that are evenly spaced below `count`. `sample` is less than
+ * 2^32, or equal to `count`. */
+static uint64_t evenly_spaced(uint64_t index, uint64_t sample, uint64_t count) {
     return index * (count / sample) + index * (count % sample) / sample;
 }
 

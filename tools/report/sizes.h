@@ -19,8 +19,4 @@ recmap_status record_sizes_init(struct record_sizes *sizes, const struct view *v
                                 recmap_error *error);
 void record_sizes_deinit(struct record_sizes *sizes);
 
-/* Number `index` of `sample` numbers that are evenly spaced below `count`. `sample` is less than
- * 2^32, or equal to `count`. */
-uint64_t evenly_spaced(uint64_t index, uint64_t sample, uint64_t count);
-
 #endif

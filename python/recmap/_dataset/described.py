@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
-import numpy as np
-
 from .._example.features import Feature, features_of_schema
 from .._options.options import Counted, Lifts
 from .._warn import warn_caller
 from .counts import Counts
 from .lifted import Columns
+from .sample import sample_of
 from .selectable import Selectable
 from .view import info_of
 
@@ -85,7 +84,8 @@ class Described(Selectable):
         """The features found in the records, as ``recmap schema --json`` prints them.
 
         Args:
-            sample: how many records to read, evenly spaced; None: all of them.
+            sample: how many records to read: the first, the last, and a random one of each of equal
+                parts between them, always the same ones. None: all records.
 
         Warns if some of these records are neither a tf.Example nor a tf.SequenceExample.
 
@@ -95,15 +95,11 @@ class Described(Selectable):
         if sample is not None and sample < 0:
             raise ValueError(f"sample must not be negative, but is {sample}")
         count = len(self)
-        chosen = count if sample is None else min(sample, count)
-        if chosen == count:
-            items = np.arange(count, dtype=np.uint64)
-        else:
-            items = np.array([i * count // chosen for i in range(chosen)], np.uint64)
+        items = sample_of(count, count if sample is None or sample >= 2**32 else sample)
         text, other_count = self._schema(self._selection.records_at(items))
         if other_count:
             warn_caller(
-                f"{other_count} of {chosen} records are neither a tf.Example nor a "
+                f"{other_count} of {len(items)} records are neither a tf.Example nor a "
                 "tf.SequenceExample; the schema does not describe them"
             )
         schema: dict[str, dict[str, Any]] = json.loads(text)

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._errors import CorruptRecordError, FileMissingError
 from .._numbers import UInt64s
+from .sample import sample_of
 
 if TYPE_CHECKING:
     from .selectable import Selectable
@@ -55,20 +56,6 @@ def _names_in(dataset: Selectable, numbers: UInt64s) -> Names:
     return _names_of(json.loads(text))
 
 
-def _sample(count: int, wanted: int) -> UInt64s:
-    """Ascending numbers: the first, the last, and a random one of each of equal parts.
-
-    Evenly spaced ones could miss what every tenth record has.
-    """
-    parts = min(count, wanted)
-    if not parts:
-        return np.empty(0, np.uint64)
-    ends = np.array([part * count // parts for part in range(parts + 1)], np.uint64)
-    numbers = np.random.default_rng(0).integers(ends[:-1], ends[1:], dtype=np.uint64)
-    numbers[0], numbers[-1] = 0, count - 1
-    return numbers
-
-
 class FeatureNames:
     """What is known about the names of features in the records of a data set; all views share it.
 
@@ -109,6 +96,6 @@ class FeatureNames:
     def _read_sample(self, dataset: Selectable, count: int) -> None:
         total = dataset._record_count()
         if self._sampled_count < min(count, total):
-            names = _names_in(dataset, _sample(total, count))
+            names = _names_in(dataset, sample_of(total, count))
             self._known = self._known.with_names(names)
             self._sampled_count = count

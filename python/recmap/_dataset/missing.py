@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
 from .._errors import Error, FeatureError
-from .._example.features import Feature, FixedLen, Sparse, feature_of
+from .._example.features import Feature, FixedLen, Ragged, Sparse, feature_of
+from .._example.partitions import partition_row
 from .._warn import warn_caller
 from .feature_names import NO_NAMES, Names
 
@@ -22,6 +23,8 @@ __all__ = [
     "advise_names",
     "check_batch",
     "similar_names",
+    "softened",
+    "validate_missing",
 ]
 
 Missing: TypeAlias = Literal["error", "warn", "ignore"]
@@ -29,32 +32,61 @@ Missing: TypeAlias = Literal["error", "warn", "ignore"]
 _LISTED_COUNT = 20  # names listed in a message
 
 
-def _validate(missing: str) -> None:
+def validate_missing(missing: str) -> None:
     if missing not in ("error", "warn", "ignore"):
         raise ValueError(f'missing must be "error", "warn" or "ignore", not {missing!r}')
+
+
+def softened(missing: Missing, has_begun: bool) -> Missing:
+    """What to do in a run that has perhaps begun: a rare feature must not stop one."""
+    return "warn" if has_begun and missing == "error" else missing
+
+
+class _Name(NamedTuple):
+    """The name of a feature in the records."""
+
+    text: str
+    is_list: bool
+
+    def is_in(self, names: Names) -> bool:
+        return self.text in names.of(self.is_list)
+
+    def __str__(self) -> str:
+        return f"the feature {'list ' if self.is_list else ''}{self.text!r}"
 
 
 class _Request(NamedTuple):
     """A requested feature."""
 
-    name: str  # in the records
-    is_list: bool
+    column: str
+    values: _Name
+    others: tuple[_Name, ...]  # of coordinates and partitions
     has_default: bool
 
 
-def _name_of(column: str, feature: Feature) -> str:
+def _request_of(column: str, feature: Feature, is_list: bool) -> _Request:
+    others: list[str] = []
     if isinstance(feature, Sparse):
-        return feature.value_key
-    return column if feature.key is None else feature.key
+        name = feature.value_key
+        others = [feature.index_key] if isinstance(feature.index_key, str) else [*feature.index_key]
+    else:
+        name = column if feature.key is None else feature.key
+    if isinstance(feature, Ragged):
+        keys = [partition_row(partition)[1] for partition in feature.partitions]
+        others = [key for key in keys if key is not None]
+    has_default = isinstance(feature, FixedLen) and feature.default is not None
+    more = tuple(_Name(other, is_list) for other in others)
+    return _Request(column, _Name(name, is_list), more, has_default)
 
 
-def _requests_of(features: Mapping[str, Any], is_list: bool) -> list[_Request]:
-    requests = []
-    for column, given in features.items():
-        feature = feature_of(given)
-        has_default = isinstance(feature, FixedLen) and feature.default is not None
-        requests.append(_Request(_name_of(column, feature), is_list, has_default))
-    return requests
+def _requests_of(
+    features: Mapping[str, Any] | None, feature_lists: Mapping[str, Any] | None
+) -> list[_Request]:
+    return [
+        _request_of(column, feature_of(given), is_list)
+        for part, is_list in ((features, False), (feature_lists, True))
+        for column, given in (part or {}).items()
+    ]
 
 
 class _Check:
@@ -72,7 +104,7 @@ class _Check:
     def __init__(
         self,
         dataset: Selectable,
-        features: Mapping[str, Any],
+        features: Mapping[str, Any] | None,
         feature_lists: Mapping[str, Any] | None,
         missing: Missing,
         warned: set[tuple[str, bool]],
@@ -81,46 +113,60 @@ class _Check:
         self._dataset = dataset
         self._names = dataset._feature_names
         self._warned = warned
-        self._requests = _requests_of(features, False)
-        if feature_lists is not None:
-            self._requests += _requests_of(feature_lists, True)
+        self._requests = _requests_of(features, feature_lists)
         self._with_default = [request for request in self._requests if request.has_default]
 
-    def check(self, batch: RecordBatch) -> None:
-        """Warns, or raises FeatureError."""
-        for index in batch._null_columns():
-            request = self._requests[index]
-            if not self._is_settled(request) and not self._is_known(request):
-                self._report(request)
-        if self._with_default and len(batch._failures()) < len(batch):
-            self._check_defaults(batch)
+    def check(self, batch: RecordBatch) -> bool:
+        """Warns, or raises FeatureError. Returns whether the batch has rows that say something."""
+        has_rows = len(batch._failures()) < len(batch)
+        found = self._missing_in(batch) if has_rows else self._missing_everywhere()
+        if found and self.missing == "error":
+            self._raise(found)
+        for name in found:
+            self._warn(name)
+        return has_rows
 
-    def _check_defaults(self, batch: RecordBatch) -> None:
-        """Columns do not show where a default was used: records are read again to see that."""
-        numbers = None
-        for request in self._with_default:
-            if self._is_settled(request) or self._is_known(request):
-                continue
-            if numbers is None:
-                numbers = batch.numbers.astype(np.uint64)
-            if not self._names.has_in(self._dataset, numbers, request.name):
-                self._report(request)
+    def _missing_in(self, batch: RecordBatch) -> list[_Name]:
+        """Features that neither a row of the batch nor another record is known to have."""
+        suspects = [self._requests[index].values for index in batch._null_columns()]
+        missing = [name for name in suspects if not self._is_known(name)]
+        # Columns do not show where a default was used: records are read again to see that.
+        defaults = [request.values for request in self._with_default]
+        suspects = [name for name in defaults if not self._is_known(name)]
+        if suspects:
+            numbers = batch.numbers.astype(np.uint64)
+            has_in = self._names.has_in
+            missing += [name for name in suspects if not has_in(self._dataset, numbers, name.text)]
+        return missing
 
-    def _is_settled(self, request: _Request) -> bool:
-        return self.missing == "warn" and (request.name, request.is_list) in self._warned
+    def _missing_everywhere(self) -> list[_Name]:
+        """Features that no record is known to have: perhaps the reason why no row was parsed."""
+        if self._names.sampled(self._dataset) == NO_NAMES:
+            return []  # the records are something else
+        names = [name for request in self._requests for name in (request.values, *request.others)]
+        return [name for name in names if not self._is_known(name)]
 
-    def _is_known(self, request: _Request) -> bool:
-        return self._names.has(self._dataset, request.name, request.is_list)
+    def _is_known(self, name: _Name) -> bool:
+        """Whether other records are known to have the feature, or it was warned of."""
+        if self.missing == "warn" and name in self._warned:
+            return True
+        return self._names.has(self._dataset, name.text, name.is_list)
 
-    def _report(self, request: _Request) -> None:
-        kind = "feature list" if request.is_list else "feature"
-        message = f"no record of the batch has the {kind} {request.name!r}"
-        advice = _advice(request, self._names.sampled(self._dataset))
-        if self.missing == "error":
-            advice += ' If the name is right, pass missing="ignore".'
-            raise FeatureError(message, self._dataset.index_path, advice=advice)
-        self._warned.add((request.name, request.is_list))
-        warn_caller(f'{message}. {advice} (missing="ignore" silences this.)')
+    def _raise(self, found: list[_Name]) -> NoReturn:
+        names = self._names.sampled(self._dataset)
+        message = f"no record of the batch has {' or '.join(map(str, found))}"
+        advice = _advice(found[0], names)
+        if len(found) > 1:
+            advice = " ".join(f"{name.text!r}: {_advice(name, names)}" for name in found)
+        advice += ' If the name is right, pass missing="ignore".'
+        raise FeatureError(message, self._dataset.index_path, advice=advice)
+
+    def _warn(self, name: _Name) -> None:
+        self._warned.add(name)
+        advice = _advice(name, self._names.sampled(self._dataset))
+        warn_caller(
+            f'no record of the batch has {name}. {advice} (missing="ignore" silences this.)'
+        )
 
 
 def _has_default(given: Any) -> bool:
@@ -137,10 +183,11 @@ def check_batch(
     missing: Missing,
 ) -> None:
     """Checks a batch that was parsed by one call. Warns once for each feature of a data set."""
-    _validate(missing)
+    validate_missing(missing)
     if missing == "ignore":
         return
-    if batch._null_columns() or any(map(_has_default, features.values())):
+    has_suspects = batch._null_columns() or any(map(_has_default, features.values()))
+    if has_suspects or (len(batch) and len(batch._failures()) == len(batch)):
         warned = dataset._feature_names.warned
         _Check(dataset, features, feature_lists, missing, warned).check(batch)
 
@@ -158,10 +205,10 @@ class FirstBatchCheck:
         feature_lists: Mapping[str, Any] | None,
         missing: Missing,
     ) -> None:
-        _validate(missing)
+        validate_missing(missing)
         self._check: _Check | None = None
         if missing != "ignore" and (features is not None or feature_lists is not None):
-            self._check = _Check(dataset, features or {}, feature_lists, missing, set())
+            self._check = _Check(dataset, features, feature_lists, missing, set())
 
     def warn_only(self) -> None:
         """Warns where it would raise: a rare feature must not stop a run that is resumed."""
@@ -169,51 +216,52 @@ class FirstBatchCheck:
             self._check.missing = "warn"
 
     def check(self, batch: RecordBatch) -> None:
-        """Warns, or raises FeatureError. Does nothing after a batch with records has passed."""
+        """Warns, or raises FeatureError. Does nothing after a batch with parsed rows has passed."""
         check = self._check
-        if check is not None and len(batch):
-            check.check(batch)
+        if check is not None and check.check(batch):
             self._check = None
 
 
-def _advice(request: _Request, names: Names) -> str:
-    name, is_list, _ = request
-    if name in names.of(not is_list):
-        return (
-            "It is a feature of the context: request it there."
-            if is_list
-            else "It is a feature list: request it in feature_lists of parse_sequence or a loader."
-        )
-    near = _near_names(name, names.of(is_list))
+def _advice(name: _Name, names: Names) -> str:
+    if _Name(name.text, not name.is_list).is_in(names):
+        if name.is_list:
+            return "It is no feature list: request it in features, or in the context."
+        return "It is a feature list: request it in feature_lists of parse_sequence or a loader."
+    known = names.of(name.is_list)
+    near = _near_names(name.text, known)
     if near:
         return f"Did you mean {_quoted(near)}?"
-    if not names.of(is_list):
-        return f"The records have no {'feature lists' if is_list else 'features'}."
-    return f"The records have {_quoted(sorted(names.of(is_list)))}."
+    if not known:
+        return f"The records have no {'feature lists' if name.is_list else 'features'}."
+    return f"A sample of the records has {_quoted(sorted(known))}."
 
 
-def similar_names(name: str, dataset: Selectable) -> str:
+def similar_names(text: str, dataset: Selectable) -> str:
     """Advice about a name that no record of a sample has; "" if some record has it."""
     names = _sampled_or_none(dataset)
-    if name in names.context | names.lists or not names.context:
+    if text in names.context | names.lists or not names.context:
         return ""
-    return _advice(_Request(name, False, False), names)
+    return _advice(_Name(text, False), names)
 
 
 def advise_names(
     error: FeatureError,
     dataset: Selectable,
-    features: Mapping[str, Any],
+    features: Mapping[str, Any] | None,
     feature_lists: Mapping[str, Any] | None,
 ) -> None:
-    """Adds names like a missing feature's to the advice, unless some record has that feature."""
+    """Advises similar names if the error is about a feature that no record of a sample has."""
     names = _sampled_or_none(dataset)
-    requests = _requests_of(features, False) + _requests_of(feature_lists or {}, True)
-    for request in requests:
-        known = names.of(request.is_list)
-        is_unknown = bool(known) and request.name not in known
-        if is_unknown and f"'{request.name}' is missing and has no default" in error.message:
-            error.advice = f"{_advice(request, names)} If the name is right, give a default."
+    for request in _requests_of(features, feature_lists):
+        if not any(f"'{text}'" in error.message for text in (request.column, request.values.text)):
+            continue
+        for name in (request.values, *request.others):
+            if names.of(name.is_list) and not name.is_in(names):
+                said = f"{name.text!r}: {_advice(name, names)}" if request.others else ""
+                error.advice = said or _advice(name, names)
+                if "has no default" in error.message:
+                    error.advice += " If the name is right, give a default."
+                return
 
 
 def _sampled_or_none(dataset: Selectable) -> Names:

@@ -116,8 +116,8 @@ class Loader(Closing, Generic[Batch]):
         on_error: for records that fail their check: "raise" an exception, "skip" the record, or
             "substitute" the next good one of the epoch. `skipped` lists them.
         missing: what to do about a feature that no record of the first batch has, as in
-            `Dataset.parse`: "error", "warn" or "ignore". A loader that was moved, with
-            `load_state_dict` for example, only warns.
+            `Dataset.parse`: "error", "warn" or "ignore". Instead of an error, ranks above 0 warn,
+            and so does a loader that was moved, with `load_state_dict` for example.
         readahead: "auto", "on" or "off": whether to ask the kernel to read records ahead.
         transform: a callable that converts one batch. It runs ahead in threads, and its results are
             delivered in order. Views of a RecordBatch stay valid as long as they exist.
@@ -237,6 +237,9 @@ class Loader(Closing, Generic[Batch]):
         self._is_sequence = feature_lists is not None
         self._form = RowForm.of(self._order, positions)
         self._first_batch = FirstBatchCheck(dataset, features, feature_lists, missing)
+        if self._rank:  # ranks must agree, so the first one decides
+            self._first_batch.warn_only()
+        self._moves = 0  # by load_state_dict and seek
         self._reading = (
             natural("threads", threads),
             natural("batches_ahead", batches_ahead),
@@ -506,7 +509,7 @@ class Loader(Closing, Generic[Batch]):
         text = json.dumps(state, default=operator.index)  # integers of NumPy
         if order is None or order == self.order:
             self._loader.load(text, rule)
-            self._relax_check()
+            self._note_move()
             return
         inner = order_over(self.dataset, order)
         size = self._size_of(self._arguments["batch_size"], inner)
@@ -516,7 +519,7 @@ class Loader(Closing, Generic[Batch]):
         self.order, self._order, self._batch_size, self._loader = order, inner, size, loader
         self._pipeline = None
         self._arguments = {**self._arguments, "order": order, "shuffle": False}
-        self._relax_check()
+        self._note_move()
 
     def seek(self, epoch: int = 0, position: int = 0) -> None:
         """Moves to a position of an epoch, 0 to ``len(order)``, in constant time.
@@ -526,10 +529,11 @@ class Loader(Closing, Generic[Batch]):
         """
         self._refuse_own_transform()
         self._loader.seek(natural("epoch", epoch), natural("position", position))
-        self._relax_check()
+        self._note_move()
 
-    def _relax_check(self) -> None:
+    def _note_move(self) -> None:
         """A run that has begun is only warned of a feature that its next batch lacks."""
+        self._moves += 1
         if self._loader.tell() != (0, 0):
             self._first_batch.warn_only()
 

@@ -74,17 +74,21 @@ class Board:
     def __reduce__(self) -> tuple[Any, ...]:
         return Board, (self.cells, self._name)
 
+    def is_current(self, main: tuple[int, int]) -> bool:
+        """Whether the main process's loader, which is at `main`, was not moved since."""
+        return bool((self._array[:2] == main).all())
+
     def latest_start(self, main: tuple[int, int]) -> tuple[int, int]:
         """The start of the latest iteration. `main`: the position of the main process's loader."""
-        if tuple(self._array[:2].tolist()) != main:
-            return main  # it was moved since
+        if not self.is_current(main):
+            return main
         return int(self._array[2]), int(self._array[3])
 
     def is_in_workers(self, main: tuple[int, int]) -> bool:
         """Whether worker processes have begun an iteration that not all of them have finished."""
         with _turn(self._name):
             latest = self.latest_start(main)
-            if tuple(self._array[:2].tolist()) != main:
+            if not self.is_current(main):
                 return False
             ended = self._array[5 : 5 + 3 * max(int(self._array[4]), 0)].reshape(-1, 3)
             return len(ended) > 0 and not bool((ended[:, :2] == latest).all())

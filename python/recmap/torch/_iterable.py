@@ -125,6 +125,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         self._place: Place | None = None  # in a worker
         self._given = Place(0, 0)  # the worker's position after the last batch that it yielded
         self._start = 0, 0
+        self._begun: tuple[tuple[int, int], int] | None = None  # without workers: see `_here`
         self._is_loaded = False
         self._has_read = False  # the first worker has read a batch and checked its features
 
@@ -172,7 +173,9 @@ class IterableDataset(data.IterableDataset[Item_co]):
 
     def _here(self) -> Iterator[Any]:
         """The loader's own iterator, which counts a batch as delivered once it is converted."""
-        return self._settled()._iterate(lambda batch, step: tensors(batch, self._numbers))
+        loader = self._settled()
+        self._begun = self._main_position(), loader._moves
+        return loader._iterate(lambda batch, step: tensors(batch, self._numbers))
 
     def _settled(self) -> Loader[Any]:
         """The loader of this process, at the end of the last iteration of any process."""
@@ -298,13 +301,23 @@ class IterableDataset(data.IterableDataset[Item_co]):
     def state_after(self, steps: int) -> dict[str, Any]:
         """The state after a plain DataLoader delivered `steps` batches of the latest ``for``.
 
-        After all batches, it is the state inside the ``for``; see `state_dict`.
+        After all batches, it is the state inside the ``for``; see `state_dict`. The DataLoader must
+        deliver them in order: with ``in_order=False``, records would be repeated and lost.
         """
-        start = self._board.latest_start(self._main_position())
+        start = self._latest_start()
         left = self._order.share(*start, *self._deal, 0, 0)[0]
         if self._arguments["epochs"] is None:
             check_count("steps", steps, left)
         return self._state(*self._advance(*start, natural("steps", steps), self._deal))
+
+    def _latest_start(self) -> tuple[int, int]:
+        """Where the latest ``for`` began."""
+        main = self._main_position()
+        if self._begun is not None and not self._board.is_current(main):
+            start, moves = self._begun
+            if self._loader is not None and self._loader._moves == moves:
+                return start
+        return self._board.latest_start(main)
 
     def _state(self, epoch: int, position: int) -> dict[str, Any]:
         fingerprint, records = self._identity

@@ -130,7 +130,9 @@ class MapDataset(data.Dataset[Any]):
             return [bytes(record) for record in self.dataset.gather(indices)]
         with self.dataset._advised(self._features or {}, self._feature_lists):
             batch = self.dataset._parsed(indices, self._parser, "raise")
-        self._first_batch.check(batch)
+        info = data.get_worker_info()
+        if info is None or not info.id:
+            self._first_batch.check(batch)
         if self._feature_lists is None:
             return _rows_of(columns_of(batch))
         context, lists = sequence_columns_of(batch, self._parser.context_count())

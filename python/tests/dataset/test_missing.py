@@ -119,7 +119,7 @@ def test_damaged_records_do_not_hide_a_rare_feature(tmp_path):
     [
         ("LABEL", "Did you mean 'label'"),
         ("image", "Did you mean 'image/encoded'"),
-        ("zzz", "The records have 'image/encoded', 'label', 'rare', 'tags'"),
+        ("zzz", "A sample of the records has 'image/encoded', 'label', 'rare', 'tags'"),
     ],
 )
 def test_advice(records, name, advice):
@@ -141,7 +141,7 @@ def test_feature_lists(sequences):
     steps = {"frame": recmap.VarLen()}
     with pytest.warns(UserWarning, match="feature list 'frame'. Did you mean 'frames'"):
         sequences.parse_sequence([0], {}, steps)
-    with pytest.raises(recmap.FeatureError, match="It is a feature of the context"):
+    with pytest.raises(recmap.FeatureError, match="It is no feature list: request it in features"):
         sequences.parse_sequence([0], {}, {"id": recmap.VarLen()}, missing="error")
     with pytest.raises(recmap.FeatureError, match="feature_lists of parse_sequence"):
         sequences.parse_sequence([0], {"frames": recmap.VarLen()}, {}, missing="error")
@@ -194,6 +194,60 @@ def test_a_run_that_continues_is_only_warned(many, move):
             again.load_state_dict(loader.state_dict())
         with pytest.warns(UserWarning, match="'rare'"):
             assert len(list(again)) == COUNT // 100 - 1
+
+
+def test_other_ranks_are_only_warned(records):
+    arguments = {"features": {"lable": recmap.VarLen()}, "world_size": 2}
+    with pytest.raises(recmap.FeatureError, match="'lable'"):
+        next(iter(recmap.Loader(records, 5, rank=0, **arguments)))
+    with pytest.warns(UserWarning, match="'lable'"):
+        next(iter(recmap.Loader(records, 5, rank=1, **arguments)))
+
+
+def test_all_wrong_names_are_reported(records):
+    features = {
+        "lable": recmap.FixedLen((), default=0),
+        "tag": recmap.VarLen(),
+        "label": recmap.FixedLen(),
+    }
+    with pytest.raises(recmap.FeatureError) as caught:
+        next(iter(recmap.Loader(records, 5, features=features)))
+    assert "has the feature 'tag' or the feature 'lable'" in caught.value.message
+    expected = "'tag': Did you mean 'tags'? 'lable': Did you mean 'label'? If the name"
+    assert caught.value.advice.startswith(expected)
+
+
+DROPPED = {  # every record fails, because something it needs has another name
+    "fixed": {"lable": recmap.FixedLen()},
+    "index": {"x": recmap.Sparse("lable", "number", "int64", 20)},
+    "partition": {"x": recmap.Ragged("int64", [recmap.RowLengths("lable")], key="number")},
+}
+
+
+@pytest.mark.parametrize("kind", DROPPED)
+def test_a_wrong_name_does_not_drop_all_records(tmp_path, kind):
+    write(tmp_path, [{"label": 1, "number": i} for i in range(20)])
+    features = DROPPED[kind]
+    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+        loader = recmap.Loader(ds, 5, features=features, on_error="skip")
+        for act in (
+            lambda: next(iter(loader)),
+            lambda: ds.parse([0, 1], features, on_error="collect", missing="error"),
+            lambda: ds.parse([0, 1], features),
+        ):
+            with pytest.raises(recmap.FeatureError) as caught:
+                act()
+            assert "Did you mean 'label'?" in caught.value.advice
+        with pytest.warns(UserWarning, match="'lable'"):
+            assert len(ds.parse([0, 1], features, on_error="collect").failures) == 2
+
+
+def test_a_sliced_feature_has_similar_names(records):
+    order = recmap.Windows(np.ones(20, np.int64), 1)
+    loader = recmap.Loader(records, 5, order=order, features={"lable": recmap.Sliced()})
+    with pytest.raises(recmap.FeatureError, match="but the counts") as caught:
+        next(iter(loader))
+    assert caught.value.advice == "Did you mean 'label'?"
 
 
 def test_a_feature_with_a_default_is_found_anywhere_in_a_batch(many):
@@ -282,6 +336,19 @@ def test_torch(records):
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2])
+def test_samples_in_workers_of_torch(many, workers):
+    """The first worker checks what it reads first."""
+    pytest.importorskip("torch")
+    import recmap.torch
+
+    from torch.utils.data import DataLoader
+
+    samples = recmap.torch.MapDataset(many, {"rare": recmap.VarLen()})
+    batches = DataLoader(samples, 500, num_workers=workers, collate_fn=recmap.torch.collate)
+    assert sum(len(batch["rare"].values) for batch in batches) == 1
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
 def test_later_epochs_of_torch(many, workers):
     """Worker processes start again in each epoch."""
     pytest.importorskip("torch")
@@ -331,8 +398,11 @@ def test_huggingface_checks_the_first_rows(many):
     pytest.importorskip("datasets")
     import recmap.huggingface
 
-    rows = recmap.huggingface.dataset(many, {"rare": recmap.VarLen()})
-    assert sum(len(row["rare"] or ()) for row in rows) == 1
+    rows = recmap.huggingface.dataset(many, {"rare": recmap.VarLen()}, shards=2)
+    with pytest.warns(UserWarning, match="'rare'"):
+        assert sum(len(row["rare"] or ()) for row in rows) == 1
+    with pytest.raises(ValueError, match='"error", "warn" or "ignore"'):
+        recmap.huggingface.dataset(many, {"rare": recmap.VarLen()}, missing="no")
 
 
 def test_ray_checks_the_first_rows(many, monkeypatch):
@@ -342,6 +412,14 @@ def test_ray_checks_the_first_rows(many, monkeypatch):
     monkeypatch.setattr("recmap.ray._BLOCK_SIZE", 2000)
     source = recmap.ray.Datasource(many, {"rare": recmap.VarLen()})
     assert sum(table.num_rows for read in source.get_read_tasks(8) for table in read()) == COUNT
+    rest = recmap.ray.Datasource(many, {"rare": recmap.VarLen()}, position=1000)
+    with pytest.warns(UserWarning, match="'rare'") as caught:
+        assert (
+            sum(len(table) for read in rest.get_read_tasks(8) for table in read()) == COUNT - 1000
+        )
+    assert len(caught) == 1
+    with pytest.raises(ValueError, match='"error", "warn" or "ignore"'):
+        recmap.ray.Datasource(many, missing="no")
 
 
 def test_ray_reads(records):

@@ -185,14 +185,30 @@ def test_epochs_continue_in_workers(digits):
         of(workers_of(iterable(digits[:3], epochs=2, last="drop"), 1))
 
 
-def test_state_after_counts_delivered_batches(digits):
-    """Exact even if the workers have read ahead to the end."""
+@pytest.mark.parametrize("workers", [0, 2])
+def test_state_after_counts_delivered_batches(digits, workers):
+    """Exact even if the workers have read ahead to the end; and without workers."""
     plain, dataset = iterable(digits[:230]), iterable(digits[:230])
     for epoch in range(2):
         states = [plain.state_dict() for _ in plain]
-        for step, _ in enumerate(workers_of(dataset)):
+        for step, _ in enumerate(workers_of(dataset, workers)):
             assert dataset.state_after(step + 1) == states[step]
+        assert dataset.state_after(1) == states[0]
         assert dataset.state_dict()["epoch"] == epoch + 1
+    dataset.load_state_dict(states[2])
+    assert dataset.state_after(0)["position"] == states[2]["position"]
+    for step, _ in enumerate(workers_of(dataset, workers)):
+        assert dataset.state_after(step + 1) == states[step + 3]
+
+
+def test_state_after_a_for_of_the_other_kind(digits):
+    dataset = iterable(digits)
+    for epoch, workers in enumerate((0, 2, 0, 0, 2)):
+        batches = iter(workers_of(dataset, workers))
+        next(batches)
+        assert dataset.state_after(1)["epoch"] == epoch
+        assert sum(1 for _ in batches) == len(dataset) - 1
+        assert dataset.state_after(1)["epoch"] == epoch
 
 
 def test_workers_and_plain_for_alternate(digits):
@@ -202,8 +218,8 @@ def test_workers_and_plain_for_alternate(digits):
         source = loader if epoch in (0, 2, 3) else dataset
         assert flat(of(source)) == order.at(epoch, range(1797)).tolist()
     dataset.load_state_dict(dataset.state_after(10))
-    assert flat(of(loader)) == order.at(5, range(500, 1797)).tolist()
-    assert flat(of(loader)) == order.at(6, range(1797)).tolist()
+    assert flat(of(loader)) == order.at(4, range(500, 1797)).tolist()
+    assert flat(of(loader)) == order.at(5, range(1797)).tolist()
 
 
 @pytest.mark.parametrize("persistent", [False, True])

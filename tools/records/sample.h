@@ -1,0 +1,17 @@
+/* Which records are read if not all are: the first, the last, and a random one from each of equal
+ * parts between them, always the same ones. Evenly spaced records could all lack what every tenth
+ * record has. */
+#ifndef RECMAP_TOOLS_RECORDS_SAMPLE_H
+#define RECMAP_TOOLS_RECORDS_SAMPLE_H
+
+#include <stdint.h>
+
+/* The size of a sample of `wanted` of `count` records: all of them for 0, or if so many are wanted
+ * that 64 bits do not suffice to choose them. */
+uint64_t sample_size(uint64_t wanted, uint64_t count);
+
+/* The position of record `index` of a sample of `size` of `count` records; `size` is from
+ * sample_size. Ascends with `index`. */
+uint64_t sample_position(uint64_t index, uint64_t size, uint64_t count);
+
+#endif
