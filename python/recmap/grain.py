@@ -388,7 +388,7 @@ class Batches(grain.MapDataset):
             self._parser = parser_of(features)
         self._features = None if features is None else dict(features)
         self._missing: Missing = missing
-        self._first_batch = self._check()
+        self._first_batch, self._later_batch = self._checks()
         self._drops = drop_remainder
         whole, rest = divmod(len(order), batch_size)
         self._length = whole + (rest > 0 and not drop_remainder)
@@ -403,24 +403,29 @@ class Batches(grain.MapDataset):
         first = batch * self._batch_size
         end = min(first + self._batch_size, len(self._order))
         if self._order.row_width:
-            return self._rows(epoch, first, end)
+            return self._rows(index, epoch, first, end)
         numbers = self._order.at(epoch, range(first, end))
         if self._parser is None:
             return [bytes(record) for record in self._dataset.gather(numbers)]
         with self._dataset._advised(self._features or {}):
             parsed = self._dataset._parsed(numbers, self._parser, "raise")
-        self._first_batch.check(parsed)
+        self._check_batch(index, parsed)
         columns = columns_of(parsed)
         return {name: plain(columns[name]) for name in columns}
 
-    def _rows(self, epoch: int, first: int, end: int) -> dict[str, Any]:
+    def _check_batch(self, index: int, batch: RecordBatch) -> None:
+        """The first batch of a run decides. Another may be the first that is read, and warns."""
+        check = self._later_batch if index else self._first_batch
+        check.check(batch)
+
+    def _rows(self, index: int, epoch: int, first: int, end: int) -> dict[str, Any]:
         positions = np.arange(first, end, dtype=np.uint64)
         if self._parser is None:
             raise ValueError("the order gives rows: features are missing, with a recmap.Sliced")
         batch = cast(
             RecordBatch, self._dataset._rows(self._parser, self._order_over, epoch, positions)
         )
-        self._first_batch.check(batch)
+        self._check_batch(index, batch)
         columns = rows_of_batch(batch, RowForm.of(self._order_over))
         return {name: plain(columns[name]) for name in columns} | columns.layout
 
@@ -442,15 +447,20 @@ class Batches(grain.MapDataset):
         return specs
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_parser": None, "_first_batch": None, "_order_over": None}
+        made = dict.fromkeys(("_parser", "_first_batch", "_later_batch", "_order_over"))
+        return {**self.__dict__, **made}
 
-    def _check(self) -> FirstBatchCheck:
-        return FirstBatchCheck(self._dataset, self._features, None, self._missing)
+    def _checks(self) -> tuple[FirstBatchCheck, FirstBatchCheck]:
+        first, later = (
+            FirstBatchCheck(self._dataset, self._features, None, self._missing) for _ in range(2)
+        )
+        later.warn_only()
+        return first, later
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
-        self._first_batch = self._check()
+        self._first_batch, self._later_batch = self._checks()
         self._order_over = order_over(self._dataset, self._order)
         if self._features is not None:
             self._parser = parser_of(self._features)

@@ -62,8 +62,8 @@ def dataset(
         epoch: the epoch of the order.
         shards: the number of shards; at most one per position.
         numbers: add a column "number" with the records' numbers in the whole data set.
-        missing: what to do about a feature that no record of the epoch's first 256 rows has, as in
-            `recmap.Dataset.parse`.
+        missing: what to do about a feature that none of the first rows has, at most 256, as in
+            `recmap.Dataset.parse`. Later epochs, and other shards than the first, only warn.
 
     >>> rows = recmap.huggingface.dataset(digits(), {"label": recmap.FixedLen()})
     >>> next(iter(rows)), rows.num_shards
@@ -100,7 +100,7 @@ def _rows(
     missing: Missing,
     parts: list[tuple[int, int]],
 ) -> Iterator[dict[str, Any]]:
-    checked = softened(missing, bool(parts and parts[0][0]))
+    checked = softened(missing, bool(epoch or (parts and parts[0][0])))
     for first, end in parts:
         for start in range(first, end, _ROWS):
             positions = range(start, min(start + _ROWS, end))

@@ -80,8 +80,8 @@ class Datasource(_Datasource):
         epoch: the epoch of the order.
         position: the first position to read, to resume an epoch.
         numbers: add a column "number" with the records' numbers in the whole data set.
-        missing: what to do about a feature that no record of the epoch's first block has, as in
-            `recmap.Dataset.parse`.
+        missing: what to do about a feature that no record of the first block has, as in
+            `recmap.Dataset.parse`. Later epochs and positions only warn.
     """
 
     def __init__(
@@ -183,7 +183,9 @@ class Datasource(_Datasource):
         dataset, positions = self._dataset, range(first, end)
         if self._order is None:  # send only the numbers of this part of a view
             dataset, positions = dataset[first:end], range(end - first)
-        missing = "ignore" if first != self._position else softened(self._missing, bool(first))
+        missing = softened(self._missing, has_begun=self._epoch > 0 or first > 0)
+        if first != self._position:  # the first task checks
+            missing = "ignore"
         read = functools.partial(
             _read,
             dataset,

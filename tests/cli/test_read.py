@@ -149,7 +149,7 @@ class Digits(CliTest):
             "image": {"kind": "bytes", **one, "min_size": 64, "max_size": 64},
             "label": {"kind": "int64", **one, "min": 0, "max": 9},
         }
-        sampled = "recmap: sampled 1000 of 1797 records, spread over all; --sample 0 reads all\n"
+        sampled = "recmap: sampled 1000 of 1797 records from all parts; --sample 0 reads all\n"
         for words, err in (
             (["--sample", "0"], ""),
             (["--sample", "1797"], ""),

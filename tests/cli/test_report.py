@@ -181,7 +181,7 @@ class Report(ReportTest):
 
     def test_sample(self):
         page = self.report(*(example(n=i) for i in range(5000)))
-        self.assertIn("Of 1000 of 5000 records, spread over all.", page.sections["features"])
+        self.assertIn("Of 1000 of 5000 records, from all parts.", page.sections["features"])
         self.assertIn("int640 to 4999", page.sections["features"])
 
     def test_many_features(self):

@@ -188,7 +188,7 @@ static const char help[] =
     "damage, duplicate ids, each feature with its range and values, and sample records with their\n"
     "pictures, sounds, text and numbers. The file needs no network and contains no script.\n"
     "\n"
-    "      --sample N         number of records from which features are shown, spread over all\n"
+    "      --sample N         number of records, from all parts, whose features are shown\n"
     "                         (default 1000, or fewer if they are large; 0: all)\n"
     "      --shuffle          show in which order a shuffled epoch reads the records\n"
     "      --seed S           seed of the shuffle (default 0)\n"

@@ -58,7 +58,7 @@ static void print_messages(const recmap_schema *schema, uint64_t record_count) {
     uint64_t seen = recmap_schema_record_count(schema);
     uint64_t others = recmap_schema_other_count(schema);
     if (seen < record_count)
-        message("sampled %" PRIu64 " of %" PRIu64 " records, spread over all; --sample 0 reads all",
+        message("sampled %" PRIu64 " of %" PRIu64 " records from all parts; --sample 0 reads all",
                 seen, record_count);
     if (others)
         message("%" PRIu64 " of %" PRIu64
@@ -150,7 +150,7 @@ static const char help[] =
     "the values (for bytes: of their sizes). Feature lists follow in a second table, with the\n"
     "minimum and maximum number of steps per record and of values per step.\n"
     "\n"
-    "      --sample N         read N records, spread over all (default 1000); 0: all\n"
+    "      --sample N         read N records from all parts (default 1000); 0: all\n"
     "      --json             print JSON: {NAME: {\"kind\", \"share\", \"min_length\", ...}}\n"
     "      --features L       print source text: the features for a parser, in L: python, c, or\n"
     "                         tf (for tf.io.parse_example)\n"

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/* The size of a sample of `wanted` of `count` records: all of them for 0, or if so many are wanted
- * that 64 bits do not suffice to choose them. */
+/* The size of a sample of `wanted` of `count` records: all of them if 0 or at least `count` are
+ * wanted, or at least 2^32. */
 uint64_t sample_size(uint64_t wanted, uint64_t count);
 
 /* The position of record `index` of a sample of `size` of `count` records; `size` is from

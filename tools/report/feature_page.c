@@ -127,7 +127,7 @@ static void write_counts(struct html *html, const struct report *report) {
     const recmap_schema *schema = report->sample.features.schema;
     uint64_t count = recmap_schema_record_count(schema), others = recmap_schema_other_count(schema);
     html_format(html, "<p class=\"note\">Of %" PRIu64 " of %" PRIu64 " records%s.</p>\n", count,
-                report->view.count, count < report->view.count ? ", spread over all" : "");
+                report->view.count, count < report->view.count ? ", from all parts" : "");
     if (others)
         html_format(
             html, "<p>%" PRIu64 " of them %s not a single tf.Example or tf.SequenceExample.</p>\n",

@@ -1,4 +1,4 @@
-/* Reads evenly spaced records for the report. Records that cannot be read are listed, not errors.
+/* Reads a sample of the records for the report. Records that cannot be read are listed, not errors.
  */
 #ifndef RECMAP_TOOLS_REPORT_RECORDS_H
 #define RECMAP_TOOLS_REPORT_RECORDS_H

@@ -6,6 +6,7 @@ import json
 from typing import Any, cast
 
 from .._example.features import Feature, features_of_schema
+from .._numbers import natural
 from .._options.options import Counted, Lifts
 from .._warn import warn_caller
 from .counts import Counts
@@ -92,10 +93,9 @@ class Described(Selectable):
         >>> digits().schema()["label"]["kind"]
         'int64'
         """
-        if sample is not None and sample < 0:
-            raise ValueError(f"sample must not be negative, but is {sample}")
         count = len(self)
-        items = sample_of(count, count if sample is None or sample >= 2**32 else sample)
+        wanted = count if sample is None else natural("sample", sample)
+        items = sample_of(count, count if wanted >= 2**32 else wanted)
         text, other_count = self._schema(self._selection.records_at(items))
         if other_count:
             warn_caller(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .._errors import CorruptRecordError, FileMissingError
+from .._errors import CorruptRecordError, FileMissingError, StaleIndexError
 from .._numbers import UInt64s
 from .sample import sample_of
 
@@ -19,8 +20,10 @@ __all__ = ["NO_NAMES", "FeatureNames", "Names"]
 
 Schema: TypeAlias = Mapping[str, Mapping[str, Any]]  # as ``recmap schema --json`` prints it
 
-_SAMPLE_COUNTS = 100, 1000  # records read; the second sample only if a name is not in the first
-_CHUNK_COUNT = 1024  # records of a batch that are read again at a time
+_SAMPLE_COUNTS = 100, 900  # records read; the second sample only if a name is not in the first
+_SAMPLE_SIZE = 256 << 20  # bytes of a sample, at most, but at least _COUNT_MIN records
+_COUNT_MIN = 10
+_BATCH_COUNT = 1024  # records of a batch that are read again
 
 
 class Names(NamedTuple):
@@ -45,10 +48,10 @@ def _names_of(schema: Schema) -> Names:
 
 
 def _names_in(dataset: Selectable, numbers: UInt64s) -> Names:
-    """The names in these records, but for damaged ones and those of missing shards."""
+    """The names in these records, but for damaged ones and those of missing or changed shards."""
     try:
         text, _ = dataset._schema(numbers)
-    except (CorruptRecordError, FileMissingError):
+    except (CorruptRecordError, FileMissingError, StaleIndexError):
         if len(numbers) == 1:
             return NO_NAMES
         first, second = np.array_split(numbers, 2)
@@ -56,20 +59,40 @@ def _names_in(dataset: Selectable, numbers: UInt64s) -> Names:
     return _names_of(json.loads(text))
 
 
+def _fitting_count(dataset: Selectable, numbers: UInt64s) -> int:
+    """How many such records are not too large together."""
+    sizes = np.empty(len(numbers), np.int64)
+    for i, number in enumerate(numbers.tolist()):
+        dataset._read_numbers(0, number, sizes[i : i + 1])
+    fitting = _SAMPLE_SIZE * len(sizes) // max(int(sizes.sum()), 1)
+    return min(len(sizes), max(fitting, _COUNT_MIN))
+
+
 class FeatureNames:
     """What is known about the names of features in the records of a data set; all views share it.
 
-    Methods take the data set or a view, to read records.
+    Methods take the data set or a view, to read records. Safe to use from many threads.
     """
 
     def __init__(self) -> None:
         self.warned: set[tuple[str, bool]] = set()  # by parse: (name, whether it is a list)
         self._known = NO_NAMES
-        self._sampled_count = 0
+        self._sampled_count = 0  # of the largest sample that was read
+        self._lock = threading.Lock()
+
+    @property
+    def known(self) -> Names:
+        """The names that are known without reading."""
+        return self._known
 
     def learn(self, schema: Schema) -> None:
         """Adds the names in the schema of some records."""
-        self._known = self._known.with_names(_names_of(schema))
+        self._add(_names_of(schema), 0)
+
+    def _add(self, names: Names, sampled_count: int) -> None:
+        with self._lock:
+            self._known = self._known.with_names(names)
+            self._sampled_count = max(self._sampled_count, sampled_count)
 
     def has(self, dataset: Selectable, name: str, is_list: bool) -> bool:
         """Whether some record is known to have this feature, perhaps after reading a sample."""
@@ -80,12 +103,10 @@ class FeatureNames:
         return name in self._known.of(is_list)
 
     def has_in(self, dataset: Selectable, numbers: UInt64s, name: str) -> bool:
-        """Whether one of these records has this feature, which is not a list."""
-        for first in range(0, len(numbers), _CHUNK_COUNT):
-            if name in self._known.context:
-                return True
-            names = _names_in(dataset, numbers[first : first + _CHUNK_COUNT])
-            self._known = self._known.with_names(names)
+        """Whether one of these records, or of 1,024 of them, has this feature of the context."""
+        if name not in self._known.context:
+            chosen = numbers[sample_of(len(numbers), _BATCH_COUNT)]
+            self._add(_names_in(dataset, chosen), 0)
         return name in self._known.context
 
     def sampled(self, dataset: Selectable) -> Names:
@@ -96,6 +117,5 @@ class FeatureNames:
     def _read_sample(self, dataset: Selectable, count: int) -> None:
         total = dataset._record_count()
         if self._sampled_count < min(count, total):
-            names = _names_in(dataset, sample_of(total, count))
-            self._known = self._known.with_names(names)
-            self._sampled_count = count
+            fitting = _fitting_count(dataset, sample_of(total, count))
+            self._add(_names_in(dataset, sample_of(total, fitting)), count)

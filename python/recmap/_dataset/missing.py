@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias
 import numpy as np
 
 from .._errors import Error, FeatureError
-from .._example.features import Feature, FixedLen, Ragged, Sparse, feature_of
+from .._example.features import Feature, FixedLen, Ragged, Sliced, Sparse, feature_of
 from .._example.partitions import partition_row
 from .._warn import warn_caller
 from .feature_names import NO_NAMES, Names
@@ -38,7 +38,7 @@ def validate_missing(missing: str) -> None:
 
 
 def softened(missing: Missing, has_begun: bool) -> Missing:
-    """What to do in a run that has perhaps begun: a rare feature must not stop one."""
+    """What to do in a run that may have begun: a rare feature must not stop it then."""
     return "warn" if has_begun and missing == "error" else missing
 
 
@@ -62,6 +62,7 @@ class _Request(NamedTuple):
     values: _Name
     others: tuple[_Name, ...]  # of coordinates and partitions
     has_default: bool
+    is_required: bool  # a record without it is an error
 
 
 def _request_of(column: str, feature: Feature, is_list: bool) -> _Request:
@@ -75,8 +76,9 @@ def _request_of(column: str, feature: Feature, is_list: bool) -> _Request:
         keys = [partition_row(partition)[1] for partition in feature.partitions]
         others = [key for key in keys if key is not None]
     has_default = isinstance(feature, FixedLen) and feature.default is not None
+    is_required = isinstance(feature, (FixedLen, Sliced)) and not has_default
     more = tuple(_Name(other, is_list) for other in others)
-    return _Request(column, _Name(name, is_list), more, has_default)
+    return _Request(column, _Name(name, is_list), more, has_default, is_required)
 
 
 def _requests_of(
@@ -117,9 +119,14 @@ class _Check:
         self._with_default = [request for request in self._requests if request.has_default]
 
     def check(self, batch: RecordBatch) -> bool:
-        """Warns, or raises FeatureError. Returns whether the batch has rows that say something."""
+        """Warns, or raises FeatureError. Returns whether rows of the batch were parsed."""
         has_rows = len(batch._failures()) < len(batch)
-        found = self._missing_in(batch) if has_rows else self._missing_everywhere()
+        try:
+            found = self._missing_in(batch) if has_rows else self._missing_everywhere()
+        except Error:  # records that nobody asked for cannot be read
+            if self.missing == "error":
+                raise
+            return has_rows
         if found and self.missing == "error":
             self._raise(found)
         for name in found:
@@ -140,10 +147,11 @@ class _Check:
         return missing
 
     def _missing_everywhere(self) -> list[_Name]:
-        """Features that no record is known to have: perhaps the reason why no row was parsed."""
+        """What a record needs, but none is known to have: perhaps why no row was parsed."""
         if self._names.sampled(self._dataset) == NO_NAMES:
             return []  # the records are something else
-        names = [name for request in self._requests for name in (request.values, *request.others)]
+        needed = [request for request in self._requests if request.is_required or request.others]
+        names = [name for request in needed for name in (request.values, *request.others)]
         return [name for name in names if not self._is_known(name)]
 
     def _is_known(self, name: _Name) -> bool:
@@ -169,10 +177,14 @@ class _Check:
         )
 
 
-def _has_default(given: Any) -> bool:
-    """Whether a feature, which may be one of tf.io, has a default."""
-    value = getattr(given, "default", None)
-    return value is not None or getattr(given, "default_value", None) is not None
+def _has_unknown_default(features: Mapping[str, Any], known: frozenset[str]) -> bool:
+    """Whether a feature with a default, which may be one of tf.io, has a name that is not known."""
+    for column, given in features.items():
+        default = getattr(given, "default", None)
+        has_default = default is not None or getattr(given, "default_value", None) is not None
+        if has_default and (getattr(given, "key", None) or column) not in known:
+            return True
+    return False
 
 
 def check_batch(
@@ -186,10 +198,10 @@ def check_batch(
     validate_missing(missing)
     if missing == "ignore":
         return
-    has_suspects = batch._null_columns() or any(map(_has_default, features.values()))
+    names = dataset._feature_names
+    has_suspects = batch._null_columns() or _has_unknown_default(features, names.known.context)
     if has_suspects or (len(batch) and len(batch._failures()) == len(batch)):
-        warned = dataset._feature_names.warned
-        _Check(dataset, features, feature_lists, missing, warned).check(batch)
+        _Check(dataset, features, feature_lists, missing, names.warned).check(batch)
 
 
 class FirstBatchCheck:
@@ -222,15 +234,20 @@ class FirstBatchCheck:
             self._check = None
 
 
-def _advice(name: _Name, names: Names) -> str:
+def _guess(name: _Name, names: Names) -> str:
+    """Advice that says what the name should perhaps be; "" if no other name is like it."""
     if _Name(name.text, not name.is_list).is_in(names):
         if name.is_list:
-            return "It is no feature list: request it in features, or in the context."
+            return "It is not a feature list: request it in features, or in the context."
         return "It is a feature list: request it in feature_lists of parse_sequence or a loader."
-    known = names.of(name.is_list)
-    near = _near_names(name.text, known)
-    if near:
-        return f"Did you mean {_quoted(near)}?"
+    near = _near_names(name.text, names.of(name.is_list))
+    return f"Did you mean {_quoted(near)}?" if near else ""
+
+
+def _advice(name: _Name, names: Names) -> str:
+    guess, known = _guess(name, names), names.of(name.is_list)
+    if guess:
+        return guess
     if not known:
         return f"The records have no {'feature lists' if name.is_list else 'features'}."
     return f"A sample of the records has {_quoted(sorted(known))}."
@@ -257,11 +274,17 @@ def advise_names(
             continue
         for name in (request.values, *request.others):
             if names.of(name.is_list) and not name.is_in(names):
-                said = f"{name.text!r}: {_advice(name, names)}" if request.others else ""
-                error.advice = said or _advice(name, names)
-                if "has no default" in error.message:
-                    error.advice += " If the name is right, give a default."
+                _advise(error, name, names, len(request.others) > 0)
                 return
+
+
+def _advise(error: FeatureError, name: _Name, names: Names, is_one_of_several: bool) -> None:
+    if "has no default" in error.message:
+        error.advice = f"{_advice(name, names)} If the name is right, give a default."
+        return
+    guess = _guess(name, names)
+    if guess:
+        error.advice = f"{name.text!r}: {guess}" if is_one_of_several else guess
 
 
 def _sampled_or_none(dataset: Selectable) -> Names:

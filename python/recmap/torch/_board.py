@@ -78,6 +78,10 @@ class Board:
         """Whether the main process's loader, which is at `main`, was not moved since."""
         return bool((self._array[:2] == main).all())
 
+    def main_position(self) -> tuple[int, int]:
+        """The latest position of the main process's loader that was set."""
+        return int(self._array[0]), int(self._array[1])
+
     def latest_start(self, main: tuple[int, int]) -> tuple[int, int]:
         """The start of the latest iteration. `main`: the position of the main process's loader."""
         if not self.is_current(main):

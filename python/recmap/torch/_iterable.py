@@ -139,6 +139,10 @@ class IterableDataset(data.IterableDataset[Item_co]):
             return self._seen
         return self._loader._loader.tell()
 
+    def _position_in_worker(self) -> tuple[int, int]:
+        """As `_main_position`; what a persistent worker saw when it started may be outdated."""
+        return self._main_position() if self._place is None else self._board.main_position()
+
     def _advance(self, epoch: int, position: int, steps: int, deal: Deal) -> tuple[int, int]:
         """The position after `steps` steps of all ranks; after an epoch's last step, its end."""
         while steps > 0:
@@ -165,7 +169,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
             return self._here()
         self._worker = info.id, info.num_workers
         if not self._is_loaded:
-            self._start = self._board.begin(self._main_position(), *self._worker)
+            self._start = self._board.begin(self._position_in_worker(), *self._worker)
             self._place = self._given = Place(*self._start)
         self._is_loaded = False
         self._leave_epochs()

@@ -205,7 +205,11 @@ class Sampler(data.Sampler[Any]):
         return self._state(self._stand())
 
     def state_after(self, items: int) -> dict[str, Any]:
-        """The state after `items` items (batches or numbers) of the latest `for` were delivered."""
+        """The state after `items` items (batches or numbers) of the latest ``for`` were delivered.
+
+        The DataLoader must deliver them in order: with ``in_order=False``, records would be
+        repeated and lost.
+        """
         check_count("items", items, self._share(*self._begin, 0)[0])
         return self._state(self._after(items))
 

@@ -21,7 +21,7 @@ static recmap_status add_group(recmap_schema *schema, recmap_batch *batch,
 static recmap_status add_groups(recmap_schema *schema, recmap_batch *batch,
                                 struct handle_object *handle, const struct array_view *numbers,
                                 recmap_error *error) {
-    enum { GROUP_SIZE = 64 };
+    enum { GROUP_SIZE = 16 };
     recmap_status status = RECMAP_OK;
     for (size_t first = 0; first < numbers->count && status == RECMAP_OK; first += GROUP_SIZE) {
         size_t left = numbers->count - first;

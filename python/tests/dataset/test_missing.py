@@ -1,7 +1,9 @@
 """Features that no record has: errors, warnings, and what they say."""
 
 import pickle
+import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -141,7 +143,9 @@ def test_feature_lists(sequences):
     steps = {"frame": recmap.VarLen()}
     with pytest.warns(UserWarning, match="feature list 'frame'. Did you mean 'frames'"):
         sequences.parse_sequence([0], {}, steps)
-    with pytest.raises(recmap.FeatureError, match="It is no feature list: request it in features"):
+    with pytest.raises(
+        recmap.FeatureError, match="It is not a feature list: request it in features"
+    ):
         sequences.parse_sequence([0], {}, {"id": recmap.VarLen()}, missing="error")
     with pytest.raises(recmap.FeatureError, match="feature_lists of parse_sequence"):
         sequences.parse_sequence([0], {"frames": recmap.VarLen()}, {}, missing="error")
@@ -242,6 +246,67 @@ def test_a_wrong_name_does_not_drop_all_records(tmp_path, kind):
             assert len(ds.parse([0, 1], features, on_error="collect").failures) == 2
 
 
+def test_damaged_first_records_do_not_hide_that_a_feature_is_rare(tmp_path):
+    (path,) = write(tmp_path, [{"damaged": 1}] * 5 + [{"label": 1}] * 3000)
+    recmap.open(path, progress=None).close()
+    path.write_bytes(path.read_bytes().replace(b"damaged", b"DAMAGED"))
+    features = {
+        "rare": recmap.VarLen(),
+        "weight": recmap.FixedLen((), default=0),
+        "label": recmap.FixedLen(),
+    }
+    with recmap.open(tmp_path / "made-0.rmx") as ds:
+        loader = recmap.Loader(ds, 5, features=features, on_error="skip")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert not len(next(iter(loader))["label"])
+            wrong = {"label": recmap.FixedLen((2,)), "weight": recmap.FixedLen((), default=1)}
+            assert ds.parse([5], wrong, on_error="collect").failures
+
+
+def test_other_shards_that_cannot_be_read_are_no_errors_of_parse(tmp_path):
+    write(tmp_path, [{"label": 1}] * 10)
+    write(tmp_path, [{"label": 1, "rare": 1}] * 10, name="other.tfrecord")
+    with recmap.open(tmp_path, progress=None) as ds:
+        index = ds.index_path
+    (tmp_path / "other.tfrecord").write_bytes(b"")
+    with recmap.open(index) as ds, pytest.warns(UserWarning, match="'rare'"):
+        ds.parse([0], {"rare": recmap.VarLen()})
+
+
+def test_a_sample_of_large_records_is_small(tmp_path, monkeypatch):
+    write(tmp_path, [{"image": bytes(1000)}] * 500)
+    monkeypatch.setattr("recmap._dataset.feature_names._SAMPLE_SIZE", 30_000)
+    read = []
+    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+        schema = recmap.Dataset._schema
+        monkeypatch.setattr(
+            recmap.Dataset,
+            "_schema",
+            lambda self, numbers: read.append(numbers) or schema(self, numbers),
+        )
+        with pytest.warns(UserWarning, match="'rare'"):
+            ds.parse([0], {"rare": recmap.VarLen()})
+    assert [len(numbers) for numbers in read] == [29, 29]
+
+
+def test_threads_lose_no_names(many):
+    names = many._feature_names
+
+    def learn(thread):
+        for i in range(200):
+            names.learn({f"{thread}-{i}": {"kind": "int64"}})
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(learn, range(4)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(names.known.context) == 801
+
+
 def test_a_sliced_feature_has_similar_names(records):
     order = recmap.Windows(np.ones(20, np.int64), 1)
     loader = recmap.Loader(records, 5, order=order, features={"lable": recmap.Sliced()})
@@ -254,7 +319,7 @@ def test_a_feature_with_a_default_is_found_anywhere_in_a_batch(many):
     weight = {"weight": recmap.FixedLen((), default=0)}
     with pytest.raises(recmap.FeatureError, match="'weight'"):
         many.parse(range(COUNT - 1, RARE, -1), weight, missing="error")
-    assert many.parse(range(COUNT - 1, -1, -1), weight, missing="error")["weight"].sum() == 1
+    assert many.parse(range(COUNT - 1, RARE - 1, -1), weight, missing="error")["weight"][-1] == 1
 
 
 def test_what_the_last_record_has_is_no_mistake(tmp_path):
@@ -385,6 +450,22 @@ def test_grain(records):
             pickle.loads(pickle.dumps(made))[0]
 
 
+def test_grain_batches_check_the_first_batch_of_a_run(many):
+    pytest.importorskip("grain")
+    import recmap.grain
+
+    batches = recmap.grain.Batches(many, recmap.Sequential(COUNT), 100, {"rare": recmap.VarLen()})
+    for _ in range(5):
+        assert sum(1 for _ in pickle.loads(pickle.dumps(batches)).to_iter_dataset()) == 50
+    with pytest.warns(UserWarning, match="'rare'"):
+        pickle.loads(pickle.dumps(batches))[2]
+    other = recmap.grain.Batches(
+        many[::-1], recmap.Sequential(COUNT), 100, {"rare": recmap.VarLen()}
+    )
+    with pytest.raises(recmap.FeatureError, match="'rare'"):
+        other[0]
+
+
 def test_huggingface(records):
     pytest.importorskip("datasets")
     import recmap.huggingface
@@ -418,6 +499,9 @@ def test_ray_checks_the_first_rows(many, monkeypatch):
             sum(len(table) for read in rest.get_read_tasks(8) for table in read()) == COUNT - 1000
         )
     assert len(caught) == 1
+    later = recmap.ray.Datasource(many[10:], {"lable": recmap.VarLen()}, epoch=1)
+    with pytest.warns(UserWarning, match="'lable'"):
+        next(later.get_read_tasks(1)[0]())
     with pytest.raises(ValueError, match='"error", "warn" or "ignore"'):
         recmap.ray.Datasource(many, missing="no")
 

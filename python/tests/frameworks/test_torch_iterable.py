@@ -201,6 +201,20 @@ def test_state_after_counts_delivered_batches(digits, workers):
         assert dataset.state_after(step + 1) == states[step + 3]
 
 
+def test_a_state_is_loaded_between_iterations_of_persistent_workers(digits):
+    dataset, order = iterable(digits), recmap.Shuffled(1797, seed=3)
+    loader = workers_of(dataset, persistent_workers=True)
+    assert flat(of(loader)) == order.at(0, range(1797)).tolist()
+    for epoch, position in ((3, 200), (1, 500)):
+        with recmap.Loader(digits, 100, shuffle=True, seed=3) as other:
+            other.seek(epoch, position)
+            state = other.state_dict()
+        dataset.load_state_dict(state)
+        assert flat(of(loader)) == order.at(epoch, range(position, 1797)).tolist()
+        assert dataset.state_after(1)["position"] == position + 50
+        assert flat(of(loader)) == order.at(epoch + 1, range(1797)).tolist()
+
+
 def test_state_after_a_for_of_the_other_kind(digits):
     dataset = iterable(digits)
     for epoch, workers in enumerate((0, 2, 0, 0, 2)):
