@@ -164,10 +164,15 @@ def main(page, function, folder, kill_step, *process):
 
 
 def end_group():
-    """Without it, the threads of Gloo may abort a process at its end."""
+    """Ends a process that has a process group of PyTorch, without Python's own end.
+
+    There, the threads of Gloo may abort the process, or wait for the lock of Python (the GIL) while
+    the main thread, which holds it, waits for them: in the destructor of DistributedDataParallel.
+    """
     group = sys.modules.get("torch.distributed")
     if group is not None and group.is_available() and group.is_initialized():
         group.destroy_process_group()
+        os._exit(0)
 
 
 if __name__ == "__main__":
