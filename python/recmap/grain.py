@@ -447,8 +447,8 @@ class Batches(grain.MapDataset):
         return specs
 
     def __getstate__(self) -> dict[str, Any]:
-        made = dict.fromkeys(("_parser", "_first_batch", "_later_batch", "_order_over"))
-        return {**self.__dict__, **made}
+        rebuilt = dict.fromkeys(("_parser", "_first_batch", "_later_batch", "_order_over"))
+        return {**self.__dict__, **rebuilt}
 
     def _checks(self) -> tuple[FirstBatchCheck, FirstBatchCheck]:
         first, later = (

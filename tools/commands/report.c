@@ -6,6 +6,7 @@
 
 #include "commands/commands.h"
 #include "orders/row_options.h"
+#include "records/sample.h"
 #include "records/view_output.h"
 #include "report/page.h"
 #include "terminal/interrupt.h"
@@ -44,7 +45,7 @@ static uint64_t sample_size(const struct report *report, const struct report_job
         if (mean * SAMPLE_DEFAULT > SAMPLE_BYTES_MAX) size = (uint64_t)(SAMPLE_BYTES_MAX / mean);
         if (size < SAMPLE_MIN) size = SAMPLE_MIN;
     }
-    return !size || size > report->view.count ? report->view.count : size;
+    return sample_clamp(size, report->view.count);
 }
 
 static recmap_status collect(struct report *report, const struct report_job *job,

@@ -68,7 +68,7 @@ static void print_messages(const recmap_schema *schema, uint64_t record_count) {
 
 static recmap_status collect(recmap_schema *schema, const struct view *view, uint64_t sample,
                              recmap_error *error) {
-    struct sampling sampling = {.size = sample_size(sample, view->count), .count = view->count};
+    struct sampling sampling = {.size = sample_clamp(sample, view->count), .count = view->count};
     struct view_source mapping = {view, {sampling.size, next_positions, &sampling}};
     struct progress_bar progress = progress_bar_start("reading");
     interrupt_watch();

@@ -1,11 +1,11 @@
 #include "records/sample.h"
 
-uint64_t sample_size(uint64_t wanted, uint64_t count) {
+uint64_t sample_clamp(uint64_t wanted, uint64_t count) {
     return !wanted || wanted > UINT32_MAX || wanted > count ? count : wanted;
 }
 
 /* floor(index * count / size), where the product may need more than 64 bits */
-static uint64_t part_start(uint64_t index, uint64_t size, uint64_t count) {
+uint64_t sample_part_start(uint64_t index, uint64_t size, uint64_t count) {
     return index * (count / size) + index * (count % size) / size;
 }
 
@@ -19,6 +19,6 @@ static uint64_t mix(uint64_t value) {
 uint64_t sample_position(uint64_t index, uint64_t size, uint64_t count) {
     if (!index) return 0;
     if (index == size - 1) return count - 1;
-    uint64_t start = part_start(index, size, count);
-    return start + mix(index) % (part_start(index + 1, size, count) - start);
+    uint64_t start = sample_part_start(index, size, count);
+    return start + mix(index) % (sample_part_start(index + 1, size, count) - start);
 }

@@ -2,17 +2,12 @@
 
 #include <stdlib.h>
 
+#include "records/sample.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 
 /* A sample of the sizes consists of runs: the index stores the sizes of neighbours together. */
 enum { RUN_SIZE = 256, SAMPLE_MAX = 4096 * RUN_SIZE };
-
-/* Number `index` of `sample` numbers that are evenly spaced below `count`. `sample` is less than
- * 2^32, or equal to `count`. */
-static uint64_t evenly_spaced(uint64_t index, uint64_t sample, uint64_t count) {
-    return index * (count / sample) + index * (count % sample) / sample;
-}
 
 static void add(struct record_sizes *sizes, uint64_t size, uint64_t position, uint64_t *smallest,
                 uint64_t *largest) {
@@ -48,7 +43,7 @@ static recmap_status read_sizes(struct record_sizes *sizes, const struct view *v
         size_t count = sample - done < RUN_SIZE ? (size_t)(sample - done) : RUN_SIZE;
         uint64_t first = done;
         if (sample < view->count)
-            first = evenly_spaced(done / RUN_SIZE, sample / RUN_SIZE, view->count);
+            first = sample_part_start(done / RUN_SIZE, sample / RUN_SIZE, view->count);
         for (size_t i = 0; i < count; i++) positions[i] = first + i;
         if (interrupt_is_pending()) return interrupt_fail(error);
         RETURN_IF_FAILED(locate(locations, view, positions, count, error));

@@ -60,7 +60,7 @@ def _names_in(dataset: Selectable, numbers: UInt64s) -> Names:
 
 
 def _fitting_count(dataset: Selectable, numbers: UInt64s) -> int:
-    """How many such records are not too large together."""
+    """How many records of the mean size of these fit in a sample."""
     sizes = np.empty(len(numbers), np.int64)
     for i, number in enumerate(numbers.tolist()):
         dataset._read_numbers(0, number, sizes[i : i + 1])

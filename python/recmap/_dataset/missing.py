@@ -288,7 +288,7 @@ def _advise(error: FeatureError, name: _Name, names: Names, is_one_of_several: b
 
 
 def _sampled_or_none(dataset: Selectable) -> Names:
-    """The names in a sample; none if it cannot be read, which must not hide the error at hand."""
+    """The names in a sample; none if it cannot be read, so that the first error is still raised."""
     try:
         return dataset._feature_names.sampled(dataset)
     except Error:

@@ -264,7 +264,7 @@ def test_damaged_first_records_do_not_hide_that_a_feature_is_rare(tmp_path):
             assert ds.parse([5], wrong, on_error="collect").failures
 
 
-def test_other_shards_that_cannot_be_read_are_no_errors_of_parse(tmp_path):
+def test_parse_ignores_that_other_shards_cannot_be_read(tmp_path):
     write(tmp_path, [{"label": 1}] * 10)
     write(tmp_path, [{"label": 1, "rare": 1}] * 10, name="other.tfrecord")
     with recmap.open(tmp_path, progress=None) as ds:
@@ -322,7 +322,7 @@ def test_a_feature_with_a_default_is_found_anywhere_in_a_batch(many):
     assert many.parse(range(COUNT - 1, RARE - 1, -1), weight, missing="error")["weight"][-1] == 1
 
 
-def test_what_the_last_record_has_is_no_mistake(tmp_path):
+def test_a_feature_of_the_last_record_is_not_a_mistake(tmp_path):
     write(tmp_path, [{"label": 0}] * 20000)
     write(tmp_path, [{"label": 0, "reward": 1}], name="z.tfrecord")
     with recmap.open(tmp_path, progress=None) as ds:
