@@ -43,9 +43,9 @@ static int list_commands(void) {
 }
 
 static int unknown_word(const char *word) {
-    const char *names[COMMAND_COUNT];
-    for (size_t i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i]->name;
-    const char *name = suggest_name(word, strlen(word), names, COMMAND_COUNT);
+    const char *names[COMMAND_COUNT + 2] = {"--help", "--version"};
+    for (size_t i = 0; i < COMMAND_COUNT; i++) names[i + 2] = commands[i]->name;
+    const char *name = suggest_name(word, strlen(word), names, COMMAND_COUNT + 2);
     char advice[64] = "try 'recmap --help'";
     if (name) snprintf(advice, sizeof advice, "did you mean 'recmap %s'?", name);
     return message_error(RECMAP_INVALID, NULL, advice, "unknown %s '%s'",

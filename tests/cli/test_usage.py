@@ -233,6 +233,8 @@ class WrongUsage(CliTest):
         self.check("--json", err=f"recmap: unknown option '--json'\n{advice}", status=2)
         near = "  did you mean 'recmap verify'?\n"
         self.check("verfiy", err=f"recmap: unknown command 'verfiy'\n{near}", status=2)
+        near = "  did you mean 'recmap --version'?\n"
+        self.check("--verison", err=f"recmap: unknown option '--verison'\n{near}", status=2)
         near = "  did you mean 'recmap view'?\n"
         self.check("veiw", err=f"recmap: unknown command 'veiw'\n{near}", status=2)
         near = "  did you mean '--json'? 'recmap info --help' lists the options\n"
@@ -369,6 +371,16 @@ class WrongUsage(CliTest):
                     "  if it is an id, add `--by id`; try 'recmap get --help'\n"
                 ),
             )
+        self.check(
+            "get",
+            "0",
+            "a.rmx",
+            status=2,
+            err=(
+                "recmap: get: NUMBER must be a whole number, not 'a.rmx'\n"
+                "  the index comes before the numbers; try 'recmap get --help'\n"
+            ),
+        )
         for text in ("", "x", "1x", " 1", "+1", "1.0", "0x1", "1,000"):
             self.check_wrong(
                 "cat",

@@ -30,10 +30,17 @@ static recmap_status add_range(struct record_list *list, struct number_range ran
     return RECMAP_OK;
 }
 
-/* Refuses what is not a number, which may be an id. */
+static bool names_index(const char *text) {
+    const char *extension = strrchr(text, '.');
+    return extension && (!strcmp(extension, ".rmx") || !strcmp(extension, ".rmv"));
+}
+
+/* Refuses what is not a number. It may be an id, or the index, which comes first. */
 static bool refuse_word(const struct args *args, const char *text) {
     char advice[96];
-    snprintf(advice, sizeof advice, "if it is an id, add `--by id`; try 'recmap %s --help'",
+    snprintf(advice, sizeof advice, "%s; try 'recmap %s --help'",
+             names_index(text) ? "the index comes before the numbers"
+                               : "if it is an id, add `--by id`",
              args->command->name);
     message_error(RECMAP_INVALID, args->command->name, advice,
                   "NUMBER must be a whole number, not '%s'", text);
