@@ -89,6 +89,80 @@ def test_the_middle_of_an_epoch(digits, tmp_path):
         assert trained(create(ds), folder / "again", folder / f"step={STEPS}.ckpt") == whole[STEPS:]
 
 
+CHANGED = """
+import sys
+
+import lightning, recmap, torch
+
+
+class Labels(lightning.LightningDataModule):
+    def train_dataloader(self):
+        ds = recmap.open(sys.argv[1], index=sys.argv[2])
+        return recmap.Loader(
+            ds, 120, shuffle=True, seed=7, features={"label": recmap.FixedLen()},
+            transform=recmap.torch.tensors, **recmap.torch.ranks(),
+        )
+
+
+class Model(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(1, 1)
+
+    def training_step(self, batch, _):
+        with open(f"labels-{self.global_rank}", "a") as log:
+            print(*batch["label"].tolist(), file=log)
+        return self.layer(batch["label"].float()[:, None]).sum()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), 0.0)
+
+
+devices, steps = map(int, sys.argv[3:])
+trainer = lightning.Trainer(
+    max_epochs=-1, max_steps=steps, devices=devices, accelerator="cpu", logger=False,
+    strategy="ddp" if devices > 1 else "auto", enable_progress_bar=False,
+    enable_model_summary=False,
+    callbacks=[lightning.pytorch.callbacks.ModelCheckpoint(
+        "checkpoints", every_n_train_steps=1, save_last=True
+    )],
+)
+trainer.fit(Model(), datamodule=Labels(), ckpt_path="last")
+"""
+
+
+def run_changed(digits, folder, devices, steps):
+    """The labels of each rank's batches, in a run up to this step."""
+    for log in folder.glob("labels-*"):
+        log.unlink()
+    done = subprocess.run(
+        [sys.executable, "changed.py", str(DIGITS), digits.index_path, str(devices), str(steps)],
+        cwd=folder,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stdout
+    logs = [(folder / f"labels-{rank}").read_text() for rank in range(devices)]
+    return [[list(map(int, line.split())) for line in log.splitlines()] for log in logs]
+
+
+@pytest.mark.parametrize(("before", "after", "steps"), [(2, 1, 5 + 15), (1, 2, 5 + 8)])
+def test_the_number_of_ranks_changes(digits, tmp_path, before, after, steps):
+    """Five steps with one number of ranks; then the rest of the epoch and the next one."""
+    (tmp_path / "changed.py").write_text(CHANGED)
+    epochs = [
+        batch["label"].tolist()
+        for batch in recmap.Loader(digits, 1797, shuffle=True, seed=7, epochs=2, features=FEATURES)
+    ]
+    run_changed(digits, tmp_path, before, 5)
+    resumed = run_changed(digits, tmp_path, after, 5 + steps)
+    read = [labels for step in zip(*resumed, strict=True) for labels in step]
+    assert sum(read, []) == epochs[0][5 * 120 * before :] + epochs[1]
+
+
 PROGRAM = """
 import sys
 
