@@ -137,7 +137,7 @@ RECMAP_API void recmap_dataset_close(recmap_dataset *dataset);
  * hashed with that of each further part in turn (XXH3-128 of both).
  *
  * Errors: INVALID without parts, or with more than 2^62 records together; NO_MEMORY. Cost: 100
- * bytes per shard. Reading takes a search among the parts longer. */
+ * bytes per shard, and a binary search among the parts for each record that is read. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_concat(recmap_dataset **dataset,
                                                                 recmap_dataset *const *parts,
                                                                 size_t count, recmap_error *error);
@@ -192,6 +192,16 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_get_shard(recmap_shard_
                                                                    uint64_t shard_index,
                                                                    recmap_error *error);
 
+/* Where the data set reads a shard: the path of its file, or its URL without credentials. A
+ * relative name in the index is continued from the index's folder, or from options.shards. The path
+ * is relative to the working directory if the caller's path of the index was, unless that is a
+ * symbolic link. Writes at most `capacity` bytes including the NUL. Errors: INVALID if
+ * `shard_index` is out of range or the path does not fit. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_shard_path(char *path, size_t capacity,
+                                                                    const recmap_dataset *dataset,
+                                                                    uint64_t shard_index,
+                                                                    recmap_error *error);
+
 /* Shards that are not in a data set although the names of its other shards say that they exist:
  * train-00000-of-00004.tfrecord is one of 4. */
 typedef struct recmap_missing_shards {
@@ -199,8 +209,8 @@ typedef struct recmap_missing_shards {
     char first[1024]; /* the name of the first one, shortened to fit; empty if there is none */
 } recmap_missing_shards;
 
-/* Looks at the names in the index only, at no file. A data set of one shard lacks none: one of many
- * is often indexed alone, to try something. Errors: NO_MEMORY. */
+/* Looks at the names in the index only, at no file. Reports nothing for a data set of a single
+ * shard, because one of many is often indexed alone for a trial. Errors: NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_missing_shards(
     recmap_missing_shards *missing, const recmap_dataset *dataset, recmap_error *error);
 

@@ -67,9 +67,10 @@ static recmap_status list_columns(recmap_annotation *annotation, recmap_error *e
 }
 
 static recmap_status prepare(recmap_annotation *annotation, recmap_error *error) {
-    annotation->path = strdup(dataset_path(annotation->dataset));
-    if (!annotation->path) return fail_memory(error);
-    RETURN_IF_FAILED(index_check_local(annotation->path, error));
+    const char *path = dataset_path(annotation->dataset);
+    RETURN_IF_FAILED(index_check_local(path, error));
+    /* Names of shards are relative to the folder of the index, not to that of a link to it. */
+    RETURN_IF_FAILED(path_follow_link(&annotation->path, path, error));
     RETURN_IF_FAILED(lock_index(annotation, error));
     RETURN_IF_FAILED(index_open(&annotation->index, annotation->path, NULL, error));
     RETURN_IF_FAILED(check_same(annotation, error));

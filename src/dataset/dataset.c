@@ -155,12 +155,17 @@ uint64_t recmap_dataset_count(const recmap_dataset *dataset) {
     return dataset->info.record_count;
 }
 
+static recmap_status check_shard_index(const recmap_dataset *dataset, uint64_t shard_index,
+                                       recmap_error *error) {
+    if (shard_index < dataset->info.shard_count) return RECMAP_OK;
+    return fail(error, RECMAP_INVALID,
+                "shard %" PRIu64 " is out of range: the data set has %" PRIu64 " shards",
+                shard_index, dataset->info.shard_count);
+}
+
 recmap_status recmap_dataset_get_shard(recmap_shard_info *info, const recmap_dataset *dataset,
                                        uint64_t shard_index, recmap_error *error) {
-    if (shard_index >= dataset->info.shard_count)
-        return fail(error, RECMAP_INVALID,
-                    "shard %" PRIu64 " is out of range: the data set has %" PRIu64 " shards",
-                    shard_index, dataset->info.shard_count);
+    RETURN_IF_FAILED(check_shard_index(dataset, shard_index, error));
     const struct index_shard *shard = &dataset->shard_table[shard_index];
     *info = (recmap_shard_info){.path = shard->entry.path,
                                 .size = shard->entry.file_size,
@@ -248,18 +253,37 @@ const char *dataset_path(const recmap_dataset *dataset) {
     return dataset->part_count ? NULL : store_path(index_store(dataset->index));
 }
 
+/* Truncates the path to `capacity`. */
+static void write_shard_path(char *path, size_t capacity, const recmap_dataset *dataset,
+                             uint64_t shard_index) {
+    if (dataset->part_count) {
+        const struct dataset_part *part = concat_part_of_shard(dataset, shard_index);
+        dataset = part->dataset;
+        shard_index -= part->first_shard;
+    }
+    shard_folder_write_path(path, capacity, shard_cache_folder(dataset->shards),
+                            dataset->shard_table[shard_index].entry.path);
+}
+
+recmap_status recmap_dataset_shard_path(char *path, size_t capacity, const recmap_dataset *dataset,
+                                        uint64_t shard_index, recmap_error *error) {
+    RETURN_IF_FAILED(check_shard_index(dataset, shard_index, error));
+    char whole[sizeof error->path];
+    write_shard_path(whole, sizeof whole, dataset, shard_index);
+    size_t size = strlen(whole) + 1;
+    if (size > capacity || size == sizeof whole)
+        return fail(error, RECMAP_INVALID,
+                    "the path of shard %" PRIu64 " does not fit in %zu bytes", shard_index,
+                    capacity);
+    memcpy(path, whole, size);
+    return RECMAP_OK;
+}
+
 void dataset_fail_at(recmap_error *error, const recmap_dataset *dataset, uint32_t shard_index,
                      uint64_t number, uint64_t offset) {
     if (!error) return;
-    if (dataset->part_count) {
-        const struct dataset_part *part = concat_part_of_shard(dataset, shard_index);
-        dataset_fail_at(error, part->dataset, shard_index - (uint32_t)part->first_shard, number,
-                        offset);
-        return;
-    }
     char path[sizeof error->path];
-    shard_folder_write_path(path, sizeof path, shard_cache_folder(dataset->shards),
-                            dataset->shard_table[shard_index].entry.path);
+    write_shard_path(path, sizeof path, dataset, shard_index);
     fail_at(error, path, number, offset);
 }
 

@@ -146,6 +146,7 @@ static recmap_status find_folder(struct shard_folder *folder, recmap_error *erro
     const char *shards = folder->options.shards;
     const char *index_path = store_path(index_store(folder->index));
     if (!shards && url_is_url(index_path)) return find_own_url(folder, index_path, error);
+    folder->is_linked = !shards && path_is_link(index_path);
     if (!shards) return path_resolve_folder(&folder->path, index_path, error);
     folder->common_length = common_length(folder);
     if (url_is_url(shards)) return copy_folder_url(folder, shards, error);
@@ -190,7 +191,8 @@ static void write_unredacted(char *path, size_t capacity, const struct shard_fol
     const char *rest = name_in_folder(folder, name);
     const char *index = store_path(index_store(folder->index)), *slash = strrchr(index, '/');
     if (shard_name_is_absolute(rest)) snprintf(path, capacity, "%s", rest);
-    else if (folder->is_moved) snprintf(path, capacity, "%s/%s", folder->path, rest);
+    else if (folder->is_moved || folder->is_linked)
+        snprintf(path, capacity, "%s/%s", folder->path, rest);
     else snprintf(path, capacity, "%.*s%s", slash ? (int)(slash + 1 - index) : 0, index, rest);
 }
 

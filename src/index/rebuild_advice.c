@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/shell_word.h"
 #include "format/framing.h"
+#include "os/file.h"
 #include "shards/set_name.h"
 #include "shards/shard_source.h"
 
@@ -66,12 +67,17 @@ static void add_contents(struct command *command, const struct manifest *manifes
 /* A shard's name as the command needs it: relative names are relative to the folder of the index.
  */
 static void add_shard(struct command *command, const struct index_file *index, const char *name) {
-    char path[COMMAND_SIZE];
-    const char *index_path = store_path(index_store(index)), *slash = strrchr(index_path, '/');
+    char path[COMMAND_SIZE], *index_path = NULL;
+    if (path_follow_link(&index_path, store_path(index_store(index)), NULL) != RECMAP_OK) {
+        command->is_cut = true;
+        return;
+    }
+    const char *slash = strrchr(index_path, '/');
     bool is_whole = shard_name_is_absolute(name) || !slash;
     int size = snprintf(path, sizeof path, "%.*s%s", is_whole ? 0 : (int)(slash - index_path) + 1,
                         index_path, name);
     command->is_cut |= size < 0 || (size_t)size >= sizeof path;
+    free(index_path);
     add_word(command, path);
 }
 

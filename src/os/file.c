@@ -519,6 +519,19 @@ recmap_status path_resolve_folder(char **folder, const char *path, recmap_error 
     return *folder ? RECMAP_OK : fail_memory(error);
 }
 
+bool path_is_link(const char *path) {
+    struct stat st;
+    return !lstat(path, &st) && S_ISLNK(st.st_mode);
+}
+
+recmap_status path_follow_link(char **target, const char *path, recmap_error *error) {
+    if (path_is_link(path)) return path_resolve(target, path, error);
+    char *copy = strdup(path);
+    if (!copy) return fail_memory(error);
+    *target = copy;
+    return RECMAP_OK;
+}
+
 char *path_folder(const char *path) {
     const char *slash = strrchr(path, '/');
     if (!slash) return strdup(".");

@@ -126,6 +126,13 @@ recmap_status path_resolve(char **real_path, const char *path, recmap_error *err
  * the caller frees it. */
 recmap_status path_resolve_folder(char **folder, const char *path, recmap_error *error);
 
+/* Whether the path itself, not only its folder, is a symbolic link. */
+bool path_is_link(const char *path);
+
+/* Sets `target` to what is at the path: as path_resolve if that is a symbolic link, otherwise a
+ * copy of `path`. The caller frees it. */
+recmap_status path_follow_link(char **target, const char *path, recmap_error *error);
+
 /* Returns the folder part of a path ("." if there is none), or NULL if memory runs out; the caller
  * frees it. */
 char *path_folder(const char *path);

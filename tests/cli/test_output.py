@@ -245,6 +245,19 @@ class OutputFiles(CliTest):
                     ),
                 )
         self.assertEqual(self.read("in/b"), tfrecord(EXAMPLES))
+        os.mkdir(self.path("links"))
+        os.symlink("../far/a.rmx", self.path("links/a.rmx"))
+        os.symlink("../a.rmx", self.path("links/b.rmx"))
+        self.write("copy/in/b", tfrecord(EXAMPLES))
+        for index, name, *options in (
+            ("links/a.rmx", "in/b"),
+            ("links/b.rmx", "in/c"),
+            ("a.rmx", "copy/in/b", "--shards", "copy"),
+        ):
+            advice = "\n  name another file with -o\n"
+            what = "is one of the shards and would be overwritten"
+            err = f"recmap: {name}: {what}{advice}"
+            self.check("get", index, "0", *options, "-o", name, status=2, err=err)
         self.check("cat", "a.rmx", "-o", "other")
         self.check("cat", "far/a.rmx", "-o", "in/c")
 

@@ -1,6 +1,7 @@
 /* recmap export: writes the offsets of an index as text indexes, one per shard. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,18 +28,17 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* Returns the path of a shard's text index, in `folder` or beside the shard; NULL if out of memory.
+/* Sets `path` to that of a shard's text index, in `folder` or beside the shard. The caller frees
+ * it.
  */
-static char *idx_path(const char *shard_path, const char *folder, const char *index_path) {
-    size_t size = strlen(shard_path) + strlen(index_path) + (folder ? strlen(folder) : 0) + 8;
-    char *path = malloc(size);
-    if (!path) return NULL;
-    if (folder) snprintf(path, size, "%s/%s.idx", folder, base_name(shard_path));
-    else if (shard_path[0] == '/') snprintf(path, size, "%s.idx", shard_path);
-    else
-        snprintf(path, size, "%.*s%s.idx", (int)(base_name(index_path) - index_path), index_path,
-                 shard_path);
-    return path;
+static recmap_status find_idx_path(char **path, const recmap_dataset *dataset, uint64_t shard_index,
+                                   const char *folder, recmap_error *error) {
+    char shard[PATH_MAX];
+    RETURN_IF_FAILED(recmap_dataset_shard_path(shard, sizeof shard, dataset, shard_index, error));
+    int size = folder ? asprintf(path, "%s/%s.idx", folder, base_name(shard))
+                      : asprintf(path, "%s.idx", shard);
+    return size < 0 ? message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory")
+                    : RECMAP_OK;
 }
 
 /* Returns the malloc'ed real path of the folder of `path`, or NULL with errno. */
@@ -51,9 +51,10 @@ static char *resolve_folder(const char *path) {
 }
 
 /* Returns true if `path` is below the folder of the index and not a symbolic link. A folder that
- * does not exist is harmless: creating the file will fail. */
+ * does not exist is harmless: creating the file will fail. The index may be a link. */
 static bool is_inside(const char *path, const char *index_path) {
-    char *root = resolve_folder(index_path), *folder = resolve_folder(path);
+    char *index = realpath(index_path, NULL);
+    char *root = index ? resolve_folder(index) : NULL, *folder = resolve_folder(path);
     bool is_missing = !folder && errno == ENOENT;
     size_t size = root ? strlen(root) : 0;
     if (size == 1) size = 0; /* "/" already ends in the separator */
@@ -61,15 +62,19 @@ static bool is_inside(const char *path, const char *index_path) {
                     (folder[size] == '/' || !folder[size]);
     struct stat file;
     bool is_link = !lstat(path, &file) && S_ISLNK(file.st_mode);
+    free(index);
     free(root);
     free(folder);
     return is_missing || (is_below && !is_link);
 }
 
 /* Shard names come from the index, whose author must not decide which files are written. */
-static int check_inside(const char *shard_path, const char *index_path) {
-    char *path = idx_path(shard_path, NULL, index_path);
-    if (!path) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+static int check_inside(const recmap_dataset *dataset, uint64_t shard_index,
+                        const char *index_path) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    char *path = NULL;
+    if (find_idx_path(&path, dataset, shard_index, NULL, &error) != RECMAP_OK)
+        return recmap_error_print(&error, stderr);
     int exit_status = 0;
     if (!is_inside(path, index_path))
         exit_status = message_error(RECMAP_INVALID, path, "name a folder with -o",
@@ -117,7 +122,7 @@ static int check_shards(recmap_dataset *dataset, const char *folder, const char 
             return message_error(RECMAP_UNSUPPORTED, shard.path,
                                  "convert the records with 'recmap cat --format tfrecord'",
                                  "text indexes require uncompressed TFRecord files");
-        int exit_status = folder ? 0 : check_inside(shard.path, index_path);
+        int exit_status = folder ? 0 : check_inside(dataset, i, index_path);
         if (exit_status) return exit_status;
     }
     return folder ? check_names(dataset) : 0;
@@ -133,8 +138,9 @@ static recmap_status write_lines(struct output *output, recmap_dataset *dataset,
         RETURN_IF_FAILED(
             recmap_dataset_locate(locations, dataset, shard->first_record + done, count, error));
         for (size_t i = 0; i < count; i++)
-            fprintf(output->stream, "%" PRIu64 " %" PRIu64 "\n", locations[i].offset,
-                    locations[i].size + FRAME_OVERHEAD);
+            if (fprintf(output->stream, "%" PRIu64 " %" PRIu64 "\n", locations[i].offset,
+                        locations[i].size + FRAME_OVERHEAD) < 0)
+                return message_fail_errno(error, output->path, "write");
         if (interrupt_is_pending()) return interrupt_fail(error);
         done += count;
     }
@@ -149,8 +155,9 @@ static int export_shard(recmap_dataset *dataset, uint64_t shard_index, const cha
     recmap_shard_info shard;
     if (recmap_dataset_get_shard(&shard, dataset, shard_index, &error) != RECMAP_OK)
         return recmap_error_print(&error, stderr);
-    char *path = idx_path(shard.path, folder, index_path);
-    if (!path) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    char *path = NULL;
+    if (find_idx_path(&path, dataset, shard_index, folder, &error) != RECMAP_OK)
+        return recmap_error_print(&error, stderr);
     int exit_status = output_check(path, index_path, dataset);
     if (!exit_status) {
         struct output output;

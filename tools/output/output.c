@@ -79,15 +79,6 @@ static recmap_status open_path(struct output *output, recmap_error *error) {
     return message_fail_errno(error, output->path, "open the file");
 }
 
-/* Returns true if `file` is the shard `name`. A relative name is relative to the index's folder. */
-static bool is_shard(const struct stat *file, const char *name, const char *index_path) {
-    const char *slash = strrchr(index_path, '/');
-    int folder_size = name[0] == '/' || !slash ? 0 : (int)(slash - index_path) + 1;
-    char path[PATH_MAX];
-    int size = snprintf(path, sizeof path, "%.*s%s", folder_size, index_path, name);
-    return size > 0 && size < PATH_MAX && same_file(path, file);
-}
-
 int output_check_input(const char *path, const char *input, const char *role) {
     struct stat file;
     if (!path || stat(path, &file) || !S_ISREG(file.st_mode) || !same_file(input, &file)) return 0;
@@ -102,9 +93,9 @@ int output_check(const char *path, const char *index_path, const recmap_dataset 
     if (exit_status) return exit_status;
     uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
     for (uint64_t i = 0; i < count; i++) {
-        recmap_shard_info shard;
-        if (recmap_dataset_get_shard(&shard, dataset, i, NULL) == RECMAP_OK &&
-            is_shard(&file, shard.path, index_path))
+        char shard[PATH_MAX];
+        if (recmap_dataset_shard_path(shard, sizeof shard, dataset, i, NULL) == RECMAP_OK &&
+            same_file(shard, &file))
             return message_error(RECMAP_INVALID, path, other_output,
                                  "is one of the shards and would be overwritten");
     }
@@ -196,7 +187,11 @@ recmap_status output_write(struct output *output, const recmap_record *record,
 }
 
 recmap_status output_finish(struct output *output, recmap_error *error) {
-    if (fflush(output->stream)) return message_fail_errno(error, display_name(output), "write");
+    errno = 0;
+    if (fflush(output->stream) || ferror(output->stream)) {
+        if (!errno) errno = EIO; /* an earlier write failed */
+        return message_fail_errno(error, display_name(output), "write");
+    }
     if (!output->temporary) return RECMAP_OK;
     if (fsync(fileno(output->stream)))
         return message_fail_errno(error, output->path, "sync the file");

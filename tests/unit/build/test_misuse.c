@@ -1,6 +1,7 @@
 /* Options that cannot be, callbacks that lie, names that would destroy something: each is refused
  * before anything is written. */
 #define _GNU_SOURCE
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -138,6 +139,39 @@ static void test_callbacks_that_lie(void **state) {
 }
 
 /* Shards lie beside the index itself, not beside a link to it. */
+/* The index that the link names is annotated, and the link stays. */
+static void test_annotation_behind_a_link(void **state) {
+    (void)state;
+    const char *const names[] = {"data/a"};
+    mkdir("data", 0777);
+    mkdir("links", 0777);
+    write_shard("data/a", "first");
+    index_build("data/d.rmx", NULL, names, 1);
+    assert_int_equal(symlink("../data/d.rmx", "links/d.rmx"), 0);
+    recmap_dataset *dataset = dataset_open("links/d.rmx", NULL);
+    recmap_annotation *annotation = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    ASSERT_OK(recmap_annotation_create(&annotation, dataset, NULL, NULL, &error), &error);
+    ASSERT_OK(recmap_annotation_add_column(annotation, "x", RECMAP_TYPE_INT64, "1", &error),
+              &error);
+    ASSERT_OK(recmap_annotation_finish(annotation, &error), &error);
+    recmap_annotation_destroy(annotation);
+    recmap_dataset_close(dataset);
+    for (int i = 0; i < 2; i++) {
+        recmap_record record;
+        char path[PATH_MAX];
+        dataset = dataset_open(i ? "links/d.rmx" : "data/d.rmx", NULL);
+        assert_int_equal(recmap_dataset_get_info(dataset)->lifted_column_count, 2);
+        ASSERT_OK(recmap_dataset_get(&record, dataset, 0, &error), &error);
+        ASSERT_OK(recmap_dataset_shard_path(path, sizeof path, dataset, 0, &error), &error);
+        assert_int_equal(access(path, R_OK), 0);
+        recmap_dataset_close(dataset);
+    }
+    struct stat link;
+    assert_int_equal(lstat("links/d.rmx", &link), 0);
+    assert_true(S_ISLNK(link.st_mode));
+}
+
 static void test_index_behind_a_link(void **state) {
     (void)state;
     const char *const names[] = {"data/a"};
@@ -161,6 +195,13 @@ static void test_index_behind_a_link(void **state) {
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     options.allow_absolute_paths = 1;
     dataset = dataset_open("links/d.rmx", &options);
+    char path[PATH_MAX];
+    assert_int_equal(recmap_dataset_shard_path(path, sizeof path, dataset, 1, NULL), RECMAP_OK);
+    assert_int_equal(access(path, R_OK), 0);
+    assert_int_equal(recmap_dataset_shard_path(path, strlen(path), dataset, 1, NULL),
+                     RECMAP_INVALID);
+    assert_int_equal(recmap_dataset_shard_path(path, sizeof path, dataset, 2, NULL),
+                     RECMAP_INVALID);
     assert_int_equal(recmap_dataset_count(dataset), 2);
     assert_int_equal(recmap_dataset_get(&record, dataset, 1, NULL), RECMAP_OK);
     assert_memory_equal(record.data, "second", 6);
@@ -193,6 +234,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_writer_onto_its_index, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(test_callbacks_that_lie, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(test_index_behind_a_link, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_annotation_behind_a_link, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(test_skipping_is_for_shards, folder_enter, folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
