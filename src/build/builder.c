@@ -53,8 +53,10 @@ struct recmap_index_builder {
     size_t part_capacity;
     struct packer *packer;
     struct lock_file lock; /* held while appending */
-    int replaced_fd;       /* the index that is appended to, or -1. While it is open, no other file
-                              can get its inode number */
+    bool appends;
+    int replaced_fd; /* the file that the index replaces: the one that is appended to, or what was
+                        at the path when the builder was created; -1: none. While it is open, no
+                        other file can get its inode number */
     struct file_stat replaced;
     recmap_progress progress;
     uint64_t progress_at_ns;
@@ -110,6 +112,16 @@ static recmap_status copy_options(recmap_index_builder *builder,
     return copy_counted(builder, error);
 }
 
+static recmap_status open_replaced(recmap_index_builder *builder, recmap_error *error) {
+    RETURN_IF_FAILED(file_open(&builder->replaced_fd, builder->path, error));
+    return file_get_stat(&builder->replaced, builder->replaced_fd, builder->path, error);
+}
+
+static void close_replaced(recmap_index_builder *builder) {
+    file_close(builder->replaced_fd);
+    builder->replaced_fd = -1;
+}
+
 /* Everything that can be checked without the shards is checked here, before the caller adds them.
  * The packer already creates the temporary file, so that a folder that cannot be written to is
  * found too. */
@@ -124,6 +136,7 @@ static recmap_status prepare(recmap_index_builder *builder, const char *path,
     builder->options.framing = builder->framing.name;
     RETURN_IF_FAILED(target_check(path, error));
     RETURN_IF_FAILED(packer_create(&builder->packer, path, &builder->options, error));
+    if (open_replaced(builder, NULL) != RECMAP_OK) close_replaced(builder);
     return options->guard ? guard_install(error) : RECMAP_OK;
 }
 
@@ -248,8 +261,8 @@ static recmap_status report_wait(const recmap_index_builder *builder, recmap_err
 }
 
 static void unlock_replaced(recmap_index_builder *builder) {
-    file_close(builder->replaced_fd);
-    builder->replaced_fd = -1;
+    close_replaced(builder);
+    builder->appends = false;
     lock_file_release(&builder->lock);
 }
 
@@ -264,10 +277,10 @@ static recmap_status lock_replaced(recmap_index_builder *builder, recmap_error *
         RETURN_IF_FAILED(report_wait(builder, error));
         lock_file_pause();
     }
-    recmap_status status = file_open(&builder->replaced_fd, builder->path, error);
-    if (status == RECMAP_OK)
-        status = file_get_stat(&builder->replaced, builder->replaced_fd, builder->path, error);
+    close_replaced(builder);
+    recmap_status status = open_replaced(builder, error);
     if (status != RECMAP_OK) unlock_replaced(builder);
+    else builder->appends = true;
     return status;
 }
 
@@ -317,8 +330,7 @@ recmap_status recmap_index_builder_add_index(recmap_index_builder *builder, cons
                                              recmap_error *error) {
     bool is_replaced = false;
     RETURN_IF_FAILED(check_unfinished(builder, error));
-    if (builder->replaced_fd < 0)
-        RETURN_IF_FAILED(is_same_path(&is_replaced, path, builder->path, error));
+    if (!builder->appends) RETURN_IF_FAILED(is_same_path(&is_replaced, path, builder->path, error));
     if (is_replaced) RETURN_IF_FAILED(lock_replaced(builder, error));
     struct index_file *index = NULL;
     char *folder = NULL;
@@ -491,14 +503,45 @@ static recmap_status add_parts(recmap_index_builder *builder, recmap_error *erro
     return status;
 }
 
+/* The name of an annotated column of `index` that the new index lacks, or NULL. */
+static const char *find_lost(const recmap_index_builder *builder, const struct index_file *index) {
+    const struct manifest *manifest = index_manifest(index);
+    for (size_t i = 0; i < manifest->column_count; i++) {
+        const struct manifest_column *column = &manifest->columns[i];
+        bool is_kept = !column->is_annotated;
+        for (size_t k = 0; !is_kept && k < builder->options.lift_count; k++)
+            is_kept = !strcmp(builder->lifts[k].name, column->name);
+        if (!is_kept) return column->name;
+    }
+    return NULL;
+}
+
+/* Another index has been published at the path. Of two builds, the later one wins, but the values
+ * of annotated columns are in no shard. */
+static recmap_status check_annotated(const recmap_index_builder *builder, recmap_error *error) {
+    struct index_file *index = NULL;
+    if (index_open(&index, builder->path, NULL, NULL) != RECMAP_OK) return RECMAP_OK;
+    const char *lost = find_lost(builder, index);
+    if (lost) {
+        fail(error, RECMAP_STALE,
+             "the index got the annotated column \"%s\" while another one was built, which would "
+             "replace it",
+             lost);
+        fail_file(error, builder->path);
+        fail_advise(error, "append to this index, or give the new one another name");
+    }
+    index_close(index);
+    return lost ? RECMAP_STALE : RECMAP_OK;
+}
+
 /* Appends hold a lock, but a plain build replaces the index without one. */
 static recmap_status check_not_replaced(void *context, recmap_error *error) {
     const recmap_index_builder *builder = context;
-    bool is_current = true;
-    recmap_status status = RECMAP_OK;
+    bool is_current = false;
     if (builder->replaced_fd >= 0)
-        status = is_named(&is_current, builder->path, &builder->replaced, error);
-    if (status != RECMAP_OK || is_current) return status;
+        RETURN_IF_FAILED(is_named(&is_current, builder->path, &builder->replaced, error));
+    if (is_current) return RECMAP_OK;
+    if (!builder->appends) return check_annotated(builder, error);
     fail(error, RECMAP_MISMATCH, "another build replaced the index that was being appended to");
     fail_file(error, builder->path);
     fail_advise(error, "append again");

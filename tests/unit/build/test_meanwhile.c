@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <recmap/annotation.h>
 
 #include "scan/scan.h"
 #include "support/build.h"
@@ -321,13 +322,76 @@ static void test_lock_file_exists(void **state) {
     assert_false(file_exists("set.rmx.lock"));
 }
 
+static void annotate(const char *index) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = dataset_open(index, NULL);
+    recmap_annotation *annotation = NULL;
+    ASSERT_OK(recmap_annotation_create(&annotation, dataset, NULL, NULL, &error), &error);
+    ASSERT_OK(recmap_annotation_add_column(annotation, "score", RECMAP_TYPE_INT64, "1", &error),
+              &error);
+    ASSERT_OK(recmap_annotation_finish(annotation, &error), &error);
+    recmap_annotation_destroy(annotation);
+    recmap_dataset_close(dataset);
+}
+
+/* Builds set.rmx of two shards. Meanwhile, the index that was there is annotated; or, if `is_new`,
+ * one that another build published. */
+static recmap_status build_while_annotated(bool is_new, recmap_error *error) {
+    recmap_index_builder *builder = NULL;
+    ASSERT_OK(recmap_index_builder_create(&builder, "set.rmx", NULL, error), error);
+    for (size_t s = 0; s < 2; s++)
+        ASSERT_OK(recmap_index_builder_add_shard(builder, shard_names(3)[s], error), error);
+    if (is_new) index_build("set.rmx", NULL, shard_names(3), 1);
+    annotate("set.rmx");
+    recmap_status status = recmap_index_builder_finish(NULL, builder, error);
+    recmap_index_builder_destroy(builder);
+    return status;
+}
+
+/* The values of annotated columns are in no shard. */
+static void test_index_is_annotated(void **state) {
+    (void)state;
+    for (size_t s = 0; s < 3; s++) write_shard(shard_names(3)[s], (uint8_t)s);
+    for (int is_new = 0; is_new < 2; is_new++) {
+        recmap_error error = RECMAP_ERROR_INIT;
+        if (!is_new) index_build("set.rmx", NULL, shard_names(3), 1);
+        assert_int_equal(build_while_annotated(is_new, &error), RECMAP_STALE);
+        assert_string_equal(error.path, "set.rmx");
+        assert_non_null(strstr(error.message, "the annotated column \"score\""));
+        recmap_dataset *dataset = dataset_open("set.rmx", NULL);
+        assert_int_equal(recmap_dataset_get_info(dataset)->shard_count, 1);
+        assert_int_equal(recmap_dataset_get_info(dataset)->lifted_column_count, 2);
+        recmap_dataset_close(dataset);
+        assert_int_equal(unlink("set.rmx"), 0);
+    }
+    assert_int_equal(folder_count(), 3);
+}
+
+/* Of two builds, the later one wins. */
+static void test_index_is_built_twice(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_builder *builder = NULL;
+    for (size_t s = 0; s < 3; s++) write_shard(shard_names(3)[s], (uint8_t)s);
+    ASSERT_OK(recmap_index_builder_create(&builder, "set.rmx", NULL, &error), &error);
+    for (size_t s = 0; s < 2; s++)
+        ASSERT_OK(recmap_index_builder_add_shard(builder, shard_names(3)[s], &error), &error);
+    index_build("set.rmx", NULL, shard_names(3), 3);
+    ASSERT_OK(recmap_index_builder_finish(NULL, builder, &error), &error);
+    recmap_index_builder_destroy(builder);
+    recmap_dataset *dataset = dataset_open("set.rmx", NULL);
+    assert_int_equal(recmap_dataset_get_info(dataset)->shard_count, 2);
+    recmap_dataset_close(dataset);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(shard_changes),     TEST(shard_is_replaced_before_it_is_read),
-        TEST(index_is_replaced), TEST(index_is_removed),
-        TEST(index_stays),       TEST(reader_locks_index),
-        TEST(wait_is_cancelled), TEST(lock_file_exists),
+        TEST(shard_changes),      TEST(shard_is_replaced_before_it_is_read),
+        TEST(index_is_replaced),  TEST(index_is_removed),
+        TEST(index_stays),        TEST(reader_locks_index),
+        TEST(wait_is_cancelled),  TEST(lock_file_exists),
+        TEST(index_is_annotated), TEST(index_is_built_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
