@@ -142,7 +142,9 @@ static recmap_status begin_shard(struct set_writer *writer, recmap_error *error)
     return status;
 }
 
+/* Another command may have written the same set in the meantime. */
 static recmap_status finish_shard(struct set_writer *writer, recmap_error *error) {
+    RETURN_IF_FAILED(check_is_new(shard_path(writer->set, writer->finished), error));
     RETURN_IF_FAILED(recmap_writer_finish(writer->shard, error));
     recmap_writer_destroy(writer->shard);
     writer->shard = NULL;
@@ -223,6 +225,7 @@ static recmap_status build_index(recmap_index_summary *summary, const char *path
 static recmap_status add_index(const struct set_writer *writer, recmap_dataset *source,
                                recmap_error *error) {
     recmap_index_summary summary;
+    RETURN_IF_FAILED(check_is_new(index_path(writer->set), error));
     char *path = index_path(writer->set);
     if (!path) return fail_memory(error);
     recmap_status status = build_index(&summary, path, writer->set, source, error);
