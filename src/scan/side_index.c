@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "os/file.h"
@@ -227,10 +228,25 @@ static recmap_status check_end(struct side_index *side, uint64_t end, recmap_err
     return fail_line(side, error, what);
 }
 
+/* Moves past the header of the shard. A file without room for it is damaged, as for a scan. */
+static recmap_status skip_header(struct side_index *side, recmap_error *error) {
+    uint64_t header = side->framing->file_header_size, footer = side->framing->file_footer_size;
+    uint64_t size = side->shard.image.size;
+    side->position = header;
+    if (bytes_fit(header, footer, size)) return RECMAP_OK;
+    fail(error, RECMAP_CORRUPT,
+         "the file has %" PRIu64 " bytes, less than its header of %" PRIu64
+         " and its footer of %" PRIu64,
+         size, header, footer);
+    fail_at(error, side->shard.path, side->options->totals->record_count, 0);
+    fail_advise(error, "restore the file, or leave it out");
+    return RECMAP_CORRUPT;
+}
+
 static recmap_status read_lines(struct side_index *side, recmap_error *error) {
     uint64_t size = side->shard.image.size, footer = side->framing->file_footer_size;
     uint64_t end = footer < size ? size - footer : 0;
-    side->position = side->framing->file_header_size;
+    RETURN_IF_FAILED(skip_header(side, error));
     for (side->line = 1; side->text_position < side->text.image.size; side->line++) {
         struct frame frame;
         uint64_t offset, frame_size;

@@ -102,6 +102,38 @@ class TextIndexes(CliTest):
         self.assertEqual(self.read("in/sub/a.tfrecord.idx"), b"0 17\n")
         self.assertEqual(os.listdir(self.path("elsewhere")), ["a.tfrecord"])
 
+    def test_export_through_a_link(self):
+        self.write("in/a.tfrecord", tfrecord([b"a"]))
+        self.index("in/a.tfrecord", "-o", "in/t.rmx")
+        os.mkdir(self.path("links"))
+        os.symlink("../in/t.rmx", self.path("links/t.rmx"))
+        self.check(
+            "export",
+            "links/t.rmx",
+            "--to",
+            "idx",
+            err="recmap: 1 text index written beside the shards\n",
+        )
+        self.assertEqual(self.read("in/a.tfrecord.idx"), b"0 17\n")
+        self.assertEqual(os.listdir(self.path("links")), ["t.rmx"])
+
+    def test_files_without_room_for_the_header(self):
+        """The verdict is that of a scan, though the text index lists no record."""
+        self.write("full", b"header" + b"ab" * 3 + b"end")
+        self.write("idx/full.idx", b"6 2\n8 2\n10 2\n")
+        framing = ["--framing", "fixed:6,2,3"]
+        for size in (0, 1, 6, 8, 9):
+            self.write("short", b"x" * size)
+            self.write("idx/short.idx", b"")
+            found = [
+                self.run_recmap("index", *framing, "full", "short", "-o", "t.rmx", *options)
+                for options in ([], ["--from-idx", "idx"])
+            ]
+            statuses = [result.status for result in found]
+            self.assertEqual(statuses, [0 if size == 9 else 3] * 2, (size, *found))
+            if not statuses[0]:
+                self.check("cat", "t.rmx", "--format", "raw", out=b"ababab")
+
     def test_equal_names_of_shards_that_are_not_neighbours(self):
         for name in ("a/x", "b/w", "b/x"):
             self.write(name + ".tfrecord", tfrecord([b"a"]))
