@@ -38,7 +38,7 @@ static bool read_decimal(uint64_t *number, const char **text) {
 /* Reads '<f4' and the like. False if items are not little-endian numbers or byte strings. */
 static bool read_kind(struct array_file *array, const char *text) {
     uint64_t size;
-    if (text[0] != '\'' || !memchr("<|", text[1], 2)) return false;
+    if (text[0] != '\'' || !memchr("<|", text[1], 2) || !text[2]) return false;
     array->kind = text[2];
     text += 3;
     if (!read_decimal(&size, &text) || *text != '\'') return false;

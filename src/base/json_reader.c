@@ -110,6 +110,14 @@ bool json_read_string(struct json_string *string, struct json_reader *reader) {
     return true;
 }
 
+/* Reads a byte or an escape of a string, and returns the number of bytes. */
+static size_t read_piece(struct json_reader *reader, char bytes[4]) {
+    size_t size = 1;
+    bytes[0] = *reader->at++;
+    if (bytes[0] == '\\') read_escape(reader, bytes, &size);
+    return size;
+}
+
 size_t json_string_decode(char *text, size_t capacity, const struct json_string *string) {
     struct json_reader reader = {string->data, string->data + string->size};
     size_t filled = 0;
@@ -119,9 +127,8 @@ size_t json_string_decode(char *text, size_t capacity, const struct json_string 
         return string->size;
     }
     while (reader.at < reader.end) {
-        char bytes[4] = {*reader.at++};
-        size_t size = 1;
-        if (bytes[0] == '\\') read_escape(&reader, bytes, &size);
+        char bytes[4];
+        size_t size = read_piece(&reader, bytes);
         if (size > capacity - filled) return SIZE_MAX;
         memcpy(text + filled, bytes, size);
         filled += size;
@@ -130,9 +137,16 @@ size_t json_string_decode(char *text, size_t capacity, const struct json_string 
 }
 
 bool json_string_is(const struct json_string *string, const char *text) {
-    char decoded[64];
-    size_t size = json_string_decode(decoded, sizeof decoded, string);
-    return size == strlen(text) && !memcmp(decoded, text, size);
+    struct json_reader reader = {string->data, string->data + string->size};
+    size_t left = strlen(text);
+    while (reader.at < reader.end) {
+        char bytes[4];
+        size_t size = read_piece(&reader, bytes);
+        if (size > left || memcmp(text, bytes, size) != 0) return false;
+        text += size;
+        left -= size;
+    }
+    return !left;
 }
 
 bool json_read_text(struct json_reader *reader, char *text, size_t capacity) {

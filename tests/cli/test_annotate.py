@@ -21,6 +21,12 @@ def array(kind, code, values, shape=None):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + items
 
 
+def cut_array():
+    """An array whose header, the longest that is read, ends in the middle of the items' type."""
+    header = "{'shape': (1,), ".ljust(4096 - len("'descr': '<")) + "'descr': '<"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
+
+
 class Annotated(CliTest):
     def write(self, name, data):
         super().write(name, data.encode() if isinstance(data, str) else data)
@@ -161,6 +167,15 @@ class Files(Annotated):
         )
         self.where("lang == '日本' and ok == 1", range(2, COUNT, 6))
         self.where("x == -1", [3])
+
+    def test_long_names_in_json_lines(self):
+        name = "日本" * 40
+        for is_ascii in (False, True):
+            row = {name + "x": 1, name: 7, "number": 3}
+            self.write("s.jsonl", json.dumps(row, ensure_ascii=is_ascii))
+            self.annotate("--column", f"{name}=s.jsonl", "--default", f"{name}=0")
+            self.where(f'columns["{name}"] == 7', [3])
+            self.annotate("--drop", name, added=0, dropped=1)
 
     def test_arrays(self):
         numbers = list(range(COUNT))
@@ -637,6 +652,7 @@ class Errors(Annotated):
             (array("<i4", "i", numbers, (40, 1)), "the array does not have one dimension"),
             (array("<U1", "i", numbers), "the type of the array's items is not supported"),
             (array(">i4", "i", numbers), "the type of the array's items is not supported"),
+            (cut_array(), "the type of the array's items is not supported"),
         ):
             self.write("s.npy", data)
             self.fails("--column", "s=s.npy", err=f"s.npy: {what}{advice}")
