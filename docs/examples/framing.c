@@ -1,6 +1,7 @@
 /* A custom framing: each record follows its size, a big-endian 32-bit integer. The command loads it
  * from a shared object (cc -shared -fPIC framing.c -o framing.so) with --framing ./framing.so. A
  * program can register it with recmap_framing_register. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include <recmap/framing.h>
@@ -14,8 +15,7 @@ static recmap_frame_verdict parse(recmap_frame_place *frame, const uint8_t *byte
     for (size_t i = 0; i < HEADER_SIZE && i < size; i++) length = length << 8 | bytes[i];
     if (size < HEADER_SIZE || length > size - HEADER_SIZE) {
         snprintf(fault->reason, sizeof fault->reason,
-                 "a record of %llu bytes does not fit into the remaining %zu",
-                 (unsigned long long)length, size);
+                 "a record of %" PRIu64 " bytes does not fit into the remaining %zu", length, size);
         return RECMAP_FRAME_BAD;
     }
     frame->size = HEADER_SIZE + length;

@@ -1,10 +1,12 @@
 /* Builds an index with ids and a lifted column: index NAME.rmx SHARD|GLOB|FOLDER... */
+#include <inttypes.h>
+
 #include <recmap/recmap.h>
 
 static int print_progress(void *context, const recmap_progress *progress) {
     (void)context;
-    fprintf(stderr, "\r%llu of %llu bytes", (unsigned long long)progress->bytes_done,
-            (unsigned long long)progress->bytes_total);
+    fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " bytes", progress->bytes_done,
+            progress->bytes_total);
     return 0; /* any other value cancels the build */
 }
 
@@ -42,8 +44,7 @@ int main(int argc, char **argv) {
     if (argc < 3) return print_usage();
     if (build(argv[1], argv + 2, argc - 2, &summary, &error) != RECMAP_OK)
         return recmap_error_print(&error, stderr);
-    printf("%llu records in %llu shards, %llu with an id\n",
-           (unsigned long long)summary.record_count, (unsigned long long)summary.shard_count,
-           (unsigned long long)summary.id_count);
+    printf("%" PRIu64 " records in %" PRIu64 " shards, %" PRIu64 " with an id\n",
+           summary.record_count, summary.shard_count, summary.id_count);
     return 0;
 }

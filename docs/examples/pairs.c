@@ -1,5 +1,6 @@
 /* Reads text files with a pair of numbers, X,Y, per line, as OneFlow's own data sets have. Lines
  * are the records, and a custom parser makes columns x and y of them: pairs FILE.rmx FILE.txt */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,8 +77,8 @@ static recmap_status print_sums(recmap_dataset *dataset, recmap_parser *parser,
     recmap_loader_destroy(loader);
     recmap_order_release(order);
     if (status != RECMAP_OK) return status;
-    printf("%llu pairs, sum of x is %g, of y %g\n",
-           (unsigned long long)recmap_dataset_count(dataset), sums[X], sums[Y]);
+    printf("%" PRIu64 " pairs, sum of x is %g, of y %g\n", recmap_dataset_count(dataset), sums[X],
+           sums[Y]);
     return RECMAP_OK;
 }
 

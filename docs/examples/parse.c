@@ -1,4 +1,5 @@
 /* Parses a batch of records into columns: parse NAME.rmx LABEL */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include <recmap/recmap.h>
@@ -37,8 +38,7 @@ static void print_mean(const recmap_columns *columns, int64_t wanted) {
         for (int y = 0; y < SIDE; y++)
             for (int x = 0; x < SIDE; x++) sums[y][x] += images[row][y][x];
     }
-    printf("%u of %llu are a %lld\n", count, (unsigned long long)image->row_count,
-           (long long)wanted);
+    printf("%u of %" PRIu64 " are a %" PRId64 "\n", count, image->row_count, wanted);
     for (int y = 0; count && y < SIDE; y++) {
         for (int x = 0; x < SIDE; x++) putchar(" .:+*#"[sums[y][x] / count / 3]);
         putchar('\n');

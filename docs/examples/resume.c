@@ -6,6 +6,7 @@
  * shuffled epoch, prints the numbers of its records, and saves the state in file TO. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -66,7 +67,7 @@ static recmap_status train(recmap_loader *loader, long steps, recmap_error *erro
         status = recmap_loader_next(&batch, loader, error);
         if (!batch) break; /* end of the epoch */
         for (size_t i = 0; status == RECMAP_OK && i < recmap_batch_count(batch); i++)
-            printf("%llu\n", (unsigned long long)recmap_batch_records(batch)[i].number);
+            printf("%" PRIu64 "\n", recmap_batch_records(batch)[i].number);
     }
     recmap_batch_destroy(batch);
     return status;

@@ -37,14 +37,24 @@ def inputs(images):
     return images.flatten(1).float() / 16
 
 
-def main():
+def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("shards", nargs="?", default=DIGITS)
     parser.add_argument("--checkpoint", type=Path, default="digits.pt")
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--every", type=int, default=20, help="steps between checkpoints")
-    options = parser.parse_args()
+    return parser.parse_args()
 
+
+def measure(model, part):
+    model.eval()
+    test = recmap.torch.tensors(part.parse(range(len(part)), FEATURES))
+    accuracy = (model(inputs(test["image"])).argmax(1) == test["label"]).float().mean()
+    print(f"{accuracy:.1%} of {len(part)} test digits classified correctly")
+
+
+def main():
+    options = parse_arguments()
     torch.manual_seed(1)
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
@@ -89,11 +99,7 @@ def main():
             checkpoint()
             print(f"step {step}: loss {loss:.3f}", flush=True)
     checkpoint()
-
-    model.eval()
-    test = recmap.torch.tensors(parts["test"].parse(range(len(parts["test"])), FEATURES))
-    accuracy = (model(inputs(test["image"])).argmax(1) == test["label"]).float().mean()
-    print(f"{accuracy:.1%} of {len(parts['test'])} test digits classified correctly")
+    measure(model, parts["test"])
 
 
 if __name__ == "__main__":

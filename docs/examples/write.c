@@ -1,5 +1,6 @@
 /* Writes and indexes records that are not tf.Examples, then finds one by id:
  * write NAME.tfrecord NAME.rmx ID. A record is a line of text; its id is the first word. */
+#include <inttypes.h>
 #include <string.h>
 
 #include <recmap/recmap.h>
@@ -46,8 +47,7 @@ static recmap_status print_record(const char *index_path, const char *name, recm
     if (status == RECMAP_OK) status = recmap_dataset_find(&number, dataset, &id, error);
     if (status == RECMAP_OK) status = recmap_dataset_get(&record, dataset, number, error);
     if (status == RECMAP_OK) {
-        printf("record %llu: %.*s\n", (unsigned long long)number, (int)record.size,
-               (const char *)record.data);
+        printf("record %" PRIu64 ": %.*s\n", number, (int)record.size, (const char *)record.data);
         recmap_record_release(&record);
     }
     recmap_dataset_close(dataset);
