@@ -8,6 +8,7 @@ Needs the package tensorflow (``pip install recmap[tensorflow]``).
 
 from __future__ import annotations
 
+import itertools
 import json
 import weakref
 from collections.abc import Callable, Iterator
@@ -18,7 +19,6 @@ import numpy as np
 
 import tensorflow as tf
 
-from . import _recmap
 from ._columns import BytesColumn, RaggedColumn
 from ._example.elements import element_of, shape_of
 from ._example.features import (
@@ -95,12 +95,8 @@ def dataset(
         )
     if transformed:
         made = _of_transformed(_Held(loader), state, output_signature)
-    elif loader._arguments["feature_lists"] is not None:
-        raise ValueError(
-            "a loader with feature_lists needs a transform to arrays, and output_signature="
-        )
     else:
-        made = _of_forms(_Held(loader), state, _forms(loader))
+        made = _of_layout(_Held(loader), state, _layout_of(loader))
     return _keep(loader, made)
 
 
@@ -111,53 +107,45 @@ def _keep(loader: Loader[Any] | JoinedLoader, made: Any) -> Any:
 
 
 def _of_joined(joined: JoinedLoader, state: bool, signature: Any) -> Any:
-    """One data set for each loader, side by side. A step takes one batch of each, so a state is
-    that of the same step of all."""
     if signature is not None:
         raise ValueError("a JoinedLoader has no transform, so there is no output_signature=")
-    parts = {name: dataset(loader, state=state) for name, loader in joined.loaders.items()}
-    made = tf.data.Dataset.zip(parts)
-    if state:
-        made = made.map(_with_joined_state)
-    return _keep(joined, made)
-
-
-def _with_joined_state(parts: dict[str, tuple[Any, Any]]) -> tuple[dict[str, Any], Any]:
-    """The batches, and the state of the whole join."""
-    texts: list[Any] = []
-    for name, (_, text) in parts.items():
-        texts += [",", json.dumps(name), ":", text]
-    return {name: batch for name, (batch, _) in parts.items()}, tf.strings.join(
-        ["{", *texts[1:], "}"]
-    )
+    layouts = {name: _layout_of(loader) for name, loader in joined.loaders.items()}
+    return _keep(joined, _of_layout(_Held(joined), state, _JoinedLayout(layouts)))
 
 
 class _Held:
     """A loader that the data set's Python object keeps, and the functions in TensorFlow do not:
     those are never released, and with them threads and open files would stay."""
 
-    def __init__(self, loader: Loader[Any]) -> None:
+    def __init__(self, loader: Loader[Any] | JoinedLoader) -> None:
         self._loader = weakref.ref(loader)
 
-    def get(self) -> Loader[Any]:
+    def iterate(self, finish: Callable[[Any, str], Any], state: bool) -> Iterator[Any]:
+        """What `finish` makes of each batch and the state after it, as JSON; "" without `state`."""
         loader = self._loader()
         if loader is None:
             raise RuntimeError(
                 "the loader of this data set is gone: keep what recmap.tensorflow.dataset "
                 "returned, or the loader, for as long as its elements are asked for"
             )
-        return loader
+        if isinstance(loader, JoinedLoader):
+            return loader._iterate(
+                lambda batch: finish(batch, _text(loader.state_dict()) if state else "")
+            )
+        return loader._iterate(
+            lambda batch, step: finish(
+                batch, _text(loader._state_at(step.epoch, step.position)) if state else ""
+            )
+        )
 
 
-def _text(loader: Loader[Any], step: _recmap.Step) -> str:
-    """The state after a step, before it is delivered."""
-    return json.dumps(loader._state_at(step.epoch, step.position), separators=(",", ":"))
+def _text(state: dict[str, Any]) -> str:
+    return json.dumps(state, separators=(",", ":"))
 
 
 def _of_transformed(held: _Held, state: bool, signature: Any) -> Any:
     def iterate() -> Iterator[Any]:
-        loader = held.get()
-        return loader._iterate(lambda batch, step: (batch, _text(loader, step)) if state else batch)
+        return held.iterate(lambda batch, text: (batch, text) if state else batch, state)
 
     if state:
         signature = signature, tf.TensorSpec((), tf.string)
@@ -173,33 +161,74 @@ class _Form:
     build: Callable[..., Any]
 
 
-def _of_forms(held: _Held, state: bool, forms: dict[str, _Form] | _Form) -> Any:
+@dataclass(frozen=True)
+class _Layout:
+    """How a batch of a loader becomes a flat list of arrays, and their tensors a batch again."""
+
+    forms: dict[str, _Form] | _Form  # of the columns; or of the records
+
+    def _named(self) -> dict[str, _Form]:
+        return {"": self.forms} if isinstance(self.forms, _Form) else self.forms
+
+    def specs(self) -> list[Any]:
+        return [spec for form in self._named().values() for spec in form.specs]
+
+    def take(self, batch: Any) -> list[Any]:
+        columns = {"": batch} if isinstance(self.forms, _Form) else batch
+        return [part for name, form in self._named().items() for part in form.take(columns[name])]
+
+    def build(self, parts: Iterator[Any]) -> Any:
+        """Takes as many tensors as there are specs."""
+        built = {
+            name: form.build(*itertools.islice(parts, len(form.specs)))
+            for name, form in self._named().items()
+        }
+        return built[""] if isinstance(self.forms, _Form) else built
+
+
+@dataclass(frozen=True)
+class _JoinedLayout:
+    """The same for batches of a JoinedLoader."""
+
+    layouts: dict[str, _Layout]
+
+    def specs(self) -> list[Any]:
+        return [spec for layout in self.layouts.values() for spec in layout.specs()]
+
+    def take(self, batch: Any) -> list[Any]:
+        return [part for name, layout in self.layouts.items() for part in layout.take(batch[name])]
+
+    def build(self, parts: Iterator[Any]) -> Any:
+        return {name: layout.build(parts) for name, layout in self.layouts.items()}
+
+
+def _of_layout(held: _Held, state: bool, layout: _Layout | _JoinedLayout) -> Any:
     """Passes the arrays as a flat tuple, because tf.data then does not copy NumPy's memory."""
-    named = {"": forms} if isinstance(forms, _Form) else forms
-    specs = [spec for form in named.values() for spec in form.specs]
+
+    def parts_of(batch: Any, text: str) -> tuple[Any, ...]:
+        parts = layout.take(batch)
+        return (*parts, text) if state else tuple(parts)
 
     def iterate() -> Iterator[tuple[Any, ...]]:
-        loader = held.get()
-
-        def parts_of(batch: Any, step: _recmap.Step) -> tuple[Any, ...]:
-            columns = {"": batch} if isinstance(forms, _Form) else batch
-            parts = [part for name, form in named.items() for part in form.take(columns[name])]
-            return (*parts, _text(loader, step)) if state else tuple(parts)
-
-        return loader._iterate(parts_of)
+        return held.iterate(parts_of, state)
 
     def build(*parts: Any) -> Any:
-        rest = list(parts)
-        built = {}
-        for name, form in named.items():
-            built[name] = form.build(*rest[: len(form.specs)])
-            del rest[: len(form.specs)]
-        batch = built[""] if isinstance(forms, _Form) else built
-        return (batch, rest[0]) if state else batch
+        rest = iter(parts)
+        batch = layout.build(rest)
+        return (batch, next(rest)) if state else batch
 
+    specs = layout.specs()
     if state:
         specs.append(tf.TensorSpec((), tf.string))
     return tf.data.Dataset.from_generator(iterate, output_signature=tuple(specs)).map(build)
+
+
+def _layout_of(loader: Loader[Any]) -> _Layout:
+    if loader._arguments["feature_lists"] is not None:
+        raise ValueError(
+            "a loader with feature_lists needs a transform to arrays, and output_signature="
+        )
+    return _Layout(_forms(loader))
 
 
 def _forms(loader: Loader[Any]) -> dict[str, _Form] | _Form:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from .._context import Closing
@@ -94,10 +94,16 @@ class JoinedLoader(Closing):
         )
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        self._share.check()
-        return self._steps({name: iter(loader) for name, loader in self.loaders.items()})
+        return self._iterate(lambda batch: batch)
 
-    def _steps(self, iterators: dict[str, Iterator[Any]]) -> Iterator[dict[str, Any]]:
+    def _iterate(self, finish: Callable[[dict[str, Any]], Any]) -> Iterator[Any]:
+        """Steps as `finish` makes them of a batch. If it fails, the step is not delivered."""
+        self._share.check()
+        return self._steps({name: iter(loader) for name, loader in self.loaders.items()}, finish)
+
+    def _steps(
+        self, iterators: dict[str, Iterator[Any]], finish: Callable[[dict[str, Any]], Any]
+    ) -> Iterator[Any]:
         """All loaders have the same order, so they end together."""
         while True:
             epoch, position = self._place()
@@ -105,12 +111,13 @@ class JoinedLoader(Closing):
                 batch = {
                     name: found for name, steps in iterators.items() for found in _next_of(steps)
                 }
+                element = finish(batch) if batch else None
             except BaseException:
                 self.seek(epoch, position)
                 raise
             if not batch:
                 return
-            yield batch
+            yield element
 
     def peek(self) -> dict[str, Any] | None:
         """The next batch, without consuming it; None if no batch follows. See `Loader.peek`."""
@@ -145,7 +152,7 @@ class JoinedLoader(Closing):
 
         Raises:
             ValueError: the state is of other data sets, or its parts are of different positions.
-            MismatchError: a data set or the order has changed; see `Loader.load_state_dict`.
+            StateMismatchError: a data set or the order has changed; see `Loader.load_state_dict`.
         """
         if set(state) != set(self.loaders):
             raise ValueError(

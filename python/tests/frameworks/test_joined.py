@@ -85,6 +85,30 @@ def test_resuming_in_tensorflow(joined, stop):
     assert rows_of(batch for batch, _ in found) + rest == ORDER
 
 
+@pytest.mark.parametrize("name", ["image", "caption"])
+def test_tensorflow_after_an_error_of_one_side(joined, name, monkeypatch):
+    """The rows still match when the data set is iterated again."""
+    tensorflow = pytest.importorskip("tensorflow")
+    options = {"features": FEATURES, "shuffle": True, "seed": 3}
+    with recmap.JoinedLoader(joined, 8, **options) as loader:
+        dataset = recmap.tensorflow.dataset(loader)
+        failing, calls = loader.loaders[name], []
+        columns = failing._first_batch.check
+
+        def fail_once(batch):
+            calls.append(batch)
+            if len(calls) == 3:
+                raise OSError("the store is away")
+            columns(batch)
+
+        monkeypatch.setattr(failing._first_batch, "check", fail_once)
+        found = []
+        with pytest.raises(tensorflow.errors.OpError, match="the store is away"):
+            for batch in dataset:
+                found += rows_of([batch])
+        assert found + rows_of(dataset) == ORDER
+
+
 def test_records_without_features_in_tensorflow(joined):
     pytest.importorskip("tensorflow")
     features = {"caption": FEATURES["caption"]}
