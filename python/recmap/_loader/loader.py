@@ -312,6 +312,8 @@ class Loader(Closing, Generic[Batch]):
         self._share.check()
         if self._epochs is not None and self._epochs > 0 and not len(self.order):
             raise ValueError("the order is empty, so the iteration would never end")
+        if self._epochs == math.inf and not len(self):
+            raise ValueError("an epoch has no steps, so the iteration would never end")
         if self._epochs is None:
             self._skip_end()
         return _recmap.Iterator(
@@ -388,12 +390,13 @@ class Loader(Closing, Generic[Batch]):
         if pipeline is None or pipeline.is_stopped:
             assert self._transform is not None
             transform, columns_of_step = self._transform, self._columns_of_step()
+            check = None if self._parser is None else self._first_batch.check
 
             def function(step: _recmap.Step) -> Any:
                 return transform(columns_of_step(step))
 
             pipeline = self._pipelines.Pipeline(
-                self._loader, function, self._worker_count, self._epoch_limit(), self._times
+                self._loader, check, function, self._worker_count, self._epoch_limit(), self._times
             )
             self._pipeline = pipeline
         return pipeline.first()
@@ -402,12 +405,11 @@ class Loader(Closing, Generic[Batch]):
         """What makes the batch of a step, without a reference to the loader."""
         if self._parser is None:
             return _batch_of
-        check, form = self._first_batch.check, self._form
+        form = self._form
         count = self._parser.context_count() if self._is_sequence else None
         has_rows = bool(self._order.row_width())
 
         def columns_of_step(step: _recmap.Step) -> Any:
-            check(step.batch)
             if count is None:
                 return rows_of_batch(step.batch, form) if has_rows else columns_of(step.batch)
             if has_rows:
@@ -416,11 +418,23 @@ class Loader(Closing, Generic[Batch]):
 
         return columns_of_step
 
+    def _checked_columns(self) -> Callable[[_recmap.Step], Any]:
+        """As `_columns_of_step`, after a check of the first batch."""
+        columns_of_step, check = self._columns_of_step(), self._first_batch.check
+        if self._parser is None:
+            return columns_of_step
+
+        def checked_columns(step: _recmap.Step) -> Any:
+            check(step.batch)
+            return columns_of_step(step)
+
+        return checked_columns
+
     def _converter(
         self, finish: Callable[[Any, _recmap.Step], Any] | None
     ) -> Callable[[_recmap.Step], Any] | None:
         """What the iterator makes of a step; None: its value or its batch, as they are."""
-        batch_of = self._columns_of_step() if self._transform is None else _value_of
+        batch_of = self._checked_columns() if self._transform is None else _value_of
         if finish is not None:
             return lambda step: finish(batch_of(step), step)
         return None if batch_of in (_batch_of, _value_of) else batch_of

@@ -47,6 +47,8 @@ class Pipeline:
 
     Args:
         source: where steps are taken.
+        check: called with each batch, in their order; None: not needed. What it raises, the step
+            raises.
         function: what to make of a step: called in a thread of the pool.
         worker_count: threads of the pool.
         epoch_limit: no step of this epoch is taken; None: none past the epoch's end.
@@ -56,12 +58,14 @@ class Pipeline:
     def __init__(
         self,
         source: _recmap.Loader,
+        check: Callable[[Any], None] | None,
         function: Callable[[_recmap.Step], Any],
         worker_count: int,
         epoch_limit: int | None,
         times: TransformTimes,
     ) -> None:
-        self._source, self._function, self._times = source, function, times
+        self._source, self._check, self._function = source, check, function
+        self._times = times
         times.thread_count = worker_count
         self._context = contextvars.copy_context()  # of the caller: NumPy's `errstate`, for example
         self._worker_count, self._epoch_limit = worker_count, epoch_limit
@@ -192,8 +196,10 @@ class Pipeline:
         step.finished, step.error = finished, None
         step.status = _PENDING
         try:
+            if self._check is not None:
+                self._context.copy().run(self._check, step.batch)
             pool.submit(self._work, step)
-        except BaseException as error:  # no thread can be started, or the interpreter ends
+        except BaseException as error:  # also if no thread can be started
             self._fail(step, error)
 
     # ---- A worker.

@@ -256,16 +256,20 @@ struct move {
 };
 
 /* Begins to move: threads that wait for a step stop waiting, and the lock is held until end_move.
+ * -1 with an exception, in a child process: the lock may have been held when it was forked.
  *
  * The steps ahead are set aside in the same moment as the lock is obtained. While they were still
  * there, another thread could deliver one of them during the move, and the loader would then be put
  * back to a position before it: the step would be delivered twice. */
-static void begin_move(struct move *move, struct loader_object *self) {
+static int begin_move(struct move *move, struct loader_object *self) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (check_process(self, &error) != RECMAP_OK) return raise_error_int(&error);
     self->generation++;
     lock(self);
     *move = (struct move){self->first, self->newest, self->ahead_count};
     self->first = self->newest = NULL;
     self->ahead_count = 0;
+    return 0;
 }
 
 static void drop_steps(struct step_object *first) {
@@ -309,7 +313,7 @@ static recmap_status seek_library(struct loader_object *self, uint64_t epoch, ui
 static int move_to(struct loader_object *self, uint64_t epoch, uint64_t position) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct move move;
-    begin_move(&move, self);
+    if (begin_move(&move, self) < 0) return -1;
     recmap_status status = seek_library(self, epoch, position, &error);
     return end_move(self, &move, status, &error);
 }
@@ -339,7 +343,7 @@ static PyObject *close_iteration(PyObject *object, PyObject *unused) {
     struct move move;
     self->iteration++;
     self->is_iterating = 0;
-    begin_move(&move, self);
+    if (begin_move(&move, self) < 0) return NULL;
     /* Read after the steps were set aside: until then another thread may deliver one. */
     recmap_status status = seek_library(self, self->epoch, self->position, &error);
     if (status == RECMAP_OK) status = stop_library(self, &error);
@@ -370,7 +374,10 @@ static PyObject *load(PyObject *object, PyObject *arguments) {
     recmap_status status = recmap_state_from_json(&state, text, (size_t)size, &error);
     if (status != RECMAP_OK) return raise_state_error(&error);
     struct move move;
-    begin_move(&move, self);
+    if (begin_move(&move, self) < 0) {
+        recmap_state_destroy(state);
+        return NULL;
+    }
     Py_BEGIN_ALLOW_THREADS
     status = load_state(self->loader, state, (enum load_rule)rule, &error);
     Py_END_ALLOW_THREADS
@@ -386,6 +393,7 @@ static PyObject *estimate_requests(PyObject *object, PyObject *unused) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
     struct signal_check check;
+    if (check_process(self, &error) != RECMAP_OK) return raise_error(&error);
     lock(self);
     signals_start(&check);
     status = recmap_loader_estimate_requests(&found, self->loader, &error);

@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -185,6 +186,23 @@ def test_a_loader_checks_its_first_batch_only(many):
     loader = recmap.Loader(many[::-1], COUNT // 2, features=features)
     with pytest.raises(recmap.FeatureError, match="'rare'"):
         next(iter(loader))
+
+
+def test_batches_of_a_transform_are_checked_in_order(many, monkeypatch):
+    """The first batch has the rare feature, but its check takes longer than that of the second."""
+    delays = [0.3]
+    check = recmap._dataset.missing._Check.check
+
+    def late(self, batch):
+        if delays:
+            time.sleep(delays.pop())
+        return check(self, batch)
+
+    monkeypatch.setattr(recmap._dataset.missing._Check, "check", late)
+    features = {"rare": recmap.VarLen()}
+    loader = recmap.Loader(many[:50], 5, features=features, transform=lambda batch: batch)
+    with loader:
+        assert [batch["rare"].lengths.sum() for batch in loader] == [1, *[0] * 9]
 
 
 @pytest.mark.parametrize("move", ["load_state_dict", "seek"])

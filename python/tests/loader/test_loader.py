@@ -474,6 +474,41 @@ def test_child_process_needs_its_own_loader(small, transform):
     assert next(iter(loader)).numbers[0] == 10
 
 
+def test_a_child_process_does_not_wait_for_a_thread_of_its_parent(small):
+    """In the parent, another thread is taking a step when the process is forked."""
+    loader = recmap.Loader(small, 10)
+    next(iter(loader))
+    stop = threading.Event()
+
+    def read():
+        while not stop.is_set():
+            for _ in loader:
+                pass
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    calls = {
+        "seek": lambda: loader.seek(0, 0),
+        "load": lambda: loader.load_state_dict(state),
+        "close": loader.close,
+    }
+    state = loader.state_dict()
+    try:
+        for call in list(calls.values()) * 10:
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)  # ends the child if it waits
+                try:
+                    call()
+                except ValueError as error:
+                    os._exit(0 if "forked" in str(error) else 1)
+                os._exit(2)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        stop.set()
+        thread.join()
+
+
 @pytest.mark.parametrize("transform", [None, lambda batch: batch])
 def test_child_process_can_use_an_unused_loader(small, transform):
     loader = recmap.Loader(small, 10, transform=transform)
@@ -524,7 +559,7 @@ def test_a_failure_is_raised_by_one_of_several_threads():
             return step
 
     step = Step()
-    shared = pipeline.Pipeline(Source(), None, 1, None, stages.TransformTimes())
+    shared = pipeline.Pipeline(Source(), None, None, 1, None, stages.TransformTimes())
     shared._owner = os.getpid()  # without a feeder
     step.is_retried = False
     with pytest.raises(ValueError):
@@ -540,6 +575,13 @@ def test_no_records(tmp_path):
     assert list(recmap.Loader(ds, 10)) == []
     with pytest.raises(ValueError):
         list(recmap.Loader(ds, 10, epochs=math.inf))
+
+
+@pytest.mark.filterwarnings("ignore:there are no steps")
+def test_epochs_without_a_full_step_do_not_run_for_ever(small):
+    with pytest.raises(ValueError, match="no steps"):
+        next(iter(recmap.Loader(small, 200, last="drop", epochs=math.inf)))
+    assert list(recmap.Loader(small, 200, last="drop", epochs=3)) == []
 
 
 def test_ctrl_c_while_waiting_for_transform(small):
