@@ -7,6 +7,7 @@ ask for its iterator do. All checks are made once per iteration.
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Iterator, Sized
 from types import FrameType
 from typing import Any
@@ -68,9 +69,22 @@ def check_count(name: str, count: int, limit: int) -> None:
         )
 
 
-def reads_ahead(caller: FrameType) -> bool:
-    """Whether a plain DataLoader asks for record numbers ahead, for its worker processes."""
-    return any(type(user) is _MultiProcessingDataLoaderIter for user in _users(caller))
+class Requests:
+    """Of a plain DataLoader, which asks for record numbers ahead, for its worker processes."""
+
+    def __init__(self, caller: FrameType | None = None) -> None:
+        users = (user for user in _users(caller) if type(user) is _MultiProcessingDataLoaderIter)
+        user = next(users, None)
+        self.are_ahead = user is not None
+        self._user = None if user is None else weakref.ref(user)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Requests, ()  # a copy of the sampler has no DataLoader
+
+    def are_left(self) -> bool:
+        """Whether batches that were asked for have not been delivered yet."""
+        user: Any = None if self._user is None else self._user()
+        return user is not None and getattr(user, "_tasks_outstanding", 0) > 0
 
 
 def warn_of_requests_ahead(place: str) -> None:

@@ -223,7 +223,8 @@ class IterableDataset(data.IterableDataset[Item_co]):
             total, own = self._own_steps(self._place)
             if self._place.steps < own:
                 return False
-            if not total and self._arguments["epochs"] is not None:
+            is_empty = not total and not self._place.position
+            if is_empty and self._arguments["epochs"] is not None:
                 raise ValueError("an epoch has no steps, so the iteration would never end")
             if self._arguments["epochs"] is None:
                 self._board.end(worker, self._start, self._place.epoch + 1)
@@ -276,7 +277,8 @@ class IterableDataset(data.IterableDataset[Item_co]):
     # ---- State.
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the ``for`` is; with workers under a plain DataLoader: where it began.
+        """Where the ``for`` is; with workers under a plain DataLoader: where it began, or the next
+        epoch once the workers have read this one to its end. Use `state_after` there.
 
         Inside a ``for``, after an epoch's last batch, that is the epoch's end: as torchdata has it,
         the state gives an empty ``for`` when it is loaded, and then the next epoch. After the
@@ -285,7 +287,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         if self._place is not None and self._worker is not None:
             return {
                 "worker": list(self._worker),
-                "walk": list(self._start),
+                "start": list(self._start),
                 "deal": list(self._deal),
                 "place": asdict(self._place),
                 "given": asdict(self._given),
@@ -375,7 +377,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         assert info is not None
         self._worker = info.id, info.num_workers
         self._place, self._given = Place(**state["place"]), Place(**state["given"])
-        self._start = state["walk"][0], state["walk"][1]
+        self._start = state["start"][0], state["start"][1]
         self._board.resume(self._main_position(), self._start, *self._worker)
         self._is_loaded = True
 

@@ -18,10 +18,10 @@ from .._loader.options import LAST, Last, one_of
 from .._numbers import natural
 from .._order.orders import Order, order_of
 from ._callers import (
+    Requests,
     check_count,
     check_lists,
     check_records,
-    reads_ahead,
     refuse_division,
     warn_of_requests_ahead,
 )
@@ -100,7 +100,7 @@ class Sampler(data.Sampler[Any]):
         self._begin = 0, 0  # where the iteration started
         self._taken = 0  # items yielded since
         self._is_over = False  # whether it reached the end of the epoch
-        self._is_read_ahead = False  # whether more items were taken than were delivered
+        self._requests: Requests | None = None  # of the DataLoader, which may have taken more items
         self._share(0, 0, 0)  # raises if arguments are wrong
 
     def _share(self, epoch: int, position: int, step: int) -> tuple[int, int, int]:
@@ -119,7 +119,7 @@ class Sampler(data.Sampler[Any]):
         if self._is_over or self._is_at_end():
             epoch, position = epoch + 1, 0
         self._set(epoch, position)
-        self._is_read_ahead = reads_ahead(caller)
+        self._requests = Requests(caller)
         for item in self._items(epoch, position):
             self._taken += 1
             yield item
@@ -163,7 +163,7 @@ class Sampler(data.Sampler[Any]):
 
     def _set(self, epoch: int, position: int) -> None:
         self._begin, self._taken, self._is_over = (epoch, position), 0, False
-        self._is_read_ahead = False
+        self._requests = None
 
     def _stand(self) -> tuple[int, int]:
         return (self._begin[0] + 1, 0) if self._is_over else self._after(self._taken)
@@ -200,9 +200,16 @@ class Sampler(data.Sampler[Any]):
 
     def state_dict(self) -> dict[str, Any]:
         """The current state as plain JSON values; the same on every rank after a step."""
-        if self._is_read_ahead and self._taken and not self._is_over:
+        if self._has_requests():
             warn_of_requests_ahead("after records that were not delivered")
         return self._state(self._stand())
+
+    def _has_requests(self) -> bool:
+        """Whether a DataLoader has asked for more items than it has delivered."""
+        requests = self._requests
+        if requests is None:
+            return False
+        return requests.are_left() or (requests.are_ahead and self._taken > 0 and not self._is_over)
 
     def state_after(self, items: int) -> dict[str, Any]:
         """The state after `items` items (batches or numbers) of the latest ``for`` were delivered.

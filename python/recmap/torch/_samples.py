@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, SupportsIndex
 
 from torch.utils import data
@@ -139,8 +140,12 @@ class MapDataset(data.Dataset[Any]):
         return _Pairs(_rows_of(context), _rows_of(lists))
 
     def state_dict(self) -> dict[str, Any]:
-        """The data set's fingerprint."""
-        return {"fingerprint": self.dataset._fingerprint().hex(), "record_count": len(self)}
+        """The fingerprint of the data set or view."""
+        return {"record_count": len(self), "fingerprint": self._fingerprint}
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        return self.dataset.fingerprint
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Raises StateMismatchError if the state belongs to another data set."""

@@ -1,5 +1,6 @@
 """PyTorch: tensors, samples and samplers."""
 
+import copy
 import doctest
 import functools
 import importlib
@@ -394,6 +395,27 @@ def test_state_of_a_sampler_that_is_read_ahead(digits):
             state = sampler.state_after(step)
             assert (state["epoch"], state["position"]) == (epoch, step * 20)
         assert sampler.epoch == epoch + 1
+
+
+def test_a_state_that_misses_what_is_read_ahead_is_warned_of(digits):
+    """Also near the end, when the sampler has given its last numbers."""
+    sampler = recmap.torch.Sampler(recmap.Shuffled(200, seed=3), 20)
+    dataset = recmap.torch.MapDataset(digits[:200], LABEL)
+    for step, _ in enumerate(DataLoader(dataset, batch_sampler=sampler, num_workers=2), 1):
+        if step < 10:
+            with pytest.warns(UserWarning, match="state_after"):
+                sampler.state_dict()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sampler.state_dict()["epoch"] == 1
+        copy.deepcopy(sampler)
+
+
+def test_a_state_of_another_view_is_refused(digits):
+    state = recmap.torch.MapDataset(digits[:1000], LABEL).state_dict()
+    recmap.torch.MapDataset(digits[:1000], LABEL).load_state_dict(state)
+    with pytest.raises(recmap.StateMismatchError, match="fingerprint"):
+        recmap.torch.MapDataset(digits[500:1500], LABEL).load_state_dict(state)
 
 
 def test_sampler_rejects_wrong_arguments(digits):

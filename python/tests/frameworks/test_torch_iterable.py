@@ -186,6 +186,22 @@ def test_epochs_continue_in_workers(digits):
 
 
 @pytest.mark.parametrize("workers", [0, 2])
+def test_epochs_continue_after_the_end_of_one(digits, workers):
+    """From a state after an epoch's last batch, or before records that fill no step any more."""
+    dataset = iterable(digits[:300], epochs=3)
+    plain = of(workers_of(dataset, workers))
+    for steps in (6, 12):
+        again = iterable(digits[:300], epochs=3)
+        again.load_state_dict(dataset.state_after(steps))
+        assert of(workers_of(again, workers)) == plain[steps:]
+    again.load_state_dict(dataset.state_after(18))
+    assert of(workers_of(again, workers)) == []
+    larger = iterable(digits[:300], epochs=3, batch_size=80, last="drop")
+    larger.load_state_dict(dataset.state_after(5))
+    assert len(of(workers_of(larger, workers))) == 2 * 3
+
+
+@pytest.mark.parametrize("workers", [0, 2])
 def test_state_after_counts_delivered_batches(digits, workers):
     """Exact even if the workers have read ahead to the end; and without workers."""
     plain, dataset = iterable(digits[:230]), iterable(digits[:230])
