@@ -111,6 +111,8 @@ class Selectable(_recmap.Dataset):
                 f"select takes record numbers or a mask; for an expression, use ds.where({items!r})"
             )
         numbers = self._selection.records_at(as_mask_or_items(items, len(self)))
+        if isinstance(items, np.ndarray) and np.may_share_memory(numbers, items):
+            numbers = numbers.copy()  # the caller may change the array
         numbers.flags.writeable = False
         return self._select(Selection(0, len(numbers), 1, numbers))
 

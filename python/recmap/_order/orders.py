@@ -22,6 +22,7 @@ from .._numbers import (
     as_mask_or_items,
     out_of_range,
     uint64_of,
+    without_alias,
     without_nulls,
 )
 from .._recmap import Order as _Order
@@ -359,7 +360,7 @@ def _vector(values: npt.ArrayLike, dtype: Any, what: str) -> npt.NDArray[Any]:
         ) from None
     if array.ndim != 1:
         raise ValueError(f"{what} must have one dimension, not {array.ndim}")
-    return array
+    return without_alias(array, values)
 
 
 def _labels(groups: npt.ArrayLike, what: str) -> Int64s:
@@ -463,7 +464,7 @@ class Mixture(Order):
                 raise ValueError(f"{len(array)} weights for {len(sources)} orders")
         table = np.concatenate([np.empty(0), *self._changes.values()])
         order = _Order.mixture(sources, positions, table, stop == "last", length)
-        self._set(order, list(orders), weights, stop)
+        self._set(order, list(orders), self._changes, stop)
 
     def continued(
         self,
@@ -619,4 +620,4 @@ def as_integers_or_mask(values: object) -> npt.NDArray[np.uint64]:
     array = as_integers(values, "numbers of records")
     if array.size and int(array.min()) < 0:
         raise OutOfRangeError(f"record {int(array.min())} is out of range: it is negative")
-    return np.ascontiguousarray(array, dtype=np.uint64)
+    return without_alias(np.ascontiguousarray(array, dtype=np.uint64), values)

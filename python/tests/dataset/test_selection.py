@@ -193,6 +193,19 @@ def test_info_and_fingerprint_of_views(labelled, tmp_path):
     assert pickle.loads(pickle.dumps(view)).fingerprint == view.fingerprint
 
 
+def test_views_do_not_see_later_changes_of_arrays(labelled):
+    order = np.random.default_rng(1).permutation(40).astype(np.uint64)
+    views = [
+        labelled.select(order),
+        labelled[order],
+        labelled.select(order[:20]),
+        labelled[order[20:]],
+    ]
+    before = [view.numbers.tolist() for view in views]
+    order[:] = order[::-1].copy()  # the caller's array stays writable
+    assert [view.numbers.tolist() for view in views] == before
+
+
 def test_verify_of_views(labelled, tmp_path):
     report = {"records": 10, "records_good": 10, "damage": []}
     calls = []

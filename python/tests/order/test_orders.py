@@ -176,6 +176,31 @@ def test_labels_and_bounds_beyond_64_bits():
         recmap.Weighted([10**400, 1])
 
 
+def test_orders_do_not_see_later_changes_of_arrays():
+    """A worker process gets the order that was created, not one of what the array has become."""
+    floats, integers = np.arange(1, 41, dtype=np.float64), np.arange(40)
+    numbers, weights, bounds = np.arange(40, dtype=np.uint64), np.ones(2), np.array([5, 20])
+    parts = [recmap.Sequential(40), recmap.Sequential(40)]
+    orders = [
+        recmap.Weighted(floats, seed=1),
+        recmap.Grouped(integers, 4, seed=1),
+        recmap.Bucketed(integers, bounds, batch_size=4, seed=1),
+        recmap.Stratified(integers, 4, seed=1),
+        recmap.Sequential(40).select(numbers),
+        recmap.Mixture(parts, weights),
+        recmap.Mixture(parts, {0: weights, 10: floats[:2]}),
+    ]
+    before = [order.describe() for order in orders]
+    for array in (floats, integers, numbers, weights, bounds):
+        assert array.flags.writeable
+        array[:] = array[::-1] // 2 + 1
+    weights[0] = 9
+    assert [pickle.loads(pickle.dumps(order)).describe() for order in orders] == before
+    later = orders[-2].continued(0, 8, [1, 1])  # the past keeps its weights
+    assert later.at(0, range(8)).tolist() == orders[-2].at(0, range(8)).tolist()
+    assert [order.describe() for order in orders] == before
+
+
 def test_arrays_are_released_if_a_later_argument_is_wrong():
     array = array_of("Q", range(10))
     order = _recmap.Order.sequential(10)
