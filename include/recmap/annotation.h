@@ -1,4 +1,5 @@
-/* Columns that are added to an index after it was built, without reading or writing a shard. */
+/* Columns that are added to an index after it was built. Shards are never changed, and are read
+ * only where ids repeat or a column is lifted from the records. */
 #ifndef RECMAP_ANNOTATION_H
 #define RECMAP_ANNOTATION_H
 
@@ -20,10 +21,10 @@ typedef enum recmap_key {
  * columns are lifted columns. The index is replaced when recmap_annotation_finish succeeds; until
  * then it stays unchanged. Changes apply in the order of the calls.
  *
- * A column has one type: int64, float (32 bits) or bytes of at most 255 bytes, of which at most
- * 1,048,576 may differ. A record without a value gets the column's default; without a default
- * its value is null. Records that are appended to the index later get the value of the feature with
- * the column's name, if they have that feature, or else the default or null.
+ * A column has one type: int64, float (32 bits) or bytes. A bytes value has at most 255 bytes, and
+ * a column at most 1,048,576 distinct ones. A record without a value gets the column's default;
+ * without a default its value is null. Records that are appended to the index later get the value
+ * of the feature with the column's name, if they have that feature, or else the default or null.
  *
  * Ids are compared by the 48-bit hashes that the index stores. Records are read only if several
  * have the same hash. If no two have, none is read, and an id that no record has matches a given

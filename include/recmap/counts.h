@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* Immutable and counted: release it once for each time it was made or retained.
+/* Immutable, with a reference count: release it once for each time it was created or retained.
  * Threads: every function may be called from many threads at once. Fork: a child may use it. */
 typedef struct recmap_counts recmap_counts;
 

@@ -31,9 +31,8 @@ typedef struct recmap_lift {
     const char *name;          /* the feature's name; not "@length", which every index has */
     const char *default_value; /* for records without the feature: "-1", "0.5", "none"; or NULL */
     int is_nullable; /* not 0: without a default, a record without the feature has a null; 0: such
-                        a record is an error, unless an index was added before it
-                        (recmap_index_builder_add_index) that has nulls in this column, or values
-                        that did not come from the records */
+                        a record is an error, unless an index was added before its shard
+                        (recmap_index_builder_add_index) whose column has nulls or was annotated */
 } recmap_lift;
 
 typedef struct recmap_index_options {

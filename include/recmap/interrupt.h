@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* Returns nonzero to stop the call that runs it, and then in the rest of that call, too. Runs on
- * the thread of the call. */
+/* Returns nonzero to stop the call that runs it; once it has, it must return nonzero until that
+ * call returns. Runs on the thread of the call. */
 typedef int (*recmap_interrupt_fn)(void *context);
 
 /* Makes calls of this thread that wait for a remote store run `function` about twenty times a

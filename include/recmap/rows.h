@@ -185,13 +185,14 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_prepare(const recmap_orde
  * one value per row, that of its record, and are allowed only with windows, whose rows have one
  * record each.
  *
- * Only elements of the rows are decoded. In a mapped shard, a record of 32 KiB or more, and one of
- * which the rows hold only parts, is checked when it is first used and not again; otherwise one of
- * 128 KiB or more. Of the latter, only the bytes that the rows need are read from then on (and
- * inflated, in a compressed shard); that is, if all features are sliced. The `data` of a record
- * that was read in part is NULL, and its `size` is that of the whole record: recmap_dataset_gather
- * reads all of it. Where stretches of long lists begin is remembered (at most 64 MiB per data set).
- * RECMAP_ACCESS_DIRECT reads rows as RECMAP_ACCESS_READ does.
+ * Only elements of the rows are decoded. In a mapped shard, a record is checked when it is first
+ * used and not again if its frame has 32 KiB or more, or if the rows hold only parts of it; all
+ * others are checked each time. In a shard that is not mapped (READ, DIRECT, compressed, remote), a
+ * record of 128 KiB or more is read as a whole and checked once; after that, only the bytes that
+ * the rows need are read (and inflated, in a compressed shard), if all features are sliced. The
+ * `data` of a record that was read in part is NULL, and its `size` is that of the whole record:
+ * recmap_dataset_gather reads all of it. Where stretches of long lists begin is remembered (at most
+ * 64 MiB per data set). RECMAP_ACCESS_DIRECT reads rows as RECMAP_ACCESS_READ does.
  *
  * Errors: INVALID for an order over records or of other records, a parser that does not fit the
  * order (see above), or a position out of range; CORRUPT and FEATURE for a record, with its number,

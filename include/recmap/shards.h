@@ -26,11 +26,12 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_set_storage(recmap_shard
  * other meanings:
  *
  *     FILE                an existing file: itself, in the order given;
- *     GLOB (* ? [..])     the matching files except `*.rmx` and `*.rmx.tmp-...`, in natural order
- *                         (part-2 before part-10). A component `**` means any number of folders,
- *                         including none, but not hidden folders or links to folders;
- *     FOLDER              the regular files in it, in natural order, except hidden files, `_...`,
- *                         `*.rmx`, `*.idx`, `*.json`, `*.crc` and temporary files (`*.tmp`,
+ *     GLOB (* ? [..])     the matching files, except indexes and selections (`*.rmx`, `*.rmv`),
+ * their lock files and temporary files, in natural order (part-2 before part-10). A component `**`
+ * means any number of folders, including none, but not hidden folders or links to folders; FOLDER
+ * the regular files in it, in natural order, except hidden files, `_...`,
+ *                         `*.rmx`, `*.rmx.lock`, `*.rmv`, `*.idx`, `*.json`, `*.crc` and temporary
+ *                         files (`*.tmp`,
  *                         `*.tmp-...`, `*~`);
  *     NAME@N[END]         the N files NAME-00000-of-0000N[END] and so on, as TFX and others name
  *                         the shards of a set; all must exist;
@@ -65,10 +66,11 @@ RECMAP_API const char *recmap_shards_left_out_path(const recmap_shards *shards, 
 RECMAP_API size_t recmap_shards_signed_count(const recmap_shards *shards);
 RECMAP_API const char *recmap_shards_signed_url(const recmap_shards *shards, size_t index);
 
-/* The default path of the index of these shards, in the folder of the first shard. For one file,
- * its name without extensions; for several, their common prefix without digits and separators at
- * its end, or the folder's name if they have none; plus `.rmx`. Writes at most `capacity` bytes
- * including the NUL. Errors: INVALID for an empty list or if `capacity` is too small. */
+/* The default path of the index of these shards, in the folder of the first shard, or in the
+ * current folder if that is named by a URL. For one file, its name without extensions; for several,
+ * their common prefix without digits and separators at its end, or the folder's name if they have
+ * none; plus `.rmx`. Writes at most `capacity` bytes including the NUL. Errors: INVALID for an
+ * empty list or if `capacity` is too small. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_index_path(char *path, size_t capacity,
                                                                    const recmap_shards *shards,
                                                                    recmap_error *error);

@@ -56,7 +56,8 @@ typedef struct recmap_error {
                            named shard does not exist; else 0 */
     uint64_t record;    /* record number in the data set, or RECMAP_NO_RECORD */
     uint64_t offset;    /* byte in the file at `path`, or RECMAP_NO_OFFSET; for a record in a
-                           compressed shard, byte in the inflated shard */
+                           compressed shard, byte in the inflated shard; without `path`, byte in
+                           the record (parser.h, example.h) or text (example_builder.h) given */
     char path[4096];    /* the file, or "" */
     char message[1024]; /* what was found and what was expected; one line, no full stop */
     char advice[512];   /* what to do next; one line, or "" */

@@ -49,9 +49,9 @@ class RowBatch(ColumnBatch):
 
     Attributes:
         records: a RecordBatch: the records that the rows are cut from, each once. Of a record of
-            128 KiB or more, often only the bytes of the rows are read (from compressed shards, and
-            with ``access="read"`` or ``"direct"``). Its number and size are there, but its item
-            raises ValueError: read it with ``ds.gather``.
+            128 KiB or more, often only the bytes of the rows are read (from compressed and remote
+            shards, and with ``access="read"`` or ``"direct"``). Its number and size are there, but
+            its item raises ValueError: read it with ``ds.gather``.
         layout_names: the names of the arrays in `layout`.
         row_width: the number of elements of each row.
     """

@@ -67,7 +67,7 @@ class Dataset(Records, Described, Closing):
         rename: Mapping[str, str] = MappingProxyType({}),
         progress: Progress = "auto",
     ) -> Dataset:
-        """Adds columns to the index, without reading a shard, and returns this data set.
+        """Adds columns to the index, without changing a shard, and returns this data set.
 
         The index is rewritten and replaced. This data set has the new columns at once; others that
         are open, also views of this one, keep reading the index as it was.

@@ -214,7 +214,7 @@ class Records(Selectable):
         """Which records equal an earlier one, as ``recmap duplicates`` prints: int64 array [n, 2].
 
         A row has the position of a record and that of the first record that it equals. 128-bit
-        hashes are compared, in one pass over the records that takes 24 bytes of memory for each.
+        hashes are compared, in one pass over the records that takes 64 bytes of memory for each.
 
         Args:
             by: what is compared: "content", the whole records; "id", their ids, for which only

@@ -242,9 +242,10 @@ def index(
 ) -> str:
     """Builds an index of shards and returns its path. An existing index is replaced.
 
-    `path` is the path of the index; None: next to the first shard. All other arguments are those of
-    `open`. The index contains exactly what you ask for here, whatever the replaced one had. Only
-    an index with annotated columns, whose values would be lost, is not replaced (FeatureError),
+    `path` is the path of the index; None: next to the first shard, or in the current folder if that
+    is a URL. All other arguments are those of `open`. The index contains exactly what you ask for
+    here, whatever the replaced one had. Only an index with annotated columns, whose values would be
+    lost, is not replaced (FeatureError; StaleIndexError if they are added while this call runs),
     unless `lift` has their names. Warns if the replaced index has ids, lifted columns or counts
     that the new one lacks.
 

@@ -130,6 +130,26 @@ def _keep_contents(path: str, indexing: IndexOptions, shards: Sequence[str]) -> 
     )
 
 
+def _selected_index(selection: str, index: Path | None, *, allow_absolute_paths: bool) -> str:
+    """The index that a selection names, or the one that the caller gave in its place."""
+    if index is not None:
+        return os.fspath(index)
+    path: str = _recmap.selection_index_path(selection, allow_absolute_paths)
+    return path
+
+
+def _check_names(index: Path | None, shards: Path | None, *, is_index: bool) -> None:
+    """Raises if `index` or `shards` does not fit the kind of source."""
+    if shards is not None and not is_index:
+        raise ValueError("shards= is for opening an .rmx: the shards are already named")
+    if index is not None and is_url(os.fspath(index)):
+        raise ValueError(
+            "index= must be a local file: open an .rmx in a remote store by its URL alone"
+        )
+    if is_index and index is not None:
+        raise ValueError("index= is for shards: an .rmx is an index itself, so leave index= out")
+
+
 def open(
     source: Source,
     *,
@@ -165,9 +185,10 @@ def open(
 ) -> Dataset:
     """Opens TFRecord files as a data set. The first use indexes them.
 
-    The index is stored next to the first shard; pass ``index=`` if that folder is read-only. An
-    existing index is used if it has the same shards. If more shards follow, they are appended to
-    it. Any other difference raises StaleIndexError, unless ``rebuild=True``.
+    The index is stored next to the first shard, or in the current folder if that is a URL; pass
+    ``index=`` for another place, such as when the folder is read-only. An existing index is used if
+    it has the same shards. If more shards follow, they are appended to it. Any other difference
+    raises StaleIndexError, unless ``rebuild=True``.
 
     Args:
         source: a file, a glob (``**`` means any number of folders), a folder, ``@listfile``, a URL
@@ -267,20 +288,12 @@ def open(
     names, selection = names_of(source), None
     if _is_selection(names):
         selection = names[0]
-        if index is None:
-            index = _recmap.selection_index_path(selection, allow_absolute_paths)
-        names, index = [os.fspath(index)], None
+        names = [_selected_index(selection, index, allow_absolute_paths=allow_absolute_paths)]
+        index = None
     # What a selection names is only opened, never indexed, whatever its name: the selection may be
     # from elsewhere.
     is_index = selection is not None or _is_index(names)
-    if shards is not None and not is_index:
-        raise ValueError("shards= is for opening an .rmx: the shards are already named")
-    if index is not None and is_url(os.fspath(index)):
-        raise ValueError(
-            "index= must be a local file: open an .rmx in a remote store by its URL alone"
-        )
-    if is_index and index is not None:
-        raise ValueError("index= is for shards: an .rmx is an index itself, so leave index= out")
+    _check_names(index, shards, is_index=is_index)
     if cache is None and cache_size is not None:
         raise ValueError("cache_size= is for a cache: pass cache=FOLDER as well")
     pairs = storage_pairs(storage_options)

@@ -108,10 +108,13 @@ class Chunked(RowOrder):
     Args:
         counts: the number of elements of each record: ``ds.counts["input_ids"]``, or an array of
             integers.
+        size: elements from the start of a row to the start of the next one.
         overlap: elements of the next row that a row also has: 1 for inputs and shifted targets.
         add: elements that are added to each document that has any, such as BOS and EOS.
         documents: "shuffled" in every epoch, or as they are "stored".
-        last: whether the tail is "drop", so that every row is full, or "pad".
+        last: what happens to the elements at the end that do not fill a row: "drop" leaves them
+            out, "pad" gives one shorter row.
+        seed: of the shuffling: the same seed gives the same rows.
 
     Shuffled documents need a table of 1/16 byte a document for each of two epochs. It is made when
     an epoch is first asked for, in about 10 ns a document and core, or by ``order.prepare(epoch)``.
@@ -156,10 +159,12 @@ class Packed(RowOrder):
 
     Args:
         counts: as for `Chunked`.
+        size: the largest number of elements of a row.
         add: elements that are added to each document that has any, such as BOS and EOS.
         long: what happens to documents longer than a row: "split" into rows and a rest, "truncate"
             to the first `size` elements, or "drop".
         group: documents that are packed together, at most 65,536. Larger groups fill rows better.
+        seed: as for `Chunked`.
 
     Making one packs all documents once, in about 20 ns a document and core.
 
@@ -202,8 +207,11 @@ class Windows(RowOrder):
 
     Args:
         counts: the number of steps of each record, as for `Chunked`.
+        size: the number of steps of a window.
+        stride: steps from the start of a window to the start of the next one.
         pad: how far windows reach past the start and the end of a record, (before, after); both
             below `size`. ``pieces`` has only the steps that exist.
+        seed: as for `Chunked`.
 
     >>> order = Windows([3, 1], 2, seed=7)
     >>> sorted(order.pieces(0, position).tolist() for position in range(len(order)))
