@@ -1,4 +1,5 @@
 /* recmap_index_builder: collects shards and existing indexes, and builds one index from them. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,9 +55,9 @@ struct recmap_index_builder {
     struct packer *packer;
     struct lock_file lock; /* held while appending */
     bool appends;
-    int replaced_fd; /* the file that the index replaces: the one that is appended to, or what was
-                        at the path when the builder was created; -1: none. While it is open, no
-                        other file can get its inode number */
+    bool replaces; /* a file that was at the path when the builder was created or appended to it */
+    int replaced_fd; /* that file, or -1 if it could not be opened. While it is open, no other file
+                        can get its inode number */
     struct file_stat replaced;
     recmap_progress progress;
     uint64_t progress_at_ns;
@@ -117,9 +118,25 @@ static recmap_status open_replaced(recmap_index_builder *builder, recmap_error *
     return file_get_stat(&builder->replaced, builder->replaced_fd, builder->path, error);
 }
 
+/* A file that cannot be opened may be replaced, too. */
+static void find_replaced(recmap_index_builder *builder) {
+    if (open_replaced(builder, NULL) == RECMAP_OK) builder->replaces = true;
+    else builder->replaces = file_stat_path(&builder->replaced, builder->path);
+}
+
 static void close_replaced(recmap_index_builder *builder) {
     file_close(builder->replaced_fd);
     builder->replaced_fd = -1;
+}
+
+/* The index that a link names is replaced; a link to anything else is replaced itself. */
+static recmap_status find_target(char **target, const char *path, recmap_error *error) {
+    char *real_path = NULL;
+    bool is_index = path_is_link(path) && path_resolve(&real_path, path, NULL) == RECMAP_OK &&
+                    target_check(real_path, NULL) == RECMAP_OK;
+    *target = strdup(is_index ? real_path : path);
+    free(real_path);
+    return *target ? RECMAP_OK : fail_memory(error);
 }
 
 /* Everything that can be checked without the shards is checked here, before the caller adds them.
@@ -129,14 +146,13 @@ static recmap_status prepare(recmap_index_builder *builder, const char *path,
                              const recmap_index_options *options, recmap_error *error) {
     RETURN_IF_FAILED(storage_retain(&builder->storage, options->storage, error));
     RETURN_IF_FAILED(copy_options(builder, options, error));
-    builder->path = strdup(path);
-    if (!builder->path) return fail_memory(error);
+    RETURN_IF_FAILED(find_target(&builder->path, path, error));
     RETURN_IF_FAILED(extractor_create(&builder->extractor, &builder->options, error));
     RETURN_IF_FAILED(framings_choose(&builder->framing, options->framing, error));
     builder->options.framing = builder->framing.name;
-    RETURN_IF_FAILED(target_check(path, error));
-    RETURN_IF_FAILED(packer_create(&builder->packer, path, &builder->options, error));
-    if (open_replaced(builder, NULL) != RECMAP_OK) close_replaced(builder);
+    RETURN_IF_FAILED(target_check(builder->path, error));
+    RETURN_IF_FAILED(packer_create(&builder->packer, builder->path, &builder->options, error));
+    find_replaced(builder);
     return options->guard ? guard_install(error) : RECMAP_OK;
 }
 
@@ -280,7 +296,7 @@ static recmap_status lock_replaced(recmap_index_builder *builder, recmap_error *
     close_replaced(builder);
     recmap_status status = open_replaced(builder, error);
     if (status != RECMAP_OK) unlock_replaced(builder);
-    else builder->appends = true;
+    else builder->appends = builder->replaces = true;
     return status;
 }
 
@@ -516,16 +532,24 @@ static const char *find_lost(const recmap_index_builder *builder, const struct i
     return NULL;
 }
 
+static bool is_missing(const recmap_error *error) {
+    return error->status == RECMAP_IO && error->system_errno == ENOENT;
+}
+
 /* Another index has been published at the path. Of two builds, the later one wins, but the values
- * of annotated columns are in no shard. */
+ * of annotated columns are in no shard. Nothing can be kept of a damaged index. */
 static recmap_status check_annotated(const recmap_index_builder *builder, recmap_error *error) {
     struct index_file *index = NULL;
-    if (index_open(&index, builder->path, NULL, NULL) != RECMAP_OK) return RECMAP_OK;
+    recmap_error problem = RECMAP_ERROR_INIT;
+    recmap_status status = index_open(&index, builder->path, NULL, &problem);
+    if (status == RECMAP_CORRUPT || is_missing(&problem)) return RECMAP_OK;
+    if (status != RECMAP_OK && error) *error = problem;
+    if (status != RECMAP_OK) return status;
     const char *lost = find_lost(builder, index);
     if (lost) {
         fail(error, RECMAP_STALE,
-             "the index got the annotated column \"%s\" while another one was built, which would "
-             "replace it",
+             "the index was replaced while another one was built, and has the annotated column "
+             "\"%s\", which that one lacks",
              lost);
         fail_file(error, builder->path);
         fail_advise(error, "append to this index, or give the new one another name");
@@ -538,7 +562,7 @@ static recmap_status check_annotated(const recmap_index_builder *builder, recmap
 static recmap_status check_not_replaced(void *context, recmap_error *error) {
     const recmap_index_builder *builder = context;
     bool is_current = false;
-    if (builder->replaced_fd >= 0)
+    if (builder->replaces)
         RETURN_IF_FAILED(is_named(&is_current, builder->path, &builder->replaced, error));
     if (is_current) return RECMAP_OK;
     if (!builder->appends) return check_annotated(builder, error);

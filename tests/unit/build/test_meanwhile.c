@@ -357,7 +357,7 @@ static void test_index_is_annotated(void **state) {
         if (!is_new) index_build("set.rmx", NULL, shard_names(3), 1);
         assert_int_equal(build_while_annotated(is_new, &error), RECMAP_STALE);
         assert_string_equal(error.path, "set.rmx");
-        assert_non_null(strstr(error.message, "the annotated column \"score\""));
+        assert_non_null(strstr(error.message, "has the annotated column \"score\""));
         recmap_dataset *dataset = dataset_open("set.rmx", NULL);
         assert_int_equal(recmap_dataset_get_info(dataset)->shard_count, 1);
         assert_int_equal(recmap_dataset_get_info(dataset)->lifted_column_count, 2);
