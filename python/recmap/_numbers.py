@@ -83,11 +83,6 @@ def as_integers(values: object, what: str) -> npt.NDArray[Any]:
     return array
 
 
-def without_alias(array: npt.NDArray[Any], given: object) -> npt.NDArray[Any]:
-    """The array, copied if the caller, who gave `given`, could still change it."""
-    return array.copy() if array is given or array.base is not None else array
-
-
 def ids_to_find(ids: Iterable[Any] | npt.NDArray[Any]) -> list[Any] | Int64s:
     """A list of ids, or an array of int64 if `ids` is an array of integers that fit."""
     ids = without_nulls(ids, "ids")

@@ -22,7 +22,6 @@ from .._numbers import (
     as_mask_or_items,
     out_of_range,
     uint64_of,
-    without_alias,
     without_nulls,
 )
 from .._recmap import Order as _Order
@@ -351,7 +350,8 @@ class Weighted(Order):
 def _vector(values: npt.ArrayLike, dtype: Any, what: str) -> npt.NDArray[Any]:
     values = without_nulls(values, what)
     try:
-        array = np.ascontiguousarray(values, dtype=dtype)
+        array = np.asarray(values, dtype=dtype)
+        array = np.array(array, order="C", ndmin=1)  # a copy: the caller may change `values`
     except OverflowError:
         raise ValueError(f"{what} do not fit 64 bits") from None
     except (TypeError, ValueError):
@@ -360,7 +360,7 @@ def _vector(values: npt.ArrayLike, dtype: Any, what: str) -> npt.NDArray[Any]:
         ) from None
     if array.ndim != 1:
         raise ValueError(f"{what} must have one dimension, not {array.ndim}")
-    return without_alias(array, values)
+    return array
 
 
 def _labels(groups: npt.ArrayLike, what: str) -> Int64s:
@@ -620,4 +620,4 @@ def as_integers_or_mask(values: object) -> npt.NDArray[np.uint64]:
     array = as_integers(values, "numbers of records")
     if array.size and int(array.min()) < 0:
         raise OutOfRangeError(f"record {int(array.min())} is out of range: it is negative")
-    return without_alias(np.ascontiguousarray(array, dtype=np.uint64), values)
+    return np.array(array, dtype=np.uint64, order="C")  # the caller may change `values`

@@ -179,10 +179,18 @@ def test_labels_and_bounds_beyond_64_bits():
 def test_orders_do_not_see_later_changes_of_arrays():
     """A worker process gets the order that was created, not one of what the array has become."""
     floats, integers = np.arange(1, 41, dtype=np.float64), np.arange(40)
+
+    class Owner:
+        """As the arrays of other libraries."""
+
+        def __array__(self, *_, **__):
+            return floats
+
     numbers, weights, bounds = np.arange(40, dtype=np.uint64), np.ones(2), np.array([5, 20])
     parts = [recmap.Sequential(40), recmap.Sequential(40)]
     orders = [
         recmap.Weighted(floats, seed=1),
+        recmap.Weighted(Owner(), seed=1),
         recmap.Grouped(integers, 4, seed=1),
         recmap.Bucketed(integers, bounds, batch_size=4, seed=1),
         recmap.Stratified(integers, 4, seed=1),
