@@ -26,13 +26,13 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_set_storage(recmap_shard
  * other meanings:
  *
  *     FILE                an existing file: itself, in the order given;
- *     GLOB (* ? [..])     the matching files, except indexes and selections (`*.rmx`, `*.rmv`),
- * their lock files and temporary files, in natural order (part-2 before part-10). A component `**`
- * means any number of folders, including none, but not hidden folders or links to folders; FOLDER
- * the regular files in it, in natural order, except hidden files, `_...`,
+ *     GLOB (* ? [..])     the matching files, except indexes, selections, and their lock files and
+ *                         temporary files, in natural order (part-2 before part-10). A component
+ *                         `**` means any number of folders, including none, but not hidden folders
+ *                         or links to folders;
+ *     FOLDER              the regular files in it, in natural order, except hidden files, `_...`,
  *                         `*.rmx`, `*.rmx.lock`, `*.rmv`, `*.idx`, `*.json`, `*.crc` and temporary
- *                         files (`*.tmp`,
- *                         `*.tmp-...`, `*~`);
+ *                         files (`*.tmp`, `*.tmp-...`, `*~`);
  *     NAME@N[END]         the N files NAME-00000-of-0000N[END] and so on, as TFX and others name
  *                         the shards of a set; all must exist;
  *     @LISTFILE           one of these names per line; empty lines and lines that begin with # are

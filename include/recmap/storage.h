@@ -89,7 +89,7 @@ typedef struct recmap_client {
     /* Finds out what identifies the object. Called whenever the object is opened. */
     recmap_status (*stat)(recmap_object *object, void *context, const char *name,
                           recmap_error *error);
-    /* Reads all bytes of all ranges. There are at most 128; several have at most 32 MiB together, a
+    /* Reads all bytes of all ranges. There are at most 128; several have at most 32 MiB together; a
      * single one may be longer. On failure, sets `failed_index` to the index of a range that could
      * not be read. */
     recmap_status (*read)(size_t *failed_index, void *context, const recmap_object_range *ranges,
