@@ -129,16 +129,6 @@ static void close_replaced(recmap_index_builder *builder) {
     builder->replaced_fd = -1;
 }
 
-/* The index that a link names is replaced; a link to anything else is replaced itself. */
-static recmap_status find_target(char **target, const char *path, recmap_error *error) {
-    char *real_path = NULL;
-    bool is_index = path_is_link(path) && path_resolve(&real_path, path, NULL) == RECMAP_OK &&
-                    target_check(real_path, NULL) == RECMAP_OK;
-    *target = strdup(is_index ? real_path : path);
-    free(real_path);
-    return *target ? RECMAP_OK : fail_memory(error);
-}
-
 /* Everything that can be checked without the shards is checked here, before the caller adds them.
  * The packer already creates the temporary file, so that a folder that cannot be written to is
  * found too. */
@@ -146,12 +136,13 @@ static recmap_status prepare(recmap_index_builder *builder, const char *path,
                              const recmap_index_options *options, recmap_error *error) {
     RETURN_IF_FAILED(storage_retain(&builder->storage, options->storage, error));
     RETURN_IF_FAILED(copy_options(builder, options, error));
-    RETURN_IF_FAILED(find_target(&builder->path, path, error));
+    builder->path = strdup(path);
+    if (!builder->path) return fail_memory(error);
     RETURN_IF_FAILED(extractor_create(&builder->extractor, &builder->options, error));
     RETURN_IF_FAILED(framings_choose(&builder->framing, options->framing, error));
     builder->options.framing = builder->framing.name;
-    RETURN_IF_FAILED(target_check(builder->path, error));
-    RETURN_IF_FAILED(packer_create(&builder->packer, builder->path, &builder->options, error));
+    RETURN_IF_FAILED(target_check(path, error));
+    RETURN_IF_FAILED(packer_create(&builder->packer, path, &builder->options, error));
     find_replaced(builder);
     return options->guard ? guard_install(error) : RECMAP_OK;
 }
