@@ -1,9 +1,9 @@
 /* An order: which record is at which position of an epoch, as a pure function.
  *
- * An epoch is `count` positions. Every position of every epoch can be computed directly,
- * without the preceding ones; orders that form batches or rows first compute a table of the epoch.
- * The same arguments give the same records in every process, on every machine and in
- * every later version. docs/order.md specifies each kind, with test vectors. */
+ * An epoch is `count` positions. Every position of every epoch can be computed directly, without
+ * the preceding ones; orders that form batches or rows first compute a table of the epoch. The same
+ * arguments give the same records in every process, on every machine and in every later version.
+ * docs/order.md specifies each kind, with test vectors. */
 #ifndef RECMAP_ORDER_H
 #define RECMAP_ORDER_H
 

@@ -271,10 +271,12 @@ recmap_status recmap_dataset_shard_path(char *path, size_t capacity, const recma
     char whole[sizeof error->path];
     write_shard_path(whole, sizeof whole, dataset, shard_index);
     size_t size = strlen(whole) + 1;
-    if (size > capacity || size == sizeof whole)
-        return fail(error, RECMAP_INVALID,
-                    "the path of shard %" PRIu64 " does not fit in %zu bytes", shard_index,
-                    capacity);
+    if (size > capacity || size == sizeof whole) {
+        fail(error, RECMAP_INVALID, "the path of shard %" PRIu64 " does not fit in %zu bytes",
+             shard_index, capacity);
+        fail_advise(error, "give room for PATH_MAX bytes");
+        return RECMAP_INVALID;
+    }
     memcpy(path, whole, size);
     return RECMAP_OK;
 }

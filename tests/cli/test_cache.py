@@ -3,26 +3,18 @@
 import json
 import os
 import shutil
-import sys
 import unittest
 
-from support import DIGITS, ROOT, CliTest, example, tfrecord
+from support import DIGITS, CliTest, example, tfrecord
 
-sys.path.insert(0, os.path.join(ROOT, "python", "tests"))
-
-from object_server import ObjectServer
+from store import start_store
 
 
 class Cache(CliTest):
     def setUp(self):
         super().setUp()
-        for name in list(os.environ):
-            if name.startswith("AWS_") or name.lower().endswith("_proxy"):
-                del os.environ[name]
         shutil.copytree(DIGITS, self.path("served/train"))
-        self.server = server = ObjectServer(self.path("served"))
-        server.__enter__()
-        self.addCleanup(server.__exit__)
+        self.server = server = start_store(self)
         self.storage = ["--storage", f"endpoint={server.url}", "--storage", "anonymous=true"]
         result = self.run_recmap(
             "index", "s3://train/*", "-o", "a.rmx", "--id", "id", *self.storage

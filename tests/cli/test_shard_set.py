@@ -6,46 +6,23 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import unittest
 import zlib
 
-from support import (
-    COMMAND,
-    DIGITS,
-    ROOT,
-    CliTest,
-    example,
-    parse_tfrecord,
-    signals_as_usual,
-    tfrecord,
-)
+from support import COMMAND, DIGITS, CliTest, example, parse_tfrecord, signals_as_usual, tfrecord
 
-sys.path.insert(0, os.path.join(ROOT, "python", "tests"))
-
-from object_server import ObjectServer
+from store import start_store
 
 
 def names_of(count, stem="out", end=""):
     return [f"{stem}-{i:05}-of-{count:05}{end}" for i in range(count)]
 
 
-def set_up_server(test):
-    """A server that has the folder "served"."""
-    for name in list(os.environ):
-        if name.startswith("AWS_") or name.lower().endswith("_proxy"):
-            del os.environ[name]
-    server = ObjectServer(test.path("served"))
-    server.__enter__()
-    test.addCleanup(server.__exit__)
-    return server
-
-
 class ShardSets(CliTest):
     def test_files_that_appear_while_a_set_is_written(self):
         """As if another command had written the same set."""
         self.write("served/a.tfrecord", tfrecord([b"one", b"two", b"three"]))
-        server = set_up_server(self)
+        server = start_store(self)
         result = self.run_recmap("index", f"{server.url}/a.tfrecord", "-o", "a.rmx")
         if b"reads local files only" in result.err:
             self.skipTest("this build has no support for URLs")

@@ -1,15 +1,11 @@
 """Presigned URLs as shards, and --storage urls=@FILE."""
 
-import os
 import shutil
-import sys
 import unittest
 
-from support import DIGITS, ROOT, CliTest
+from support import DIGITS, CliTest
 
-sys.path.insert(0, os.path.join(ROOT, "python", "tests"))
-
-from object_server import ObjectServer
+from store import start_store
 
 SIGNATURE = "X-Amz-Signature=HIDDEN"
 
@@ -17,13 +13,8 @@ SIGNATURE = "X-Amz-Signature=HIDDEN"
 class SignedUrls(CliTest):
     def setUp(self):
         super().setUp()
-        for name in list(os.environ):
-            if name.startswith("AWS_") or name.lower().endswith("_proxy"):
-                del os.environ[name]
         shutil.copytree(DIGITS, self.path("served/train"))
-        self.server = server = ObjectServer(self.path("served"))
-        server.__enter__()
-        self.addCleanup(server.__exit__)
+        self.server = server = start_store(self)
         server.signature = SIGNATURE
         folder = f"{server.url}/train"
         self.urls = [f"{folder}/digits-0000{i}-of-00004.tfrecord?{SIGNATURE}" for i in range(4)]

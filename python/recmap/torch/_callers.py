@@ -70,7 +70,7 @@ def check_count(name: str, count: int, limit: int) -> None:
 
 
 class Requests:
-    """Of a plain DataLoader, which asks for record numbers ahead, for its worker processes."""
+    """The requests of a plain DataLoader, which asks for numbers ahead for its worker processes."""
 
     def __init__(self, caller: FrameType | None = None) -> None:
         users = (user for user in _users(caller) if type(user) is _MultiProcessingDataLoaderIter)

@@ -89,7 +89,22 @@ def test_the_middle_of_an_epoch(digits, tmp_path):
         assert trained(create(ds), folder / "again", folder / f"step={STEPS}.ckpt") == whole[STEPS:]
 
 
-CHANGED = """
+def run(program, digits, folder, *arguments):
+    """Runs a program on the digits, in processes that it starts itself."""
+    (folder / "program.py").write_text(program)
+    words = [DIGITS, digits.index_path, *arguments]
+    return subprocess.run(
+        [sys.executable, "program.py", *map(str, words)],
+        cwd=folder,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=240,
+    )
+
+
+TRAINING = """
 import sys
 
 import lightning, recmap, torch
@@ -131,19 +146,11 @@ trainer.fit(Model(), datamodule=Labels(), ckpt_path="last")
 """
 
 
-def run_changed(digits, folder, devices, steps):
+def labels_of(digits, folder, devices, steps):
     """The labels of each rank's batches, in a run up to this step."""
     for log in folder.glob("labels-*"):
         log.unlink()
-    done = subprocess.run(
-        [sys.executable, "changed.py", str(DIGITS), digits.index_path, str(devices), str(steps)],
-        cwd=folder,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=240,
-    )
+    done = run(TRAINING, digits, folder, devices, steps)
     assert done.returncode == 0, done.stdout
     logs = [(folder / f"labels-{rank}").read_text() for rank in range(devices)]
     return [[list(map(int, line.split())) for line in log.splitlines()] for log in logs]
@@ -152,18 +159,17 @@ def run_changed(digits, folder, devices, steps):
 @pytest.mark.parametrize(("before", "after", "steps"), [(2, 1, 5 + 15), (1, 2, 5 + 8)])
 def test_the_number_of_ranks_changes(digits, tmp_path, before, after, steps):
     """Five steps with one number of ranks; then the rest of the epoch and the next one."""
-    (tmp_path / "changed.py").write_text(CHANGED)
     epochs = [
         batch["label"].tolist()
         for batch in recmap.Loader(digits, 1797, shuffle=True, seed=7, epochs=2, features=FEATURES)
     ]
-    run_changed(digits, tmp_path, before, 5)
-    resumed = run_changed(digits, tmp_path, after, 5 + steps)
+    labels_of(digits, tmp_path, before, 5)
+    resumed = labels_of(digits, tmp_path, after, 5 + steps)
     read = [labels for step in zip(*resumed, strict=True) for labels in step]
     assert sum(read, []) == epochs[0][5 * 120 * before :] + epochs[1]
 
 
-PROGRAM = """
+EARLY = """
 import sys
 
 import lightning, recmap, torch
@@ -200,15 +206,6 @@ trainer.fit(Model(), loader)
     ],
 )
 def test_a_loader_that_was_created_before_its_ranks_were_known(digits, tmp_path, ranks, said):
-    (tmp_path / "early.py").write_text(PROGRAM)
-    done = subprocess.run(
-        [sys.executable, "early.py", str(DIGITS), digits.index_path, ranks],
-        cwd=tmp_path,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=240,
-    )
+    done = run(EARLY, digits, tmp_path, ranks)
     assert said in done.stdout, done.stdout
     assert (done.returncode == 0) == (ranks == "missing"), done.stdout

@@ -102,7 +102,7 @@ def count_in_ray(names, counter):
             if steps == step and not os.path.exists(marker):
                 open(marker, "w").close()
                 os.kill(driver or os.getpid(), signal.SIGKILL)
-                time.sleep(600)  # until Ray ends the workers: they could finish the run before
+                time.sleep(600)  # until Ray ends this worker, which could else finish the run
 
         hook = register_optimizer_step_post_hook(kill_once)
         try:

@@ -578,7 +578,7 @@ def test_no_records(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:there are no steps")
-def test_epochs_without_a_full_step_do_not_run_for_ever(small):
+def test_endless_epochs_without_a_full_step_are_an_error(small):
     with pytest.raises(ValueError, match="no steps"):
         next(iter(recmap.Loader(small, 200, last="drop", epochs=math.inf)))
     assert list(recmap.Loader(small, 200, last="drop", epochs=3)) == []

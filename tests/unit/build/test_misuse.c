@@ -138,7 +138,6 @@ static void test_callbacks_that_lie(void **state) {
     }
 }
 
-/* Shards lie beside the index itself, not beside a link to it. */
 /* The index that the link names is annotated, and the link stays. */
 static void test_annotation_behind_a_link(void **state) {
     (void)state;
@@ -172,6 +171,7 @@ static void test_annotation_behind_a_link(void **state) {
     assert_true(S_ISLNK(link.st_mode));
 }
 
+/* Shards lie beside the index itself, not beside a link to it. */
 static void test_index_behind_a_link(void **state) {
     (void)state;
     const char *const names[] = {"data/a"};

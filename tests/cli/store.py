@@ -1,0 +1,21 @@
+"""A local object store for tests of the command."""
+
+import os
+import sys
+
+from support import ROOT
+
+sys.path.insert(0, os.path.join(ROOT, "python", "tests"))
+
+from object_server import ObjectServer
+
+
+def start_store(test):
+    """A server of the test's folder "served", without the user's settings of stores and proxies."""
+    for name in list(os.environ):
+        if name.startswith("AWS_") or name.lower().endswith("_proxy"):
+            del os.environ[name]
+    server = ObjectServer(test.path("served"))
+    server.__enter__()
+    test.addCleanup(server.__exit__)
+    return server
