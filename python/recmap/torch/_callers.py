@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sized
 from types import FrameType
 from typing import Any
 
-from torch.utils.data import ChainDataset, DistributedSampler, default_collate
+from torch.utils.data import BatchSampler, ChainDataset, DistributedSampler, default_collate
 from torch.utils.data._utils.fetch import _BaseDatasetFetcher
 from torch.utils.data.dataloader import _BaseDataLoaderIter, _MultiProcessingDataLoaderIter
 
@@ -108,8 +108,7 @@ def check_records(caller: FrameType, order: Order) -> None:
 def check_lists(caller: FrameType, is_batched: bool) -> None:
     """Raises if a DataLoader makes lists of a sampler's lists, or takes its numbers for lists."""
     user = next(_users(caller), None)
-    # PyTorch's, or those of a StatefulDataLoader.
-    if type(user).__name__ in ("BatchSampler", "_BatchSamplerIterator") and is_batched:
+    if _makes_batches(user) and is_batched:
         raise ValueError(
             "the sampler gives lists of record numbers, and the DataLoader would make lists of "
             "them: write DataLoader(dataset, batch_sampler=sampler), or leave out its batch_size"
@@ -119,6 +118,20 @@ def check_lists(caller: FrameType, is_batched: bool) -> None:
             "the sampler gives single record numbers, but a batch_sampler gives lists: write "
             "Sampler(order, batch_size), or DataLoader(dataset, batch_size, sampler=sampler)"
         )
+
+
+def batches_of(caller: FrameType) -> tuple[int, bool]:
+    """How many numbers of a sampler make a batch, and whether a smaller last one is left out."""
+    user: Any = next(_users(caller), None)
+    return (int(user.batch_size), bool(user.drop_last)) if _makes_batches(user) else (1, False)
+
+
+def _makes_batches(user: Any) -> bool:
+    """Whether this is the BatchSampler of PyTorch, or the iterator of that of torchdata.
+
+    Classes derived from it, such as Accelerate's, may pass on batches of another one.
+    """
+    return type(user) is BatchSampler or type(user).__name__ == "_BatchSamplerIterator"
 
 
 def _users(frame: FrameType | None) -> Iterator[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Iterator, Mapping
+from types import FrameType
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from .._numbers import natural
 from .._order.orders import Order, order_of
 from ._callers import (
     Requests,
+    batches_of,
     check_count,
     check_lists,
     check_records,
@@ -57,8 +59,9 @@ class Sampler(data.Sampler[Any]):
     current position to the end of the epoch, and the next ``for`` over the next epoch. A ``for``
     that was left before its last item starts again at its beginning.
 
-    In a StatefulDataLoader, its state is exact at every step. A plain DataLoader with workers
-    requests numbers ahead: use `state_after` with the number of delivered batches.
+    A step is what the ``for`` gives: a batch of a DataLoader, or a list or number of the sampler
+    itself. In a StatefulDataLoader, the state is exact at every step. A plain DataLoader with
+    workers requests numbers ahead: use `state_after` with the number of delivered batches.
 
     The convention of torchdata: a state saved inside the ``for``, after its last item, is at the
     epoch's end, and gives an empty ``for`` when it is loaded, then the next epoch. So a run that
@@ -97,10 +100,7 @@ class Sampler(data.Sampler[Any]):
         self._is_batched = batch_size is not None or order.batch_count > 0
         self._rank, world_size, _ = self._given_share
         self._deal = world_size, batch_size or 1, one_of("last", last, LAST)
-        self._begin = 0, 0  # where the iteration started
-        self._taken = 0  # items yielded since
-        self._is_over = False  # whether it reached the end of the epoch
-        self._requests: Requests | None = None  # of the DataLoader, which may have taken more items
+        self._set(0, 0)
         self._share(0, 0, 0)  # raises if arguments are wrong
 
     def _share(self, epoch: int, position: int, step: int) -> tuple[int, int, int]:
@@ -110,7 +110,10 @@ class Sampler(data.Sampler[Any]):
     # ---- Iteration.
 
     def __iter__(self) -> Iterator[Any]:
-        caller = sys._getframe(1)
+        return _Iteration(self)
+
+    def _start(self, caller: FrameType) -> Iterator[Any]:
+        """Starts an iteration, and returns its items."""
         self._given_share.check()
         refuse_division(caller, self._deal[0])
         check_records(caller, self.order)
@@ -120,10 +123,18 @@ class Sampler(data.Sampler[Any]):
             epoch, position = epoch + 1, 0
         self._set(epoch, position)
         self._requests = Requests(caller)
-        for item in self._items(epoch, position):
-            self._taken += 1
-            yield item
-        self._is_over = True
+        self._step_size, self._drops_rest = batches_of(caller)
+        return self._items(epoch, position)
+
+    def _end(self) -> None:
+        """Is called each time that the iteration is asked for an item and has none left.
+
+        A BatchSampler asks while it fills its last batch, if that is a smaller one. This batch is
+        still to be delivered, so the epoch is over when it asks again.
+        """
+        is_in_batch = not self._ends and not self._drops_rest and self._taken % self._step_size > 0
+        self._ends += 1
+        self._is_over = not is_in_batch
 
     def _items(self, epoch: int, position: int) -> Iterator[Any]:
         steps = self._share(epoch, position, 0)[0]
@@ -162,23 +173,36 @@ class Sampler(data.Sampler[Any]):
     # ---- State.
 
     def _set(self, epoch: int, position: int) -> None:
-        self._begin, self._taken, self._is_over = (epoch, position), 0, False
-        self._requests = None
+        self._begin = epoch, position  # where the iteration started
+        self._taken = 0  # items given since
+        self._step_size = 1  # items per step
+        self._drops_rest = False  # whether items that do not fill the last step are left out
+        self._ends = 0  # how often the iteration said that it has no items left
+        self._is_over = False  # whether it reached the end of the epoch
+        self._requests: Requests | None = None  # of the DataLoader, which may have taken more items
 
     def _stand(self) -> tuple[int, int]:
-        return (self._begin[0] + 1, 0) if self._is_over else self._after(self._taken)
+        return (self._begin[0] + 1, 0) if self._is_over else self._after(self._steps_taken())
 
-    def _after(self, items: int) -> tuple[int, int]:
-        """The position after `items` items of the iteration."""
-        if not items:
+    def _steps_taken(self) -> int:
+        return -(-self._taken // self._step_size)
+
+    def _step_count(self) -> int:
+        """The steps of the iteration, on the rank that has most."""
+        return -(-self._share(*self._begin, 0)[0] // self._step_size)
+
+    def _after(self, steps: int) -> tuple[int, int]:
+        """The position after `steps` steps of the iteration."""
+        if not steps:
             return self._begin
-        if items >= self._share(*self._begin, 0)[0]:
+        if steps >= self._step_count():
             return self._begin[0], len(self.order)
+        items = steps * self._step_size
         return self.order._order.state_after(*self._begin, *self._deal, items)
 
     def _is_at_end(self) -> bool:
         """Whether the iteration gave its last item, but was broken off before its end."""
-        return 0 < self._taken >= self._share(*self._begin, 0)[0]
+        return 0 < self._steps_taken() >= self._step_count()
 
     @property
     def epoch(self) -> int:
@@ -199,7 +223,11 @@ class Sampler(data.Sampler[Any]):
             self._set(epoch, 0)
 
     def state_dict(self) -> dict[str, Any]:
-        """The current state as plain JSON values; the same on every rank after a step."""
+        """The current state as plain JSON values; the same on every rank after a step.
+
+        With ``last="keep"`` and single numbers, some ranks can have one step less than others. The
+        state after their last step is not at the epoch's end, because a step of the others follows.
+        """
         if self._has_requests():
             warn_of_requests_ahead("after records that were not delivered")
         return self._state(self._stand())
@@ -211,14 +239,14 @@ class Sampler(data.Sampler[Any]):
             return False
         return requests.are_left() or (requests.are_ahead and self._taken > 0 and not self._is_over)
 
-    def state_after(self, items: int) -> dict[str, Any]:
-        """The state after `items` items (batches or numbers) of the latest ``for`` were delivered.
+    def state_after(self, steps: int) -> dict[str, Any]:
+        """The state after `steps` steps of the latest ``for`` were delivered.
 
         The DataLoader must deliver them in order: with ``in_order=False``, records would be
         repeated and lost.
         """
-        check_count("items", items, self._share(*self._begin, 0)[0])
-        return self._state(self._after(items))
+        check_count("steps", steps, self._step_count())
+        return self._state(self._after(steps))
 
     def _state(self, stand: tuple[int, int]) -> dict[str, Any]:
         order = {"order": self.order.describe(), "position_count": len(self.order)}
@@ -260,6 +288,23 @@ class Sampler(data.Sampler[Any]):
             f"<recmap.torch.Sampler of {self.order!r}, epoch {epoch}, position {position}, "
             f"rank {self._rank} of {self._deal[0]}>"
         )
+
+
+class _Iteration(Iterator[Any]):
+    """The iterator of a ``for`` over a sampler. Like a generator, it starts with its first item."""
+
+    def __init__(self, sampler: Sampler) -> None:
+        self._sampler = sampler
+        self._items: Iterator[Any] | None = None
+
+    def __next__(self) -> Any:
+        if self._items is None:
+            self._items = self._sampler._start(sys._getframe(1))
+        for item in self._items:
+            self._sampler._taken += 1
+            return item
+        self._sampler._end()
+        raise StopIteration
 
 
 def _continues(order: Order, state: Mapping[str, Any]) -> bool:
