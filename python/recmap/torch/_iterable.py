@@ -30,6 +30,7 @@ from ._tensors import Tensors, check_name_of_numbers, tensors
 
 Batch = TypeVar("Batch")
 DROP = LAST["drop"]
+_MADE = ("_loader", "_share", "order", "_order")  # of the arguments, in each copy
 Deal: TypeAlias = tuple[int, int, int]  # world size, batch size, value of `last`
 
 
@@ -129,9 +130,15 @@ class IterableDataset(data.IterableDataset[Item_co]):
         self._is_loaded = False
         self._has_read = False  # the first worker has read a batch and checked its features
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        parts = self._arguments, self._numbers, self._identity, self._board
-        return _reopen, (*parts, self._main_position())
+    def __getstate__(self) -> dict[str, Any]:
+        """All attributes, also those of subclasses, but what a copy makes of the arguments."""
+        kept = {name: value for name, value in vars(self).items() if name not in _MADE}
+        return {**kept, "_seen": self._main_position()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._set_up(self._arguments, self._numbers, self._identity, self._board)
+        self._seen = state["_seen"]
 
     def _main_position(self) -> tuple[int, int]:
         """The position of the main process's loader, now or when this process started."""
@@ -355,11 +362,11 @@ class IterableDataset(data.IterableDataset[Item_co]):
         whole = self._whole_state(state)
         if self._loader is None:
             self._loader = Loader(**self._arguments)
-        loader = self._loader
+        loader, share = self._loader, self._share
         loader.load_state_dict(whole, order, changed=changed)
         if self.order != loader.order:
             self._set_up(dict(loader._arguments), self._numbers, self._identity, self._board)
-            self._loader = loader
+            self._loader, self._share = loader, share
         self._board.set(self._main_position())
 
     def _load_in_worker(self, state: Mapping[str, Any]) -> None:
@@ -422,16 +429,3 @@ class IterableDataset(data.IterableDataset[Item_co]):
 
     def __repr__(self) -> str:
         return f"<recmap.torch.IterableDataset of {self._loader!r}>"
-
-
-def _reopen(
-    arguments: dict[str, Any],
-    numbers: str | None,
-    identity: Any,
-    board: Board,
-    stood: tuple[int, int],
-) -> IterableDataset[Any]:
-    made: IterableDataset[Any] = IterableDataset.__new__(IterableDataset)
-    made._set_up(arguments, numbers, identity, board)
-    made._seen = stood
-    return made

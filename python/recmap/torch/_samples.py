@@ -107,15 +107,18 @@ class MapDataset(data.Dataset[Any]):
             )
         check_dataset(dataset)
         self.dataset = dataset
-        self._parser = None
-        if feature_lists is not None:
-            self._parser = parser_of(features or {}, feature_lists)
-        elif features is not None:
-            self._parser = parser_of(features)
+        self._missing: Missing = missing
+        self._set_up(features, feature_lists)
         self._features = None if features is None else dict(features)
         self._feature_lists = None if feature_lists is None else dict(feature_lists)
-        self._missing: Missing = missing
-        self._first_batch = FirstBatchCheck(dataset, features, feature_lists, missing)
+
+    def _set_up(self, features: Features | None, lists: Features | None) -> None:
+        self._parser = None
+        if lists is not None:
+            self._parser = parser_of(features or {}, lists)
+        elif features is not None:
+            self._parser = parser_of(features)
+        self._first_batch = FirstBatchCheck(self.dataset, features, lists, self._missing)
 
     def __len__(self) -> int:
         return len(self.dataset)
@@ -158,19 +161,14 @@ class MapDataset(data.Dataset[Any]):
         what = "bytes" if self._parser is None else joined(map(printable, names), len(names), 20)
         return f"<recmap.torch.MapDataset of {self.dataset!r}: {what}>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        arguments = self.dataset, self._features, self._feature_lists, self._missing
-        return _reopen, (type(self), *arguments)
+    def __getstate__(self) -> dict[str, Any]:
+        """All attributes, also those of subclasses, but the parser and the check of a batch."""
+        made = "_parser", "_first_batch"
+        return {name: value for name, value in vars(self).items() if name not in made}
 
-
-def _reopen(
-    kind: type[MapDataset],
-    dataset: Dataset,
-    features: Features | None,
-    feature_lists: Features | None,
-    missing: Missing,
-) -> MapDataset:
-    return kind(dataset, features, feature_lists, missing=missing)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._set_up(self._features, self._feature_lists)
 
 
 def collate(samples: Any) -> Any:

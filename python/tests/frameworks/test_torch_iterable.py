@@ -10,6 +10,7 @@ import warnings
 import pytest
 import recmap
 from conftest import DIGITS, write
+from recmap._loader import launcher
 from torch_helpers import FEATURES, LABEL, flat, of, stateful
 
 torch = pytest.importorskip("torch")
@@ -367,7 +368,7 @@ def test_counts_of_other_iterations_are_errors(digits):
         with pytest.raises(error, match=message):
             dataset.state_after(wrong)
     sampler = recmap.torch.Sampler(recmap.Shuffled(100), 10)
-    for wrong, message in ((-1, "items must not be negative"), (11, "items is 11, but .* has 10")):
+    for wrong, message in ((-1, "steps must not be negative"), (11, "steps is 11, but .* has 10")):
         with pytest.raises(ValueError, match=message):
             sampler.state_after(wrong)
 
@@ -480,6 +481,49 @@ def test_workers_reject_states_of_other_data_sets(digits):
             of(other)
     with pytest.raises(recmap.StateMismatchError):
         iterable(digits, seed=4).load_state_dict(state)
+
+
+class Doubled(recmap.torch.IterableDataset):
+    """A data set of a user's, with an attribute."""
+
+    def __init__(self, loader, factor):
+        super().__init__(loader)
+        self.factor = factor
+
+    def __iter__(self):
+        return ({"label": batch["label"] * self.factor} for batch in super().__iter__())
+
+
+class DoubledSamples(recmap.torch.MapDataset):
+    def __init__(self, dataset, factor):
+        super().__init__(dataset, LABEL)
+        self.factor = factor
+
+    def __getitems__(self, numbers):
+        return [sample["label"] * self.factor for sample in super().__getitems__(numbers)]
+
+
+@pytest.mark.parametrize("context", ["fork", "forkserver"])
+def test_subclasses_in_workers(digits, context):
+    """Also where each worker gets a pickled copy."""
+    labels = (digits.columns["label"][:] * 2).tolist()
+    loader = recmap.Loader(digits, 600, features=LABEL)
+    batches = workers_of(Doubled(loader, 2), multiprocessing_context=context)
+    assert sum((batch["label"].tolist() for batch in batches), []) == labels
+    samples = DataLoader(
+        DoubledSamples(digits, 2), 600, num_workers=1, multiprocessing_context=context
+    )
+    assert sum((batch.tolist() for batch in samples), []) == labels
+
+
+def test_workers_check_their_ranks_also_with_another_order(digits, monkeypatch):
+    dataset = iterable(digits, rank="auto")
+    dataset.load_state_dict(dataset.state_dict(), order=recmap.Shuffled(1797), changed=True)
+    now = launcher._Ranks(1, 2, "torch.distributed")
+    monkeypatch.setattr(launcher, "_from_torch", lambda: now)
+    workers = workers_of(dataset, 1, multiprocessing_context="fork")
+    with pytest.raises(ValueError, match=r"rank 0 of 1, but now .* process 1 of 2"):
+        of(workers)
 
 
 # ---- Ranks.
