@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/search.h"
 #include "order/blend.h"
 #include "order/order.h"
@@ -19,6 +20,8 @@ struct mixture_order {
     struct blend blend;
     recmap_mixture_options options;
 };
+
+enum { EPOCH_WORK = 64 /* for the interrupt, in bytes */ };
 
 /* The position counted over all epochs stays below this. */
 #define POSITION_MAX ((uint64_t)1 << 63)
@@ -144,9 +147,11 @@ static recmap_status mixture_position_of(uint64_t *position, const recmap_order 
     const recmap_order *base = mixture->sources[source];
     uint64_t first = blend_draws_before(blend, source, start);
     uint64_t end = blend_draws_before(blend, source, start + order->count);
-    /* The record occurs once in each of the source's epochs that overlap this one. */
+    /* The record occurs once in each of the source's epochs that overlap this one. A source can be
+     * a mixture that gives it no record of a source of its own, in any of many epochs. */
     for (uint64_t e = first / base->count; e * base->count < end; e++) {
         uint64_t place;
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), EPOCH_WORK, error));
         status = recmap_order_position_of(&place, base, e, number - mixture->first_number[source],
                                           error);
         if (status == RECMAP_NOT_FOUND && !base->epochs_differ) break;

@@ -532,7 +532,8 @@ class Loader(Closing, Generic[Batch]):
         self.close()
         self.order, self._order, self._batch_size, self._loader = order, inner, size, loader
         self._pipeline = None
-        self._arguments = {**self._arguments, "order": order, "shuffle": False}
+        self._form = RowForm.of(inner, self._arguments["positions"])
+        self._arguments = {**self._arguments, "order": order, "shuffle": False, "seed": 0}
         self._note_move()
 
     def seek(self, epoch: int = 0, position: int = 0) -> None:

@@ -509,7 +509,7 @@ class Mixture(Order):
         changes: dict[int, npt.ArrayLike] = {
             old: np.concatenate([array, none])
             for old, array in self._changes.items()
-            if old < start
+            if old < start or not old  # the first weights hold up to the first change
         }
         return Mixture([*self._arguments[0], *add], {**changes, **later}, stop=len(self))
 

@@ -2,6 +2,8 @@
 
 import json
 import pickle
+import signal
+import warnings
 
 import numpy as np
 import pytest
@@ -81,6 +83,58 @@ def test_continued_keeps_what_was_and_adds_sources(place):
     further = later.continued(5, 0, {3000: [1, 1, 1], 4000: [1, 0, 0]})
     assert (run_of(further, 3000) == run_of(later, 3000)).all()
     assert (run_of(further, 4600)[4000:] < 400).all()
+
+
+def test_continued_from_the_start():
+    """The weights that were hold up to the first change, also if nothing was read yet."""
+    order = recmap.Mixture(sources(), {0: [1, 0]}, stop=600)
+    later = order.continued(0, 0, {5: [0, 1]})
+    assert (run_of(later, 5) == run_of(order, 5)).all()
+    assert (run_of(later, 600)[5:] >= 400).all()
+    assert (run_of(order.continued(0, 0, [0, 1]), 600) >= 400).all()
+
+
+def test_continued_with_another_kind_of_rows(tmp_path):
+    """The batches have the arrays of the new order's rows."""
+    with recmap.Writer(tmp_path / "tokens.tfrecord") as writer:
+        for i in range(40):
+            writer.write({"t": np.arange(1 + i % 7)})
+    ds = recmap.open(tmp_path / "tokens.tfrecord", count=["t"], progress=None)
+    counts = np.asarray(ds.counts["t"])
+    windows, packed = recmap.Windows(counts, 4), recmap.Packed(counts, 4)
+    features = {"t": recmap.Sliced((), "int64")}
+    for old, new in (windows, packed), (packed, windows):
+        loader = recmap.Loader(ds, 2, order=old, features=features)
+        loader.load_state_dict(loader.state_dict(), order=new, changed=True)
+        expected = next(iter(recmap.Loader(ds, 2, order=new, features=features)))
+        assert next(iter(loader)).layout_names == expected.layout_names
+
+
+def test_a_copy_of_a_loader_with_another_order(halves):
+    ds, order = halves
+    loader = recmap.Loader(ds, 10, shuffle=True, seed=7)
+    loader.load_state_dict(loader.state_dict(), order=order, changed=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert pickle.loads(pickle.dumps(loader)).order == order
+
+
+def test_a_long_search_for_a_position_can_be_interrupted():
+    """A source that never occurs in an inner mixture is looked for in each of its epochs."""
+    inner = recmap.Mixture([recmap.Sequential(3), recmap.Sequential(3)], [1, 0])
+    order = recmap.Mixture([inner, recmap.Sequential(10)], [1, 1], stop=10**11)  # hours
+
+    def ring(*_):
+        raise TimeoutError
+
+    former = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(TimeoutError):
+            order.position_of(0, 4)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
 
 
 def test_continued_row_orders():
