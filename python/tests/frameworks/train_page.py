@@ -90,13 +90,14 @@ def count_in_ray(names, counter):
         import ray.train
         from torch.optim.optimizer import register_optimizer_step_post_hook
 
-        rank = ray.train.get_context().get_world_rank()
+        context = ray.train.get_context()
+        rank, workers = context.get_world_rank(), context.get_world_size()
         steps = 0
 
         def kill_once(*_):
             nonlocal steps
             steps += 1
-            with open(f"{folder}/steps-{rank}", "a") as log:
+            with open(f"{folder}/steps-{rank}-of-{workers}", "a") as log:
                 log.write(f"{steps}\n")
             marker = f"{folder}/killed-{rank}"
             if steps == step and not os.path.exists(marker):
