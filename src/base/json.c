@@ -136,6 +136,8 @@ static void put_surrogate(struct json_writer *json, uint8_t byte) {
     put(json, escape, 6);
 }
 
+/* Writes runs of plain characters as they are, and looks at all others one by one: escapes for
+ * control characters, and for bytes that are not UTF-8 a substitute, so that the text is JSON. */
 static void put_string(struct json_writer *json, const uint8_t *data, size_t size, bool is_path) {
     put(json, "\"", 1);
     for (size_t i = 0; i < size;) {

@@ -341,6 +341,8 @@ static void keep_on_disk(struct open_shard *shard) {
         cached_source_replace(&shard->source, shard->cache->disk_cache, !finds_damage(shard));
 }
 
+/* Opens the source and compares it with the entry of the index before anything of it is used. Parts
+ * that were opened before a failure stay in `shard`, which the caller closes. */
 static recmap_status open_shard_file(struct open_shard *shard, recmap_error *error) {
     const struct shard_entry *entry = entry_of(shard->cache, shard->shard_index);
     shard->path = shard_folder_find_path(&shard->cache->folder, entry->path);

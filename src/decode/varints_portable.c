@@ -62,6 +62,9 @@ static inline void take_short(int64_t *values, const uint8_t *data, uint64_t end
     store_four(values + 4, data, fifth, sixth, seventh, perhaps_start(&ends));
 }
 
+/* `ends` has a bit for each byte of the step that ends a varint. If four bytes in a row do not, a
+ * varint is longer than four bytes: then the first one is decoded by itself, otherwise all that end
+ * in the step at once. */
 size_t varints_portable(int64_t *values, size_t capacity, const uint8_t *data, size_t size) {
     size_t total = 0, used;
     uint64_t word = size >= STEP_ROOM ? load64(data) : 0;

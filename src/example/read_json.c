@@ -183,6 +183,7 @@ static bool find_named_float(uint32_t *bits, const struct json_number *text) {
     return false;
 }
 
+/* Appends a number of a FloatList: a JSON number, one in quotes, or a name such as "NaN". */
 static bool read_float(struct json_input *input, void *context) {
     (void)context;
     struct message_writer *values = &input->builder->values;

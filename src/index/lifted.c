@@ -80,6 +80,8 @@ static bool open_dictionary(struct column_chunk *chunk, struct column_rest *rest
     return open_texts(chunk, chunk->text_count, rest);
 }
 
+/* Takes the values from the rest of a chunk: numbers of `width` bytes, ends of texts, codes of a
+ * dictionary, or nothing if all values are null. False if type, width and size do not fit. */
 static bool open_words(struct column_chunk *chunk, unsigned flags, struct column_rest *rest) {
     unsigned width = chunk->width;
     switch (chunk->type) {

@@ -45,6 +45,8 @@ static inline void step(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_
     *h = first + sum0 + ((a & b) ^ (a & c) ^ (b & c));
 }
 
+/* Mixes a block of 64 bytes into the state, in 64 steps. Each step moves every variable one place
+ * on; here the calls name the variables in turn instead, which repeats after eight. */
 static void compress(uint32_t state[8], const uint8_t *block) {
     uint32_t words[64];
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];

@@ -286,6 +286,8 @@ static void match_negated(uint8_t *mask, size_t count) {
     for (size_t i = 0; i < count; i++) mask[i] ^= 1;
 }
 
+/* Sets the mask of one node for a chunk of records. Each comparison excludes its own nulls, so that
+ * a condition is true or false and never unknown, and `not` is the plain opposite. */
 static void match_node(uint8_t *mask, const recmap_filter *filter, size_t index, size_t count) {
     assert(index < filter->node_count && count <= CHUNK_RECORDS);
     const struct filter_node *node = &filter->nodes[index];

@@ -161,6 +161,7 @@ static int create_rows(recmap_order **rows, const struct report_job *job, const 
     return row_options_create_order(rows, &job->rows, job->order.seed, view->dataset, &job->args);
 }
 
+/* Every option is checked before the index is opened, and the output before a record is read. */
 static int run(int argc, char **argv) {
     struct report_job job = {.path = NULL};
     args_init(&job.args, &cmd_report, options, argc, argv);

@@ -35,6 +35,7 @@ static void format_time(char text[HUMAN_SIZE], double seconds) {
     else snprintf(text, HUMAN_SIZE, "days");
 }
 
+/* Draws the bar over the line that the terminal shows, cut to the terminal's width. */
 static void draw(const struct progress_bar *progress, const recmap_progress *report, double now) {
     double elapsed = now - progress->started;
     double done = (double)report->bytes_done, total = (double)report->bytes_total;
