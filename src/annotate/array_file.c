@@ -114,15 +114,20 @@ static bool read_integer(int64_t *value, const struct array_file *array, const u
     return array->kind == 'i' || bits <= INT64_MAX;
 }
 
-static bool read_float(float *value, const struct array_file *array, const uint8_t *item) {
+static double read_double(const uint8_t *item) {
     double number;
+    uint64_t bits = load64(item);
+    memcpy(&number, &bits, sizeof bits);
+    return number;
+}
+
+static bool read_float(float *value, const struct array_file *array, const uint8_t *item) {
     if (array->item_size == 4) {
         uint32_t bits = load32(item);
         memcpy(value, &bits, sizeof bits);
         return true;
     }
-    uint64_t bits = load64(item);
-    memcpy(&number, &bits, sizeof bits);
+    double number = read_double(item);
     *value = (float)number;
     return !isfinite(number) || isfinite(*value);
 }
@@ -158,4 +163,13 @@ recmap_status array_file_at(recmap_value *value, const struct array_file *array,
     fail(error, RECMAP_CORRUPT, "the file was cut short while it was read");
     fail_file(error, array->path);
     return RECMAP_CORRUPT;
+}
+
+bool array_file_is_rounded(int64_t *integer, const struct array_file *array, uint64_t i) {
+    if (array->kind != 'f' || array->item_size != sizeof(double)) return false;
+    double number = read_double(array->items + i * array->item_size);
+    bool is_integer = fabs(number) < 0x1p63 && number == (double)(int64_t)number;
+    if (!is_integer || number == (double)(float)number) return false;
+    *integer = (int64_t)number;
+    return true;
 }

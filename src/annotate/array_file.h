@@ -2,6 +2,8 @@
 #ifndef RECMAP_ANNOTATE_ARRAY_FILE_H
 #define RECMAP_ANNOTATE_ARRAY_FILE_H
 
+#include <stdbool.h>
+
 #include <recmap/record.h>
 
 #include "os/map.h"
@@ -25,5 +27,9 @@ void array_file_close(struct array_file *array);
  * is beyond int64 or float; CORRUPT if the file was cut short. */
 recmap_status array_file_at(recmap_value *value, const struct array_file *array, uint64_t i,
                             recmap_error *error);
+
+/* Whether item `i` < count is a double that is an integer of 64 bits and changes as a float. Sets
+ * `integer` only if so. */
+bool array_file_is_rounded(int64_t *integer, const struct array_file *array, uint64_t i);
 
 #endif

@@ -24,6 +24,9 @@ struct column_file {
     uint64_t number_count, text_count;
     uint64_t text_line; /* of the first text */
     char text[SHOWN_MAX + 1];
+    uint64_t float_line;   /* of the first number that is not an integer */
+    uint64_t rounded_line; /* of the first integer that a float would round */
+    int64_t rounded;
     recmap_error beyond; /* about the first number that no type of numbers can hold */
     bool has_beyond;
 };
@@ -40,8 +43,15 @@ static const char *shown(const struct field *field) {
     return (const char *)field->data;
 }
 
+static void count_number(struct column_file *file, const struct table_row *row, recmap_type type) {
+    file->number_count++;
+    if (type == RECMAP_TYPE_FLOAT && !file->float_line) file->float_line = row->line;
+    if (!file->rounded_line && field_is_rounded(&file->rounded, &row->value))
+        file->rounded_line = row->line;
+}
+
 static void count_value(struct column_file *file, const struct table_row *row, recmap_type type) {
-    if (type == RECMAP_TYPE_INT64 || type == RECMAP_TYPE_FLOAT) file->number_count++;
+    if (type == RECMAP_TYPE_INT64 || type == RECMAP_TYPE_FLOAT) count_number(file, row, type);
     if (type != RECMAP_TYPE_BYTES || file->text_count++) return;
     file->text_line = row->line;
     snprintf(file->text, sizeof file->text, "%.*s", shown_size(&row->value), shown(&row->value));
@@ -98,10 +108,16 @@ static recmap_status report(struct column_file *file, recmap_error *error) {
                              file->column->row_count, error);
 }
 
+/* The column's warning, which the caller fills in. NULL if memory runs out. */
+static recmap_error *create_warning(struct new_column *column) {
+    column->warning = malloc(sizeof *column->warning);
+    return column->warning;
+}
+
 /* One mistyped number makes the column one of texts, which no comparison with numbers finds. */
 static recmap_status warn_of_text(struct column_file *file, recmap_error *error) {
     if (!file->text_count || file->number_count <= file->text_count) return RECMAP_OK;
-    recmap_error *warning = malloc(sizeof *warning);
+    recmap_error *warning = create_warning(file->column);
     if (!warning) return fail_memory(error);
     table_fail(&file->table, file->text_line, warning,
                "correct the value, or leave the field empty if the value is missing",
@@ -109,7 +125,28 @@ static recmap_status warn_of_text(struct column_file *file, recmap_error *error)
                " values are numbers",
                file->text, file->column->name, file->number_count,
                file->number_count + file->text_count);
-    file->column->warning = warning;
+    return RECMAP_OK;
+}
+
+static double rounded(int64_t integer) {
+    return (double)(float)(double)integer;
+}
+
+/* Large integers are usually timestamps or ids. One fraction, or a NaN for a missing value, makes
+ * floats of them, which are equal for neighbouring integers. */
+static recmap_status warn_of_rounding(struct column_file *file, recmap_error *error) {
+    if (!file->rounded_line) return RECMAP_OK;
+    recmap_error *warning = create_warning(file->column);
+    if (!warning) return fail_memory(error);
+    table_fail(&file->table, file->rounded_line, warning,
+               file->table.separator
+                   ? "write all values as integers, and leave the field empty if the value is "
+                     "missing"
+                   : "write all values as integers, or all as strings, and null if the value is "
+                     "missing",
+               "%" PRId64 " is rounded to %.0f, because line %" PRIu64
+               " makes column \"%s\" one of floats, which have 32 bits",
+               file->rounded, rounded(file->rounded), file->float_line, file->column->name);
     return RECMAP_OK;
 }
 
@@ -129,7 +166,8 @@ static recmap_status find_type(struct column_file *file, recmap_error *error) {
     }
     if (type != RECMAP_TYPE_NONE) {
         RETURN_IF_FAILED(annotation_set_type(file->annotation, file->column, type, error));
-        return warn_of_text(file, error);
+        return type == RECMAP_TYPE_FLOAT ? warn_of_rounding(file, error)
+                                         : warn_of_text(file, error);
     }
     fail(error, RECMAP_INVALID, "no row has a value of \"%s\"", file->column->name);
     fail_file(error, file->table.path);
@@ -212,6 +250,23 @@ static recmap_status add_table(struct column_file *file, recmap_key key, recmap_
     return status;
 }
 
+/* Warns about the first integer of an array of doubles that a float would round. */
+static recmap_status check_rounding(struct new_column *column, const struct array_file *array,
+                                    uint64_t i, recmap_error *error) {
+    int64_t integer;
+    if (column->warning || !array_file_is_rounded(&integer, array, i)) return RECMAP_OK;
+    recmap_error *warning = create_warning(column);
+    if (!warning) return fail_memory(error);
+    fail(warning, RECMAP_INVALID,
+         "item %" PRIu64 ": %" PRId64
+         " is rounded to %.0f, because column \"%s\" is one of floats, which have 32 bits",
+         i, integer, rounded(integer), column->name);
+    fail_file(warning, array->path);
+    fail_advise(warning, "save an array of integers, or a CSV file if values are missing");
+    return RECMAP_OK;
+}
+
+/* An array has a value for each record, so item `i` is that of record `i`. */
 static recmap_status add_items(recmap_annotation *annotation, struct new_column *column,
                                const struct array_file *array, recmap_error *error) {
     uint64_t record_count = index_manifest(annotation->index)->record_count;
@@ -231,6 +286,7 @@ static recmap_status add_items(recmap_annotation *annotation, struct new_column 
         if (i % REPORT_ROWS == 0)
             RETURN_IF_FAILED(annotation_report(annotation, i, array->count, i, error));
         RETURN_IF_FAILED(array_file_at(&value, array, i, error));
+        RETURN_IF_FAILED(check_rounding(column, array, i, error));
         RETURN_IF_FAILED(annotation_find(&count, annotation, RECMAP_KEY_NUMBER, &number, error));
         recmap_status status = annotation_add_value(annotation, column, count, &value, error);
         if (status == RECMAP_INVALID) fail_file(error, array->path);

@@ -1,5 +1,6 @@
 #include "annotate/field.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -109,6 +110,27 @@ bool field_value(recmap_value *value, const struct field *field, recmap_type typ
     case RECMAP_TYPE_NONE: break;
     }
     return false;
+}
+
+/* A float has 24 bits for what is left without trailing zeros. */
+static bool float_holds(int64_t integer) {
+    uint64_t size = integer < 0 ? 0 - (uint64_t)integer : (uint64_t)integer;
+    return !size || size >> __builtin_ctzll(size) < UINT64_C(1) << FLT_MANT_DIG;
+}
+
+bool field_is_rounded(int64_t *integer, const struct field *field) {
+    enum { DIGITS_MIN = 8 }; /* integers of fewer digits have at most 24 bits */
+    if (field->size < DIGITS_MIN) return false;
+    struct json_number digits = number_of(field);
+    const char *end = digits.data + digits.size, *next = digits.data + (*digits.data == '-');
+    skip_digits(&next, end);
+    digits.size = (size_t)(next - digits.data);
+    if (next < end && *next == '.') next++;
+    while (next < end && *next == '0') next++;
+    int64_t number;
+    if (next < end || !json_number_to_int64(&number, &digits) || float_holds(number)) return false;
+    *integer = number;
+    return true;
 }
 
 bool field_is_plain_integer(const struct field *field) {

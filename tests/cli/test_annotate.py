@@ -255,6 +255,69 @@ class Files(Annotated):
         self.assertIn('line 2: "n/a" makes column "b"', err)
         self.assertIn('line 2: "-" makes column "c"', err)
 
+    def warnings_of(self, name, data):
+        """What is said about the column `ts` of a file, and the type of the column."""
+        self.write(name, data)
+        done = self.run_recmap("annotate", "a.rmx", "--column", f"ts={name}", "--default", "ts=0")
+        self.assertEqual(done.status, 0, done)
+        kind = self.columns()["ts"]
+        self.annotate("--drop", "ts", added=0, dropped=1)
+        return done.err.decode().removesuffix(DONE.format(1, 0, 0)), kind
+
+    def test_integers_that_a_float_rounds_are_named(self):
+        """Otherwise, neighbouring timestamps are equal, and nothing says so."""
+
+        def warning(name, line, text, rounded, cause):
+            advice = (
+                "or all as strings, and null if"
+                if name.endswith("jsonl")
+                else "and leave the field empty if"
+            )
+            return (
+                f"recmap: {name}: line {line}: {text} is rounded to {rounded}, because "
+                f'line {cause} makes column "ts" one of floats, which have 32 bits\n'
+                f"  write all values as integers, {advice} the value is missing\n"
+            )
+
+        for values, *expected in (
+            (["1700000001", "1700000002", "0.5"], 2, 1700000001, 1700000000, 4),
+            (["nan", "", "16777216", "-16777217"], 5, -16777217, -16777216, 2),
+            (["1700000001.0", "", "1.5"], 2, 1700000001, 1700000000, 2),
+            (["+0016777217", "1e3"], 2, 16777217, 16777216, 3),
+            (["9223372036854775807.000", "1"], 2, 2**63 - 1, 2**63, 2),
+        ):
+            rows = "".join(f"{i},{value}\n" for i, value in enumerate(values))
+            found = self.warnings_of("s.csv", f"number,ts\n{rows}")
+            self.assertEqual(found, (warning("s.csv", *expected), "float"))
+        rows = '{"number": 3, "ts": 0.5}\n\n{"number": 4, "ts": 1700000001}\n'
+        found = self.warnings_of("s.jsonl", rows)
+        self.assertEqual(found, (warning("s.jsonl", 3, 1700000001, 1700000000, 1), "float"))
+
+    def test_integers_that_stay_as_they_are(self):
+        for kind, values in (
+            ("int64", ["1700000001", "", "16777217"]),
+            ("bytes", ["1700000001", "0.5", "x", "y", "z"]),
+            ("float", ["16777216", "0.5", "-9223372036854775808", "1700000000.00"]),
+            (
+                "float",
+                ["1700000001.5", "9.9e9", "20000000001234567890.0", "123456.78", "-.0000000"],
+            ),
+        ):
+            rows = "".join(f"{i},{value}\n" for i, value in enumerate(values))
+            self.assertEqual(self.warnings_of("s.csv", f"number,ts\n{rows}"), ("", kind))
+
+    def test_integers_of_an_array_that_a_float_rounds_are_named(self):
+        exact = [0.5, 2.0**63, float("nan"), float("-inf"), 2.0**24] * 8
+        self.assertEqual(self.warnings_of("s.npy", array("<f8", "d", exact)), ("", "float"))
+        changed = [*exact[:7], -1700000001, *exact[8:-1], 1700000002]
+        expected = (
+            "recmap: s.npy: item 7: -1700000001 is rounded to -1700000000, because column "
+            '"ts" is one of floats, which have 32 bits\n'
+            "  save an array of integers, or a CSV file if values are missing\n"
+        )
+        self.assertEqual(self.warnings_of("s.npy", array("<f8", "d", changed)), (expected, "float"))
+        self.assertEqual(self.warnings_of("s.npy", array("<f4", "f", changed)), ("", "float"))
+
     def test_texts_like_numbers_beyond_all_types(self):
         """Short hashes, for example: where they occur does not matter."""
         for texts in (["9e999999", "4f", "1e40"], ["4f", "9e999999", "99999999999999999999"]):

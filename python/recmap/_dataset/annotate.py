@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from .._numbers import without_nulls
 from .._options.options import default_text
+from .._warn import warn_caller
 
 __all__ = ["Key", "changes_of"]
 
@@ -195,7 +196,14 @@ def _numbers_of(items: Sequence[Any]) -> npt.NDArray[Any]:
     may_be_beyond = array.size > 0 and array.dtype.kind in "fO"
     if may_be_beyond and all(isinstance(item, (int, np.integer)) for item in items):
         raise ValueError("a value is beyond int64")
+    if array.dtype.kind == "f" and any(_is_beyond_double(item) for item in items):
+        return np.asarray(items, np.longdouble)  # so that `_float32` sees what it rounds
     return array
+
+
+def _is_beyond_double(item: Any) -> bool:
+    """Whether it is an integer that a double may round."""
+    return isinstance(item, (int, np.integer)) and not -(1 << 53) <= item <= 1 << 53
 
 
 def _values(name: str, values: Any) -> tuple[str, _Items, npt.NDArray[np.bool_]]:
@@ -269,4 +277,20 @@ def _float32(name: str, array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
         narrow = np.ascontiguousarray(array, np.float32)
     if (np.isinf(narrow) & np.isfinite(array)).any():
         raise ValueError(f"a value of column {name!r} is beyond a float of 32 bits")
+    if array.dtype.itemsize > narrow.itemsize:
+        _warn_of_rounding(name, array, narrow)
     return narrow
+
+
+def _warn_of_rounding(name: str, array: npt.NDArray[Any], narrow: npt.NDArray[np.float32]) -> None:
+    """Warns of the first integer of 64 bits that changed. It is usually a timestamp or an id, of
+    which a fraction in a list, or pandas for a missing value, made a float."""
+    is_integer = (np.abs(array) < 2.0**63) & (array == np.trunc(array))
+    is_rounded = is_integer & (array != narrow)
+    if is_rounded.any():
+        first = int(is_rounded.argmax())
+        warn_caller(
+            f"column {name!r}: {int(array[first])} is rounded to {int(narrow[first])}, because "
+            "floats have 32 bits. Give only integers, with None for missing ones (in pandas "
+            'astype("Int64")), or texts'
+        )

@@ -87,6 +87,7 @@ class Dataset(Records, Described, Closing):
             rename: {old name: new name}, after that.
 
         A column is of type int64, float32 or bytes (texts are stored as UTF-8, at most 255 bytes).
+        A warning names the first integer that float32 rounds.
 
         Raises:
             ValueError: a key occurs twice, or no record has it; a record has no value, with

@@ -132,6 +132,80 @@ def test_a_text_among_numbers_of_a_file_is_named(ds, tmp_path):
     assert ds.columns["score"].dtype == np.float32
 
 
+STAMP = 1_700_000_001
+
+
+def stamps(*others, count=COUNT):
+    return [*(STAMP + i for i in range(count - len(others))), *others]
+
+
+def rounded(name, integer=STAMP):
+    return f"column {name!r}: {integer} is rounded to {int(np.float32(integer))}, because floats"
+
+
+@pytest.mark.parametrize(
+    ("values", "integer"),
+    [
+        (stamps(0.5), STAMP),
+        (stamps(None, 0.5), STAMP),
+        (np.array(stamps(0.5)), STAMP),
+        (np.array([0.5, 2.0**63, 2.0**24, *stamps(0.5, count=COUNT - 3)]), STAMP),
+        (
+            np.ma.MaskedArray(
+                [7.0 + STAMP, *stamps(0.5, count=COUNT - 1)], [True] + [False] * (COUNT - 1)
+            ),
+            STAMP,
+        ),
+        ([2**53 + 1, *stamps(0.5, count=COUNT - 1)], 2**53 + 1),
+        ([np.int64(-(2**60) - 1), None, *stamps(0.5, count=COUNT - 2)], -(2**60) - 1),
+    ],
+    ids=["list", "missing", "array", "later", "masked", "beyond double", "numpy"],
+)
+def test_integers_that_float32_rounds_are_named(ds, values, integer):
+    with pytest.warns(UserWarning) as caught:
+        ds.annotate({"ts": values}, default={"ts": 0})
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert str(caught[0].message).startswith(rounded("ts", integer))
+    assert ds.columns["ts"].dtype == np.float32
+
+
+def test_integers_of_which_pandas_made_floats_are_named(ds):
+    pandas = pytest.importorskip("pandas")
+    series = pandas.Series(stamps(None))
+    with pytest.warns(UserWarning, match=rounded("ts")):
+        ds.annotate({"ts": series})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ds.annotate({"exact": series.astype("Int64")})
+    assert column(ds, "exact") == stamps(None)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array(stamps(np.nan), np.float32),
+        np.full(COUNT, 2.0**70),
+        np.array([2.0**24, -(2.0**63), np.inf, 0.1, STAMP + 0.5] * 20),
+        [2**24, -(2**63), float("nan"), 0.1, STAMP + 0.5] * 20,
+        [1 << 62, 0.5] * 50,
+    ],
+)
+def test_no_warning_of_values_that_were_floats_or_stay_equal(ds, values):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ds.annotate({"x": values})
+    assert ds.columns["x"].dtype == np.float32
+
+
+def test_files_with_integers_that_float32_rounds(ds, tmp_path):
+    np.save(tmp_path / "ts.npy", np.array(stamps(0.5)))
+    message = (
+        rf"ts\.npy: item 0: {STAMP} is rounded to {STAMP - 1}, because column \"ts\" is one of"
+    )
+    with pytest.warns(UserWarning, match=message):
+        ds.annotate({"ts": tmp_path / "ts.npy"})
+
+
 def test_missing_values(ds):
     values = [None if i == 3 else i for i in range(COUNT)]
     ds.annotate({"score": values})
