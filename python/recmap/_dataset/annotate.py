@@ -162,7 +162,7 @@ def _ids(keys: Any) -> list[Any]:
 def _array(values: Any) -> npt.NDArray[Any]:
     """A one-dimensional array of what NumPy, pandas, polars, Arrow or a list has."""
     if hasattr(values, "to_pylist"):  # Arrow
-        values = values.to_pylist() if values.null_count else values.to_numpy()
+        values = values.to_pylist() if values.null_count else np.asarray(values)
     elif _has_polars_nulls(values):
         values = values.to_list()
     array = values if isinstance(values, np.ndarray) else _array_of(values)
@@ -226,6 +226,10 @@ def _typed(
         if is_text:
             return "bytes", _texts(name, array[kept].tolist()), kept
         array = _numbers_of(array[kept].tolist())
+    if array.dtype.kind == "T":
+        items = array.tolist()
+        kept = _is_text(array.dtype, items)
+        return "bytes", _chosen(items, kept), kept
     if array.dtype.kind in "US":
         return "bytes", _texts(name, array.tolist()), kept
     if array.dtype.kind in "iub":
@@ -233,6 +237,12 @@ def _typed(
     if array.dtype.kind == "f":
         return "float", _float32(name, array), kept
     raise TypeError(f"the values of column {name!r} must be int, float, str or bytes")
+
+
+def _is_text(dtype: np.dtype[Any], items: list[Any]) -> npt.NDArray[np.bool_]:
+    """Which items of a StringDType are not its object for a missing value, if it has one."""
+    missing = getattr(dtype, "na_object", object())
+    return np.array([item is not missing for item in items], bool)
 
 
 def _known(values: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:

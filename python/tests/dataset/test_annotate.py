@@ -292,6 +292,59 @@ def test_nulls_of_polars_are_missing(ds):
     assert column(ds)[2:5] == [2, -5, 4]
 
 
+@pytest.mark.parametrize("chunked", [False, True], ids=["array", "chunked"])
+def test_arrays_of_arrow_without_nulls(ds, chunked):
+    """Those that cannot become arrays of NumPy without a copy, as values and as ids."""
+    pyarrow = pytest.importorskip("pyarrow")
+
+    def make(values):
+        array = pyarrow.array(values)
+        return pyarrow.chunked_array([array[:7], array[7:]]) if chunked else array
+
+    texts = [("de", "日本")[i % 2] for i in range(COUNT)]
+    values = {
+        "id": make(IDS[::-1]),
+        "lang": make(texts),
+        "raw": make([text.encode() for text in texts]),
+        "even": make([i % 2 == 0 for i in range(COUNT)]),
+        "dictionary": make(texts).dictionary_encode(),
+        "n": make(range(COUNT)),
+    }
+    ds.annotate(values, on="id")
+    ds.annotate({"m": (values["n"], values["n"])}, on="number")
+    backwards = [text.encode() for text in texts[::-1]]
+    assert column(ds, "lang") == column(ds, "raw") == column(ds, "dictionary") == backwards
+    assert column(ds, "even") == [i % 2 for i in range(COUNT)]
+    assert column(ds, "n") == column(ds, "m")[::-1] == list(range(COUNT))[::-1]
+
+
+needs_string_dtype = pytest.mark.skipif(
+    not hasattr(getattr(np, "dtypes", None), "StringDType"), reason="StringDType needs NumPy 2"
+)
+
+
+@needs_string_dtype
+@pytest.mark.parametrize("missing", [None, float("nan"), "?"], ids=["None", "nan", "text"])
+def test_missing_values_of_string_dtype(ds, missing):
+    dtype = np.dtypes.StringDType(na_object=missing)
+    texts = [("de", "日本", missing, "")[i % 4] for i in range(COUNT)]
+    ds.annotate({"lang": np.array(texts, dtype)})
+    assert column(ds, "lang") == [b"de", "日本".encode(), None, b""] * (COUNT // 4)
+    ds.annotate({"none": np.full(COUNT, missing, dtype)}, default={"none": "x"})
+    assert column(ds, "none") == [b"x"] * COUNT
+
+
+@needs_string_dtype
+def test_texts_and_ids_of_string_dtype(ds):
+    dtype = np.dtypes.StringDType()
+    masked = np.ma.MaskedArray(np.array(IDS, dtype), np.arange(COUNT) == 3)
+    ds.annotate({"name": (np.array(IDS[::-1], dtype), np.array(IDS, dtype))}, on="id")
+    ds.annotate({"masked": masked})
+    names = [name.encode() for name in IDS]
+    assert column(ds, "name") == names[::-1]
+    assert column(ds, "masked") == [*names[:3], None, *names[4:]]
+
+
 def test_drop_and_rename(ds):
     ds.annotate({"label": [7] * COUNT}, rename={"label": "old"})
     ds.annotate(drop=["label"], rename={"old": "older"})
