@@ -46,6 +46,7 @@ static recmap_status read_value(bool *is_valid, struct field *field, struct json
 struct json_row {
     struct table *table;
     struct table_row *row;
+    const char *start; /* of the line */
     bool has_key, has_value;
 };
 
@@ -55,14 +56,54 @@ static recmap_status fail_object(const struct table *table, uint64_t line, recma
                       "is not a JSON object");
 }
 
-/* Reads one member. Members that are not needed are skipped. */
+/* Reads the key of a row. It is not true or false, although a column may have them as 1 and 0. */
+static recmap_status read_key(struct json_row *object, struct json_reader *reader,
+                              recmap_error *error) {
+    struct table *table = object->table;
+    char first = json_peek(reader);
+    bool is_valid = first != 't' && first != 'f';
+    if (is_valid)
+        RETURN_IF_FAILED(
+            read_value(&is_valid, &object->row->key, reader, &table->key_scratch, error));
+    if (is_valid) return RECMAP_OK;
+    if (table->key == RECMAP_KEY_NUMBER)
+        return table_fail(table, object->row->line, error,
+                          "records are numbered from 0; a field of ids is named \"id\"",
+                          "\"number\" is not an integer");
+    return table_fail(table, object->row->line, error, "ids are strings or integers of 64 bits",
+                      "\"id\" is neither a string nor an integer");
+}
+
+static recmap_status read_column_value(struct json_row *object, struct json_reader *reader,
+                                       recmap_error *error) {
+    struct table *table = object->table;
+    bool is_valid;
+    RETURN_IF_FAILED(
+        read_value(&is_valid, &object->row->value, reader, &table->value_scratch, error));
+    if (is_valid) return RECMAP_OK;
+    return table_fail(table, object->row->line, error, "give it one value, or leave the member out",
+                      "\"%s\" is not a string, a number, true, false or null", table->name);
+}
+
+/* A member that is not needed is checked, too: after one that is not JSON, the rest of the line may
+ * not mean what it seems to. */
+static recmap_status skip_value(struct json_row *object, struct json_reader *reader,
+                                recmap_error *error) {
+    _Static_assert(JSON_DEPTH_MAX == 1024, "the advice names it");
+    if (json_check_value(reader)) return RECMAP_OK;
+    return table_fail(object->table, object->row->line, error,
+                      "correct the line; values are nested at most 1024 levels deep",
+                      "is not valid JSON at byte %td of the line", reader->at - object->start);
+}
+
+/* Reads one member, which may be both the key and the value. Members that are not needed are
+ * skipped. */
 static recmap_status read_member(struct json_row *object, struct json_reader *reader,
                                  recmap_error *error) {
     struct table *table = object->table;
     uint64_t line = object->row->line;
     const char *key_name = table_key_name(table->key);
     struct json_string name;
-    bool is_valid = true;
     if (!json_read_string(&name, reader) || !json_take(reader, ':'))
         return fail_object(table, line, error);
     bool is_key = json_string_is(&name, key_name), is_value = json_string_is(&name, table->name);
@@ -71,19 +112,12 @@ static recmap_status read_member(struct json_row *object, struct json_reader *re
                           "the object has two members \"%s\"", is_key ? key_name : table->name);
     object->has_key |= is_key;
     object->has_value |= is_value;
-    struct json_reader again = *reader;
-    if (is_key)
-        RETURN_IF_FAILED(
-            read_value(&is_valid, &object->row->key, &again, &table->key_scratch, error));
-    if (is_valid && is_value)
-        RETURN_IF_FAILED(
-            read_value(&is_valid, &object->row->value, reader, &table->value_scratch, error));
-    else if (is_key) *reader = again;
-    else json_skip_value(reader);
-    if (is_valid) return RECMAP_OK;
-    return table_fail(table, line, error, "give it one value, or leave the member out",
-                      "\"%s\" is not a string, a number, true, false or null",
-                      is_key ? key_name : table->name);
+    if (!is_key && !is_value) return skip_value(object, reader, error);
+    const char *start = reader->at;
+    if (is_key) RETURN_IF_FAILED(read_key(object, reader, error));
+    if (!is_value) return RECMAP_OK;
+    reader->at = start;
+    return read_column_value(object, reader, error);
 }
 
 static recmap_status read_object(struct json_row *object, struct json_reader *reader,
@@ -108,11 +142,12 @@ recmap_status table_next_json(struct table_row *row, bool *is_row, struct table 
     while (table->next < table->end) {
         const char *end = memchr(table->next, '\n', (size_t)(table->end - table->next));
         if (!end) end = table->end;
-        struct json_reader reader = {table->next, end};
+        const char *start = table->next;
+        struct json_reader reader = {start, end};
         row->line = table->line++;
         table->next = end < table->end ? end + 1 : end;
         if (json_at_end(&reader)) continue; /* a blank line */
-        struct json_row object = {table, row, false, false};
+        struct json_row object = {table, row, start, false, false};
         *is_row = true;
         return read_object(&object, &reader, error);
     }

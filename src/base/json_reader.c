@@ -176,6 +176,91 @@ bool json_read_uint64(struct json_reader *reader, uint64_t *value) {
     return true;
 }
 
+/* Skips an escape up to its last character. Surrogates need not be pairs. */
+static bool check_escape(struct json_reader *reader) {
+    uint32_t unit;
+    reader->at++;
+    if (reader->at == reader->end || !memchr("\"\\/bfnrtu", *reader->at, 9)) return false;
+    if (*reader->at != 'u') return true;
+    reader->at++;
+    if (!read_unit(reader, &unit)) return false;
+    reader->at--;
+    return true;
+}
+
+static bool check_string(struct json_reader *reader) {
+    if (!json_take(reader, '"')) return false;
+    for (; reader->at < reader->end; reader->at++) {
+        unsigned char here = (unsigned char)*reader->at;
+        if (here == '"') {
+            reader->at++;
+            return true;
+        }
+        if (here < 0x20 || (here == '\\' && !check_escape(reader))) return false;
+    }
+    return false;
+}
+
+static bool check_scalar(struct json_reader *reader) {
+    struct json_number number;
+    switch (json_peek(reader)) {
+    case '"': return check_string(reader);
+    case 't': return json_take_word(reader, "true");
+    case 'f': return json_take_word(reader, "false");
+    case 'n': return json_take_word(reader, "null");
+    case 'N': return json_take_word(reader, "NaN");
+    case 'I': return json_take_word(reader, "Infinity");
+    default: return json_take_word(reader, "-Infinity") || json_read_number(&number, reader);
+    }
+}
+
+/* The closing brackets of the arrays and objects around a value. */
+struct nesting {
+    char closers[JSON_DEPTH_MAX];
+    size_t depth;
+};
+
+/* Skips an opening bracket, unless there is another value. */
+static bool take_opener(struct json_reader *reader, struct nesting *nesting) {
+    char here = json_peek(reader);
+    if ((here != '[' && here != '{') || nesting->depth == JSON_DEPTH_MAX) return false;
+    nesting->closers[nesting->depth++] = here == '[' ? ']' : '}';
+    reader->at++;
+    return true;
+}
+
+/* Skips the closing bracket of the innermost array or object, if it is there. */
+static bool take_closer(struct json_reader *reader, struct nesting *nesting) {
+    if (!nesting->depth || !json_take(reader, nesting->closers[nesting->depth - 1])) return false;
+    nesting->depth--;
+    return true;
+}
+
+/* Skips the name and the colon before a value in an object. Values in arrays have none. */
+static bool check_name(struct json_reader *reader, const struct nesting *nesting) {
+    if (nesting->closers[nesting->depth - 1] == ']') return true;
+    return check_string(reader) && json_take(reader, ':');
+}
+
+/* Each round begins at a value. Of an array or object with items it skips the opening bracket, and
+ * any other value as a whole, with the brackets that close after it and the comma. Then follows the
+ * name of the next value, if that is in an object. */
+bool json_check_value(struct json_reader *reader) {
+    struct nesting nesting;
+    nesting.depth = 0;
+    do {
+        bool has_items = take_opener(reader, &nesting);
+        if (!has_items && !check_scalar(reader)) return false;
+        if (has_items) has_items = !take_closer(reader, &nesting);
+        if (!has_items) {
+            while (take_closer(reader, &nesting)) continue;
+            if (nesting.depth && !json_take(reader, ',')) return false;
+        }
+        if (nesting.depth && !check_name(reader, &nesting)) return false;
+    } while (nesting.depth);
+    return true;
+}
+
 void json_skip_value(struct json_reader *reader) {
     size_t depth = 0;
     bool in_string = false;

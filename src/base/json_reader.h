@@ -64,6 +64,14 @@ bool json_number_to_int64(int64_t *value, const struct json_number *number);
 /* Returns the nearest double or an infinity, whatever the locale is. */
 double json_number_to_double(const struct json_number *number);
 
+/* How deep arrays and objects may be nested for json_check_value. */
+enum { JSON_DEPTH_MAX = 1024 };
+
+/* Skips a value of any kind and checks its syntax. Also accepts NaN, Infinity and -Infinity, which
+ * Python writes. As nobody reads its strings, they may have lone surrogates or bytes that are not
+ * UTF-8. Returns false, as the other functions, also at a bracket that is nested too deeply. */
+bool json_check_value(struct json_reader *reader);
+
 /* Skips a value of any kind up to the comma or bracket that follows, without validating it. For
  * members that are rejected anyway. */
 void json_skip_value(struct json_reader *reader);

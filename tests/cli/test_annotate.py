@@ -168,6 +168,20 @@ class Files(Annotated):
         self.where("lang == '日本' and ok == 1", range(2, COUNT, 6))
         self.where("x == -1", [3])
 
+    def test_members_of_json_lines_that_are_not_needed(self):
+        """All of JSON, and what Python writes besides."""
+        values = [
+            '"\\u00e9\\ud83d\\n\\""',
+            '["\xff", NaN, -Infinity, {"a": [], "b": {}, "c": [[1.5e-3, true], null]}]',
+            "[" * 1024 + "]" * 1024,
+        ]
+        rows = "".join(
+            f'{{"x": {value}, "number": {i}, "s": {i}}}\n' for i, value in enumerate(values)
+        )
+        self.write("s.jsonl", rows.encode("latin-1"))
+        self.annotate("--column", "s=s.jsonl", "--default", "s=9")
+        self.where("s < 9", range(len(values)))
+
     def test_long_names_in_json_lines(self):
         name = "日本" * 40
         for is_ascii in (False, True):
@@ -685,6 +699,10 @@ class Errors(Annotated):
         no_object = (
             'is not a JSON object\n  write one object in each line, such as {"id": "a", "score": 1}'
         )
+        invalid = (
+            "is not valid JSON at byte {} of the line\n"
+            "  correct the line; values are nested at most 1024 levels deep"
+        )
         for text, what in (
             ("[]", no_object),
             ('{"id": "a"', no_object),
@@ -695,9 +713,26 @@ class Errors(Annotated):
             ),
             (
                 '{"id": [1]}',
-                '"id" is not a string, a number, true, false or null\n'
+                '"id" is neither a string nor an integer\n  ids are strings or integers of 64 bits',
+            ),
+            (
+                '{"id": "a", "s": [1]}',
+                '"s" is not a string, a number, true, false or null\n'
                 "  give it one value, or leave the member out",
             ),
+            (
+                '{"number": true, "s": 2}',
+                '"number" is not an integer\n'
+                '  records are numbered from 0; a field of ids is named "id"',
+            ),
+            (
+                '{"s": 2, "id": false}',
+                '"id" is neither a string nor an integer\n  ids are strings or integers of 64 bits',
+            ),
+            ('{"number": 1, "s": 2, "junk": ]}', invalid.format(30)),
+            ('{"junk": {"a": 01}, "number": 1, "s": 2}', invalid.format(16)),
+            ('{"junk": "\\x", "number": 1, "s": 2}', invalid.format(11)),
+            ('{"junk": ' + "[" * 1025 + "]" * 1025 + "}", invalid.format(9 + 1024)),
             (
                 '{"id": "a", "id": "a"}',
                 'the object has two members "id"\n  rename or remove one of them',
