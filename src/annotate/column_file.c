@@ -150,6 +150,10 @@ static recmap_status warn_of_rounding(struct column_file *file, recmap_error *er
     return RECMAP_OK;
 }
 
+/* The first pass. The type starts as NONE, and the values widen it from int64 to float and bytes.
+ * What depends on the final type waits until all rows are read: a number beyond int64 or float is
+ * an error unless a text makes the column one of texts, and a column in which no row has a value is
+ * an error, because it has no type. */
 static recmap_status find_type(struct column_file *file, recmap_error *error) {
     recmap_type type = RECMAP_TYPE_NONE;
     for (;;) {
