@@ -192,6 +192,34 @@ class Errors(ImportTest):
             )
         self.assertEqual(self.read("a.json"), b"{}\n")
 
+    def test_an_index_or_a_selection_is_not_overwritten(self):
+        self.write("a.json", b"{}\n")
+        self.write("a", tfrecord(EXAMPLES))
+        self.index("a")
+        self.run_recmap("select", "a.rmx", "--where", "length > 0", "-o", "a.rmv")
+        before = self.read("a.rmx"), self.read("a.rmv")
+        for output, kind, advice in (
+            ("a.rmx", "an index", "end the name differently; `recmap index` makes indexes"),
+            (
+                "a.rmv",
+                "a selection",
+                "end the name differently, or write a selection with `recmap select` or "
+                "`recmap sample`",
+            ),
+        ):
+            for name in (output, f"new-{output}"):
+                self.check(
+                    "import",
+                    "-o",
+                    name,
+                    "a.json",
+                    status=2,
+                    err=f"recmap: {name}: is the name of {kind}, but this command writes records\n"
+                    f"  {advice}\n",
+                )
+        self.assertEqual((self.read("a.rmx"), self.read("a.rmv")), before)
+        self.assertEqual(self.files(), ["a", "a.json", "a.rmv", "a.rmx"])
+
     def test_a_full_device(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")

@@ -11,6 +11,7 @@
 #include "output/output.h"
 #include "output/same_file.h"
 #include "records/line_reader.h"
+#include "records/view_output.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
@@ -121,10 +122,12 @@ static int run_import(struct import_job *job) {
     return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }
 
-/* Rejects a terminal as output, and an output that is one of the inputs. Returns 0, or the exit
- * status after printing the error. */
+/* Rejects a terminal as output, the name of an index or a selection, and an output that is one of
+ * the inputs. Returns 0, or the exit status after printing the error. */
 static int check_output(const struct import_job *job) {
     struct stat output;
+    int exit_status = view_output_check_name(job->path);
+    if (exit_status) return exit_status;
     if (!job->path && isatty(STDOUT_FILENO) == 1)
         return args_usage_error(&job->args,
                                 "refusing to write a TFRecord file to a terminal: use -o FILE");

@@ -19,9 +19,7 @@ static bool ends_in(const char *path, const char *ending) {
     return size > ending_size && !strcmp(path + size - ending_size, ending);
 }
 
-int view_output_check_records(const struct view *view, const char *path) {
-    int exit_status = view_output_check(view, path);
-    if (exit_status) return exit_status;
+int view_output_check_name(const char *path) {
     if (view_output_is_index(path))
         return message_error(RECMAP_INVALID, path,
                              "end the name differently; `recmap index` makes indexes",
@@ -31,6 +29,11 @@ int view_output_check_records(const struct view *view, const char *path) {
                          "end the name differently, or write a selection with `recmap select` or "
                          "`recmap sample`",
                          "is the name of a selection, but this command writes records");
+}
+
+int view_output_check_records(const struct view *view, const char *path) {
+    int exit_status = view_output_check(view, path);
+    return exit_status ? exit_status : view_output_check_name(path);
 }
 
 static recmap_status write_record(void *context, const recmap_record *record, recmap_error *error) {

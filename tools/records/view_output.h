@@ -10,9 +10,13 @@
  * after printing the error. */
 int view_output_check(const struct view *view, const char *path);
 
-/* As view_output_check, for commands that write records and not selections: names of selections and
- * indexes are refused, too, because every command would then try to open the records as one, and
- * because another index would be replaced, with the columns that only it has. */
+/* For commands that write records: refuses `path` (NULL: stdout) if it is the name of a selection
+ * or an index. Every command would then try to open the records as one, and another index would be
+ * replaced, with the columns that only it has. Returns 0, or the exit status after printing the
+ * error. */
+int view_output_check_name(const char *path);
+
+/* As view_output_check and view_output_check_name. */
 int view_output_check_records(const struct view *view, const char *path);
 
 /* Writes the records at the positions of `source`, in its order. A bar shows the progress unless
