@@ -119,6 +119,12 @@ class Input(ImportTest):
         self.check("import", "-o", "out", "a.json", "b.json", err="recmap: out: 3 records\n")
         self.assertEqual(parse_tfrecord(self.read("out")), [b"a", b"bc", b"d"])
 
+    def test_to_standard_output(self):
+        self.write("a.json", b'{"base64":"YQ=="}\n')
+        self.check_import(b"", [b"a"], "-o", "-", "a.json")
+        self.check_import(b"{}\n", [b""], "--output=-")
+        self.assertEqual(self.files(), ["a.json"])
+
     def test_blank_lines_are_passed_over(self):
         self.check_import(b'\n \t\r\n{}\r\n\n{"base64":"eA=="}\n\n', [b"", b"x"])
 

@@ -145,7 +145,7 @@ static int set_option(struct import_job *job, int option) {
         return strcmp(optarg, "json")
                    ? args_usage_error(&job->args, "invalid --format '%s': use json", optarg)
                    : 0;
-    job->path = optarg;
+    job->path = output_path(optarg);
     return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
 }
 
@@ -169,8 +169,8 @@ static const char help[] =
     "\n"
     "      --format json      input format (the only one): protobuf's JSON mapping of tf.Example\n"
     "                         or tf.SequenceExample, or {\"base64\": \"...\"} for any bytes\n"
-    "  -o, --output FILE      write to FILE, which appears when it is complete;\n"
-    "                         default: standard output\n"
+    "  -o, --output FILE      write to FILE, which appears when it is complete; default: -,\n"
+    "                         standard output\n"
     "      --help             print this help\n";
 
 const struct command cmd_import = {"import", "write a TFRecord file of JSON records", help, false,
