@@ -101,7 +101,9 @@ typedef struct recmap_index_summary {
 typedef struct recmap_index_builder recmap_index_builder;
 
 /* Creates a builder for an index at `path`. Strings in `options` are copied. NULL options are the
- * defaults. Errors: INVALID for invalid options, IO for a read-only folder. */
+ * defaults. Errors: INVALID for invalid options, for a path that ends in `.rmv`, as the names of
+ * selections do, and for one that does not end in `.rmx` and has a file that is not an index; IO
+ * for a read-only folder. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_index_builder_create(recmap_index_builder **builder, const char *path,
                             const recmap_index_options *options, recmap_error *error);

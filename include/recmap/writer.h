@@ -35,8 +35,9 @@ typedef struct recmap_writer recmap_writer;
 
 /* Creates a writer, which the caller destroys. NULL options are the defaults. Errors: INVALID for
  * invalid options, for names that state another compression than that of the file, or one that
- * cannot be written (.bz2, .xz, .zst, .lz4), and for names of indexes and selections (.rmx, .rmv);
- * IO if the folder cannot be written to. */
+ * cannot be written (.bz2, .xz, .zst, .lz4), for names of indexes and selections (.rmx, .rmv), and
+ * for an index_path that recmap_index_builder_create refuses or that is the path of the file; IO if
+ * the folder cannot be written to. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_writer_create(recmap_writer **writer,
                                                                const char *path,
                                                                const recmap_writer_options *options,

@@ -7,9 +7,18 @@
 #include "os/file.h"
 #include "store/seal.h"
 
-static bool is_named_as_index(const char *path) {
-    size_t size = strlen(path);
-    return size > 4 && !strcmp(path + size - 4, ".rmx");
+static bool is_named(const char *path, const char *ending) {
+    size_t size = strlen(path), ending_size = strlen(ending);
+    return size > ending_size && !strcmp(path + size - ending_size, ending);
+}
+
+/* Commands and Python open every file of such a name as a selection, so nothing could open the
+ * index. */
+static recmap_status refuse_selection_name(const char *path, recmap_error *error) {
+    fail(error, RECMAP_INVALID, "is the name of a selection, not of an index");
+    fail_file(error, path);
+    fail_advise(error, "end the name of the index in .rmx");
+    return RECMAP_INVALID;
 }
 
 /* Whether the file is an index. An empty file counts as one: nothing is lost with it, and programs
@@ -36,7 +45,8 @@ static recmap_status holds_index(bool *holds, const char *path, recmap_error *er
 recmap_status target_check(const char *path, recmap_error *error) {
     struct file_stat stat;
     bool is_there, holds;
-    if (is_named_as_index(path)) return RECMAP_OK;
+    if (is_named(path, ".rmv")) return refuse_selection_name(path, error);
+    if (is_named(path, ".rmx")) return RECMAP_OK;
     recmap_status status = file_find_stat(&stat, &is_there, path, error);
     if (status != RECMAP_OK || !is_there) return status;
     status = holds_index(&holds, path, error);

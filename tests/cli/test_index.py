@@ -285,6 +285,19 @@ class Naming(CliTest):
         note = "recmap: no record has the lifted feature 'm': all have its default\n"
         self.index("--lift", "m=0", "--lift", "n=0", "-o", "a.rmx", "a", err=note)
 
+    def test_the_name_of_a_selection(self):
+        """Every command would open such a file as a selection."""
+        self.write("a", shard("a"))
+        self.index("a")
+        self.run_recmap("select", "a.rmx", "--where", "length > 0", "-o", "old.rmv")
+        before = self.read("old.rmv")
+        error = "is the name of a selection, not of an index\n  end the name of the index in .rmx\n"
+        self.check("index", "-o", "new.rmv", "a", status=2, err=f"recmap: new.rmv: {error}")
+        result = self.run_recmap("index", "-o", "old.rmv", "a")
+        self.assertEqual(result.status, 2, result)
+        self.assertEqual(self.read("old.rmv"), before)
+        self.assertEqual(self.files(), ["a", "a.rmx", "old.rmv"])
+
     def test_a_shard_is_never_replaced(self):
         self.write("a.rmx", shard("a"))
         self.write("b", shard("b"))

@@ -140,6 +140,17 @@ class Merging(CliTest):
         )
         self.assertEqual(self.read(parts[0]), before)
 
+    def test_the_name_of_a_selection(self):
+        parts = self.parts()
+        before = self.files()
+        self.check(
+            *("merge", "-o", "m.rmv", *parts),
+            status=2,
+            err="recmap: m.rmv: is the name of a selection, not of an index\n"
+            "  end the name of the index in .rmx\n",
+        )
+        self.assertEqual(self.files(), before)
+
     def test_wrong_usage(self):
         self.check_wrong("merge", "a.rmx", what="no output given (-o NAME.rmx)")
         self.check_wrong("merge", "-o", "a.rmx", what="no parts given")

@@ -242,12 +242,13 @@ def index(
 ) -> str:
     """Builds an index of shards and returns its path. An existing index is replaced.
 
-    `path` is the path of the index; None: next to the first shard, or in the current folder if that
-    is a URL. All other arguments are those of `open`. The index contains exactly what you ask for
-    here, whatever the replaced one had. Only an index with annotated columns, whose values would be
-    lost, is not replaced (FeatureError; StaleIndexError if they are added while this call runs),
-    unless `lift` has their names. Warns if the replaced index has ids, lifted columns or counts
-    that the new one lacks.
+    `path` is the path of the index, whose name should end in ``.rmx`` and must not end in ``.rmv``
+    (InvalidError); None: next to the first shard, or in the current folder if that is a URL. All
+    other arguments are those of `open`. The index contains exactly what you ask for here, whatever
+    the replaced one had. Only an index with annotated columns, whose values would be lost, is not
+    replaced (FeatureError; StaleIndexError if they are added while this call runs), unless `lift`
+    has their names. Warns if the replaced index has ids, lifted columns or counts that the new one
+    lacks.
 
     >>> recmap.index("data/digits", folder / "ids.rmx", id="id") == str(folder / "ids.rmx")
     True
@@ -293,6 +294,7 @@ def merge(
     Raises:
         FeatureError: `path` is an index with annotated columns that the parts lack: their values
             would be lost.
+        InvalidError: the name of the merged index ends in ``.rmv``, as those of selections do.
         FileNotFoundError: a part does not exist.
         StateMismatchError: the parts differ in ids, columns or counts.
     """

@@ -77,6 +77,22 @@ def test_merge_equals_one_build(copied_digits):
         recmap.merge(copied_digits / "merged.rmx", parts)
 
 
+def test_an_index_must_not_have_the_name_of_a_selection(copied_digits, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("other")
+    path, part = folder / "x.rmv", recmap.index(copied_digits, copied_digits / "part.rmx")
+    for build in (
+        lambda: recmap.index(copied_digits, path),
+        lambda: recmap.open(copied_digits, index=path),
+        lambda: recmap.merge(path, [part]),
+        lambda: recmap.Writer(folder / "a", index=path),
+        lambda: recmap.Writer(folder / "a@2", index=path),
+    ):
+        with pytest.raises(recmap.InvalidError, match="is the name of a selection") as caught:
+            build()
+        assert caught.value.advice == "end the name of the index in .rmx"
+    assert list(folder.iterdir()) == []
+
+
 def test_read_only_folder_is_advised_of_index_path(copied_digits):
     """In /sys not even root may create files."""
     with pytest.raises(PermissionError, match=r'write to another folder \(index="NAME.rmx"\)'):

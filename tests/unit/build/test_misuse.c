@@ -50,6 +50,8 @@ static void test_index_options(void **state) {
     assert_create_fails(NULL, "", "no path");
     write_shard("shard", "a");
     assert_create_fails(NULL, "shard", "is not a recmap index");
+    assert_create_fails(NULL, "x.rmv", "is the name of a selection");
+    assert_create_fails(NULL, "./.rmv", "is the name of a selection");
     assert_int_equal(folder_count(), 1);
 }
 
@@ -95,6 +97,9 @@ static void test_writer_onto_its_index(void **state) {
     options.index_path = "x.rmx";
     options.index = &index;
     recmap_writer *writer = NULL;
+    assert_int_equal(recmap_writer_create(&writer, "same", &options, NULL), RECMAP_INVALID);
+    options.index = NULL;
+    options.index_path = "x.rmv";
     assert_int_equal(recmap_writer_create(&writer, "same", &options, NULL), RECMAP_INVALID);
     rmdir("sub");
     assert_int_equal(folder_count(), 0);
