@@ -155,15 +155,11 @@ class Cache(CliTest):
                 err=f"recmap: get: --cache-size must be a size such as 200GB or 64MiB, not "
                 f"'{size}'\n  try 'recmap get --help'\n",
             )
-        self.check(
-            "get",
-            "a.rmx",
-            "0",
-            "--cache-size",
-            "1GB",
-            status=2,
-            err=("recmap: get: --cache-size needs --cache\n  try 'recmap get --help'\n"),
-        )
+        self.run_recmap("select", "a.rmx", "--where", "length > 0", "-o", "a.rmv")
+        for name in ("a.rmx", "a.rmv"):
+            self.check_wrong(
+                "get", name, "0", "--cache-size", "1GB", what="--cache-size needs --cache"
+            )
         os.mkdir(self.path("mine"))
         for arguments in (
             ["missing"],

@@ -30,12 +30,14 @@ static recmap_status open_selection(struct view *view, const struct args *args,
 
 int view_open(struct view *view, const struct args *args) {
     *view = (struct view){.path = args->operand_count ? args->operands[0] : NULL};
-    if (args->operand_count && names_selection(args->operands[0])) {
+    int exit_status = args_check_opening(args);
+    if (exit_status) return exit_status;
+    if (names_selection(args->operands[0])) {
         recmap_error error = RECMAP_ERROR_INIT;
         if (open_selection(view, args, &error) == RECMAP_OK) return 0;
         return recmap_error_print(&error, stderr);
     }
-    int exit_status = args_open(&view->dataset, args);
+    exit_status = args_open(&view->dataset, args);
     if (exit_status) return exit_status;
     view->index_path = args->operands[0];
     view->count = recmap_dataset_count(view->dataset);

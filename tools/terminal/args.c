@@ -265,10 +265,16 @@ int args_load_framing(const char **name, const char *path) {
     return recmap_error_print(&error, stderr);
 }
 
-int args_open(recmap_dataset **dataset, const struct args *args) {
+int args_check_opening(const struct args *args) {
     if (!args->operand_count) return args_usage_error(args, "no index given");
     if (args->dataset_options.cache_size && !args->dataset_options.cache)
         return args_usage_error(args, "--cache-size needs --cache");
+    return 0;
+}
+
+int args_open(recmap_dataset **dataset, const struct args *args) {
+    int exit_status = args_check_opening(args);
+    if (exit_status) return exit_status;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset_options options = args->dataset_options;
     /* An index that is in a remote store has no business with files of this machine. */

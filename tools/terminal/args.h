@@ -91,8 +91,12 @@ recmap_status args_prepare_storage(struct args *args, recmap_error *error);
  * status after printing the error. */
 int args_load_framing(const char **name, const char *path);
 
-/* Opens the index named by the first operand, with the SIGBUS guard installed. Returns 0, or the
- * exit status after printing the error. */
+/* Checks that an operand names what to open, and that options for opening it are not in conflict.
+ * Returns 0, or the exit status after printing the error. */
+int args_check_opening(const struct args *args);
+
+/* Checks as args_check_opening, then opens the index named by the first operand, with the SIGBUS
+ * guard installed. Returns 0, or the exit status after printing the error. */
 int args_open(recmap_dataset **dataset, const struct args *args);
 
 #endif
