@@ -498,12 +498,13 @@ recmap_dataset_verify(recmap_report **report, recmap_dataset *dataset,
                       const recmap_verify_options *options, recmap_error *error);
 RECMAP_API void recmap_report_destroy(recmap_report *report);
 
-RECMAP_API uint64_t recmap_report_record_count(const recmap_report *report); /* good records */
-RECMAP_API size_t recmap_report_damage_count(const recmap_report *report);   /* new damage */
+/* Good records; 0 with index_only, which reads none. */
+RECMAP_API uint64_t recmap_report_record_count(const recmap_report *report);
+RECMAP_API size_t recmap_report_damage_count(const recmap_report *report); /* new damage */
 /* Damage `damage_index`, in file order. Strings live as long as the report and its data set. */
 RECMAP_API recmap_damage recmap_report_get_damage(const recmap_report *report, size_t damage_index);
-/* Appends one JSON document: the number of good records, and each damage, with paths as in
- * recmap_dataset_info_to_json. Errors: NO_MEMORY. */
+/* Appends one JSON document: the number of records, that of good records (null with index_only),
+ * and each damage, with paths as in recmap_dataset_info_to_json. Errors: NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_report_to_json(recmap_text *text,
                                                                 const recmap_report *report,
                                                                 recmap_error *error);

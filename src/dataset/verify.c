@@ -32,7 +32,8 @@ struct recmap_report {
     size_t count;
     size_t capacity;
     uint64_t good_count;
-    char **paths; /* of all shards; NULL if no shard was read */
+    bool is_index_only; /* no shard was read, so good_count means nothing */
+    char **paths;       /* of all shards; NULL if no shard was read */
     size_t path_count;
 };
 
@@ -398,6 +399,7 @@ static recmap_status verify_parts(recmap_report **report, recmap_dataset *datase
     recmap_report *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     *fresh = (recmap_report){.dataset = dataset,
+                             .is_index_only = options->index_only != 0,
                              .paths = calloc(shard_count + 1, sizeof *fresh->paths),
                              .path_count = shard_count};
     recmap_status status = fresh->paths ? RECMAP_OK : fail_memory(error);
@@ -463,7 +465,8 @@ recmap_status recmap_dataset_verify(recmap_report **report, recmap_dataset *data
         .memory_limit = options->memory_limit,
         .is_first = true,
     };
-    if (fresh) fresh->dataset = dataset;
+    if (fresh)
+        *fresh = (recmap_report){.dataset = dataset, .is_index_only = options->index_only != 0};
     recmap_status status = fresh && verification.identity
                                ? verify_or_stop(&verification, options, error)
                                : fail_memory(error);
@@ -509,7 +512,8 @@ recmap_status recmap_report_to_json(recmap_text *text, const recmap_report *repo
     json_key(&json, "records");
     json_uint64(&json, report->dataset->info.record_count);
     json_key(&json, "records_good");
-    json_uint64(&json, report->good_count);
+    if (report->is_index_only) json_none(&json);
+    else json_uint64(&json, report->good_count);
     json_key(&json, "damage");
     json_open(&json, '[');
     for (size_t i = 0; i < report->count; i++) {

@@ -160,6 +160,10 @@ class WhenRead(CliTest):
         self.check(
             "verify", "s.rmx", "--index-only", out="s.rmx: the index is good; no shard was read\n"
         )
+        self.check(
+            *("verify", "s.rmx", "--index-only", "--json"),
+            out='{"records":100,"records_good":null,"damage":[]}\n',
+        )
         return result.status, lines, summary
 
     def test_nothing(self):

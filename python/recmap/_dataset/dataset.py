@@ -195,9 +195,9 @@ class Dataset(Records, Described, Closing):
 
         Returns:
             A dict: "records", the number of records in the index; "records_good", the number found
-            good; "damage", a list of all damage that the index does not list, each a dict with
-            "path", "record", "offset", "length" and "reason". In a view, they count its items, and
-            "length" is None.
+            good, or None with `index_only`; "damage", a list of all damage that the index does not
+            list, each a dict with "path", "record", "offset", "length" and "reason". In a view,
+            without `index_only`, they count its items, and "length" is None.
 
         Raises:
             CorruptIndexError: the index itself is damaged.

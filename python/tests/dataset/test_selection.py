@@ -223,6 +223,14 @@ def test_verify_of_views(labelled, tmp_path):
     assert found["records_good"] == 2 and found["damage"] == [damage]
 
 
+def test_verify_of_the_index_counts_no_good_records(labelled):
+    report = {"records": len(labelled), "records_good": None, "damage": []}
+    assert labelled.verify(index_only=True, progress=None) == report
+    assert labelled[10:20].verify(index_only=True, progress=None) == report
+    both = recmap.concat([labelled, labelled])
+    assert both.verify(index_only=True, progress=None) == {**report, "records": 2 * len(labelled)}
+
+
 def test_text_columns_compare_with_str(tmp_path):
     words = ["de", "fr", "日本", "de", ""]
     write(tmp_path, [recmap.encode_example({"lang": word, "other": word}) for word in words])
