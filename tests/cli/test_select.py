@@ -190,8 +190,13 @@ class Select(Selected):
         self.check(
             "verify", "threes.rmv", "--json", out='{"damage":[],"records":8,"records_good":8}\n'
         )
-        result = self.run_recmap("verify", "threes.rmv", "--index-only")
-        self.assertEqual(result.status, 0, result)
+        for words in (["--threads", "2"], ["--memory-limit", "1MiB"]):
+            self.check_wrong(
+                *("verify", "threes.rmv", *words),
+                what=f"{words[0]} is for a whole index, not for a selection",
+            )
+            result = self.run_recmap("verify", "threes.rmv", "--index-only", *words)
+            self.assertEqual(result.status, 0, result)
         data = bytearray(self.read("a-0.tfrecord"))
         place = data.index(RECORDS[8])
         for at in (place + 20, data.index(RECORDS[9]) + 20):  # only one of them is selected

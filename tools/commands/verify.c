@@ -111,32 +111,56 @@ static int check_index(recmap_dataset *dataset, const recmap_verify_options *ver
     return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
 }
 
-/* Parses the options, then opens and verifies one index. Damage that verify finds sets the exit
- * status but is not an error of the run itself. */
-static int run(int argc, char **argv) {
+struct verify_job {
     struct args args;
-    recmap_verify_options verify = RECMAP_VERIFY_OPTIONS_INIT;
-    bool as_json = false;
+    recmap_verify_options options;
+    bool as_json;
+    const char *scan_option; /* the last one given that is about scanning shards, or NULL */
+};
+
+/* Applies an option. Returns 0, or the exit status after printing the error. */
+static int set_option(struct verify_job *job, int option) {
     uint64_t threads = 0;
-    args_init(&args, &cmd_verify, options, argc, argv);
-    for (int option; (option = args_next(&args)) != ARGS_END;) {
-        if (option == ARGS_STOP) return args.exit_status;
-        if (option == OPTION_INDEX_ONLY) verify.index_only = 1;
-        else if (option == OPTION_JSON) as_json = true;
-        else if (option == OPTION_MEMORY_LIMIT) {
-            if (!args_size(&args, "--memory-limit", optarg, &verify.memory_limit)) return 2;
-        } else if (!args_number(&args, "--threads", optarg, THREADS_MAX, &threads)) return 2;
+    switch (option) {
+    case OPTION_INDEX_ONLY: job->options.index_only = 1; return 0;
+    case OPTION_JSON: job->as_json = true; return 0;
+    case OPTION_MEMORY_LIMIT:
+        job->scan_option = "--memory-limit";
+        return args_size(&job->args, job->scan_option, optarg, &job->options.memory_limit) ? 0 : 2;
+    default:
+        job->scan_option = "--threads";
+        if (!args_number(&job->args, job->scan_option, optarg, THREADS_MAX, &threads)) return 2;
+        job->options.thread_count = (unsigned)threads;
+        return 0;
     }
-    verify.thread_count = (unsigned)threads;
-    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
+}
+
+/* Verifies the index of a selection, then reads the selected records one after the other. */
+static int verify_selection(struct verify_job *job, const struct view *view) {
+    if (job->scan_option)
+        return args_usage_error(&job->args, "%s is for a whole index, not for a selection",
+                                job->scan_option);
+    job->options.index_only = 1;
+    int exit_status = check_index(view->dataset, &job->options);
+    return exit_status ? exit_status : verify_view(view, view->path, job->as_json);
+}
+
+static int run(int argc, char **argv) {
+    struct verify_job job = {.options = RECMAP_VERIFY_OPTIONS_INIT};
+    args_init(&job.args, &cmd_verify, options, argc, argv);
+    for (int option; (option = args_next(&job.args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return job.args.exit_status;
+        int exit_status = set_option(&job, option);
+        if (exit_status) return exit_status;
+    }
+    if (job.args.operand_count > 1)
+        return args_usage_error(&job.args, "only one index can be given");
     struct view view;
-    int exit_status = view_open(&view, &args);
-    bool reads_records = view.selection && !verify.index_only;
-    if (reads_records) verify.index_only = 1;
-    if (!exit_status && !reads_records)
-        exit_status = run_verify(view.dataset, &verify, args.operands[0], as_json);
-    if (!exit_status && reads_records) exit_status = check_index(view.dataset, &verify);
-    if (!exit_status && reads_records) exit_status = verify_view(&view, args.operands[0], as_json);
+    int exit_status = view_open(&view, &job.args);
+    if (!exit_status && view.selection && !job.options.index_only)
+        exit_status = verify_selection(&job, &view);
+    else if (!exit_status)
+        exit_status = run_verify(view.dataset, &job.options, view.path, job.as_json);
     view_close(&view);
     return exit_status;
 }
@@ -150,11 +174,12 @@ static const char help[] =
     "\n"
     "      --index-only       verify only the index\n"
     "      --json             print one JSON document\n"
-    "      --threads N        number of threads; 0 (default): one per core, for URLs at least 4\n"
+    "      --threads N        number of threads; 0 (default): one per core, for URLs at least 4;\n"
+    "                         not for a selection\n"
     "      --memory-limit SIZE\n"
     "                         upper bound on the memory for one compressed shard (64MiB, 1GB),\n"
     "                         and for the list of damage; default: for a shard, a limit that\n"
-    "                         follows the size of the file\n"
+    "                         follows the size of the file; not for a selection\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
     "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
     "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
