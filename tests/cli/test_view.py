@@ -151,8 +151,11 @@ class Server(ViewTest):
             ("rows?first=-1&count=1", "the field 'first' must be a number"),
             ("rows?first=0&count=501", "the field 'count' must be at most 500"),
             ("rows?first=1e3&count=1", "the field 'first' must be a number"),
-            ("rows?first=9999999999999999999&count=1", "the field 'first' must be a number"),
+            ("rows?first=18446744073709551616&count=1", "the field 'first' must be a number"),
+            ("rows?first=100000000000000000000&count=1", "the field 'first' must be a number"),
             ("rows?first=0&count=1&seed=x", "the field 'seed' is malformed"),
+            ("rows?first=0&count=1&seed=18446744073709551616", "the field 'seed' is malformed"),
+            ("rows?first=0&count=1&epoch=99999999999999999999", "the field 'epoch' is malformed"),
             ("rows?first=0&count=1&filter=%", "the field 'filter' is malformed"),
             ("rows?first=0&count=1&filter=%00", "the field 'filter' is malformed"),
             ("rows?first=0&count=1&filter=" + "y" * 3000, "the field 'filter' is malformed"),
@@ -161,13 +164,20 @@ class Server(ViewTest):
             ("record", "the field 'number' must be a number"),
             ("hex?number=0&first=x", "the field 'first' must be a number"),
             ("media?number=0&part=x", "the field 'part' must be a number"),
+            (
+                "media?number=0&part=18446744073709551615",
+                "the field 'part' must be at most 18446744073709551614",
+            ),
         ):
             status, _, body = self.get(f"api/{query}")
             self.assertEqual((status, json.loads(body)["error"]), (400, what), query)
-        for query in ("record?number=1", "hex?number=1", "media?number=1", "find?number=1"):
-            status, _, body = self.get(f"api/{query}")
-            self.assertEqual(status, 400, query)
-            self.assertIn("record 1 is out of range", json.loads(body)["error"])
+        for number in (1, 2**64 - 1):
+            for name in ("record", "hex", "media", "find"):
+                query = f"{name}?number={number}"
+                status, _, body = self.get(f"api/{query}")
+                self.assertEqual(status, 400, query)
+                self.assertIn(f"record {number} is out of range", json.loads(body)["error"])
+        self.assertEqual(self.ask("rows", first=2**64 - 1, count=1)["rows"], [])
 
     def test_slow_clients_keep_nobody_waiting(self):
         self.view(example(label=1))

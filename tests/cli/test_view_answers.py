@@ -134,9 +134,11 @@ class Answers(ViewTest):
 
     def test_orders(self):
         self.view(*(example(label=i % 2) for i in range(100)), options=["--lift", "label"])
-        order = self.run_recmap("order", "a.rmx", "--shuffle", "--seed=7", "--epoch=2").out
-        expected = [int(line) for line in order.split()]
-        self.assertEqual(self.numbers(first=0, seed=7, epoch=2), expected)
+        for seed, epoch in ((2**64 - 1, 2**64 - 1), (7, 2)):
+            words = (f"--seed={seed}", f"--epoch={epoch}")
+            order = self.run_recmap("order", "a.rmx", "--shuffle", *words).out
+            expected = [int(line) for line in order.split()]
+            self.assertEqual(self.numbers(first=0, seed=seed, epoch=epoch), expected)
         self.assertEqual(self.numbers(first=90, seed=7, epoch=2), expected[90:])
         found = self.ask("find", number=expected[42], seed=7, epoch=2)
         self.assertEqual(found, {"matches": [{"number": expected[42], "row": 42}]})

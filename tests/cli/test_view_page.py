@@ -142,6 +142,29 @@ class Browser(BrowserTest, ViewTest):
         )
         self.check_log()
 
+    def test_seeds_and_epochs_of_64_bits(self):
+        self.view(*(example(label=i) for i in range(200)))
+        status = "document.getElementById('status').textContent"
+        for seed, epoch in ((2**64 - 1, 2**64 - 2), (2**53 + 1, 10**15)):
+            words = (f"--seed={seed}", f"--epoch={epoch}")
+            order = self.run_recmap("order", "a.rmx", "--shuffle", *words).out.split()
+            self.driver.get("about:blank")
+            self.driver.get(f"{self.url}#seed={seed}&epoch={epoch}&row=99")
+            self.wait_for_selected(int(order[99]))
+            self.assertTrue(self.driver.current_url.endswith(f"&seed={seed}&epoch={epoch}"))
+            self.fill("seed", "7")
+            order = self.run_recmap("order", "a.rmx", "--shuffle", "--seed=7", words[1]).out.split()
+            self.wait_for_selected(int(order[0]))
+        limits = f"seed and epoch are whole numbers up to {2**64 - 1}"
+        self.fill("seed", str(2**64))
+        self.wait_for(status, limits)
+        for fields in (f"seed={2**64}", "seed=x&epoch=1", "seed=1&epoch=-1", "seed="):
+            self.driver.get("about:blank")
+            self.driver.get(f"{self.url}#{fields}&row=5")
+            self.wait_for(status, f"the order of the address is not shown: {limits}")
+            self.wait_for_selected(5)
+        self.check_log()
+
     def test_hostile_records(self):
         change = "document.title = 'changed'"
         texts = (f"<script>{change}</script>", f'"><img src=x onerror="{change}">')

@@ -58,7 +58,8 @@ static recmap_status write_found(struct reply *reply, const struct value_search 
 static recmap_status find_value(struct value_search *search, const recmap_record *record,
                                 const struct request *request, recmap_error *error) {
     search->part = UINT64_MAX;
-    RETURN_IF_FAILED(viewer_get_number(&search->part, request, "part", false, UINT64_MAX, error));
+    RETURN_IF_FAILED(
+        viewer_get_number(&search->part, request, "part", false, UINT64_MAX - 1, error));
     RETURN_IF_FAILED(viewer_get_number(&search->value, request, "value", false, UINT64_MAX, error));
     if (search->part == UINT64_MAX) {
         search->found = (recmap_bytes){record->data, record->size};

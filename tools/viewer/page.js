@@ -15,7 +15,7 @@ function element(tag, name, ...children) {
 
 /** What is shown. All but `cell`, which is that of the selected row, is in the fragment of the
  * address. */
-const state = { page: "rows", first: 0, row: 0, cell: 0, number: null, filter: "", seed: null, epoch: 0 };
+const state = { page: "rows", first: 0, row: 0, cell: 0, number: null, filter: "", seed: null, epoch: "0" };
 let info = null;
 let rowCount = 0;
 let rows = new Map();
@@ -61,6 +61,23 @@ function numberOf(text) {
   return /^[0-9]{1,15}$/.test(text ?? "") ? Number(text) : null;
 }
 
+const DIGITS_MAX = 2n ** 64n - 1n;
+const DIGITS_ERROR = `seed and epoch are whole numbers up to ${DIGITS_MAX}`;
+
+/** Seeds and epochs stay digits: a Number is exact only up to 2^53. */
+function digitsOf(text) {
+  return /^[0-9]{1,20}$/.test(text ?? "") && BigInt(text) <= DIGITS_MAX ? text : null;
+}
+
+/** Returns whether the seed and the epoch can be used. Otherwise the order is the stored one. */
+function readOrder(seed, epoch) {
+  const isValid = (seed === null || digitsOf(seed) !== null) && digitsOf(epoch) !== null;
+  state.seed = isValid ? seed : null;
+  state.epoch = isValid ? epoch : "0";
+  return isValid;
+}
+
+/** Returns whether the order in the address can be shown. */
 function readAddress() {
   const fields = new URLSearchParams(location.hash.slice(1));
   const page = fields.get("page");
@@ -69,8 +86,7 @@ function readAddress() {
   state.number = numberOf(fields.get("number"));
   if (state.number === null && state.page === "record") state.page = "rows";
   state.filter = fields.get("filter") ?? "";
-  state.seed = numberOf(fields.get("seed"));
-  state.epoch = numberOf(fields.get("epoch")) ?? 0;
+  return readOrder(fields.get("seed"), fields.get("epoch") ?? "0");
 }
 
 // ---- The table.
@@ -446,10 +462,10 @@ function open(page, isNewPage = true) {
 }
 
 async function showAddress() {
-  readAddress();
+  const isValid = readAddress();
   byId("filter-text").value = state.filter;
   byId("order-kind").value = state.seed === null ? "stored" : "shuffled";
-  byId("seed").value = state.seed ?? 0;
+  byId("seed").value = state.seed ?? "0";
   byId("epoch").value = state.epoch;
   showOrder();
   const page = state.page;
@@ -457,6 +473,7 @@ async function showAddress() {
   if (page === "record") await openRecord(state.number, false);
   else if (page === "damage") await loadDamage();
   open(page, false);
+  if (!isValid) throw new Error(`the order of the address is not shown: ${DIGITS_ERROR}`);
 }
 
 async function goTo(kind, text) {
@@ -488,11 +505,10 @@ function showOrder() {
 
 async function applyOrder() {
   const isShuffled = byId("order-kind").value === "shuffled";
-  const seed = numberOf(byId("seed").value), epoch = numberOf(byId("epoch").value);
-  if (isShuffled && (seed === null || epoch === null))
-    throw new Error("seed and epoch are numbers");
+  const seed = digitsOf(byId("seed").value.trim()), epoch = digitsOf(byId("epoch").value.trim());
+  if (isShuffled && (seed === null || epoch === null)) throw new Error(DIGITS_ERROR);
   state.seed = isShuffled ? seed : null;
-  state.epoch = isShuffled ? epoch : 0;
+  state.epoch = isShuffled ? epoch : "0";
   state.row = 0;
   open("rows");
   await restart();

@@ -183,12 +183,16 @@ enum request_field request_get_text(char *value, size_t capacity, const struct r
 
 enum request_field request_get_number(uint64_t *value, const struct request *request,
                                       const char *name) {
-    char text[20];
+    char text[21]; /* the largest number has 20 digits */
     enum request_field field = request_get_text(text, sizeof text, request, name);
     if (field != FIELD_VALID) return field;
-    size_t size = strlen(text);
-    if (!size || size > 18 || strspn(text, "0123456789") != size) return FIELD_INVALID;
-    *value = 0;
-    for (const char *c = text; *c; c++) *value = *value * 10 + (uint64_t)(*c - '0');
+    if (!*text || text[strspn(text, "0123456789")]) return FIELD_INVALID;
+    uint64_t number = 0;
+    for (const char *c = text; *c; c++) {
+        uint64_t digit = (uint64_t)(*c - '0');
+        if (number > (UINT64_MAX - digit) / 10) return FIELD_INVALID;
+        number = number * 10 + digit;
+    }
+    *value = number;
     return FIELD_VALID;
 }

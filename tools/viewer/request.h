@@ -41,7 +41,7 @@ enum request_field { FIELD_MISSING, FIELD_VALID, FIELD_INVALID };
 enum request_field request_get_text(char *value, size_t capacity, const struct request *request,
                                     const char *name);
 
-/* The same for a decimal number of up to 18 digits. */
+/* The same for a decimal number of up to 20 digits. INVALID also if it is above UINT64_MAX. */
 enum request_field request_get_number(uint64_t *value, const struct request *request,
                                       const char *name);
 
