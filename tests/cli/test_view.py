@@ -274,6 +274,11 @@ class Server(ViewTest):
         )
         self.addCleanup(self.stop, process)
         url = process.stdout.readline().decode().strip()
+        process.stderr.readline()
+        self.assertEqual(
+            process.stderr.readline(),
+            b"recmap: if the browser shows an error, open the address above in it\n",
+        )
         while "opened" not in self.files():
             self.assertIsNone(process.poll())
             time.sleep(0.01)

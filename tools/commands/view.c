@@ -37,14 +37,21 @@ static recmap_status print_address(const char *url, const struct view *view, rec
     return RECMAP_OK;
 }
 
+/* A browser in a sandbox, such as Firefox as a snap, cannot read the file that it is given, but
+ * nothing tells this program. */
+static void open_page(struct browser *browser, const char *url) {
+    message(browser_open(browser, url)
+                ? "if the browser shows an error, open the address above in it"
+                : "no browser can be started here: open the address above in one");
+}
+
 static recmap_status serve(struct server *server, const struct view_job *job,
                            const struct view *view, recmap_error *error) {
     struct browser browser = {.path = ""};
     char url[128];
     snprintf(url, sizeof url, "http://127.0.0.1:%u/%s/", server->gate.port, server->gate.secret);
     RETURN_IF_FAILED(print_address(url, view, error));
-    if (job->has_browser && !browser_open(&browser, url))
-        message("no browser can be started here: open the address above in one");
+    if (job->has_browser) open_page(&browser, url);
     recmap_status status = server_run(server, error);
     browser_close(&browser);
     return status;
