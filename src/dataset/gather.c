@@ -340,19 +340,22 @@ static size_t merge_compressed(const struct gather *gather, size_t i, size_t end
     return next;
 }
 
-/* Copies and checks the requests from `i` on that are copied together. */
-static recmap_status read_compressed(struct gather *gather, size_t i, size_t count, size_t *next,
-                                     recmap_error *error) {
+/* Whether bytes that were read or checked with this status may be right if they are read again: on
+ * their way from a store, they may have been changed. The next read then requests them. */
+static bool may_pass(const struct gather *gather, recmap_status status,
+                     const struct index_place *place) {
+    return (status == RECMAP_CORRUPT || status == RECMAP_STALE) &&
+           open_shard_forget(gather->shard, place->offset, place->frame_size);
+}
+
+/* Copies the requests [first, end) from the current shard, one after another, and checks them. */
+static recmap_status copy_compressed(struct gather *gather, uint8_t *bytes, size_t first,
+                                     size_t end, recmap_error *error) {
     recmap_batch *batch = gather->batch;
-    uint64_t size;
-    *next = merge_compressed(gather, i, count, &size);
-    RETURN_IF_FAILED(enter_shard(gather, batch->places[i].shard_index, error));
-    uint8_t *bytes = batch_allocate(batch, (size_t)size);
-    if (!bytes) return fail_memory(error);
     recmap_status status =
-        open_shard_read_frames(gather->shard, bytes, &batch->places[i], *next - i, error);
-    if (status != RECMAP_OK) fail_at(error, NULL, batch->requests[i].number, RECMAP_NO_OFFSET);
-    for (size_t r = i; status == RECMAP_OK && r < *next; r++) {
+        open_shard_read_frames(gather->shard, bytes, &batch->places[first], end - first, error);
+    if (status != RECMAP_OK) fail_at(error, NULL, batch->requests[first].number, RECMAP_NO_OFFSET);
+    for (size_t r = first; status == RECMAP_OK && r < end; r++) {
         const struct index_place *place = &batch->places[r];
         struct shard_window window = {bytes, place->offset, place->frame_size, NULL};
         status = check(gather, r, &window, error);
@@ -361,23 +364,45 @@ static recmap_status read_compressed(struct gather *gather, size_t i, size_t cou
     return status;
 }
 
+/* Reads the requests from `i` on that are copied together, if need be once more. */
+static recmap_status read_compressed(struct gather *gather, size_t i, size_t count, size_t *next,
+                                     recmap_error *error) {
+    recmap_batch *batch = gather->batch;
+    uint64_t size;
+    *next = merge_compressed(gather, i, count, &size);
+    RETURN_IF_FAILED(enter_shard(gather, batch->places[i].shard_index, error));
+    uint8_t *bytes = batch_allocate(batch, (size_t)size);
+    if (!bytes) return fail_memory(error);
+    recmap_status status = copy_compressed(gather, bytes, i, *next, error);
+    if (may_pass(gather, status, &batch->places[i]))
+        status = copy_compressed(gather, bytes, i, *next, error);
+    return status;
+}
+
+/* Reads a range of a record, if need be once more. */
+static recmap_status read_range(const struct gather *gather, size_t i, uint8_t *bytes,
+                                const struct payload_range *range, recmap_error *error) {
+    const struct index_place *place = &gather->batch->places[i];
+    uint64_t offset = place->offset + gather->parts->records[i].payload_offset + range->begin;
+    size_t size = (size_t)(range->end - range->begin);
+    recmap_status status =
+        open_shard_read(gather->shard, bytes + range->begin, size, offset, error);
+    if (may_pass(gather, status, place))
+        status = open_shard_read(gather->shard, bytes + range->begin, size, offset, error);
+    if (status != RECMAP_OK)
+        fail_at(error, NULL, gather->batch->requests[i].number, RECMAP_NO_OFFSET);
+    return status;
+}
+
 /* Reads the ranges of a record whose other bytes are not needed. The memory for those is never
  * touched, so it costs only addresses. */
 static recmap_status read_ranges(const struct gather *gather, size_t i, recmap_error *error) {
     recmap_batch *batch = gather->batch;
     const struct gather_part *part = &gather->parts->records[i];
-    uint64_t payload = batch->places[i].offset + part->payload_offset;
     uint8_t *bytes = batch_allocate(batch, (size_t)part->payload_size);
     if (!bytes) return fail_memory(error);
-    for (size_t r = part->first_range; r != SIZE_MAX; r = gather->parts->ranges[r].next) {
-        const struct payload_range *range = &gather->parts->ranges[r];
-        recmap_status status = open_shard_read(gather->shard, bytes + range->begin,
-                                               (size_t)(range->end - range->begin),
-                                               payload + range->begin, error);
-        if (status == RECMAP_OK) continue;
-        fail_at(error, NULL, batch->requests[i].number, RECMAP_NO_OFFSET);
-        return status;
-    }
+    for (size_t r = part->first_range; r != SIZE_MAX; r = gather->parts->ranges[r].next)
+        RETURN_IF_FAILED(read_range(gather, i, bytes, &gather->parts->ranges[r], error));
     batch->records[batch->requests[i].slot] =
         (recmap_record){bytes, (size_t)part->payload_size, batch->requests[i].number, NULL};
     return RECMAP_OK;

@@ -244,6 +244,18 @@ def test_a_range_that_the_network_changed(server):
         assert [size > LONG.nbytes for size in sizes].count(True) == 1
 
 
+def test_a_span_that_the_network_changed(server):
+    """Of a compressed shard of which nothing is kept, so that each row requests spans again."""
+    (shard,) = (server.folder / "bucket").iterdir()
+    shard.with_name(f"{shard.name}.gz").write_bytes(gzip.compress(shard.read_bytes(), 1))
+    shard.unlink()
+    with open_remote(server, span_keep_size=1) as ds:
+        read_windows(ds)
+        server.faults.append(on_object(flip_bit))
+        read_windows(ds)
+        assert not server.faults
+
+
 EXAMPLE_ORDER = recmap.Windows([COUNT, 9, COUNT], WIDTH, stride=30_000, pad=(499, 0), seed=2)
 EXAMPLE_SPEC = {"features": FEATURES}
 SEQUENCE_ORDER = recmap.Windows([len(FRAMES)], 8, stride=1999, seed=2)

@@ -138,6 +138,42 @@ def test_a_fault_that_passes_changes_nothing(proxy, index, local, scratch, name)
     assert proxy.used() == 2 * len(proxy.plans)
 
 
+def labels_of(ds):
+    spec = {"label": recmap.FixedLen([], "int64")}
+    return np.asarray(ds.parse([3, 200], spec)["label"]).tolist()
+
+
+def batches_of(ds):
+    with recmap.Loader(ds, 100, epochs=1, shuffle=True, seed=3) as loader:
+        return [[bytes(record) for record in batch] for batch in loader]
+
+
+READERS = {
+    "ds[i]": lambda ds: bytes(ds[200]),
+    "gather": lambda ds: [bytes(record) for record in ds.gather([3, 200, 201])],
+    "gather on threads": lambda ds: [bytes(r) for r in ds.gather(range(len(ds)), threads=4)],
+    "parse": labels_of,
+    "Loader": batches_of,
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_bit_that_flips_in_a_compressed_shard_is_requested_again(
+    proxy, server, tmp_path, scratch, name
+):
+    shard = server.folder / "train" / SHARD
+    shard.with_name(f"{SHARD}.gz").write_bytes(gzip.compress(shard.read_bytes()))
+    index = recmap.index(
+        f"s3://train/{SHARD}.gz", tmp_path / "a.rmx", storage_options=server.options()
+    )
+    with recmap.open(index, allow_urls=True, storage_options=server.options()) as ds:
+        expected = READERS[name](ds)
+    with recmap.open(index, allow_urls=True, storage_options=proxy.options()) as ds:
+        proxy.plan(flipping(5000))
+        assert READERS[name](ds) == expected
+    assert proxy.used() == 1
+
+
 def test_delays_with_a_tail_change_nothing(proxy, index, local):
     """Most replies are a little late, and some very much."""
     source = random.Random(5)
