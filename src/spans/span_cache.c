@@ -79,14 +79,19 @@ static void list_add_newest(struct span_cache *cache, struct cached_span *entry)
     cache->newest = entry;
 }
 
+/* Removes an entry from its bucket, unless it was removed before. */
+static void unlink_entry(struct span_cache *cache, const struct cached_span *entry) {
+    struct cached_span **link = bucket_of(cache, entry->key);
+    while (*link && *link != entry) link = &(*link)->next;
+    if (*link) *link = entry->next;
+}
+
 /* Moves an unpinned span from the cache to a chain of spans to be freed. */
 static void take_out(struct span_cache *cache, struct cached_span *entry,
                      struct cached_span **chain) {
     assert(!entry->pins && !entry->newer && !entry->older);
     assert(!entry->is_counted || cache->size >= entry->span.size);
-    struct cached_span **link = bucket_of(cache, entry->key);
-    while (*link != entry) link = &(*link)->next;
-    *link = entry->next;
+    unlink_entry(cache, entry);
     if (entry->is_counted) cache->size -= entry->span.size;
     entry->next = *chain;
     *chain = entry;
@@ -133,8 +138,11 @@ static struct cached_span *create_entry(struct span_key key) {
     return fresh;
 }
 
-static void count_filled(struct span_cache *cache, struct cached_span *entry) {
+/* Threads that wait for the entry get what it was filled with. If that is a failure that may pass,
+ * no later call finds the entry: it would fail, too, for as long as another thread holds a pin. */
+static void end_filling(struct span_cache *cache, struct cached_span *entry) {
     process_lock();
+    if (entry->span.is_transient && !entry->span.size) unlink_entry(cache, entry);
     entry->is_counted = true;
     cache->size += entry->span.size;
     cache->statistics.inflate_count++;
@@ -163,7 +171,7 @@ static bool fill_entry(struct span_cache *cache, struct cached_span *entry,
         entry->span = (struct span){.error = RECMAP_ERROR_INIT};
         fill(&entry->span, context);
         is_filled = entry->span.error.status != RECMAP_CANCELLED;
-        if (is_filled) count_filled(cache, entry);
+        if (is_filled) end_filling(cache, entry);
         atomic_store_explicit(&entry->is_filled, is_filled, memory_order_release);
     }
     pthread_mutex_unlock(&entry->filling);
