@@ -491,8 +491,12 @@ typedef struct recmap_report recmap_report;
  * its hash. Damaged, missing and stale shards are findings: the status is OK, and the report, which
  * the caller destroys, lists them. Damage to the index itself is an error.
  *
- * Errors: CORRUPT (the index); NO_MEMORY; CANCELLED; UNSUPPORTED if more memory is needed than
- * memory_limit. Cost: one pass over all shards. */
+ * A remote shard is missing only if the store says so. If the store cannot be reached, refuses
+ * access, or sends what cannot be used, nothing is known about the shard, and that is an error.
+ *
+ * Errors: CORRUPT (the index); IO (a store; file descriptors or disk space ran out); INVALID
+ * (credentials that are missing or cannot be used); NO_MEMORY; CANCELLED; UNSUPPORTED if more
+ * memory is needed than memory_limit. Cost: one pass over all shards. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_dataset_verify(recmap_report **report, recmap_dataset *dataset,
                       const recmap_verify_options *options, recmap_error *error);

@@ -14,6 +14,7 @@
 #include "dataset/concat.h"
 #include "dataset/damage_json.h"
 #include "os/process.h"
+#include "protocol/url.h"
 #include "scan/scan.h"
 
 enum {
@@ -264,24 +265,35 @@ static recmap_status end_shard(void *context, const struct shard_end *end, recma
                        error);
 }
 
-/* Whether the error is a lack of memory or descriptors in this process, which is not the shard's
- * fault. A shard over the default limits of memory is damaged, because an index could be built of
- * it; one over the caller's limit need not be. */
+/* Whether the error is a lack of memory, descriptors or disk space in this process, which is not
+ * the shard's fault. A shard over the default limits of memory is damaged, because an index could
+ * be built of it; one over the caller's limit need not be. */
 static bool lacks_resources(const struct verification *verification, const recmap_error *error) {
     return error->status == RECMAP_NO_MEMORY || error->system_errno == EMFILE ||
-           error->system_errno == ENFILE ||
+           error->system_errno == ENFILE || error->system_errno == ENOSPC ||
+           error->system_errno == EDQUOT ||
            (verification->memory_limit && error->status == RECMAP_UNSUPPORTED);
 }
 
+/* Whether the store, the network, the credentials or the copy of a remote shard failed, so that
+ * nothing is known about the shard. An object that the store does not have is a finding, as a
+ * missing file is. */
+static bool is_out_of_reach(const struct verification *verification, const recmap_error *error) {
+    if (!url_is_url(path_of(verification->report, verification->shard_index))) return false;
+    if (error->status == RECMAP_INVALID) return true;
+    bool is_missing = error->system_errno == ENOENT && url_is_url(error->path);
+    return error->status == RECMAP_IO && !is_missing;
+}
+
 static recmap_status skip_shard(void *context, const recmap_error *cause, recmap_error *error) {
-    if (lacks_resources(context, cause)) {
+    struct verification *verification = context;
+    if (lacks_resources(verification, cause) || is_out_of_reach(verification, cause)) {
         if (error) *error = *cause;
         return cause->status;
     }
     /* A remote shard may fail after a part of it was scanned. */
-    struct verification *verification = context;
     verification->report->good_count = verification->good_before;
-    return add_finding(context, RECMAP_NO_RECORD, 0, 0, cause->message, error);
+    return add_finding(verification, RECMAP_NO_RECORD, 0, 0, cause->message, error);
 }
 
 static recmap_status open_indexed(struct source **source, void *context, size_t shard_index,

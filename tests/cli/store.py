@@ -7,7 +7,9 @@ from support import ROOT
 
 sys.path.insert(0, os.path.join(ROOT, "python", "tests"))
 
-from object_server import ObjectServer
+from object_server import ObjectServer, fail_with
+
+__all__ = ["fail_with", "start_store"]
 
 
 def start_store(test):

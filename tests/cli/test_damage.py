@@ -7,6 +7,8 @@ import unittest
 
 from support import CliTest, count, frame, masked, tfrecord
 
+from store import fail_with, start_store
+
 
 def flipped(data, at):
     data = bytearray(data)
@@ -138,6 +140,28 @@ class AtIndexTime(CliTest):
                 rf"^recmap: {name}: is a [^\n]*, not a regular file\n  [^\n]*\n$",
             )
         self.assertEqual(self.files(), ["fifo"])
+
+
+class InStore(CliTest):
+    def test_a_store_that_refuses_access(self):
+        """Nothing is known about the shards: that is an error, not damage."""
+        self.write("served/bucket/a", tfrecord([b"first", b"second"]))
+        server = start_store(self)
+        storage = ["--storage", f"endpoint={server.url}", "--storage", "anonymous=true"]
+        result = self.run_recmap("index", "s3://bucket/a", "-o", "a.rmx", *storage)
+        if b"reads local files only" in result.err:
+            self.skipTest("this build has no support for URLs")
+        self.run_recmap("select", "a.rmx", "--where", "length > 5", "-o", "a.rmv", *storage)
+        for name in ("a.rmx", "a.rmv"):
+            server.faults = [fail_with(403, "AccessDenied")] * 100
+            result = self.run_recmap("verify", name, *storage)
+            self.assertEqual((result.out, result.status), (b"", 4), result)
+            self.assertIn(b"s3://bucket/a: ", result.err)
+            self.assertIn(b"access was denied (HTTP 403 AccessDenied)", result.err)
+            server.faults = [fail_with(404, "NoSuchKey")] * 100
+            result = self.run_recmap("verify", name, *storage)
+            self.assertEqual(result.status, 1, result)
+            self.assertIn(b"there is no such object", result.out)
 
 
 class WhenRead(CliTest):

@@ -1,5 +1,6 @@
 #include "records/verify_view.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,9 +58,12 @@ static void print_damage(const recmap_error *error) {
     putchar('\n');
 }
 
-/* Damaged, missing and changed shards are results; other errors end the verification. */
-static bool is_damage(recmap_status status) {
-    return status == RECMAP_CORRUPT || status == RECMAP_STALE || status == RECMAP_IO;
+/* Damaged, missing and changed shards are results; other errors end the verification. So does a
+ * store that fails in any other way than that it does not have the object. */
+static bool is_damage(const recmap_error *error) {
+    if (error->status == RECMAP_CORRUPT || error->status == RECMAP_STALE) return true;
+    bool is_remote = strstr(error->path, "://");
+    return error->status == RECMAP_IO && (!is_remote || error->system_errno == ENOENT);
 }
 
 static recmap_status check_item(struct view_report *report, const struct view *view, uint64_t item,
@@ -72,7 +76,7 @@ static recmap_status check_item(struct view_report *report, const struct view *v
         report->good_count++;
         return RECMAP_OK;
     }
-    if (!is_damage(status)) return status;
+    if (!is_damage(error)) return status;
     if (report->as_json) print_json_damage(error, report->damage_count == 0);
     else print_damage(error);
     report->damage_count++;

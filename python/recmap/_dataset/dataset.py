@@ -201,6 +201,9 @@ class Dataset(Records, Described, Closing):
 
         Raises:
             CorruptIndexError: the index itself is damaged.
+            StorageError: a remote store cannot be reached, refuses access, or sends what cannot be
+                used. A missing object is damage.
+            InvalidError: no credentials can be used.
         """
         with shown(progress, "verifying") as call:
             limit, threads = size_of(memory_limit), natural("threads", threads)

@@ -55,12 +55,19 @@ def verify_records(view: Records, progress: Progress) -> dict[str, Any]:
     return {"records": len(view), "records_good": good, "damage": damage}
 
 
+def _is_out_of_reach(error: Error) -> bool:
+    """Whether a store, the network or the credentials failed, so that nothing is known about the
+    records. A missing object is damage."""
+    is_remote = error.path is not None and "://" in error.path
+    return is_remote and isinstance(error, OSError) and not isinstance(error, FileNotFoundError)
+
+
 def _damage_at(view: Records, item: int) -> dict[str, Any] | None:
     """What is wrong with one record, if anything is."""
     try:
         view.gather([item])
     except (CorruptRecordError, StaleIndexError, OSError) as error:
-        if not isinstance(error, Error):
+        if not isinstance(error, Error) or _is_out_of_reach(error):
             raise
         return {
             "path": error.path,

@@ -7,7 +7,15 @@ import time
 import numpy as np
 import pytest
 import recmap
-from object_server import etag_of, fail_with, flip_bit, gathered, on_object, reset
+from object_server import (
+    etag_of,
+    fail_with,
+    flip_bit,
+    gathered,
+    on_object,
+    reset,
+    unused_port,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -171,6 +179,69 @@ def test_a_changed_object_is_stale(remote, server):
     with pytest.raises(recmap.StaleIndexError, match="digits-00002-of-00004"):
         remote[1000]
     assert remote.verify()["damage"] != []
+
+
+UNKNOWN = {
+    "403": (fail_with(403, "AccessDenied"), PermissionError, "AccessDenied"),
+    "token": (fail_with(400, "ExpiredToken"), recmap.StorageError, "renew the credentials"),
+    "ranges": (on_object(whole_object), recmap.StorageError, "the server ignores ranges"),
+    "shard": (
+        on_object(lambda handler: handler.fail(403, "AccessDenied"), "*-00002-*"),
+        PermissionError,
+        "digits-00002-of-00004",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", UNKNOWN)
+@pytest.mark.parametrize("is_view", [False, True])
+def test_verify_raises_what_says_nothing_about_a_shard(remote, server, fault, is_view):
+    answer, error, message = UNKNOWN[fault]
+    ds = remote[5:1500] if is_view else remote
+    server.faults = [answer] * 1000
+    with pytest.raises(error, match=message):
+        ds.verify()
+    server.faults.clear()
+    assert ds.verify() == {"records": len(ds), "records_good": len(ds), "damage": []}
+
+
+def test_verify_raises_that_a_store_cannot_be_reached(remote, server):
+    options = {"endpoint": f"http://127.0.0.1:{unused_port()}", "anonymous": True, "timeout": 1}
+    with (
+        recmap.open(remote.index_path, allow_urls=True, storage_options=options) as ds,
+        pytest.raises(recmap.StorageError, match="attempts"),
+    ):
+        ds.verify()
+
+
+def test_verify_raises_that_there_are_no_credentials(remote, server):
+    options = {"endpoint": server.url}
+    with (
+        recmap.open(remote.index_path, allow_urls=True, storage_options=options) as ds,
+        pytest.raises(recmap.InvalidError, match="no credentials are configured"),
+    ):
+        ds.verify()
+
+
+def test_verify_lists_missing_objects(remote, server):
+    (server.folder / "train" / "digits-00002-of-00004.tfrecord").unlink()
+    shards = list(remote.shards)
+    report = remote.verify()
+    assert report["records_good"] == len(remote) - shards[2]["records"]
+    (damage,) = report["damage"]
+    assert damage["path"] == shards[2]["path"] and "there is no such object" in damage["reason"]
+    assert len(remote[5:1500].verify()["damage"]) == shards[2]["records"]
+
+
+def test_verify_raises_that_there_is_no_space_for_a_copy(remote, server, tmp_path, monkeypatch):
+    """A shard that is damaged is copied; nothing can be written to a folder that does not exist."""
+    path = server.folder / "train" / "digits-00002-of-00004.tfrecord"
+    data = bytearray(path.read_bytes())
+    data[100] ^= 1
+    path.write_bytes(data)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
+    with pytest.raises(OSError, match="none"):
+        remote.verify()
 
 
 def test_a_span_that_could_not_be_read_is_requested_again(server, tmp_path):
