@@ -99,25 +99,34 @@ static recmap_status create_copy(int *fd, uint64_t size, recmap_error *error) {
     return status;
 }
 
-/* Reads all bytes into a map of the copy, in ranges that are in flight together. */
-static recmap_status fill_copy(int fd, struct source *source, recmap_error *error) {
-    enum { PART = 8 << 20 };
+/* The ranges of a copy that are in flight together. */
+enum { COPY_PART = 8 << 20, COPY_PARTS = 16 };
+
+/* Reads the ranges of a group, which begins at `begin`, to their places in the copy. */
+static recmap_status read_group(uint8_t *copy, struct source *source, uint64_t begin,
+                                recmap_error *error) {
+    struct source_read reads[COPY_PARTS];
+    size_t count = 0, failed_index;
     uint64_t size = source->stat.size;
-    size_t count = (size_t)((size + PART - 1) / PART), failed_index;
-    struct source_read *reads = calloc(count + 1, sizeof *reads);
-    if (!reads) return fail_memory(error);
-    uint8_t *bytes;
-    recmap_status status = map_writable(&bytes, fd, (size_t)size, source->name, error);
-    if (status == RECMAP_OK) {
-        for (size_t i = 0; i < count; i++) {
-            uint64_t offset = (uint64_t)i * PART, left = size - offset;
-            reads[i] = (struct source_read){source, bytes + offset,
-                                            (size_t)(left < PART ? left : PART), offset};
-        }
-        status = source_read_all(&failed_index, reads, count, NULL, error);
-        unmap_writable(bytes, (size_t)size);
+    for (uint64_t offset = begin; count < COPY_PARTS && offset < size; offset += COPY_PART) {
+        uint64_t left = size - offset;
+        reads[count++] = (struct source_read){
+            source, copy + offset, (size_t)(left < COPY_PART ? left : COPY_PART), offset};
     }
-    free(reads);
+    return source_read_all(&failed_index, reads, count, thread_interrupt(), error);
+}
+
+/* Reads all bytes into a map of the copy, group by group. A cache holds all bytes of a call in
+ * memory until the last of them has arrived, and credentials are renewed only between calls. */
+static recmap_status fill_copy(int fd, struct source *source, recmap_error *error) {
+    uint64_t size = source->stat.size;
+    uint8_t *copy;
+    RETURN_IF_FAILED(map_writable(&copy, fd, (size_t)size, source->name, error));
+    recmap_status status = RECMAP_OK;
+    for (uint64_t begin = 0; status == RECMAP_OK && begin < size;
+         begin += (uint64_t)COPY_PART * COPY_PARTS)
+        status = read_group(copy, source, begin, error);
+    unmap_writable(copy, (size_t)size);
     return status;
 }
 

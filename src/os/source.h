@@ -59,7 +59,8 @@ void source_forget(struct source *source, uint64_t offset, uint64_t size);
 bool source_has(struct source *source, uint64_t offset, uint64_t size);
 
 /* Gives a descriptor of a local file with all bytes of the source: the file itself, or an unnamed
- * temporary copy. The caller closes it. Closes the source, even on failure. */
+ * temporary copy. The caller closes it. Closes the source, even on failure. A copy is read in
+ * calls of at most 128 MiB, which ask the thread's interrupt. */
 recmap_status source_take_file(int *fd, struct source *source, recmap_error *error);
 
 #endif
