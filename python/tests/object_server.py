@@ -169,7 +169,8 @@ def object_list(keys, last):
     """A page as S3 sends it."""
     items = "".join(f"<Contents><Key>{key}</Key></Contents>" for key in keys)
     token = f"<NextContinuationToken>{last}</NextContinuationToken>" if last else ""
-    return f"<ListBucketResult>{items}{token}</ListBucketResult>"
+    more = f"<IsTruncated>{'true' if last else 'false'}</IsTruncated>"
+    return f"<ListBucketResult>{more}{items}{token}</ListBucketResult>"
 
 
 def blob_list(keys, last):

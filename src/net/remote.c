@@ -264,7 +264,9 @@ static recmap_status add_names(const struct listing *listing, const struct list_
 static recmap_status fail_page(const struct listing *listing, enum list_verdict verdict,
                                recmap_error *error) {
     if (verdict == LIST_NO_MEMORY) return fail_memory(error);
-    fail(error, RECMAP_IO, "cannot list the objects: the server's list cannot be understood");
+    fail(error, RECMAP_IO, "cannot list the objects: the server's list %s",
+         verdict == LIST_INCOMPLETE ? "is incomplete, and lacks the token to request the rest"
+                                    : "cannot be understood");
     fail_file(error, listing->text);
     fail_advise(error, "check the endpoint, or name the shards instead of a pattern (NAME@N, or "
                        "@FILE with one name per line)");

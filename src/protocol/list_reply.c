@@ -3,11 +3,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/array.h"
 
-const struct list_dialect list_dialect_s3 = {"Contents", "Key", "NextContinuationToken"};
-const struct list_dialect list_dialect_azure = {"Blob", "Name", "NextMarker"};
+const struct list_dialect list_dialect_s3 = {"Contents", "Key", "NextContinuationToken",
+                                             "IsTruncated"};
+const struct list_dialect list_dialect_azure = {"Blob", "Name", "NextMarker", NULL};
 
 enum { DEPTH_MAX = 16, TEXT_MAX = 8192 };
 
@@ -181,12 +183,24 @@ static bool is_in(const struct xml_stack *stack, size_t above, const char *name)
            !memcmp(stack->open[i].name, name, stack->open[i].size);
 }
 
+static bool is_true(const char *text, size_t size) {
+    return (size == 4 && !strncasecmp(text, "true", 4)) || (size == 1 && *text == '1');
+}
+
 static enum list_verdict take_text(struct list_page *page, const struct list_dialect *dialect,
                                    const struct xml_stack *stack, const struct xml *xml) {
     if (is_in(stack, 0, dialect->name) && is_in(stack, 1, dialect->item))
         return add_name(page, xml->name, xml->name_size);
+    if (dialect->more && is_in(stack, 0, dialect->more))
+        page->has_more = is_true(xml->name, xml->name_size);
     if (!is_in(stack, 0, dialect->next) || page->next) return LIST_OK;
     return copy_text(&page->next, xml->name, xml->name_size);
+}
+
+/* The verdict on a page that was read to its end. A server that answers as if it knew only the
+ * first version of ListObjects sends no token. Its list must not be taken for a complete one. */
+static enum list_verdict conclude(const struct list_page *page) {
+    return page->has_more && !page->next ? LIST_INCOMPLETE : LIST_OK;
 }
 
 enum list_verdict list_page_read(struct list_page *page, const struct list_dialect *dialect,
@@ -198,7 +212,7 @@ enum list_verdict list_page_read(struct list_page *page, const struct list_diale
         enum xml_event event = next_event(&xml);
         bool is_good = event != XML_BAD;
         enum list_verdict verdict = LIST_OK;
-        if (event == XML_DONE) return has_root && !stack.depth ? LIST_OK : LIST_MALFORMED;
+        if (event == XML_DONE) return has_root && !stack.depth ? conclude(page) : LIST_MALFORMED;
         if (event == XML_BEGIN) is_good = push(&stack, &xml);
         if (event == XML_END) is_good = pop(&stack, &xml);
         if (event == XML_TEXT) verdict = take_text(page, dialect, &stack, &xml);

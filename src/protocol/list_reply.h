@@ -13,17 +13,20 @@ struct list_dialect {
     const char *item; /* that of one object */
     const char *name; /* within it */
     const char *next; /* the token of the next page */
+    const char *more; /* `true` if there is a next page; NULL: only the token says so */
 };
 
 extern const struct list_dialect list_dialect_s3, list_dialect_azure;
 
-enum list_verdict { LIST_OK, LIST_MALFORMED, LIST_NO_MEMORY };
+/* LIST_INCOMPLETE: the page says that there is a next one, but has no token to request it. */
+enum list_verdict { LIST_OK, LIST_MALFORMED, LIST_INCOMPLETE, LIST_NO_MEMORY };
 
 struct list_page {
     char **names; /* each malloc'ed; so are the array and `next` */
     size_t count;
     size_t capacity;
     char *next; /* NULL: this is the last page */
+    bool has_more;
 };
 
 /* Reads the page into a zeroed struct, which the caller deinitialises whatever the result. */

@@ -55,6 +55,7 @@ static void check_listing(const struct list_dialect *dialect, const char *body, 
     struct list_page page = {0};
     enum list_verdict verdict = list_page_read(&page, dialect, body, size);
     check(verdict != LIST_NO_MEMORY);
+    check(verdict != LIST_OK || !page.has_more || page.next);
     list_is_cut(body, size);
     size_t total = 0;
     for (size_t i = 0; i < page.count; i++) total += strlen(page.names[i]);

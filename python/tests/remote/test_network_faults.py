@@ -635,12 +635,18 @@ def test_replies_that_stall(proxy, index, local, name):
 
 # ---- Listings.
 
+FIRST_PAGE = f"<L><IsTruncated>true</IsTruncated><Contents><Key>{SHARD}</Key></Contents></L>"
+
 LISTINGS = {
     "an error page": (raw_page(b"<!DOCTYPE html><html><br></html>"), "list cannot be understood"),
     "no text": (raw_page(b""), "list cannot be understood"),
     "the same page again": (
         raw_page(b"<L><NextContinuationToken>x</NextContinuationToken></L>"),
         "list cannot be understood",
+    ),
+    "a page without the token of the next one": (
+        raw_page(FIRST_PAGE.encode()),
+        "(?s)list is incomplete.*name the shards instead of a pattern",
     ),
     "a page that is always cut": (
         raw_page(b"<L><Contents><Key>di"),

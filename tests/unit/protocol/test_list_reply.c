@@ -57,6 +57,31 @@ static void test_azure(void **state) {
     list_page_deinit(&page);
 }
 
+/* A server that knows only the first version of ListObjects marks a page by IsTruncated alone. */
+static void test_a_page_without_token_is_not_the_last_if_it_says_so(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        enum list_verdict verdict;
+    } cases[] = {
+        {"<L><IsTruncated>true</IsTruncated><Contents><Key>a</Key></Contents></L>",
+         LIST_INCOMPLETE},
+        {"<L><IsTruncated>true</IsTruncated><NextMarker>a</NextMarker></L>", LIST_INCOMPLETE},
+        {"<L><NextContinuationToken/><IsTruncated>True</IsTruncated></L>", LIST_INCOMPLETE},
+        {"<L><IsTruncated>1</IsTruncated></L>", LIST_INCOMPLETE},
+        {"<L><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken></L>",
+         LIST_OK},
+        {"<L><IsTruncated>false</IsTruncated><Contents><Key>true</Key></Contents></L>", LIST_OK},
+        {"<L><IsTruncated/></L>", LIST_OK},
+        {"<L><IsTruncated>true</IsTruncated>", LIST_MALFORMED},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct list_page page;
+        assert_int_equal(read_page(&page, cases[i].text), cases[i].verdict);
+        list_page_deinit(&page);
+    }
+}
+
 static const char too_deep[] =
     "<a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a></a></a></a></a></a></a></a></a></a>"
     "</a></a></a></a></a></a></a></a>";
@@ -107,6 +132,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pages),
         cmocka_unit_test(test_azure),
+        cmocka_unit_test(test_a_page_without_token_is_not_the_last_if_it_says_so),
         cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_cut),
     };
