@@ -305,6 +305,20 @@ def dripping(pieces, pause):
     return Fault(send=send)
 
 
+def cut_slowly(seconds, pieces=10):
+    """Sends half of the body in pieces, for this time, and ends the connection."""
+
+    def send(client, reply):
+        body = part_of(reply.body, 0.5)
+        client.send(reply.head())
+        for i in range(pieces):
+            client.send(body[len(body) * i // pieces : len(body) * (i + 1) // pieces])
+            time.sleep(seconds / pieces)
+        client.close()
+
+    return Fault(send=send)
+
+
 def chunked(*, is_complete=True, sizes=(1, 7, 4096)):
     """Sends the body in chunks, with an extension and a trailer."""
 

@@ -12,6 +12,12 @@ uint64_t retry_delay_ms(unsigned attempt, uint64_t random, uint64_t retry_after_
     return delay > asked * 1000 ? delay : asked * 1000;
 }
 
+uint64_t retry_limit_start(uint64_t start_ns, uint64_t size, uint64_t now_ns) {
+    const uint64_t ns_per_byte = 1000000000 / RETRY_BYTES_PER_S;
+    assert(start_ns <= now_ns);
+    return size > (now_ns - start_ns) / ns_per_byte ? now_ns : start_ns + size * ns_per_byte;
+}
+
 void window_init(struct request_window *window, unsigned first, unsigned limit) {
     *window = (struct request_window){.size = first < limit ? first : limit, .limit = limit};
 }

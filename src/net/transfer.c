@@ -24,7 +24,6 @@ enum {
     BODY_MAX = 64 << 10,
     TEXT_MAX = 16 << 20,
     CONNECT_TIMEOUT_S = 5,
-    STALL_BYTES_PER_S = 1000,
     STALL_S = 10,
     REDIRECTS_MAX = 5,
     POLL_MS = 50,
@@ -231,7 +230,7 @@ static void set_connection(CURL *easy, const struct storage_options *options) {
     libcurl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     libcurl.easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     libcurl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_TIMEOUT_S);
-    libcurl.easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)STALL_BYTES_PER_S);
+    libcurl.easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)RETRY_BYTES_PER_S);
     libcurl.easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)STALL_S);
     libcurl.easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)BUFFER_SIZE);
     libcurl.easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
@@ -382,8 +381,8 @@ static recmap_status set_up(struct slot *slot, struct address *address, recmap_e
 }
 
 /* Starts the first attempt of a request, or another one for the bytes that are still missing. The
- * slot is reset, except for its handle, which libcurl can reuse. The time of the first attempt
- * stays, because the limit of time applies to all attempts together. */
+ * slot is reset, except for its handle, which libcurl can reuse. The limit of time begins with the
+ * first attempt, and again after bytes arrived: see note_bytes. */
 static recmap_status start_request(struct slot *slot, size_t index, recmap_error *error) {
     struct run *run = slot->run;
     struct address address;
@@ -396,7 +395,7 @@ static recmap_status start_request(struct slot *slot, size_t index, recmap_error
     recmap_status status = set_up(slot, &address, error);
     explicit_bzero(address.url, sizeof address.url);
     RETURN_IF_FAILED(status);
-    if (!run->attempts[index].begun_ns) run->attempts[index].begun_ns = clock_ns();
+    if (!run->attempts[index].start_ns) run->attempts[index].start_ns = clock_ns();
     if (libcurl.multi_add_handle(run->transfer->multi.curl, easy) != CURLM_OK)
         return fail_memory(error);
     run->in_flight++;
@@ -426,27 +425,52 @@ static bool has_time(const struct run *run, const struct attempt *attempt, uint6
     if (!atomic_load_explicit(&run->storage->has_answered, memory_order_relaxed) &&
         limit_s > FIRST_CONTACT_S)
         limit_s = FIRST_CONTACT_S;
-    return due_ns - attempt->begun_ns < limit_s * NS_PER_S;
+    return due_ns - attempt->start_ns < limit_s * NS_PER_S;
 }
 
 /* When a request is to be repeated. */
 static uint64_t find_due_ns(const struct slot *slot, uint64_t now) {
     uint64_t retry_after = slot->is_judged ? slot->reply.retry_after : 0;
-    unsigned attempts = slot->run->attempts[slot->index].count;
-    return now + retry_delay_ms(attempts, random_bits(), retry_after) * NS_PER_MS;
+    unsigned streak = slot->run->attempts[slot->index].streak;
+    return now + retry_delay_ms(streak, random_bits(), retry_after) * NS_PER_MS;
 }
 
-/* Puts the request on the list of those to repeat if it may be repeated. Bytes that arrived are
- * kept if the next reply can be compared with this one. */
+/* How many bytes of what was requested arrived, not of an error. */
+static uint64_t count_bytes(const struct slot *slot) {
+    const struct transfer_request *request = &slot->run->requests[slot->index];
+    if (!slot->is_judged || (slot->reply.status != 200 && slot->reply.status != 206)) return 0;
+    return request->text ? request->body->size : slot->received;
+}
+
+/* Whether bytes that arrived are kept, because the next reply can be compared with this one. */
+static bool keeps_bytes(const struct slot *slot) {
+    bool is_known = slot->range.etag[0] || slot->range.modified != REPLY_NO_TIME;
+    return is_known && !slot->range.accepts_shorter && !slot->run->requests[slot->index].text;
+}
+
+/* Notes what an attempt that failed has received. After a healthy transfer, the limit of time and
+ * the delays begin anew. If its bytes are not kept, that is so for the first attempt only:
+ * otherwise a reply that is cut each time would be requested for ever. */
+static void note_bytes(struct slot *slot, uint64_t now) {
+    struct attempt *attempt = &slot->run->attempts[slot->index];
+    uint64_t size = count_bytes(slot);
+    bool is_kept = keeps_bytes(slot);
+    attempt->streak++;
+    if (is_kept) attempt->received += size;
+    if (!size || (!is_kept && attempt->count > 1)) return;
+    attempt->start_ns = retry_limit_start(attempt->start_ns, size, now);
+    if (attempt->start_ns == now) attempt->streak = 1;
+}
+
+/* Puts the request on the list of those to repeat if it may be repeated. */
 static bool schedule(struct slot *slot) {
     struct run *run = slot->run;
     struct attempt *attempt = &run->attempts[slot->index];
-    uint64_t due_ns = find_due_ns(slot, clock_ns());
-    if (slot->verdict != REPLY_TRY_AGAIN || !has_time(run, attempt, due_ns)) return false;
-    bool is_known = slot->range.etag[0] || slot->range.modified != REPLY_NO_TIME;
-    if (slot->is_judged && (slot->reply.status == 200 || slot->reply.status == 206)) {
-        if (is_known && !slot->range.accepts_shorter) attempt->received += slot->received;
-    }
+    uint64_t now = clock_ns();
+    if (slot->verdict != REPLY_TRY_AGAIN) return false;
+    note_bytes(slot, now);
+    uint64_t due_ns = find_due_ns(slot, now);
+    if (!has_time(run, attempt, due_ns)) return false;
     if (run->requests[slot->index].body) run->requests[slot->index].body->size = 0;
     attempt->due_ns = due_ns;
     attempt->next = run->waiting;

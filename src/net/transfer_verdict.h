@@ -16,8 +16,9 @@ enum { BODY_PREFIX = 2048 }; /* of an error, which has the server's code */
 /* The progress of a request. */
 struct attempt {
     uint32_t count;    /* of attempts that failed */
+    uint32_t streak;   /* of those since a healthy transfer, which set the delay */
     uint64_t received; /* bytes of earlier attempts that are kept */
-    uint64_t begun_ns; /* the first attempt; 0: not begun */
+    uint64_t start_ns; /* where the limit of time begins; 0: no attempt was begun */
     uint64_t due_ns;   /* the next attempt */
     size_t next;       /* in the list of those that wait; SIZE_MAX: the last */
 };

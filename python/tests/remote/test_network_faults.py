@@ -30,6 +30,7 @@ from fault_proxy import (
     adding,
     check_message,
     chunked,
+    cut_slowly,
     dripping,
     ending,
     ending_in_head,
@@ -238,6 +239,28 @@ def test_sound_shards_are_indexed_without_a_copy(server, tmp_path, monkeypatch):
     (server.folder / "train" / SHARD).write_bytes(data[:100] + b"x" + data[101:])
     with pytest.raises(OSError, match="none"):
         recmap.index(f"s3://train/{SHARD}", tmp_path / "b.rmx", storage_options=server.options())
+
+
+@pytest.mark.parametrize("removed", [[], ["ETag", "Last-Modified"]])
+def test_the_time_of_a_healthy_transfer_does_not_count(proxy, tmp_path, scratch, removed):
+    """A reply is cut after longer than `timeout`, also one of which no byte is kept."""
+    kept, cuts = Fault(), []
+    for header in removed:
+        kept |= setting(header, None)
+
+    def choose(request):
+        return kept | (cuts.pop() if cuts and follows_the_first(request) else Fault())
+
+    def build(name):
+        options = {"storage_options": proxy.options(timeout=1), "progress": None}
+        recmap.index(f"s3://train/{SHARD}", tmp_path / name, **options)
+        return (tmp_path / name).read_bytes()
+
+    proxy.choose = choose
+    expected = build("a.rmx")
+    cuts.append(cut_slowly(1.5))
+    assert build("b.rmx") == expected
+    assert cuts == []
 
 
 def follows_the_first(request):

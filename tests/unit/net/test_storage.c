@@ -406,6 +406,20 @@ static void test_delays(void **state) {
     assert_int_equal(retry_delay_ms(1, 0, 86400), 60000);
 }
 
+enum { SECOND = 1000000000 };
+
+/* The bytes of a healthy transfer move the start of the limit to now, fewer bytes only a little. */
+static void test_the_limit_begins_after_a_healthy_transfer(void **state) {
+    (void)state;
+    const uint64_t start = 5ull * SECOND, now = start + 200ull * SECOND;
+    assert_int_equal(retry_limit_start(start, 0, now), start);
+    assert_int_equal(retry_limit_start(start, 1, now), start + SECOND / RETRY_BYTES_PER_S);
+    assert_int_equal(retry_limit_start(start, 199 * RETRY_BYTES_PER_S, now), now - SECOND);
+    assert_int_equal(retry_limit_start(start, 200 * RETRY_BYTES_PER_S, now), now);
+    assert_int_equal(retry_limit_start(start, UINT64_MAX, now), now);
+    assert_int_equal(retry_limit_start(start, 7, start), start);
+}
+
 static void test_window(void **state) {
     (void)state;
     struct request_window window;
@@ -463,6 +477,7 @@ int main(void) {
         cmocka_unit_test(test_credentials_are_not_mixed),
         cmocka_unit_test(test_refreshed_options),
         cmocka_unit_test(test_delays),
+        cmocka_unit_test(test_the_limit_begins_after_a_healthy_transfer),
         cmocka_unit_test(test_window),
         cmocka_unit_test(test_window_is_halved_once_per_round_trip),
         cmocka_unit_test(test_window_doubles_at_first),
