@@ -5,14 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { RETRY_FIRST_MS = 100, RETRY_MAX_MS = 15000, RETRY_AFTER_MAX_S = 60 };
+enum { RETRY_FIRST_MS = 100, RETRY_MAX_MS = 15000, RETRY_AFTER_MAX_S = 86400 };
 
 /* A reply that is slower than this for some time is a failure. */
 enum { RETRY_BYTES_PER_S = 1000 };
 
 /* The time to wait before attempt `attempt`, from 1 on, in ms: a random part ("full jitter") of a
  * limit that doubles with each attempt, so that clients that failed together do not return
- * together. Never less than what the server asked for in `retry_after_s`, up to a minute.
+ * together. Never less than what the server asked for in `retry_after_s`, up to a day.
  * `random` has 64 random bits. */
 uint64_t retry_delay_ms(unsigned attempt, uint64_t random, uint64_t retry_after_s);
 

@@ -268,13 +268,14 @@ def test_a_server_that_never_recovers_is_an_error_in_time(server, tmp_path):
     assert list(tmp_path.glob("a.rmx*")) == []
 
 
-def test_a_server_that_asks_for_a_long_pause_is_an_error_at_once(server, tmp_path):
+@pytest.mark.parametrize(("pause", "timeout"), [(20, 3), (3600, 180), (10**12, 86400)])
+def test_a_server_that_asks_for_a_long_pause_is_an_error_at_once(server, tmp_path, pause, timeout):
     """The pause would last longer than `timeout`, so the request is not repeated."""
-    server.faults = [fail_with(503, Retry_After="20")]
+    server.faults = [fail_with(503, Retry_After=str(pause))]
     with pytest.raises(recmap.StorageError, match="HTTP 503 SlowDown"):
         recmap.open(
             f"{server.url}/train/digits-00000-of-00004.tfrecord",
             index=tmp_path / "a.rmx",
-            storage_options={"timeout": 3},
+            storage_options={"timeout": timeout},
         )
     assert len(server.requests) == 1

@@ -403,7 +403,9 @@ static void test_delays(void **state) {
     assert_int_equal(retry_delay_ms(100, RETRY_MAX_MS, 0), RETRY_MAX_MS);
     assert_int_equal(retry_delay_ms(100, RETRY_MAX_MS + 1, 0), 0);
     assert_int_equal(retry_delay_ms(1, 0, 7), 7000);
-    assert_int_equal(retry_delay_ms(1, 0, 86400), 60000);
+    assert_int_equal(retry_delay_ms(1, 0, 120), 120000);
+    assert_int_equal(retry_delay_ms(1, 0, 3600), 3600000);
+    assert_int_equal(retry_delay_ms(1, 0, UINT64_MAX), 86400000);
 }
 
 enum { SECOND = 1000000000 };
