@@ -312,20 +312,18 @@ static recmap_status take_section(struct storage_options *options, enum storage_
     return take_value(options, option, value, size, error);
 }
 
+static recmap_status fail_profile(const char *profile, recmap_error *error) {
+    fail(error, RECMAP_INVALID,
+         "there is no profile \"%.64s\" in ~/.aws/credentials or ~/.aws/config", profile);
+    fail_advise(error, "name an existing profile, or pass the storage options key and secret "
+                       "instead");
+    return RECMAP_INVALID;
+}
+
 /* A profile with a role stands for the role, even if it has keys, as for the tools of AWS. What
  * takes requests or a program is found later, when credentials are needed: see role_profile.h. */
-static recmap_status take_files(struct storage_options *options, const struct profile_files *files,
-                                recmap_error *error) {
-    const char *named = storage_options_get(options, OPTION_PROFILE);
-    const char *profile = named[0] ? named : "default";
-    if (!profile_files_have(files, profile) && options->is_explicit[OPTION_PROFILE]) {
-        fail(error, RECMAP_INVALID,
-             "there is no profile \"%.64s\" in ~/.aws/credentials or ~/.aws/config", named);
-        fail_advise(error, "name an existing profile, or pass the storage options key and secret");
-        return RECMAP_INVALID;
-    }
-    RETURN_IF_FAILED(take_section(options, OPTION_REGION, files, profile, "region", error));
-    RETURN_IF_FAILED(take_section(options, OPTION_ENDPOINT, files, profile, "endpoint_url", error));
+static recmap_status take_source(struct storage_options *options, const struct profile_files *files,
+                                 const char *profile, recmap_error *error) {
     enum profile_source source = profile_files_source(files, profile);
     if (profile_files_have_value(files, profile, "role_arn") || source == PROFILE_SSO ||
         source == PROFILE_PROCESS)
@@ -334,12 +332,29 @@ static recmap_status take_files(struct storage_options *options, const struct pr
     return take_profile_keys(options, profile_files_with_key(files, profile), profile, error);
 }
 
+static bool needs_keys(const struct storage_options *options) {
+    return !options->values[OPTION_KEY] && !options->values[OPTION_AMAZON_KEY] &&
+           !storage_options_is_on(options, OPTION_ANONYMOUS);
+}
+
+/* The region and the endpoint are those of the profile wherever the keys come from, as for the
+ * tools of AWS. */
+static recmap_status take_files(struct storage_options *options, const struct profile_files *files,
+                                recmap_error *error) {
+    const char *named = storage_options_get(options, OPTION_PROFILE);
+    const char *profile = named[0] ? named : "default";
+    if (!profile_files_have(files, profile) && options->is_explicit[OPTION_PROFILE])
+        return fail_profile(named, error);
+    RETURN_IF_FAILED(take_section(options, OPTION_REGION, files, profile, "region", error));
+    RETURN_IF_FAILED(take_section(options, OPTION_ENDPOINT, files, profile, "endpoint_url", error));
+    return needs_keys(options) ? take_source(options, files, profile, error) : RECMAP_OK;
+}
+
 static recmap_status take_profile(struct storage_options *options, recmap_error *error) {
     const struct profile_places places = {.credentials = getenv("AWS_SHARED_CREDENTIALS_FILE"),
                                           .config = getenv("AWS_CONFIG_FILE"),
                                           .home = getenv("HOME")};
     struct profile_files files;
-    if (options->values[OPTION_KEY] || options->values[OPTION_AMAZON_KEY]) return RECMAP_OK;
     recmap_status status = profile_files_read(&files, &places, error);
     if (status == RECMAP_OK) status = take_files(options, &files, error);
     profile_files_deinit(&files);
@@ -348,7 +363,6 @@ static recmap_status take_profile(struct storage_options *options, recmap_error 
 
 recmap_status storage_options_complete(struct storage_options *options, recmap_error *error) {
     RETURN_IF_FAILED(take_environment(options, error));
-    if (storage_options_is_on(options, OPTION_ANONYMOUS)) return RECMAP_OK;
     return take_profile(options, error);
 }
 

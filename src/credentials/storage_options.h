@@ -45,9 +45,10 @@ struct storage_options {
 recmap_status storage_options_set(struct storage_options *options, const char *name,
                                   const char *value, recmap_error *error);
 
-/* Fills in what was not set from the environment. Then, if there are still no keys, from the files
- * of the AWS command line tools (~/.aws/credentials and ~/.aws/config): keys, or the profile that
- * names another source. Errors: INVALID (a profile that was passed does not exist), IO, NO_MEMORY.
+/* Fills in what was not set from the environment. Then from the files of the AWS command line tools
+ * (~/.aws/credentials and ~/.aws/config): region and endpoint, and, if there are still no keys and
+ * requests are to be signed, keys or the profile that names another source. Files may be missing.
+ * Errors: INVALID (a profile that was passed does not exist), IO, NO_MEMORY.
  * One that the environment names concerns s3:// only, whose requests fail: see address.h. */
 recmap_status storage_options_complete(struct storage_options *options, recmap_error *error);
 
