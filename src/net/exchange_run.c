@@ -119,7 +119,7 @@ static recmap_status run(struct exchange *exchange, const struct storage_options
     if (libcurl.multi_add_handle(exchange->multi.curl, exchange->easy) != CURLM_OK)
         return fail_memory(error);
     recmap_status status = loop(exchange, error);
-    libcurl.multi_remove_handle(exchange->multi.curl, exchange->easy);
+    multi_remove(&exchange->multi, exchange->easy);
     return status;
 }
 

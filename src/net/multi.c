@@ -1,5 +1,6 @@
 #include "net/multi.h"
 
+#include "os/broken_pipe_guard.h"
 #include "os/process.h"
 #include "os/socket_events.h"
 
@@ -49,7 +50,10 @@ bool multi_init(struct multi *multi) {
 }
 
 void multi_deinit(struct multi *multi) {
+    struct broken_pipe_guard guard;
+    broken_pipe_guard_init(&guard);
     libcurl.multi_cleanup(multi->curl);
+    broken_pipe_guard_deinit(&guard);
     multi_abandon(multi);
 }
 
@@ -58,11 +62,21 @@ void multi_abandon(struct multi *multi) {
     *multi = (struct multi){.sockets = -1, .due_ns = UINT64_MAX};
 }
 
+void multi_remove(struct multi *multi, CURL *easy) {
+    struct broken_pipe_guard guard;
+    broken_pipe_guard_init(&guard);
+    libcurl.multi_remove_handle(multi->curl, easy);
+    broken_pipe_guard_deinit(&guard);
+}
+
 /* ---- Driving. */
 
 static void act(struct multi *multi, curl_socket_t socket, int events) {
+    struct broken_pipe_guard guard;
     int running;
+    broken_pipe_guard_init(&guard);
     libcurl.multi_socket_action(multi->curl, socket, events, &running);
+    broken_pipe_guard_deinit(&guard);
 }
 
 void multi_expire(struct multi *multi) {

@@ -412,7 +412,7 @@ static void free_slot(struct slot *slot) {
 }
 
 static void end_slot(struct slot *slot) {
-    libcurl.multi_remove_handle(slot->run->transfer->multi.curl, slot->easy);
+    multi_remove(&slot->run->transfer->multi, slot->easy);
     free_slot(slot);
     slot->run->in_flight--;
 }

@@ -1,10 +1,11 @@
 /* Transfers from a server that accepts connections, but never answers, from one that is overloaded,
- * and from hosts that are never asked. */
+ * from hosts that are never asked, and with a libcurl that raises SIGPIPE. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +15,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "net/curl_library.h"
+#include "net/exchange_run.h"
 #include "net/hdfs.h"
 #include "net/remote.h"
 #include "net/transfer.h" /* declares `fail`, which is a macro of cmocka */
@@ -220,11 +223,73 @@ static void test_an_overloaded_server_halves_the_window_once_per_round_trip(void
     assert_in_range(window_after(2), WINDOW_FIRST / 4, WINDOW_FIRST / 2 - 1);
 }
 
+/* ---- A libcurl whose connections are broken whenever it writes. */
+
+static struct curl_library usual;
+static volatile sig_atomic_t signal_count;
+static int write_count;
+
+static void count_signal(int number) {
+    (void)number;
+    signal_count++;
+}
+
+static void write_to_closed_pipe(void) {
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    close(ends[0]);
+    assert_int_equal(write(ends[1], "x", 1), -1);
+    close(ends[1]);
+    write_count++;
+}
+
+static CURLMcode act(CURLM *curl, curl_socket_t socket, int events, int *running) {
+    write_to_closed_pipe();
+    return usual.multi_socket_action(curl, socket, events, running);
+}
+
+static CURLMcode remove_handle(CURLM *curl, CURL *easy) {
+    write_to_closed_pipe();
+    return usual.multi_remove_handle(curl, easy);
+}
+
+static CURLMcode clean_up(CURLM *curl) {
+    write_to_closed_pipe();
+    return usual.multi_cleanup(curl);
+}
+
+static void exchange_with_a_closed_port(void) {
+    struct exchange_reply reply;
+    const struct exchange_request request = {
+        .method = "GET", .url = "http://127.0.0.1:1/", .is_local = true};
+    struct storage_options options = {0};
+    assert_int_equal(exchange_run(&reply, &request, &options, NULL), RECMAP_OK);
+    assert_int_equal(reply.status, 0);
+}
+
+/* As OpenSSL does under libcurl before 7.88. */
+static void test_broken_connections_raise_no_signal(void **state) {
+    (void)state;
+    assert_int_equal(curl_library_load(NULL), RECMAP_OK);
+    usual = libcurl;
+    libcurl.multi_socket_action = act;
+    libcurl.multi_remove_handle = remove_handle;
+    libcurl.multi_cleanup = clean_up;
+    signal(SIGPIPE, count_signal);
+    window_after(0);
+    exchange_with_a_closed_port();
+    signal(SIGPIPE, SIG_DFL);
+    libcurl = usual;
+    assert_true(write_count > WINDOW_FIRST);
+    assert_int_equal(signal_count, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_interrupt_of_the_thread_is_asked),
         cmocka_unit_test(test_addresses_with_tokens_are_erased),
         cmocka_unit_test(test_an_overloaded_server_halves_the_window_once_per_round_trip),
+        cmocka_unit_test(test_broken_connections_raise_no_signal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
