@@ -350,15 +350,19 @@ static recmap_status take_files(struct storage_options *options, const struct pr
     return needs_keys(options) ? take_source(options, files, profile, error) : RECMAP_OK;
 }
 
+/* Files that cannot be read count as missing if nothing depends on them: keys that were passed
+ * suffice without them. */
 static recmap_status take_profile(struct storage_options *options, recmap_error *error) {
+    bool is_needed = needs_keys(options) || options->is_explicit[OPTION_PROFILE];
     const struct profile_places places = {.credentials = getenv("AWS_SHARED_CREDENTIALS_FILE"),
                                           .config = getenv("AWS_CONFIG_FILE"),
                                           .home = getenv("HOME")};
     struct profile_files files;
-    recmap_status status = profile_files_read(&files, &places, error);
+    recmap_status status = profile_files_read(&files, &places, is_needed ? error : NULL);
+    bool is_missing = status == RECMAP_IO && !is_needed;
     if (status == RECMAP_OK) status = take_files(options, &files, error);
     profile_files_deinit(&files);
-    return status;
+    return is_missing ? RECMAP_OK : status;
 }
 
 recmap_status storage_options_complete(struct storage_options *options, recmap_error *error) {

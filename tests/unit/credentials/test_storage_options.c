@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -126,6 +127,22 @@ static void test_the_files_may_be_missing(void **state) {
     storage_options_deinit(&options);
 }
 
+static void test_files_that_cannot_be_read_do_not_matter_with_keys(void **state) {
+    (void)state;
+    static const char *const passed[] = {"key", "k", "secret", "s", NULL};
+    static const char *const named[] = {"key", "k", "secret", "s", "profile", "work", NULL};
+    struct storage_options options;
+    assert_int_equal(mkdir("folder", 0700), 0);
+    setenv("AWS_CONFIG_FILE", "folder", 1);
+    assert_int_equal(complete(&options, passed, NULL), RECMAP_OK);
+    check_place(&options, "", "");
+    storage_options_deinit(&options);
+    assert_int_equal(complete(&options, named, NULL), RECMAP_IO);
+    storage_options_deinit(&options);
+    assert_int_equal(complete(&options, nothing, NULL), RECMAP_IO);
+    storage_options_deinit(&options);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_the_place_is_that_of_the_profile_whatever_the_keys,
@@ -136,6 +153,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_missing_profile_is_an_error_if_it_was_passed, enter,
                                         folder_leave),
         cmocka_unit_test_setup_teardown(test_the_files_may_be_missing, enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_files_that_cannot_be_read_do_not_matter_with_keys,
+                                        enter, folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
