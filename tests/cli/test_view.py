@@ -274,11 +274,6 @@ class Server(ViewTest):
         )
         self.addCleanup(self.stop, process)
         url = process.stdout.readline().decode().strip()
-        process.stderr.readline()
-        self.assertEqual(
-            process.stderr.readline(),
-            b"recmap: if the browser shows an error, open the address above in it\n",
-        )
         while "opened" not in self.files():
             self.assertIsNone(process.poll())
             time.sleep(0.01)
@@ -289,7 +284,12 @@ class Server(ViewTest):
         self.assertEqual(
             content, f'<!DOCTYPE html><meta http-equiv="refresh" content="0; url={url}">\n'
         )
-        self.stop(process)
+        _, err, _ = self.stop(process)
+        self.assertEqual(
+            err.decode(),
+            "recmap: a.rmx: showing 1 record; Ctrl-C stops\n"
+            "recmap: if the browser shows an error, open the address above in it\n",
+        )
         self.assertFalse([name for name in self.files() if name.startswith("recmap-view-")])
 
     def test_without_a_display(self):
