@@ -104,7 +104,9 @@ static bool add_azure(struct address *address, const struct storage_options *opt
 
 static recmap_status add_container(struct address *address, const struct storage_options *options,
                                    const struct url *url, recmap_error *error) {
-    RETURN_IF_FAILED(check_endpoint(storage_options_get(options, OPTION_ENDPOINT), error));
+    /* An endpoint of the environment or of a profile of AWS concerns s3:// only. */
+    if (url->scheme == URL_S3 || options->is_explicit[OPTION_ENDPOINT])
+        RETURN_IF_FAILED(check_endpoint(storage_options_get(options, OPTION_ENDPOINT), error));
     if (url->scheme == URL_AZ) RETURN_IF_FAILED(storage_options_check_azure(options, error));
     if (url->scheme == URL_AZ && !options->is_explicit[OPTION_ENDPOINT] &&
         !storage_options_get(options, OPTION_ACCOUNT)[0]) {

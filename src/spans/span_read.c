@@ -97,11 +97,24 @@ static void end_frame(struct upcoming_frame *upcoming, const struct span_reader 
     upcoming->owns_pin = false;
 }
 
+/* The error of a span that was pinned in advance and has no byte of the frame, or NULL. To ask for
+ * the span once more would request it again from a store that fails. */
+static const recmap_error *failure_of(const struct upcoming_frame *upcoming) {
+    const struct span *pinned = upcoming->pinned;
+    bool has_failed = pinned && upcoming->within >= pinned->size && pinned->error.status;
+    return has_failed ? &pinned->error : NULL;
+}
+
 /* A frame that is not complete in its span continues in the next one, or is damaged. */
 static recmap_status copy_frame(const struct upcoming_frame *upcoming,
                                 const struct span_reader *reader, uint8_t *data,
                                 const struct index_place *place, recmap_error *error) {
     size_t size = (size_t)place->frame_size;
+    const recmap_error *failure = failure_of(upcoming);
+    if (failure) {
+        if (error) *error = *failure;
+        return failure->status;
+    }
     if (!is_whole(upcoming, place)) return span_read(reader, data, size, place->offset, error);
     memcpy(data, upcoming->pinned->data + upcoming->within, size);
     return RECMAP_OK;

@@ -162,6 +162,11 @@ class InStore(CliTest):
             result = self.run_recmap("verify", name, *storage)
             self.assertEqual(result.status, 1, result)
             self.assertIn(b"there is no such object", result.out)
+        # Damage, and then a failure: no part of a document is printed.
+        server.faults = [fail_with(404, "NoSuchKey")] + [fail_with(403, "AccessDenied")] * 100
+        self.run_recmap("select", "a.rmx", "--where", "length > 0", "-o", "a.rmv", *storage)
+        result = self.run_recmap("verify", "a.rmv", "--json", *storage)
+        self.assertEqual((result.out, result.status), (b"", 4), result)
 
 
 class WhenRead(CliTest):

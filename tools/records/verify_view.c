@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/characters.h"
@@ -13,38 +14,38 @@
 struct view_report {
     uint64_t good_count;
     uint64_t damage_count;
-    bool as_json;
+    FILE *json; /* the document, printed when it is complete; NULL: damage is printed at once */
 };
 
-static void print_json_text(const char *text) {
-    putchar('"');
+static void print_json_text(FILE *json, const char *text) {
+    putc('"', json);
     uint32_t character;
     for (size_t size = strlen(text), length; size; text += length, size -= length) {
         length = character_decode(&character, (const uint8_t *)text, size);
         if (!length) { /* as the library writes paths */
-            printf("\\udc%02x", (unsigned char)*text);
+            fprintf(json, "\\udc%02x", (unsigned char)*text);
             length = 1;
-        } else if (*text == '"' || *text == '\\') printf("\\%c", *text);
-        else if (control_size(text, size)) printf("\\u%04x", (unsigned)character);
-        else fwrite(text, 1, length, stdout);
+        } else if (*text == '"' || *text == '\\') fprintf(json, "\\%c", *text);
+        else if (control_size(text, size)) fprintf(json, "\\u%04x", (unsigned)character);
+        else fwrite(text, 1, length, json);
     }
-    putchar('"');
+    putc('"', json);
 }
 
-static void print_json_number(const char *name, uint64_t number) {
-    if (number == UINT64_MAX) printf("\"%s\":null,", name);
-    else printf("\"%s\":%" PRIu64 ",", name, number);
+static void print_json_number(FILE *json, const char *name, uint64_t number) {
+    if (number == UINT64_MAX) fprintf(json, "\"%s\":null,", name);
+    else fprintf(json, "\"%s\":%" PRIu64 ",", name, number);
 }
 
-static void print_json_damage(const recmap_error *error, bool is_first) {
-    fputs(is_first ? "{\"damage\":[{\"path\":" : ",{\"path\":", stdout);
-    print_json_text(error->path);
-    putchar(',');
-    print_json_number("record", error->record);
-    print_json_number("offset", error->offset);
-    fputs("\"length\":null,\"reason\":", stdout);
-    print_json_text(error->message);
-    putchar('}');
+static void print_json_damage(FILE *json, const recmap_error *error, bool is_first) {
+    fputs(is_first ? "{\"damage\":[{\"path\":" : ",{\"path\":", json);
+    print_json_text(json, error->path);
+    putc(',', json);
+    print_json_number(json, "record", error->record);
+    print_json_number(json, "offset", error->offset);
+    fputs("\"length\":null,\"reason\":", json);
+    print_json_text(json, error->message);
+    putc('}', json);
 }
 
 static void print_damage(const recmap_error *error) {
@@ -77,7 +78,7 @@ static recmap_status check_item(struct view_report *report, const struct view *v
         return RECMAP_OK;
     }
     if (!is_damage(error)) return status;
-    if (report->as_json) print_json_damage(error, report->damage_count == 0);
+    if (report->json) print_json_damage(report->json, error, report->damage_count == 0);
     else print_damage(error);
     report->damage_count++;
     return RECMAP_OK;
@@ -99,10 +100,10 @@ static recmap_status check_items(struct view_report *report, const struct view *
 
 static void print_summary(const struct view_report *report, const struct view *view,
                           const char *path) {
-    if (report->as_json) {
-        fputs(report->damage_count ? "]," : "{\"damage\":[],", stdout);
-        printf("\"records\":%" PRIu64 ",\"records_good\":%" PRIu64 "}\n", view->count,
-               report->good_count);
+    if (report->json) {
+        fputs(report->damage_count ? "]," : "{\"damage\":[],", report->json);
+        fprintf(report->json, "\"records\":%" PRIu64 ",\"records_good\":%" PRIu64 "}\n",
+                view->count, report->good_count);
         return;
     }
     print_safe(stdout, path);
@@ -110,11 +111,24 @@ static void print_summary(const struct view_report *report, const struct view *v
            view->count == 1 ? " is" : "s are");
 }
 
-int verify_view(const struct view *view, const char *path, bool as_json) {
-    struct view_report report = {.as_json = as_json};
+static int run(struct view_report *report, const struct view *view, const char *path) {
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = check_items(&report, view, &error);
+    recmap_status status = check_items(report, view, &error);
     if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
-    print_summary(&report, view, path);
-    return report.damage_count ? 1 : 0;
+    print_summary(report, view, path);
+    return report->damage_count ? 1 : 0;
+}
+
+int verify_view(const struct view *view, const char *path, bool as_json) {
+    struct view_report report = {.json = NULL};
+    if (!as_json) return run(&report, view, path);
+    char *text = NULL;
+    size_t size = 0;
+    report.json = open_memstream(&text, &size);
+    int exit_status = report.json ? run(&report, view, path) : 0;
+    if (!report.json || fclose(report.json))
+        exit_status = message_error(RECMAP_NO_MEMORY, path, NULL, "out of memory for the report");
+    else if (exit_status <= 1) fwrite(text, 1, size, stdout);
+    free(text);
+    return exit_status;
 }

@@ -10,9 +10,9 @@ import functools
 import weakref
 from collections.abc import Iterator, Sized
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
-from torch.utils.data import BatchSampler, ChainDataset, DistributedSampler, default_collate
+from torch.utils.data import ChainDataset, DistributedSampler, default_collate
 from torch.utils.data._utils.fetch import _BaseDatasetFetcher
 from torch.utils.data.dataloader import _BaseDataLoaderIter, _MultiProcessingDataLoaderIter
 
@@ -120,18 +120,51 @@ def check_lists(caller: FrameType, is_batched: bool) -> None:
         )
 
 
-def batches_of(caller: FrameType) -> tuple[int, bool]:
-    """How many numbers of a sampler make a batch, and whether a smaller last one is left out."""
+class Batching(NamedTuple):
+    """How the caller makes batches of a sampler's numbers."""
+
+    size: int = 1
+    drops_rest: bool = False  # numbers that do not fill the last batch
+    asks_again: bool = False  # for more numbers, after a last batch that is smaller
+
+
+def batching_of(caller: FrameType) -> Batching:
     user: Any = next(_users(caller), None)
-    return (int(user.batch_size), bool(user.drop_last)) if _makes_batches(user) else (1, False)
+    if not _makes_batches(user):
+        return Batching()
+    return Batching(int(user.batch_size), bool(user.drop_last), _asks_again(type(user)))
 
 
 def _makes_batches(user: Any) -> bool:
-    """Whether this is the BatchSampler of PyTorch, or the iterator of that of torchdata.
+    """Whether this is the BatchSampler of PyTorch or torchdata, or the iterator of the latter.
 
     Classes derived from it, such as Accelerate's, may pass on batches of another one.
     """
-    return type(user) is BatchSampler or type(user).__name__ == "_BatchSamplerIterator"
+    is_named_so = type(user).__name__ in ("BatchSampler", "_BatchSamplerIterator")
+    return is_named_so and _is_of(type(user), "torch", "torchdata")
+
+
+class _Probe(Iterator[int]):
+    """Gives one number, and counts how often it is asked for more."""
+
+    def __init__(self) -> None:
+        self.asked = -1
+
+    def __next__(self) -> int:
+        self.asked += 1
+        if self.asked:
+            raise StopIteration
+        return 0
+
+
+@functools.cache
+def _asks_again(kind: type) -> bool:
+    """Whether it asks for more numbers after a smaller last batch: older versions do not."""
+    if kind.__name__ == "_BatchSamplerIterator":
+        return True
+    probe = _Probe()
+    list(kind(probe, 2, False))
+    return probe.asked > 1
 
 
 def _users(frame: FrameType | None) -> Iterator[Any]:

@@ -19,8 +19,9 @@ from .._loader.options import LAST, Last, one_of
 from .._numbers import natural
 from .._order.orders import Order, order_of
 from ._callers import (
+    Batching,
     Requests,
-    batches_of,
+    batching_of,
     check_count,
     check_lists,
     check_records,
@@ -123,7 +124,7 @@ class Sampler(data.Sampler[Any]):
             epoch, position = epoch + 1, 0
         self._set(epoch, position)
         self._requests = Requests(caller)
-        self._step_size, self._drops_rest = batches_of(caller)
+        self._batching = batching_of(caller)
         return self._items(epoch, position)
 
     def _end(self) -> None:
@@ -132,9 +133,10 @@ class Sampler(data.Sampler[Any]):
         A BatchSampler asks while it fills its last batch, if that is a smaller one. This batch is
         still to be delivered, so the epoch is over when it asks again.
         """
-        is_in_batch = not self._ends and not self._drops_rest and self._taken % self._step_size > 0
-        self._ends += 1
-        self._is_over = not is_in_batch
+        size, drops_rest, asks_again = self._batching
+        is_in_batch = asks_again and not drops_rest and self._taken % size > 0
+        self._is_over = self._has_ended or not is_in_batch
+        self._has_ended = True
 
     def _items(self, epoch: int, position: int) -> Iterator[Any]:
         steps = self._share(epoch, position, 0)[0]
@@ -175,9 +177,9 @@ class Sampler(data.Sampler[Any]):
     def _set(self, epoch: int, position: int) -> None:
         self._begin = epoch, position  # where the iteration started
         self._taken = 0  # items given since
-        self._step_size = 1  # items per step
-        self._drops_rest = False  # whether items that do not fill the last step are left out
-        self._ends = 0  # how often the iteration said that it has no items left
+        self._batching = Batching()  # what makes steps of the items
+        self._has_ended = False  # whether the iteration said that it has no items left
+        self._run = object()  # the iteration; another one after a move
         self._is_over = False  # whether it reached the end of the epoch
         self._requests: Requests | None = None  # of the DataLoader, which may have taken more items
 
@@ -185,11 +187,11 @@ class Sampler(data.Sampler[Any]):
         return (self._begin[0] + 1, 0) if self._is_over else self._after(self._steps_taken())
 
     def _steps_taken(self) -> int:
-        return -(-self._taken // self._step_size)
+        return -(-self._taken // self._batching.size)
 
     def _step_count(self) -> int:
         """The steps of the iteration, on the rank that has most."""
-        return -(-self._share(*self._begin, 0)[0] // self._step_size)
+        return -(-self._share(*self._begin, 0)[0] // self._batching.size)
 
     def _after(self, steps: int) -> tuple[int, int]:
         """The position after `steps` steps of the iteration."""
@@ -197,7 +199,7 @@ class Sampler(data.Sampler[Any]):
             return self._begin
         if steps >= self._step_count():
             return self._begin[0], len(self.order)
-        items = steps * self._step_size
+        items = steps * self._batching.size
         return self.order._order.state_after(*self._begin, *self._deal, items)
 
     def _is_at_end(self) -> bool:
@@ -291,20 +293,33 @@ class Sampler(data.Sampler[Any]):
 
 
 class _Iteration(Iterator[Any]):
-    """The iterator of a ``for`` over a sampler. Like a generator, it starts with its first item."""
+    """The iterator of a ``for`` over a sampler. Like a generator, it starts with its first item.
+
+    It no longer counts for the sampler after that was moved, or after an error.
+    """
 
     def __init__(self, sampler: Sampler) -> None:
         self._sampler = sampler
         self._items: Iterator[Any] | None = None
+        self._run: object = None
 
     def __next__(self) -> Any:
+        sampler = self._sampler
         if self._items is None:
-            self._items = self._sampler._start(sys._getframe(1))
-        for item in self._items:
-            self._sampler._taken += 1
-            return item
-        self._sampler._end()
-        raise StopIteration
+            self._items = sampler._start(sys._getframe(1))
+            self._run = sampler._run
+        try:
+            item = next(self._items)
+        except StopIteration:
+            if self._run is sampler._run:
+                sampler._end()
+            raise
+        except BaseException:
+            self._run = None
+            raise
+        if self._run is sampler._run:
+            sampler._taken += 1
+        return item
 
 
 def _continues(order: Order, state: Mapping[str, Any]) -> bool:

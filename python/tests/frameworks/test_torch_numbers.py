@@ -117,3 +117,51 @@ def test_a_for_that_is_left_at_its_last_batch_is_over():
         assert sampler.position == COUNT
         expected = recmap.Shuffled(COUNT, seed=3).at(1, range(COUNT)).tolist()
         assert sum(batches_of(loader), []) == expected
+
+
+def test_an_older_batch_sampler(monkeypatch):
+    """It does not ask again after its last batch, so the epoch is over with that."""
+
+    class BatchSampler(torch.utils.data.BatchSampler):
+        __module__ = "torch.utils.data.sampler"
+
+        def __iter__(self):
+            batch = []
+            for number in self.sampler:
+                batch.append(number)
+                if len(batch) == self.batch_size:
+                    yield batch
+                    batch = []
+            if batch and not self.drop_last:
+                yield batch
+
+    monkeypatch.setattr(torch.utils.data.dataloader, "BatchSampler", BatchSampler)
+    for batch_size in 7, 10:
+        sampler = sampler_of()
+        loader = DataLoader(Numbers(), batch_size, sampler=sampler)
+        for epoch in range(2):
+            batches = batches_of(loader)
+            assert sum(batches, []) == sampler.order.at(epoch, range(COUNT)).tolist()
+            assert (sampler.epoch, sampler.position) == (epoch + 1, 0)
+        assert sampler.state_after(2)["position"] == 2 * batch_size
+
+
+def test_a_state_that_is_loaded_in_a_for_stays():
+    sampler = sampler_of()
+    state = sampler.state_after(5)
+    for step, _ in enumerate(DataLoader(Numbers(), 7, sampler=sampler, num_workers=2)):
+        if step == 6:  # all numbers were requested
+            sampler.load_state_dict(state)
+    assert (sampler.epoch, sampler.position) == (0, 5)
+
+
+def test_an_iteration_after_an_error_does_not_end_the_epoch(monkeypatch):
+    sampler = sampler_of(batch_size=10)
+    batches = iter(sampler)
+    next(batches)
+    with monkeypatch.context() as patch:
+        patch.setattr(sampler, "_at", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            next(batches)
+    assert list(batches) == []
+    assert (sampler.epoch, sampler.position) == (0, 10)

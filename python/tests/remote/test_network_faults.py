@@ -175,6 +175,22 @@ def test_a_bit_that_flips_in_a_compressed_shard_is_requested_again(
     assert proxy.used() == 1
 
 
+def test_a_store_that_refuses_a_compressed_shard_is_not_asked_again_at_once(
+    proxy, server, tmp_path, scratch
+):
+    """A batch asks once for a span, and once more to find out which record is the first bad one."""
+    shard = server.folder / "train" / SHARD
+    shard.with_name(f"{SHARD}.gz").write_bytes(gzip.compress(shard.read_bytes()))
+    index = recmap.index(
+        f"s3://train/{SHARD}.gz", tmp_path / "a.rmx", storage_options=server.options()
+    )
+    with recmap.open(index, allow_urls=True, storage_options=proxy.options()) as ds:
+        proxy.plan(failing(403, "AccessDenied"), 4)
+        with pytest.raises(recmap.StorageError):
+            ds.gather([5])
+    assert proxy.used() == 2
+
+
 def test_delays_with_a_tail_change_nothing(proxy, index, local):
     """Most replies are a little late, and some very much."""
     source = random.Random(5)

@@ -454,3 +454,16 @@ def test_codes_are_not_asked_for(server, portal, write, tmp_path):
     with pytest.raises(recmap.InvalidError, match="mfa_serial is not supported") as caught:
         opened(server, tmp_path, profile="train").close()
     assert "aws sts get-session-token" in caught.value.advice
+
+
+def test_an_endpoint_of_a_profile_concerns_s3_only(tmp_path, monkeypatch):
+    (tmp_path / "config").write_text("[default]\nendpoint_url = localhost:9000\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    options = {"anonymous": True, "proxy": "http://127.0.0.1:1", "timeout": 1}  # answers nothing
+    for url, error in (
+        ("gs://bucket/a", recmap.StorageError),
+        ("s3://bucket/a", recmap.InvalidError),
+    ):
+        with pytest.raises(error):
+            recmap.index(url, tmp_path / "a.rmx", storage_options=options)
