@@ -132,7 +132,8 @@ def batching_of(caller: FrameType) -> Batching:
     user: Any = next(_users(caller), None)
     if not _makes_batches(user):
         return Batching()
-    return Batching(int(user.batch_size), bool(user.drop_last), _asks_again(type(user)))
+    kind: Any = type(user)
+    return Batching(int(user.batch_size), bool(user.drop_last), _asks_again(kind))
 
 
 def _makes_batches(user: Any) -> bool:

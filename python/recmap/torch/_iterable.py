@@ -136,7 +136,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         return {**kept, "_seen": self._main_position()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
+        self.__dict__.update(state)
         self._set_up(self._arguments, self._numbers, self._identity, self._board)
         self._seen = state["_seen"]
 

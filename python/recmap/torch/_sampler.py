@@ -104,6 +104,15 @@ class Sampler(data.Sampler[Any]):
         self._set(0, 0)
         self._share(0, 0, 0)  # raises if arguments are wrong
 
+    def _set(self, epoch: int, position: int) -> None:
+        self._begin = epoch, position  # where the iteration started
+        self._taken = 0  # items given since
+        self._batching = Batching()  # what makes steps of the items
+        self._has_ended = False  # whether the iteration said that it has no items left
+        self._run = object()  # the iteration; another one after a move
+        self._is_over = False  # whether it reached the end of the epoch
+        self._requests: Requests | None = None  # of the DataLoader, which may have taken more items
+
     def _share(self, epoch: int, position: int, step: int) -> tuple[int, int, int]:
         """(steps left in the epoch, first position of this step, number of its positions)."""
         return self.order._order.share(epoch, position, *self._deal, step, self._rank)
@@ -173,15 +182,6 @@ class Sampler(data.Sampler[Any]):
         return steps - 1 + self._share(0, 0, steps - 1)[2]
 
     # ---- State.
-
-    def _set(self, epoch: int, position: int) -> None:
-        self._begin = epoch, position  # where the iteration started
-        self._taken = 0  # items given since
-        self._batching = Batching()  # what makes steps of the items
-        self._has_ended = False  # whether the iteration said that it has no items left
-        self._run = object()  # the iteration; another one after a move
-        self._is_over = False  # whether it reached the end of the epoch
-        self._requests: Requests | None = None  # of the DataLoader, which may have taken more items
 
     def _stand(self) -> tuple[int, int]:
         return (self._begin[0] + 1, 0) if self._is_over else self._after(self._steps_taken())

@@ -167,7 +167,7 @@ class MapDataset(data.Dataset[Any]):
         return {name: value for name, value in vars(self).items() if name not in made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
+        self.__dict__.update(state)
         self._set_up(self._features, self._feature_lists)
 
 
