@@ -27,13 +27,16 @@ _VARIABLES = (
     ("SLURM_PROCID", "SLURM_NPROCS"),
 )
 
+# Cray's mpiexec and others with PMIx: no variable of theirs has the number of processes.
+_WITHOUT_WORLD_SIZE = ("PALS_RANKID", "PMIX_RANK")
+
 # Slurm's numbers of steps that srun did not start, such as the shell of an interactive job.
 _FIRST_SPECIAL_STEP = 0xFFFFFFF0
 
 
 class _Ranks(NamedTuple):
     rank: int
-    world_size: int
+    world_size: int | None  # None: its source does not say
     source: str  # what knows them
 
 
@@ -91,7 +94,14 @@ def share_of(rank: int | Literal["auto"] | None, world_size: int | None) -> Shar
 def known_ranks() -> tuple[int, int]:
     """Rank and world size of this process; 0 of 1 if nothing knows them."""
     found = _found()
-    return (0, 1) if found is None else (found.rank, found.world_size)
+    if found is None:
+        return 0, 1
+    if found.world_size is None:
+        raise ValueError(
+            f"the environment has {found.source}={found.rank}, but not the number of processes: "
+            "give rank and world_size"
+        )
+    return found.rank, found.world_size
 
 
 def _found() -> _Ranks | None:
@@ -127,6 +137,9 @@ def _from_environment() -> _Ranks | None:
                 )
             return _Ranks(rank, world_size, f"{names[0]} and {names[1]}")
     _check_both(*_VARIABLES[0])
+    for name in _WITHOUT_WORLD_SIZE:
+        if os.environ.get(name):
+            return _Ranks(_number(name), None, name)
     return None
 
 
@@ -168,13 +181,18 @@ def _warn_if_several() -> bool:
 
 
 def _warn_if_one_of_several(found: _Ranks) -> bool:
-    if found.world_size > 1:
+    if found.world_size is None:
+        of_all, both = "", "both"
+    else:
+        of_all, both = f" of {found.world_size}", 'rank="auto"'
+    is_one_of_several = (found.world_size or found.rank + 1) > 1
+    if is_one_of_several:
         warn_caller(
-            f"this is process {found.rank} of {found.world_size} by {found.source}, but rank and "
-            'world_size are missing: every process reads all records. Give rank="auto" to share '
-            "them, or rank=0, world_size=1 if that is intended"
+            f"this is process {found.rank}{of_all} by {found.source}, but rank and world_size are "
+            f"missing: every process reads all records. Give {both} to share them, or rank=0, "
+            "world_size=1 if that is intended"
         )
-    return found.world_size > 1
+    return is_one_of_several
 
 
 def warn_in_worker(world_size: int) -> None:

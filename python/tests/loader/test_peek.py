@@ -46,11 +46,12 @@ def value_of(batch):
 
 
 STEP = ("SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_STEPID")
+LONE_RANKS = ("PALS_RANKID", "PMIX_RANK")
 
 
 @pytest.fixture(autouse=True)
 def no_launcher(monkeypatch):
-    for name in STEP:
+    for name in STEP + LONE_RANKS:
         monkeypatch.delenv(name, raising=False)
     for names in VARIABLES:
         for name in names:
@@ -236,6 +237,23 @@ def test_auto_rank_without_a_launcher(digits, monkeypatch):
     monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "2")  # what another launcher says is complete
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "4")
     assert "rank 2 of 4" in repr(recmap.Loader(digits, 30, rank="auto"))
+
+
+@pytest.mark.parametrize("name", LONE_RANKS)
+def test_a_rank_without_a_world_size(digits, monkeypatch, name):
+    monkeypatch.setenv(name, "3")
+    with pytest.raises(ValueError, match=f"{name}=3, but not the number of processes: give rank"):
+        recmap.Loader(digits, 30, rank="auto")
+    with pytest.warns(UserWarning, match=f"process 3 by {name}, .*Give both to share them"):
+        recmap.Loader(digits, 30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recmap.Loader(digits, 30, rank=3, world_size=4)
+        monkeypatch.setenv(name, "0")  # it may be the only process
+        recmap.Loader(digits, 30)
+        monkeypatch.setenv("PMI_RANK", "3")  # another launcher's are complete
+        monkeypatch.setenv("PMI_SIZE", "4")
+        assert "rank 3 of 4" in repr(recmap.Loader(digits, 30, rank="auto"))
 
 
 @pytest.mark.parametrize("name", ["torch.distributed", "jax"])
