@@ -1,15 +1,15 @@
 """usage: python3 packaging/components.py PREFIX
 
 Prints the list (SPDX 2.3) of the libraries that packaging/libraries built in PREFIX, with their
-versions and licences. packaging/build-wheel puts it into the wheel, in `.dist-info/sboms` as
-PEP 770 says, and packaging/release takes it from there.
+licences and the versions of Debian's sources. packaging/build-wheel puts it into the wheel, in
+`.dist-info/sboms` as PEP 770 says, and packaging/release takes it from there.
 """
 
 import json
 import os
-import re
 import sys
 import time
+import urllib.parse
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ LICENCES = {
     "xxhash": "BSD-2-Clause",
 }
 NAME_IN_WHEEL = "libraries.spdx.json"
+OUTDATED = "Built without the newest security update of Debian, which could not be downloaded."
 
 
 def package(name: str, version: str, licence: str) -> dict[str, Any]:
@@ -64,27 +65,41 @@ def document(
     return (json.dumps(made, indent=2) + "\n").encode()
 
 
-def built_version(prefix: Path, library: str) -> str:
-    for path in sorted(prefix.glob(f"lib/pkgconfig/*{library.removeprefix('lib')}.pc")):
-        return re.search(r"^Version: (.*)$", path.read_text(), re.M)[1]
-    sys.exit(f"components: {prefix} has no {library}: run packaging/libraries")
+def built_package(name: str, version: str, state: str = "") -> dict[str, Any]:
+    """One line of sources.txt. Scanners for vulnerabilities look up Debian's source package."""
+    url = f"pkg:deb/debian/{name}@{urllib.parse.quote(version, safe='')}?arch=source"
+    reference = {
+        "referenceCategory": "PACKAGE-MANAGER",
+        "referenceType": "purl",
+        "referenceLocator": url,
+    }
+    built = {**package(name, version, LICENCES[name]), "externalRefs": [reference]}
+    return {**built, "comment": OUTDATED} if state == "outdated" else built
 
 
-def libraries_of_wheel(path: Path) -> dict[str, str] | None:
-    """{library: version} of the libraries that a wheel contains; None if it has no list of them."""
+def built_packages(prefix: Path) -> list[dict[str, Any]]:
+    try:
+        lines = (prefix / "sources.txt").read_text().splitlines()
+    except FileNotFoundError:
+        sys.exit(f"components: {prefix} has no sources.txt: run packaging/libraries")
+    packages = [built_package(*line.split()) for line in sorted(lines)]
+    missing = set(LICENCES) - {one["name"] for one in packages}
+    if missing:
+        sys.exit(f"components: {prefix} has no {min(missing)}: run packaging/libraries")
+    return packages
+
+
+def libraries_of_wheel(path: Path) -> list[dict[str, Any]]:
+    """The packages of the libraries that a wheel contains; none if it has no list of them."""
     with zipfile.ZipFile(path) as wheel:
         for name in wheel.namelist():
             if name.endswith(f".dist-info/sboms/{NAME_IN_WHEEL}"):
-                packages = json.loads(wheel.read(name))["packages"]
-                return {one["name"]: one["versionInfo"] for one in packages}
-    return None
+                return json.loads(wheel.read(name))["packages"]
+    return []
 
 
 def main(prefix: str) -> None:
-    packages = [
-        package(name, built_version(Path(prefix), name), licence)
-        for name, licence in sorted(LICENCES.items())
-    ]
+    packages = built_packages(Path(prefix))
     versions = "-".join(one["versionInfo"] for one in packages)
     more = [relation("DOCUMENT", "DESCRIBES", one["name"]) for one in packages[1:]]
     seconds = int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
