@@ -5,7 +5,6 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +19,7 @@
 #include "net/hdfs.h"
 #include "net/remote.h"
 #include "net/transfer.h" /* declares `fail`, which is a macro of cmocka */
+#include "support/broken_pipe.h"
 
 #include <cmocka.h>
 
@@ -226,35 +226,25 @@ static void test_an_overloaded_server_halves_the_window_once_per_round_trip(void
 /* ---- A libcurl whose connections are broken whenever it writes. */
 
 static struct curl_library usual;
-static volatile sig_atomic_t signal_count;
 static int write_count;
 
-static void count_signal(int number) {
-    (void)number;
-    signal_count++;
-}
-
-static void write_to_closed_pipe(void) {
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    close(ends[0]);
-    assert_int_equal(write(ends[1], "x", 1), -1);
-    close(ends[1]);
+static void write_to_broken_pipe(void) {
+    broken_pipe_write();
     write_count++;
 }
 
 static CURLMcode act(CURLM *curl, curl_socket_t socket, int events, int *running) {
-    write_to_closed_pipe();
+    write_to_broken_pipe();
     return usual.multi_socket_action(curl, socket, events, running);
 }
 
 static CURLMcode remove_handle(CURLM *curl, CURL *easy) {
-    write_to_closed_pipe();
+    write_to_broken_pipe();
     return usual.multi_remove_handle(curl, easy);
 }
 
 static CURLMcode clean_up(CURLM *curl) {
-    write_to_closed_pipe();
+    write_to_broken_pipe();
     return usual.multi_cleanup(curl);
 }
 
@@ -275,13 +265,13 @@ static void test_broken_connections_raise_no_signal(void **state) {
     libcurl.multi_socket_action = act;
     libcurl.multi_remove_handle = remove_handle;
     libcurl.multi_cleanup = clean_up;
-    signal(SIGPIPE, count_signal);
+    broken_pipe_count_signals();
     window_after(0);
     exchange_with_a_closed_port();
-    signal(SIGPIPE, SIG_DFL);
+    broken_pipe_stop_counting();
     libcurl = usual;
     assert_true(write_count > WINDOW_FIRST);
-    assert_int_equal(signal_count, 0);
+    assert_int_equal(broken_pipe_signal_count(), 0);
 }
 
 int main(void) {
