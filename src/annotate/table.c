@@ -168,6 +168,8 @@ static bool is_name(const struct field *field, const char *name) {
     return field->size == strlen(name) && !memcmp(field->data, name, field->size);
 }
 
+/* Finds the fields that matter: the one named like the column, "id" and "number". Each may occur
+ * once, and other fields are ignored. */
 static recmap_status read_header(struct header *header, struct table *table, recmap_error *error) {
     bool is_last = table->next == table->end;
     *header = (struct header){SIZE_MAX, SIZE_MAX, SIZE_MAX};

@@ -117,6 +117,8 @@ static bool read_seen(const struct cached_source *cached, struct block_range blo
            cache_file_read(cached->file, read->data, read->size, read->offset);
 }
 
+/* Copies the blocks of a read that the cache has, and adds one request to the origin for the rest:
+ * from the first missing block to the last one. */
 static recmap_status plan_read(struct cached_reads *reads, const struct source_read *read, size_t i,
                                recmap_error *error) {
     const struct cached_source *cached = cached_of(read);

@@ -50,6 +50,7 @@ static recmap_status find_framings(recmap_dataset *dataset, recmap_error *error)
     return RECMAP_OK;
 }
 
+/* Creates the cache that opens shards when they are first read. No shard is opened here. */
 static recmap_status prepare_shards(recmap_dataset *dataset, const recmap_dataset_options *options,
                                     recmap_access access, recmap_error *error) {
     struct shard_cache_options caching = {

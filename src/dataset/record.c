@@ -112,6 +112,8 @@ static recmap_status fail_outside(const recmap_dataset *dataset, const struct in
     return RECMAP_CORRUPT;
 }
 
+/* Most frames are good TFRecord frames, which the first branch accepts without a call. A bad frame
+ * is parsed a second time, for the reason: that takes longer than the verdict alone. */
 recmap_status dataset_check_frame_as(recmap_record *record, const recmap_dataset *dataset,
                                      enum frame_check check, const struct shard_window *window,
                                      const struct index_place *place, uint64_t number,

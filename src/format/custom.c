@@ -15,6 +15,8 @@ static enum frame_verdict pass_on(struct frame_fault *fault, recmap_frame_fault 
     return frame_is_bad(fault, FRAME_BAD_LENGTH, "%s", reason);
 }
 
+/* Asks the application's callback, and checks that what it returned lies within the bytes that it
+ * was given. */
 static enum frame_verdict parse(struct frame *frame, const struct framing *framing,
                                 const uint8_t *bytes, uint64_t size, enum frame_check check,
                                 struct frame_fault *fault) {

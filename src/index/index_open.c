@@ -33,6 +33,7 @@ static uint64_t chunks_of(uint64_t count, unsigned shift) {
     return (count >> shift) + ((count & (((uint64_t)1 << shift) - 1)) != 0);
 }
 
+/* The manifest comes first: its format version says whether the rest can be understood. */
 static recmap_status read_manifest(struct index_file *index, recmap_error *error) {
     size_t count;
     const struct store_value *values = store_values(index->store, STORE_MANIFEST, &count);
@@ -54,6 +55,8 @@ static recmap_status read_manifest(struct index_file *index, recmap_error *error
     return RECMAP_UNSUPPORTED;
 }
 
+/* Decodes the tables of shards, of which all but the last must be full. What is decoded of a table
+ * before an error is kept, so that it is freed with the index. */
 static recmap_status decode_shards(struct index_file *index, struct shard_entry *entries,
                                    recmap_error *error) {
     size_t tables, decoded = 0, count = (size_t)index->manifest.shard_count;
@@ -225,6 +228,8 @@ static recmap_status check_damages(const struct index_file *index, recmap_error 
                : index_fail(index, error, "its list of damage does not add up to its totals");
 }
 
+/* Decodes all tables of damage into one array, which must have as many entries as the manifest
+ * says. Damage is rare, so opening an index can afford that. */
 static recmap_status read_damages(struct index_file *index, recmap_error *error) {
     size_t tables, decoded = 0;
     const struct store_value *values = store_values(index->store, STORE_DAMAGE, &tables);

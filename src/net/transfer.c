@@ -277,6 +277,8 @@ static bool add_header(struct slot *slot, const char *line) {
     return grown != NULL;
 }
 
+/* Sets the headers of a request: authorization, signed for this moment, and the version of the
+ * object that is expected, so that a replaced object is an error instead of other bytes. */
 static recmap_status add_headers(struct slot *slot, const struct address *address,
                                  recmap_error *error) {
     struct run *run = slot->run;

@@ -136,6 +136,8 @@ static uint32_t source_of(const struct mixture_order *mixture, uint64_t number) 
                                   mixture->blend.source_count - 1, number + 1);
 }
 
+/* Inverts mixture_at: finds the place of the record in its source, in each epoch of the source, and
+ * then the draw of the mixture that takes this place. */
 static recmap_status mixture_position_of(uint64_t *position, const recmap_order *order,
                                          uint64_t epoch, uint64_t number, recmap_error *error) {
     const struct mixture_order *mixture = (const struct mixture_order *)order;

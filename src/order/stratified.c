@@ -76,6 +76,8 @@ static const struct permutation *group_permutation(const struct stratified_order
     return space;
 }
 
+/* A position is a slot of a batch. The slot belongs to a group, and the permutation of the group
+ * says which of its records is there in this epoch. */
 static recmap_status stratified_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                                    const uint64_t *positions, size_t count, recmap_error *error) {
     const struct stratified_order *stratified = (const struct stratified_order *)order;

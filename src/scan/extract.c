@@ -195,6 +195,8 @@ static bool is_type(recmap_type type) {
            type == RECMAP_TYPE_BYTES;
 }
 
+/* Asks the application's callback for the id and the columns of a record, and checks what it
+ * returned. */
 static recmap_status call_callback(recmap_value *id, recmap_value *columns,
                                    const struct extractor *extractor, const uint8_t *data,
                                    size_t size, recmap_error *error) {

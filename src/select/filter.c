@@ -74,6 +74,7 @@ static recmap_status reserve(recmap_filter *filter, recmap_error *error) {
     return RECMAP_OK;
 }
 
+/* Reads all columns that the expression names, of `count` records from `first` on. */
 static recmap_status read_chunk(recmap_filter *filter, uint64_t first, size_t count,
                                 recmap_error *error) {
     recmap_dataset *dataset = filter->dataset;

@@ -33,6 +33,7 @@ static void write_array(struct reply *reply, const struct value_search *search) 
     fwrite(bitmap, 1, size, reply->stream);
 }
 
+/* Sends a picture or a sound as it is, and an array of pixels as a bitmap. */
 static recmap_status write_found(struct reply *reply, const struct value_search *search,
                                  recmap_error *error) {
     const recmap_bytes *bytes = &search->found;

@@ -129,6 +129,8 @@ static const char *type_name(recmap_type type) {
     return names[type];
 }
 
+/* Writes one feature of the record. Records may have any number of features, so those beyond a
+ * limit are left out, and the reply says that it was cut. */
 static recmap_status write_part(void *context, const recmap_example_part *part) {
     struct record_writer *writer = context;
     struct page_json *json = writer->json;

@@ -71,6 +71,8 @@ static recmap_status read_single(recmap_record *record, struct table *table, uin
     return error->status;
 }
 
+/* The records of a page are read as one batch. If that failed, each is read by itself, and the row
+ * of a damaged record shows the error. */
 static recmap_status write_preview(struct page_json *json, struct table *table,
                                    const struct row *row, recmap_error *error) {
     recmap_record record = {.size = 0};
