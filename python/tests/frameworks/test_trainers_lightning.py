@@ -89,6 +89,59 @@ def test_the_middle_of_an_epoch(digits, tmp_path):
         assert trained(create(ds), folder / "again", folder / f"step={STEPS}.ckpt") == whole[STEPS:]
 
 
+def validated(loader, ds):
+    """The labels that each validation reads. The first one is Lightning's check of two batches."""
+    import lightning
+
+    import torch
+
+    class Model(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(1, 1)
+            self.validations = []
+
+        def training_step(self, batch, _):
+            return self.layer(batch["label"].float()[:, None]).sum()
+
+        def on_validation_start(self):
+            self.validations.append([])
+
+        def validation_step(self, batch, _):
+            self.validations[-1] += batch["label"].tolist()
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), 0.0)
+
+    model = Model()
+    trainer = lightning.Trainer(
+        max_epochs=2,
+        limit_val_batches=3,
+        accelerator="cpu",
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+    )
+    trainer.fit(model, plain_loader(ds[: 4 * STEPS]), loader)
+    return model.validations
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_validations_read_the_same_records(digits):
+    """With a DataLoader. A loader of recmap continues, as the page says."""
+    import torch
+
+    ds = digits[:20]
+    labels = ds.parse(range(20), FEATURES)["label"].tolist()
+    samples = torch.utils.data.DataLoader(
+        recmap.torch.MapDataset(ds, FEATURES), batch_size=4, collate_fn=recmap.torch.collate
+    )
+    assert validated(samples, ds) == [labels[:8], labels[:12], labels[:12]]
+    loader = recmap.torch.Loader(ds, 4, features=FEATURES)
+    assert validated(loader, ds)[:2] == [labels[:8], labels[8:20]]
+
+
 def run(program, digits, folder, *arguments):
     """Runs a program on the digits, in processes that it starts itself."""
     (folder / "program.py").write_text(program)
