@@ -24,6 +24,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # imported on first use: see __getattr__
+    from . import arrow as arrow
+    from . import grain as grain
+    from . import huggingface as huggingface
+    from . import metrics as metrics
+    from . import ray as ray
+    from . import spark as spark
+    from . import tensorflow as tensorflow
+    from . import torch as torch
+    from . import webdataset as webdataset
     from ._columns import BytesColumn, ColumnBatch, RaggedColumn, RowBatch, SparseColumn
     from ._columns.record_batch import RecordBatch
     from ._dataset.concat import concat
@@ -224,17 +233,19 @@ _FRAMEWORKS = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name in _FRAMEWORKS:
-        return importlib.import_module(f".{name}", __name__)
-    if name in _MODULES:
-        value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
-    elif name == "__version__":
-        value = importlib.import_module("._recmap", __name__).version
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value  # the next access does not come here
-    return value
+if not TYPE_CHECKING:  # type checkers would take any name for a known one
+
+    def __getattr__(name: str) -> Any:
+        if name in _FRAMEWORKS:
+            return importlib.import_module(f".{name}", __name__)
+        if name in _MODULES:
+            value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
+        elif name == "__version__":
+            value = importlib.import_module("._recmap", __name__).version
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value  # the next access does not come here
+        return value
 
 
 def __dir__() -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, SupportsIndex, TypeAlias, overload
 
@@ -15,6 +16,7 @@ from .._example.features import Features
 from .._numbers import Int64s, Numbers, as_mask_or_items, row_of
 from .._options.options import ConcatOptions
 from .dataset import Dataset
+from .records import refuse_own_collation
 
 __all__ = ["Joined", "check_joined", "features_of_sides", "join"]
 
@@ -79,6 +81,21 @@ class Joined:
         if isinstance(index, (slice, list, range, np.ndarray)):
             return self._rows(index)
         return {name: self._record(name, index) for name in self._datasets}
+
+    def __getitems__(self, rows: list[int]) -> list[dict[str, bytes | None]]:
+        """The rows as bytes, for ``DataLoader(joined, collate_fn=...)`` of PyTorch.
+
+        Raises:
+            TypeError: the DataLoader has PyTorch's own collation, which does not parse records.
+        """
+        refuse_own_collation(
+            sys._getframe(1),
+            "`for batch in recmap.torch.JoinedLoader(joined, batch_size, features=features)`",
+        )
+        return [
+            {name: None if record is None else bytes(record) for name, record in self[row].items()}
+            for row in rows
+        ]
 
     def _rows(self, index: Any) -> Joined:
         if not isinstance(index, slice):

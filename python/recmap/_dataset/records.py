@@ -6,6 +6,7 @@ import contextlib
 import sys
 from collections import abc
 from collections.abc import Iterable, Iterator
+from types import FrameType
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -21,10 +22,17 @@ from .._numbers import Int64s, Numbers, ids_to_find, natural
 from .missing import Missing, advise_names, check_batch
 from .selectable import Selectable
 
-__all__ = ["Records"]
+__all__ = ["Records", "refuse_own_collation"]
 
 # A join matches this many rows at a time, or an eighth of them if that is more.
 _BLOCK_ROWS = 1 << 21
+
+
+def refuse_own_collation(caller: FrameType, advice: str) -> None:
+    """Raises if a DataLoader would collate records by itself: it would stack their bytes."""
+    collate = getattr(caller.f_locals.get("self"), "collate_fn", None)
+    if getattr(collate, "__module__", "") == "torch.utils.data._utils.collate":
+        raise TypeError(f"PyTorch does not parse records: write {advice}")
 
 
 class Records(Selectable):
@@ -56,15 +64,12 @@ class Records(Selectable):
         Raises:
             TypeError: the DataLoader has PyTorch's own collation, which does not parse records.
         """
-        fetcher = sys._getframe(1).f_locals.get("self")
-        collate = getattr(fetcher, "collate_fn", None)
-        if getattr(collate, "__module__", "") == "torch.utils.data._utils.collate":
-            raise TypeError(
-                "PyTorch does not parse records: write `for batch in recmap.torch.Loader(ds, "
-                "batch_size, features=features)`, or DataLoader(recmap.torch.MapDataset(ds, "
-                "features), batch_size, collate_fn=recmap.torch.collate). Without features, "
-                "MapDataset gives bytes"
-            )
+        refuse_own_collation(
+            sys._getframe(1),
+            "`for batch in recmap.torch.Loader(ds, batch_size, features=features)`, or "
+            "DataLoader(recmap.torch.MapDataset(ds, features), batch_size, "
+            "collate_fn=recmap.torch.collate). Without features, MapDataset gives bytes",
+        )
         return [bytes(record) for record in self.gather(items)]
 
     def parse(

@@ -135,8 +135,16 @@ def _from_environment() -> _Ranks | None:
                     f"the environment has {names[0]}={rank}, but {names[1]}={world_size}: give "
                     "rank and world_size"
                 )
+            lone = _lone_rank()
+            if names[0] == "SLURM_PROCID" and lone is not None and lone.rank != rank:
+                return lone  # Slurm started a helper on each node, which started this process
             return _Ranks(rank, world_size, f"{names[0]} and {names[1]}")
     _check_both(*_VARIABLES[0])
+    return _lone_rank()
+
+
+def _lone_rank() -> _Ranks | None:
+    """Of a launcher that does not say how many processes there are."""
     for name in _WITHOUT_WORLD_SIZE:
         if os.environ.get(name):
             return _Ranks(_number(name), None, name)

@@ -323,6 +323,7 @@ class Loader(Closing, Generic[Batch]):
     def peek(self) -> Batch | None:
         """The next batch, without consuming it: position, state and the next ``for`` are unchanged.
 
+        It is the batch that the ``for`` will give, with the same memory: change a copy of it only.
         None if no batch follows: after the last batch of an epoch, until its ``for`` has ended, and
         after the last of `epochs`.
 

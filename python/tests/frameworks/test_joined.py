@@ -35,6 +35,16 @@ def rows_of(batches):
     return found
 
 
+def test_a_join_in_a_data_loader(joined):
+    data = pytest.importorskip("torch.utils.data")
+    with pytest.raises(TypeError, match=r"write `for batch in recmap\.torch\.JoinedLoader\(joined"):
+        next(iter(data.DataLoader(joined, batch_size=8)))
+    # A function of the user's own parses records.
+    batches = list(data.DataLoader(joined, batch_size=64, collate_fn=list))
+    assert list(map(len, batches)) == [64, 36]
+    assert sum(batches, []) == [{name: bytes(row[name]) for name in row} for row in joined]
+
+
 def test_torch(joined):
     torch = pytest.importorskip("torch")
     options = {"features": FEATURES, "shuffle": True, "seed": 3}

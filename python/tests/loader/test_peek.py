@@ -256,6 +256,17 @@ def test_a_rank_without_a_world_size(digits, monkeypatch, name):
         assert "rank 3 of 4" in repr(recmap.Loader(digits, 30, rank="auto"))
 
 
+def test_a_launcher_whose_helpers_slurm_started(digits, monkeypatch):
+    """The variables of Slurm then count nodes. srun itself gives both the same rank."""
+    monkeypatch.setenv("SLURM_PROCID", "0")
+    monkeypatch.setenv("SLURM_STEP_NUM_TASKS", "2")
+    monkeypatch.setenv("PMIX_RANK", "0")
+    assert "rank 0 of 2" in repr(recmap.Loader(digits, 30, rank="auto"))
+    monkeypatch.setenv("PMIX_RANK", "1")
+    with pytest.raises(ValueError, match="PMIX_RANK=1, but not the number of processes"):
+        recmap.Loader(digits, 30, rank="auto")
+
+
 @pytest.mark.parametrize("name", ["torch.distributed", "jax"])
 @pytest.mark.parametrize("kind", ["Loader", "JoinedLoader"])
 def test_processes_that_join_after_a_loader_was_created(digits, monkeypatch, name, kind):

@@ -12,7 +12,6 @@ PROGRAM = """
 from typing import Any, assert_type
 
 import recmap
-import recmap.torch
 
 ds = recmap.open("x")
 features = {"a": recmap.FixedLen()}
@@ -48,6 +47,9 @@ for number in recmap.torch.IterableDataset(counts):
 assert_type(recmap.torch.tensors(ds.parse([0], features)), dict[str, Any])
 recmap.Loader(ds, 5, shufle=True)  # type: ignore[call-overload]
 recmap.Loader(ds, 5, last="left")  # type: ignore[call-overload]
+recmap.Lodaer(ds, 5)  # type: ignore[attr-defined]
+recmap.torch.Lodaer(ds, 5)  # type: ignore[attr-defined]
+assert_type(recmap.__version__, str)
 """
 
 
