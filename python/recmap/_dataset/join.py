@@ -92,10 +92,18 @@ class Joined:
             sys._getframe(1),
             "`for batch in recmap.torch.JoinedLoader(joined, batch_size, features=features)`",
         )
-        return [
-            {name: None if record is None else bytes(record) for name, record in self[row].items()}
-            for row in rows
-        ]
+        chosen = self._rows(rows)
+        sides = {name: chosen._records_of(name) for name in self._datasets}
+        return [dict(zip(sides, row, strict=True)) for row in zip(*sides.values(), strict=True)]
+
+    def _records_of(self, name: str) -> list[bytes | None]:
+        """The record of each row in that data set, read at once."""
+        positions = self._positions_in(name)
+        rows = np.flatnonzero(positions >= 0)
+        records: list[bytes | None] = [None] * len(positions)
+        for row, record in zip(rows, self._datasets[name].gather(positions[rows]), strict=True):
+            records[row] = bytes(record)
+        return records
 
     def _rows(self, index: Any) -> Joined:
         if not isinstance(index, slice):

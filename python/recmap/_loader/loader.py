@@ -103,7 +103,8 @@ class Loader(Closing, Generic[Batch]):
             ``rank="auto"`` gets both from ``torch.distributed`` if it is initialized, else from JAX
             if it is distributed, else from the variables that torchrun (RANK, WORLD_SIZE),
             Horovod, Open MPI, MVAPICH, MPICH (PMI_RANK, PMI_SIZE), jsrun or Slurm set, and is 0
-            of 1 without them. It is an error if a framework knows others when the iteration starts.
+            of 1 without them. It is an error if a launcher gives only the rank (PALS_RANKID,
+            PMIX_RANK), and if a framework knows others when the iteration starts.
             Warns if neither argument is given to one of several processes, because every process
             then reads all records.
         epochs: see above.
@@ -120,7 +121,8 @@ class Loader(Closing, Generic[Batch]):
             and so does a loader that was moved, with `load_state_dict` for example.
         readahead: "auto", "on" or "off": whether to ask the kernel to read records ahead.
         transform: a callable that converts one batch. It runs ahead in threads, and its results are
-            delivered in order. Views of a RecordBatch stay valid as long as they exist.
+            delivered in order. Views of a RecordBatch stay valid as long as they exist. Warns if it
+            returns None.
         transform_threads: the number of these threads; None: one per core, at most 8.
 
     Raises (during iteration; the next call then tries the step again):
@@ -394,7 +396,10 @@ class Loader(Closing, Generic[Batch]):
             check = None if self._parser is None else self._first_batch.check
 
             def function(step: _recmap.Step) -> Any:
-                return transform(columns_of_step(step))
+                value = transform(columns_of_step(step))
+                if value is None:
+                    warn_caller("the transform returned None: is its `return` missing?")
+                return value
 
             pipeline = self._pipelines.Pipeline(
                 self._loader, check, function, self._worker_count, self._epoch_limit(), self._times

@@ -21,6 +21,10 @@ def ranks() -> Ranks:
     the environment variables that torchrun, Horovod, Open MPI, MVAPICH, MPICH (``PMI_RANK``),
     jsrun or Slurm set; else rank 0 of 1.
 
+    Raises:
+        ValueError: a launcher's variables have only the rank (``PALS_RANKID``, ``PMIX_RANK``), or
+            contradict each other.
+
     >>> recmap.torch.ranks()
     {'rank': 0, 'world_size': 1}
     """

@@ -45,6 +45,16 @@ def test_a_join_in_a_data_loader(joined):
     assert sum(batches, []) == [{name: bytes(row[name]) for name in row} for row in joined]
 
 
+def test_rows_without_a_record(tmp_path):
+    images, captions = make(tmp_path, "image", range(9)), make(tmp_path, "caption", range(0, 9, 2))
+    joined = recmap.join({"image": images, "caption": captions}, missing="null")
+    rows = joined.__getitems__([3, -1, 3, 0])
+    assert [row["image"] for row in rows] == [bytes(images[i]) for i in (3, 8, 3, 0)]
+    assert [row["caption"] for row in rows] == [None, captions[4], None, captions[0]]
+    with pytest.raises(IndexError, match="9"):
+        joined.__getitems__([9])
+
+
 def test_torch(joined):
     torch = pytest.importorskip("torch")
     options = {"features": FEATURES, "shuffle": True, "seed": 3}

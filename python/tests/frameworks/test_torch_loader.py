@@ -1,6 +1,7 @@
 """recmap.torch.Loader: tensors, states and ranks."""
 
 import itertools
+import math
 import pickle
 
 import numpy as np
@@ -97,6 +98,21 @@ def test_resuming_follows_torchdata(digits, steps, transform):
     after = loader_of(digits)
     after.load_state_dict(loader.state_dict())  # after the `for`: the next epoch
     assert of(after) == expected[18:36]
+
+
+@pytest.mark.parametrize("epochs", [2, math.inf])
+def test_the_state_between_epochs_of_one_for(digits, epochs):
+    """It is that of the next epoch, so that `peek`, which looks there, does not change it."""
+    loader = loader_of(digits, epochs=epochs)
+    for batch in itertools.islice(loader, 18):
+        last = batch
+    state = loader.state_dict()
+    assert (state["epoch"], state["position"]) == (1, 0)
+    following = loader.peek()["n"]
+    assert loader.state_dict() == state and not torch.equal(following, last["n"])
+    again = loader_of(digits, epochs=epochs)
+    again.load_state_dict(state)
+    assert torch.equal(next(iter(again))["n"], following)
 
 
 def test_states_are_those_of_the_other_classes(digits):

@@ -30,8 +30,8 @@ def torch_loader(ds):
     return recmap.torch.Loader(ds, 4, shuffle=True, seed=7, features=FEATURES)
 
 
-def trained(loader, folder, checkpoint=None):
-    """(epoch, labels) of each step of a run, which saves a checkpoint every few steps."""
+def create_model():
+    """It notes the labels of each step, with the epoch, and those of each validation."""
     import lightning
 
     import torch
@@ -40,29 +40,47 @@ def trained(loader, folder, checkpoint=None):
         def __init__(self):
             super().__init__()
             self.layer = torch.nn.Linear(1, 1)
-            self.steps = []
+            self.steps, self.validations = [], []
 
         def training_step(self, batch, _):
             self.steps.append((self.current_epoch, batch["label"].tolist()))
             return self.layer(batch["label"].float()[:, None]).sum()
 
+        def on_validation_start(self):
+            self.validations.append([])
+
+        def validation_step(self, batch, _):
+            self.validations[-1] += batch["label"].tolist()
+
         def configure_optimizers(self):
             return torch.optim.SGD(self.parameters(), 0.0)
 
-    model = Model()
-    saving = lightning.pytorch.callbacks.ModelCheckpoint(
-        folder, filename="{step}", every_n_train_steps=STEPS, save_top_k=-1
-    )
+    return Model()
+
+
+def fit(loaders, checkpoint=None, **options):
+    import lightning
+
+    model = create_model()
     trainer = lightning.Trainer(
-        max_epochs=EPOCHS,
-        callbacks=[saving],
         accelerator="cpu",
         logger=False,
         enable_progress_bar=False,
         enable_model_summary=False,
+        **options,
     )
-    trainer.fit(model, loader, ckpt_path=checkpoint)
-    return model.steps
+    trainer.fit(model, *loaders, ckpt_path=checkpoint)
+    return model
+
+
+def trained(loader, folder, checkpoint=None):
+    """(epoch, labels) of each step of a run, which saves a checkpoint every few steps."""
+    import lightning
+
+    saving = lightning.pytorch.callbacks.ModelCheckpoint(
+        folder, filename="{step}", every_n_train_steps=STEPS, save_top_k=-1
+    )
+    return fit([loader], checkpoint, max_epochs=EPOCHS, callbacks=[saving]).steps
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -91,40 +109,8 @@ def test_the_middle_of_an_epoch(digits, tmp_path):
 
 def validated(loader, ds):
     """The labels that each validation reads. The first one is Lightning's check of two batches."""
-    import lightning
-
-    import torch
-
-    class Model(lightning.LightningModule):
-        def __init__(self):
-            super().__init__()
-            self.layer = torch.nn.Linear(1, 1)
-            self.validations = []
-
-        def training_step(self, batch, _):
-            return self.layer(batch["label"].float()[:, None]).sum()
-
-        def on_validation_start(self):
-            self.validations.append([])
-
-        def validation_step(self, batch, _):
-            self.validations[-1] += batch["label"].tolist()
-
-        def configure_optimizers(self):
-            return torch.optim.SGD(self.parameters(), 0.0)
-
-    model = Model()
-    trainer = lightning.Trainer(
-        max_epochs=2,
-        limit_val_batches=3,
-        accelerator="cpu",
-        logger=False,
-        enable_checkpointing=False,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-    )
-    trainer.fit(model, plain_loader(ds[: 4 * STEPS]), loader)
-    return model.validations
+    loaders = [plain_loader(ds[: 4 * STEPS]), loader]
+    return fit(loaders, max_epochs=2, limit_val_batches=3, enable_checkpointing=False).validations
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -333,7 +333,8 @@ def test_exception_of_transform_is_raised_at_its_step(small):
 
 def test_transform_can_return_none(small):
     loader = recmap.Loader(small, 10, transform=lambda batch: None)
-    assert list(loader) == [None] * 11
+    with pytest.warns(UserWarning, match="returned None: is its `return` missing"):
+        assert list(loader) == [None] * 11
 
 
 @pytest.mark.parametrize("transform", [None, lambda batch: batch])
