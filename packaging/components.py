@@ -14,6 +14,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+COMPILER = "ziglang"  # its own library, with memcpy for example, is linked too
+
 # The licences of the libraries that packaging/libraries builds for wheels.
 LICENCES = {
     "curl": "curl",
@@ -23,6 +25,7 @@ LICENCES = {
     "openssl": "Apache-2.0",
     "protobuf-c": "BSD-2-Clause",
     "xxhash": "BSD-2-Clause",
+    COMPILER: "MIT",
 }
 NAME_IN_WHEEL = "libraries.spdx.json"
 OUTDATED = "Built without the newest security update of Debian, which could not be downloaded."
@@ -65,13 +68,20 @@ def document(
     return (json.dumps(made, indent=2) + "\n").encode()
 
 
-def built_package(name: str, version: str, state: str = "") -> dict[str, Any]:
-    """One line of sources.txt. Scanners for vulnerabilities look up Debian's source package."""
-    url = f"pkg:deb/debian/{name}@{urllib.parse.quote(version, safe='')}?arch=source"
+def package_url(name: str, version: str, origin: str) -> str:
+    """What scanners for vulnerabilities look up."""
+    quoted = urllib.parse.quote(version, safe="")
+    if origin == "pypi":
+        return f"pkg:pypi/{name}@{quoted}"
+    return f"pkg:deb/debian/{name}@{quoted}?arch=source&distro={origin}"
+
+
+def built_package(name: str, version: str, origin: str, state: str = "") -> dict[str, Any]:
+    """One line of sources.txt."""
     reference = {
         "referenceCategory": "PACKAGE-MANAGER",
         "referenceType": "purl",
-        "referenceLocator": url,
+        "referenceLocator": package_url(name, version, origin),
     }
     built = {**package(name, version, LICENCES[name]), "externalRefs": [reference]}
     return {**built, "comment": OUTDATED} if state == "outdated" else built
@@ -91,6 +101,8 @@ def built_packages(prefix: Path) -> list[dict[str, Any]]:
 
 def libraries_of_wheel(path: Path) -> list[dict[str, Any]]:
     """The packages of the libraries that a wheel contains; none if it has no list of them."""
+    if not zipfile.is_zipfile(path):
+        return []
     with zipfile.ZipFile(path) as wheel:
         for name in wheel.namelist():
             if name.endswith(f".dist-info/sboms/{NAME_IN_WHEEL}"):

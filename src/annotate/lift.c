@@ -30,8 +30,8 @@ static recmap_status fail_record(const struct lift *lift, uint64_t number, recma
     return status;
 }
 
-/* A value must have the type of the column. Where there is none, the column needs a default, or
- * takes nulls. */
+/* A value must have the type of the column. If a record has none, the column needs a default or
+ * must accept nulls. */
 static recmap_status check_value(const struct lift *lift, size_t i, const recmap_value *value,
                                  recmap_error *error) {
     const struct new_column *column = lift->column;

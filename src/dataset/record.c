@@ -113,7 +113,7 @@ static recmap_status fail_outside(const recmap_dataset *dataset, const struct in
 }
 
 /* Most frames are good TFRecord frames, which the first branch accepts without a call. A bad frame
- * is parsed a second time, for the reason: that takes longer than the verdict alone. */
+ * is parsed a second time to find the reason, which takes longer than the check. */
 recmap_status dataset_check_frame_as(recmap_record *record, const recmap_dataset *dataset,
                                      enum frame_check check, const struct shard_window *window,
                                      const struct index_place *place, uint64_t number,

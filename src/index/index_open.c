@@ -55,8 +55,8 @@ static recmap_status read_manifest(struct index_file *index, recmap_error *error
     return RECMAP_UNSUPPORTED;
 }
 
-/* Decodes the tables of shards, of which all but the last must be full. What is decoded of a table
- * before an error is kept, so that it is freed with the index. */
+/* Decodes the tables of shards, of which all but the last must be full. Entries decoded before an
+ * error are kept, so that they are freed with the index. */
 static recmap_status decode_shards(struct index_file *index, struct shard_entry *entries,
                                    recmap_error *error) {
     size_t tables, decoded = 0, count = (size_t)index->manifest.shard_count;

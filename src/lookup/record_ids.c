@@ -68,8 +68,8 @@ static void place_ids(struct record_ids *ids, const struct id_text *text, size_t
     }
 }
 
-/* Reads the ids of one thread's part of the records, batch by batch, into a text of its own. Their
- * places are set at the end, when the text no longer moves. */
+/* Reads the ids of one thread's part of the records, batch by batch, into a buffer of its own.
+ * Their places are set at the end, when the buffer no longer moves. */
 static recmap_status read_part(void *context, size_t part, struct interrupt *interrupt,
                                recmap_error *error) {
     const struct id_reading *reading = context;

@@ -199,8 +199,8 @@ static recmap_status read_arriving(void *context, void *data, size_t size, uint6
     return RECMAP_OK;
 }
 
-/* Scans a compressed shard from its start to its end. With seek points that an index has of it,
- * the scan goes on at the next of them after damage; without, it takes new ones. */
+/* Scans a compressed shard from its start to its end. Given the seek points of an index, the scan
+ * continues after damage at the next one. Without them, it records new ones. */
 static recmap_status inflate_input(struct scan_shard *shard, const struct inflate_source *source,
                                    const struct scan_options *options,
                                    struct scan_findings *findings, recmap_error *error) {

@@ -70,8 +70,8 @@ static void write_caption(struct html *html, const struct media *media, size_t s
     html_format(html, ", %zu bytes%s</div>", size, reason);
 }
 
-/* Pictures and sounds are part of the page, as data URLs. What is too large for the page, or cannot
- * be trusted to a browser, gets a caption that says so. */
+/* Pictures and sounds are part of the page, as data URLs. One that is too large for the page, or
+ * unsafe for a browser, is replaced by a caption that says why. */
 static void write_media(struct record_page *page, const struct media *media, const uint8_t *data,
                         size_t size) {
     struct html *html = page->html;

@@ -153,8 +153,8 @@ class ColumnBatch:
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError(
-            "a ColumnBatch cannot be pickled, because its columns are views of the batch; pickle "
-            "copies of the columns instead: np.array(column)"
+            "a ColumnBatch cannot be copied or pickled, because its columns are views of it: copy "
+            "its columns, with np.array(column)"
         )
 
     def _repr_html_(self) -> str:

@@ -76,8 +76,8 @@ class RecordBatch(_recmap.RecordBatch):
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError(
-            "a RecordBatch cannot be pickled, because its items are views; pickle "
-            "list(map(bytes, batch)) instead"
+            "a RecordBatch cannot be copied or pickled, because its items are views: use "
+            "list(map(bytes, batch))"
         )
 
     def _repr_html_(self) -> str:

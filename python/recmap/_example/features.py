@@ -410,6 +410,15 @@ def parser_of(features: Features, lists: Features | None = None) -> _recmap.Pars
 _DTYPES = {"int64": "int64", "float": "float32", "bytes": "bytes"}
 
 
+def check_column_of_numbers(numbers: bool, features: Features | None) -> None:
+    """Refuses a feature whose name an adapter gives to the column of the records' numbers."""
+    if numbers and "number" in (features or {}):
+        raise ValueError(
+            'numbers=True adds a column "number", but that is the name of a feature too: give the '
+            'feature another name, such as {"count": FixedLen(key="number")}'
+        )
+
+
 def _feature_of_schema(entry: Mapping[str, Any], is_list: bool) -> Feature:
     dtype, shape = _DTYPES[entry["kind"]], entry["shape"]
     if shape is None:

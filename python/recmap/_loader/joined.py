@@ -194,7 +194,8 @@ def check_loader(loader: object) -> None:
     """Refuses what is not the loader of one data set."""
     if isinstance(loader, JoinedLoader):
         raise TypeError(
-            "a JoinedLoader has a loader for each data set: pass one of them, such as "
+            "a JoinedLoader has a loader for each data set: iterate over it without an adapter, or "
+            "pass one of them, such as "
             f"loader.loaders[{next(iter(loader.loaders))!r}]"
         )
     if not isinstance(loader, Loader):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 from .._numbers import natural
@@ -27,7 +28,7 @@ _VARIABLES = (
     ("SLURM_PROCID", "SLURM_NPROCS"),
 )
 
-# Cray's mpiexec and others with PMIx: no variable of theirs has the number of processes.
+# Cray's mpiexec and others with PMIx: they set no variable with the number of processes.
 _WITHOUT_WORLD_SIZE = ("PALS_RANKID", "PMIX_RANK")
 
 # Slurm's numbers of steps that srun did not start, such as the shell of an interactive job.
@@ -135,17 +136,18 @@ def _from_environment() -> _Ranks | None:
                     f"the environment has {names[0]}={rank}, but {names[1]}={world_size}: give "
                     "rank and world_size"
                 )
-            lone = _lone_rank()
+            lone = _lone_rank(_WITHOUT_WORLD_SIZE)
             if names[0] == "SLURM_PROCID" and lone is not None and lone.rank != rank:
                 return lone  # Slurm started a helper on each node, which started this process
             return _Ranks(rank, world_size, f"{names[0]} and {names[1]}")
     _check_both(*_VARIABLES[0])
-    return _lone_rank()
+    others = [names[0] for names in _VARIABLES if not _is_outside_srun(names)]
+    return _lone_rank((*_WITHOUT_WORLD_SIZE, *others))
 
 
-def _lone_rank() -> _Ranks | None:
-    """Of a launcher that does not say how many processes there are."""
-    for name in _WITHOUT_WORLD_SIZE:
+def _lone_rank(names: Iterable[str]) -> _Ranks | None:
+    """Of the first of the variables that is set, without the number of processes."""
+    for name in names:
         if os.environ.get(name):
             return _Ranks(_number(name), None, name)
     return None
@@ -156,8 +158,8 @@ def _check_both(*names: str) -> None:
     found, missing = sorted(names, key=lambda name: not os.environ.get(name))
     if os.environ.get(found) and not os.environ.get(missing):
         raise ValueError(
-            f"the environment has {found}={os.environ[found]}, but no {missing}: set both, create "
-            "the loader or sampler after the processes have joined, or give rank and world_size"
+            f"the environment has {found}={os.environ[found]}, but no {missing}: create the loader "
+            "or sampler after the processes have joined, set both, or give rank and world_size"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import operator
@@ -103,8 +104,8 @@ class Loader(Closing, Generic[Batch]):
             ``rank="auto"`` gets both from ``torch.distributed`` if it is initialized, else from JAX
             if it is distributed, else from the variables that torchrun (RANK, WORLD_SIZE),
             Horovod, Open MPI, MVAPICH, MPICH (PMI_RANK, PMI_SIZE), jsrun or Slurm set, and is 0
-            of 1 without them. It is an error if a launcher gives only the rank (PALS_RANKID,
-            PMIX_RANK), and if a framework knows others when the iteration starts.
+            of 1 without them. It is an error if a launcher gives only the rank, as those do that
+            set PALS_RANKID or PMIX_RANK, and if a framework knows others when the iteration starts.
             Warns if neither argument is given to one of several processes, because every process
             then reads all records.
         epochs: see above.
@@ -325,7 +326,8 @@ class Loader(Closing, Generic[Batch]):
     def peek(self) -> Batch | None:
         """The next batch, without consuming it: position, state and the next ``for`` are unchanged.
 
-        It is the batch that the ``for`` will give, with the same memory: change a copy of it only.
+        It is the batch that the ``for`` will give, with the same memory. Copy a column before you
+        change it: ``numpy.array(column)``, or ``tensor.clone()``.
         None if no batch follows: after the last batch of an epoch, until its ``for`` has ended, and
         after the last of `epochs`.
 
@@ -394,11 +396,13 @@ class Loader(Closing, Generic[Batch]):
             assert self._transform is not None
             transform, columns_of_step = self._transform, self._columns_of_step()
             check = None if self._parser is None else self._first_batch.check
+            given = self._arguments["transform"]  # not what an adapter made of it
+            warn_once = functools.cache(functools.partial(_warn_of_none, given))
 
             def function(step: _recmap.Step) -> Any:
                 value = transform(columns_of_step(step))
                 if value is None:
-                    warn_caller("the transform returned None: is its `return` missing?")
+                    warn_once()
                 return value
 
             pipeline = self._pipelines.Pipeline(
@@ -672,6 +676,14 @@ def _worker_count(transform_threads: int | None) -> int:
             f"transform_threads must be at most {_TRANSFORM_THREADS_MAX}, not {transform_threads}"
         )
     return transform_threads
+
+
+def _warn_of_none(transform: Callable[[Any], Any]) -> None:
+    """In a thread of the pipeline, where a warning cannot name the caller's line."""
+    code = getattr(transform, "__code__", None)
+    place = "" if code is None else f" in {code.co_filename}:{code.co_firstlineno}"
+    name = getattr(transform, "__qualname__", repr(transform))
+    warn_caller(f"the transform {name}{place} returned None: is its `return` missing?")
 
 
 def _share(part: int, whole: int, noun: str) -> str:

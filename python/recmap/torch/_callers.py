@@ -61,6 +61,19 @@ def refuse_division(caller: FrameType, world_size: int) -> None:
             )
 
 
+def refuse_distributed_sampler(caller: FrameType) -> None:
+    """Raises if a DistributedSampler asks for the length: it would give its own numbers below it.
+
+    Derived classes, such as Lightning's, may ask for the items: `refuse_division` finds them.
+    """
+    kind = type(caller.f_locals.get("self"))
+    if getattr(kind, "__iter__", None) is DistributedSampler.__iter__:
+        raise ValueError(
+            "a DistributedSampler would not use this order, and would divide its length, not its "
+            'records: write Sampler(order, batch_size, rank="auto") without it'
+        )
+
+
 def check_count(name: str, count: int, limit: int) -> None:
     """Raises if a `for` does not have so many steps or items."""
     if natural(name, count) > limit:
@@ -111,7 +124,8 @@ def check_lists(caller: FrameType, is_batched: bool) -> None:
     if _makes_batches(user) and is_batched:
         raise ValueError(
             "the sampler gives lists of record numbers, and the DataLoader would make lists of "
-            "them: write DataLoader(dataset, batch_sampler=sampler), or leave out its batch_size"
+            "them: write DataLoader(dataset, batch_sampler=sampler), or Sampler(order) without a "
+            "batch_size"
         )
     if isinstance(user, _BaseDataLoaderIter) and user._auto_collation and not is_batched:
         raise ValueError(

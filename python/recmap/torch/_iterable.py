@@ -24,7 +24,13 @@ from .._loader.view_order import order_over
 from .._numbers import natural
 from .._order.orders import Order
 from ._board import Board, Place
-from ._callers import check_count, refuse_collation, refuse_division, warn_of_requests_ahead
+from ._callers import (
+    check_count,
+    refuse_collation,
+    refuse_distributed_sampler,
+    refuse_division,
+    warn_of_requests_ahead,
+)
 from ._loader import Loader as TensorLoader
 from ._tensors import Tensors, check_name_of_numbers, tensors
 
@@ -277,6 +283,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
 
     def __len__(self) -> int:
         """The number of steps in an epoch, if one ``for`` iterates over one epoch."""
+        refuse_distributed_sampler(sys._getframe(1))
         if self._arguments["epochs"] is not None:
             raise TypeError("no length: with epochs=, one `for` iterates over several epochs")
         return self._order.share(0, 0, *self._deal, 0, 0)[0]
@@ -289,7 +296,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
 
         Inside a ``for``, after an epoch's last batch, that is the epoch's end: as torchdata has it,
         the state gives an empty ``for`` when it is loaded, and then the next epoch. After the
-        ``for`` it is the next epoch's start.
+        ``for``, and if the loader has `epochs`, it is the next epoch's start.
         """
         if self._place is not None and self._worker is not None:
             return {
@@ -305,6 +312,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         place = self._board.next(self._main_position())
         if (
             self._loader is not None
+            and self._arguments["epochs"] is None
             and self._loader._is_at_end()
             and place == self._main_position()
         ):
@@ -319,9 +327,13 @@ class IterableDataset(data.IterableDataset[Item_co]):
         """
         start = self._latest_start()
         left = self._order.share(*start, *self._deal, 0, 0)[0]
-        if self._arguments["epochs"] is None:
+        is_one_epoch = self._arguments["epochs"] is None
+        if is_one_epoch:
             check_count("steps", steps, left)
-        return self._state(*self._advance(*start, natural("steps", steps), self._deal))
+        epoch, position = self._advance(*start, natural("steps", steps), self._deal)
+        if not is_one_epoch and position == len(self.order):
+            epoch, position = epoch + 1, 0
+        return self._state(epoch, position)
 
     def _latest_start(self) -> tuple[int, int]:
         """Where the latest ``for`` began."""

@@ -28,8 +28,8 @@ class Loader(_Loader[Batch]):
 
     `state_dict` follows torchdata's convention, like all of `recmap.torch`: inside the ``for``,
     after an epoch's last batch, it is the end of that epoch; when loaded, it gives an empty
-    ``for``, then the next epoch. With `epochs`, whose ``for`` goes on to the next epoch, it is the
-    start of that one. Lightning needs `recmap.Loader` (docs/python/lightning.md).
+    ``for``, then the next epoch. With `epochs`, whose ``for`` continues with the next epoch, it is
+    the start of that one. Lightning needs `recmap.Loader` (docs/python/lightning.md).
 
     Args:
         numbers: the name of an additional item with the records' numbers.
@@ -157,8 +157,8 @@ class Loader(_Loader[Batch]):
     def state_dict(self) -> dict[str, Any]:
         """The current state as plain JSON values; the same on every rank after a step.
 
-        Inside the ``for``, after an epoch's last batch, that is the end of the epoch; after the
-        ``for``, and with `epochs`, the start of the next one.
+        Inside the ``for``, after an epoch's last batch, that is the end of the epoch. After the
+        ``for``, and with `epochs`, it is the start of the next one.
         """
         epoch, position = self._loader.tell()
         if self._epochs is None and self._is_at_end():

@@ -22,8 +22,11 @@ def ranks() -> Ranks:
     jsrun or Slurm set; else rank 0 of 1.
 
     Raises:
-        ValueError: a launcher's variables have only the rank (``PALS_RANKID``, ``PMIX_RANK``), or
-            contradict each other.
+        ValueError: a launcher's variables have only the rank, as ``PALS_RANKID`` and ``PMIX_RANK``,
+            or contradict each other.
+
+    Integers that are passed to a loader are not checked again when it starts, as "auto" is: call
+    this after the processes have joined.
 
     >>> recmap.torch.ranks()
     {'rank': 0, 'world_size': 1}

@@ -25,6 +25,7 @@ from ._callers import (
     check_count,
     check_lists,
     check_records,
+    refuse_distributed_sampler,
     refuse_division,
     warn_of_requests_ahead,
 )
@@ -176,6 +177,7 @@ class Sampler(data.Sampler[Any]):
 
     def __len__(self) -> int:
         """The number of items in a whole epoch of this rank."""
+        refuse_distributed_sampler(sys._getframe(1))
         steps = self._share(0, 0, 0)[0]
         if self._is_batched or not steps:
             return steps

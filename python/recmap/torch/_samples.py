@@ -123,7 +123,10 @@ class MapDataset(data.Dataset[Any]):
     def __len__(self) -> int:
         return len(self.dataset)
 
-    def __getitem__(self, index: SupportsIndex) -> Any:
+    def __getitem__(self, index: SupportsIndex | list[int]) -> Any:
+        """One sample, or those of a list, which a DataLoader with ``batch_size=None`` asks for."""
+        if isinstance(index, list):
+            return self.__getitems__(index)
         if self._parser is None:
             return bytes(self.dataset[index])
         return self.__getitems__([operator.index(index)])[0]

@@ -111,6 +111,11 @@ def convert(batch: Any, numbers: str | None, adopt: Adopt | None = None) -> Any:
     if isinstance(batch, RowBatch):
         made.update((name, torch.from_numpy(array)) for name, array in batch.layout.items())
     if numbers is not None:
+        if numbers in made:
+            raise ValueError(
+                f"numbers={numbers!r} is already the name of an item of the batch: give the "
+                "records' numbers another name"
+            )
         made[numbers] = torch.from_numpy(batch.numbers)
     return made
 

@@ -76,6 +76,8 @@ def test_small_data_sets_and_wrong_arguments(made):
         recmap.huggingface.dataset(made, order=recmap.Shuffled(3211))
     with pytest.raises(TypeError):
         recmap.huggingface.dataset(made, {"x": 3})
+    with pytest.raises(ValueError, match='"number", but that is the name of a feature too'):
+        recmap.huggingface.dataset(made, {"number": recmap.FixedLen()}, numbers=True)
 
 
 def test_table_converts_to_an_in_memory_dataset(digits):

@@ -158,6 +158,8 @@ def test_wrong_arguments(made):
         recmap.ray.Datasource(made, position=3211)
     with pytest.raises(TypeError):
         recmap.ray.Datasource(made, {"x": 3})
+    with pytest.raises(ValueError, match='"number", but that is the name of a feature too'):
+        recmap.ray.Datasource(made, {"number": recmap.FixedLen()}, numbers=True)
     assert recmap.ray.Datasource(made, position=3210).get_read_tasks(4) == []
 
 

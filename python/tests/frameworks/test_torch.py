@@ -174,6 +174,26 @@ def test_samples(digits):
     assert torch.equal(again[7]["image"], sample["image"])
 
 
+@pytest.mark.parametrize("features", [FEATURES, None])
+def test_lists_of_a_sampler_without_a_batch_sampler(digits, features):
+    """As PyTorch describes loading batches at once: ``sampler`` of lists, ``batch_size=None``."""
+    dataset, order = recmap.torch.MapDataset(digits, features), recmap.Shuffled(1797, seed=3)
+    options = {"collate_fn": list if features is None else recmap.torch.collate}
+    found, expected = (
+        list(torch.utils.data.DataLoader(dataset, **how, **options))
+        for how in (
+            {"batch_size": None, "sampler": recmap.torch.Sampler(order, 300)},
+            {"batch_sampler": recmap.torch.Sampler(order, 300)},
+        )
+    )
+    assert len(found) == 6
+    for one, other in zip(found, expected, strict=True):
+        if features is None:
+            assert one == other
+        else:
+            assert torch.equal(one["image"], other["image"]) and one["id"] == other["id"]
+
+
 def test_collate_keeps_a_batch_together(digits):
     dataset = recmap.torch.MapDataset(digits[100:], FEATURES)
     rows = dataset.__getitems__([5, 1, 5])

@@ -202,6 +202,24 @@ def test_epochs_continue_after_the_end_of_one(digits, workers):
     assert len(of(workers_of(larger, workers))) == 2 * 3
 
 
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_states_between_the_epochs_of_one_for(digits, epochs):
+    """They are those of the next epoch, with which the `for` continues."""
+    dataset, loader = (
+        iterable(digits[:200], epochs=epochs),
+        recmap.torch.Loader(digits[:200], 50, epochs=epochs, shuffle=True, seed=7, features=LABEL),
+    )
+    for step, _ in enumerate(zip(dataset, loader, strict=True)):
+        state = dataset.state_dict()
+        assert state == dataset.state_after(step + 1)
+        assert (state["epoch"], state["position"]) == divmod(50 * (step + 1), 200)
+        assert loader.state_dict()["position"] == state["position"]
+    assert dataset.state_dict() == state
+    following = iterable(digits[:200])
+    following.load_state_dict(state)
+    assert len(of(following)) == 4
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_state_after_counts_delivered_batches(digits, workers):
     """Exact even if the workers have read ahead to the end; and without workers."""

@@ -100,6 +100,16 @@ def test_resuming_follows_torchdata(digits, steps, transform):
     assert of(after) == expected[18:36]
 
 
+@pytest.mark.parametrize("create", [recmap.torch.Loader, recmap.Loader])
+def test_numbers_do_not_replace_a_feature(digits, create):
+    options = {"numbers": "label"} if create is recmap.torch.Loader else {}
+    batches = create(digits, 3, features=FEATURES, **options)
+    if not options:
+        batches = recmap.torch.IterableDataset(batches, numbers="label")
+    with pytest.raises(ValueError, match="numbers='label' is already the name of an item"):
+        next(iter(batches))
+
+
 @pytest.mark.parametrize("epochs", [2, math.inf])
 def test_the_state_between_epochs_of_one_for(digits, epochs):
     """It is that of the next epoch, so that `peek`, which looks there, does not change it."""

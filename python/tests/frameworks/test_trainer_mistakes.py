@@ -148,6 +148,19 @@ def test_a_distributed_sampler_does_not_divide_again(digits, sampler_kind):
         list(sampler)
 
 
+def test_a_distributed_sampler_gives_its_own_numbers(digits):
+    """It asks only for the length, and for its own world size, so also of one rank."""
+    for ours in sampler_of(digits, None, 1, 2), sampler_of(digits, 100), batches_of(digits):
+        with pytest.raises(ValueError, match=r'write Sampler\(order, batch_size, rank="auto"\)'):
+            DistributedSampler(ours, num_replicas=2, rank=1)
+
+    class Items:  # a data set of the user's own
+        def __len__(self):
+            return len(sampler_of(digits, 100))
+
+    assert len(DistributedSampler(Items(), num_replicas=2, rank=1)) == 9
+
+
 PROGRAM = """
 import sys
 import accelerate, recmap, torch

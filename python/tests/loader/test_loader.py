@@ -332,9 +332,14 @@ def test_exception_of_transform_is_raised_at_its_step(small):
 
 
 def test_transform_can_return_none(small):
-    loader = recmap.Loader(small, 10, transform=lambda batch: None)
-    with pytest.warns(UserWarning, match="returned None: is its `return` missing"):
+    def nothing(batch):
+        pass
+
+    loader = recmap.Loader(small, 10, transform=nothing, transform_threads=1)
+    message = rf"transform .*nothing in {__file__}:\d+ returned None: is its `return` missing"
+    with pytest.warns(UserWarning, match=message) as caught:
         assert list(loader) == [None] * 11
+    assert len(caught) == 1
 
 
 @pytest.mark.parametrize("transform", [None, lambda batch: batch])

@@ -47,6 +47,7 @@ def value_of(batch):
 
 STEP = ("SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_STEPID")
 LONE_RANKS = ("PALS_RANKID", "PMIX_RANK")
+RANKS = dict.fromkeys((*LONE_RANKS, *(rank for rank, _ in VARIABLES[1:])))
 
 
 @pytest.fixture(autouse=True)
@@ -227,7 +228,7 @@ def test_auto_rank_without_a_launcher(digits, monkeypatch):
     assert "rank 0 of 1" in repr(recmap.Loader(digits, 30, rank="auto"))
     monkeypatch.setenv("RANK", "")
     monkeypatch.setenv("WORLD_SIZE", "3")
-    with pytest.raises(ValueError, match="WORLD_SIZE=3, but no RANK: set both, create the loader"):
+    with pytest.raises(ValueError, match="WORLD_SIZE=3, but no RANK: create the loader"):
         recmap.Loader(digits, 30, rank="auto")
     recmap.Loader(digits, 30)
     monkeypatch.setenv("RANK", "0")
@@ -239,7 +240,7 @@ def test_auto_rank_without_a_launcher(digits, monkeypatch):
     assert "rank 2 of 4" in repr(recmap.Loader(digits, 30, rank="auto"))
 
 
-@pytest.mark.parametrize("name", LONE_RANKS)
+@pytest.mark.parametrize("name", RANKS)
 def test_a_rank_without_a_world_size(digits, monkeypatch, name):
     monkeypatch.setenv(name, "3")
     with pytest.raises(ValueError, match=f"{name}=3, but not the number of processes: give rank"):
@@ -251,8 +252,8 @@ def test_a_rank_without_a_world_size(digits, monkeypatch, name):
         recmap.Loader(digits, 30, rank=3, world_size=4)
         monkeypatch.setenv(name, "0")  # it may be the only process
         recmap.Loader(digits, 30)
-        monkeypatch.setenv("PMI_RANK", "3")  # another launcher's are complete
-        monkeypatch.setenv("PMI_SIZE", "4")
+        monkeypatch.setenv("RANK", "3")  # another launcher's are complete
+        monkeypatch.setenv("WORLD_SIZE", "4")
         assert "rank 3 of 4" in repr(recmap.Loader(digits, 30, rank="auto"))
 
 
