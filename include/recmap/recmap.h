@@ -9,7 +9,6 @@
 #include <recmap/annotation.h>
 #include <recmap/arrow.h>
 #include <recmap/batch.h>
-#include <recmap/cache.h>
 #include <recmap/columns.h>
 #include <recmap/counts.h>
 #include <recmap/dataset.h>

@@ -66,17 +66,4 @@ void cache_file_store(struct cache_file *file, const uint8_t *data, struct block
 /* Makes blocks missing. */
 void cache_file_forget(struct cache_file *file, struct block_range blocks);
 
-/* What a cache file says about itself. */
-struct cache_summary {
-    char *url; /* freed by cache_summary_deinit */
-    char *etag;
-    uint64_t size;
-    uint64_t stored; /* bytes of the object in the cache */
-    int64_t used_ns;
-};
-
-/* Returns false if the file is not a valid file of a cache, or memory runs out. */
-bool cache_summary_read(struct cache_summary *summary, const char *path);
-void cache_summary_deinit(struct cache_summary *summary);
-
 #endif

@@ -78,14 +78,14 @@ static recmap_status write_usage(int fd, const char *path, uint64_t used, int64_
     return file_write_at(fd, &usage, sizeof usage, 0, path, error);
 }
 
-recmap_status disk_cache_list(struct path_list *list, const char *folder, recmap_error *error) {
+static recmap_status list_files(struct path_list *list, const char *folder, recmap_error *error) {
     return list_folder(list, folder, cache_name_is_valid, error);
 }
 
 static recmap_status count_used(uint64_t *size, const char *folder, recmap_error *error) {
     struct path_list list = PATH_LIST_INIT;
     struct private_stat stat;
-    recmap_status status = disk_cache_list(&list, folder, error);
+    recmap_status status = list_files(&list, folder, error);
     *size = 0;
     for (size_t i = 0; i < list.count; i++)
         if (private_stat_path(&stat, list.paths[i])) *size += stat.allocated;
@@ -115,10 +115,9 @@ static recmap_status begin_usage(const struct disk_cache *cache, bool is_first,
 }
 
 /* Takes the lock that says a process uses the cache. `is_first`: no other process does. */
-static recmap_status join(int *lock, bool *is_first, const char *folder, bool creates,
-                          recmap_error *error) {
+static recmap_status join(int *lock, bool *is_first, const char *folder, recmap_error *error) {
     char *path = path_join(folder, "lock");
-    recmap_status status = path ? private_open(lock, path, creates, error) : fail_memory(error);
+    recmap_status status = path ? private_open(lock, path, true, error) : fail_memory(error);
     if (status == RECMAP_OK)
         status = private_lock(is_first, *lock, PRIVATE_TRY_EXCLUSIVE, path, error);
     free(path);
@@ -128,7 +127,7 @@ static recmap_status join(int *lock, bool *is_first, const char *folder, bool cr
 static recmap_status open_folder(struct disk_cache *cache, recmap_error *error) {
     bool is_first = false, is_held;
     RETURN_IF_FAILED(private_make_folder(cache->folder, error));
-    RETURN_IF_FAILED(join(&cache->lock, &is_first, cache->folder, true, error));
+    RETURN_IF_FAILED(join(&cache->lock, &is_first, cache->folder, error));
     if (is_first) RETURN_IF_FAILED(begin_usage(cache, true, error));
     RETURN_IF_FAILED(private_lock(&is_held, cache->lock, PRIVATE_SHARED, cache->folder, error));
     return begin_usage(cache, false, error);
@@ -229,7 +228,7 @@ static uint64_t remove_unused(const struct disk_cache *cache, int64_t started_ns
     struct path_list list = PATH_LIST_INIT;
     struct unused *unused = NULL;
     uint64_t freed = 0;
-    if (disk_cache_list(&list, cache->folder, NULL) == RECMAP_OK) {
+    if (list_files(&list, cache->folder, NULL) == RECMAP_OK) {
         size_t count = find_unused(&unused, &list, started_ns);
         for (size_t i = 0; i < count && freed < size; i++)
             if (private_remove(unused[i].path)) freed += unused[i].allocated;
@@ -357,50 +356,6 @@ void disk_cache_reuse(struct disk_cache *cache, uint64_t size) {
 
 void disk_cache_stop(struct disk_cache *cache) {
     refuse(cache, 0);
-}
-
-/* ---- Clearing. */
-
-static recmap_status fail_used(const char *folder, recmap_error *error) {
-    fail(error, RECMAP_IO, "a process is using the cache");
-    fail_file(error, folder);
-    fail_advise(error, "wait until all programs that use this cache have ended, then clear it");
-    return RECMAP_IO;
-}
-
-/* The next process counts the space again if there is no usage file. A file of that name that is
- * not recmap's stays. */
-static void remove_usage(const char *folder) {
-    int fd = -1;
-    char *path = path_join(folder, "usage");
-    if (path && private_open(&fd, path, false, NULL) == RECMAP_OK) {
-        if (check_usage(fd, path, NULL) == RECMAP_OK) private_remove(path);
-        file_close(fd);
-    }
-    free(path);
-}
-
-static recmap_status remove_files(uint64_t *size, const char *folder, recmap_error *error) {
-    struct path_list list = PATH_LIST_INIT;
-    struct private_stat stat;
-    recmap_status status = disk_cache_list(&list, folder, error);
-    for (size_t i = 0; i < list.count; i++)
-        if (private_stat_path(&stat, list.paths[i]) && private_remove(list.paths[i]))
-            *size += stat.allocated;
-    path_list_deinit(&list);
-    remove_usage(folder);
-    return status;
-}
-
-recmap_status disk_cache_clear(uint64_t *size, const char *folder, recmap_error *error) {
-    int lock = -1;
-    bool is_alone = false;
-    *size = 0;
-    recmap_status status = join(&lock, &is_alone, folder, false, error);
-    if (status == RECMAP_OK)
-        status = is_alone ? remove_files(size, folder, error) : fail_used(folder, error);
-    file_close(lock);
-    return status;
 }
 
 void disk_cache_count(struct disk_cache *cache, uint64_t hit_count, uint64_t miss_count) {

@@ -59,11 +59,4 @@ void disk_cache_unlock(int lock);
 /* Marks a file of the cache as used by this run. Returns false if there is no such file. */
 bool disk_cache_touch(const char *path);
 
-/* The paths of the files in a cache's folder. */
-recmap_status disk_cache_list(struct path_list *list, const char *folder, recmap_error *error);
-
-/* Removes all files of a cache that no process uses. `size` is set to the bytes that were freed.
- * Errors: IO (also: a process uses the cache), NO_MEMORY. */
-recmap_status disk_cache_clear(uint64_t *size, const char *folder, recmap_error *error);
-
 #endif

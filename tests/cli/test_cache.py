@@ -1,4 +1,4 @@
-"""recmap cache, and the options --cache and --cache-size."""
+"""The options --cache and --cache-size."""
 
 import json
 import os
@@ -94,55 +94,8 @@ class Cache(CliTest):
         numbers = self.cached("select", "--where", "length > 0", index)
         self.assertEqual(numbers.count(b"\n"), 1797)
         self.assertEqual({path for path, _ in self.server.requests}, {"/train/a.rmx"})
-        objects = json.loads(self.run_recmap("cache", "--json", "kept").out)["objects"]
-        self.assertEqual([each["url"] for each in objects], [index])
-
-    def test_listing_and_clearing(self):
-        self.cached("cat", "a.rmx", "-o", "all")
-        found = json.loads(self.run_recmap("cache", "--json", "kept").out)
-        urls = [f"s3://train/digits-0000{i}-of-00004.tfrecord" for i in range(4)]
-        self.assertEqual(sorted(each["url"] for each in found["objects"]), urls)
-        self.assertEqual({each["bytes"] for each in found["objects"]}, {61064, 61200})
-        self.assertEqual(found["bytes"], 3 * 61064 + 61200)
-        self.assertTrue(all(each["etag"] and each["used"] > 0 for each in found["objects"]))
-        lines = self.run_recmap("cache", "kept").out.decode().splitlines()
-        self.assertEqual(lines[-1], "244 kB of 4 objects")
-        self.assertIn("   61.1 kB of    61.1 kB  20", "\n".join(lines))
-        self.write("kept/mine", b"a file of the user")
-        self.assertRegex(self.run_recmap("cache", "kept", "--clear").out, rb"^\d+ kB freed\n$")
-        self.assertEqual(sorted(os.listdir(self.path("kept"))), ["lock", "mine"])
-        self.check("cache", "kept", out="0 B of 0 objects\n")
-
-    def test_a_file_is_not_a_cache(self):
-        self.write("file", b"")
-        for option, path, action in (
-            ("--json", "file", "read the folder"),
-            ("--clear", "file/lock", "open the file"),
-        ):
-            self.check(
-                *("cache", "file", option),
-                status=4,
-                err=f"recmap: {path}: cannot {action}: Not a directory\n"
-                "  name the folder that --cache or cache= named\n",
-            )
 
     def test_usage(self):
-        self.check(
-            "cache",
-            status=2,
-            err="recmap: cache: name one folder of a cache\n  try 'recmap cache --help'\n",
-        )
-        self.check(
-            "cache",
-            "a",
-            "--json",
-            "--clear",
-            status=2,
-            err=(
-                "recmap: cache: --clear and --json exclude each other\n"
-                "  try 'recmap cache --help'\n"
-            ),
-        )
         for size in ("0", "1.5GB", "GB", "1 XB", "-1", "99999999999TB"):
             self.check(
                 "get",
@@ -160,17 +113,6 @@ class Cache(CliTest):
             self.check_wrong(
                 "get", name, "0", "--cache-size", "1GB", what="--cache-size needs --cache"
             )
-        os.mkdir(self.path("mine"))
-        for arguments in (
-            ["missing"],
-            ["missing", "--clear"],
-            ["mine", "--clear"],
-            ["missing", "--json"],
-        ):
-            result = self.run_recmap("cache", *arguments)
-            self.assertEqual((result.status, result.out), (4, b""))
-        self.check("cache", "mine", "--json", out='{"objects": [], "bytes": 0}\n')
-        self.assertEqual(os.listdir(self.path("mine")), [])
 
 
 if __name__ == "__main__":

@@ -29,7 +29,6 @@ COMMANDS = [
     "merge",
     "import",
     "export",
-    "cache",
 ]
 READERS = [
     "report", "view", "schema", "get", "find", "cat", "sample", "duplicates", "annotate",
