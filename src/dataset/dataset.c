@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "dataset/concat.h"
-#include "dataset/direct_reader.h"
+#include "dataset/direct_support.h"
 #include "dataset/remote_index.h"
 #include "dataset/row_caches.h"
 #include "os/memory.h"
@@ -79,7 +79,7 @@ static recmap_status choose_access(recmap_dataset *dataset, const recmap_dataset
         return prepare_shards(dataset, options, options->access, error);
     if (dataset->info.byte_count > memory_size()) {
         recmap_status status = prepare_shards(dataset, options, RECMAP_ACCESS_DIRECT, error);
-        if (status != RECMAP_OK || direct_reader_is_possible(dataset)) return status;
+        if (status != RECMAP_OK || dataset_supports_direct(dataset)) return status;
         shard_cache_destroy(dataset->shards);
         dataset->shards = NULL;
     }

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "dataset/batch.h"
 #include "dataset/dataset.h"
+#include "dataset/direct_support.h"
 #include "os/memory.h"
 #include "os/ring.h"
 
@@ -27,32 +28,6 @@ struct direct_reader {
     recmap_batch *oldest, *newest; /* of the batches with reads that are not submitted */
     bool is_stopped;
 };
-
-static bool get_alignment(uint32_t *alignment, recmap_dataset *dataset, uint32_t shard_index) {
-    struct open_shard *shard;
-    if (dataset_pin_shard(&shard, dataset, shard_index, NULL) != RECMAP_OK) return false;
-    int fd = open_shard_direct(alignment, shard);
-    shard_cache_unpin(shard);
-    return fd >= 0;
-}
-
-/* Checks the first uncompressed shard only: shards usually lie on one file system. If another one
- * does not support direct reads, its batches are gathered. */
-static bool shards_allow(recmap_dataset *dataset) {
-    const struct index_shard *shards = dataset->shard_table;
-    uint32_t alignment;
-    for (uint32_t i = 0; i < dataset->info.shard_count; i++)
-        if (shards[i].entry.compression == COMPRESSION_NONE && shards[i].entry.record_count)
-            return get_alignment(&alignment, dataset, i);
-    return false;
-}
-
-bool direct_reader_is_possible(recmap_dataset *dataset) {
-    if (dataset->access != RECMAP_ACCESS_DIRECT) return false;
-    struct read_ring *tried = ring_create(1);
-    ring_destroy(tried);
-    return tried && shards_allow(dataset);
-}
 
 struct direct_reader *direct_reader_create(recmap_dataset *dataset, unsigned depth) {
     struct direct_reader *fresh = calloc(1, sizeof *fresh);
@@ -129,7 +104,7 @@ static bool plan(recmap_batch *batch, size_t *memory_size, recmap_dataset *datas
         uint64_t bytes_end;
         const struct index_place *place = &batch->places[i];
         if ((!i || place->shard_index != shard_index) &&
-            !get_alignment(&alignment, dataset, place->shard_index))
+            !dataset_find_alignment(&alignment, dataset, place->shard_index))
             return false;
         shard_index = place->shard_index;
         next = merge_requests(batch, i, count, &bytes_end);

@@ -13,10 +13,6 @@
 
 struct direct_reader;
 
-/* Whether the data set was opened with RECMAP_ACCESS_DIRECT and both the kernel and the file system
- * support it. Opens one shard to find out. */
-bool direct_reader_is_possible(recmap_dataset *dataset);
-
 /* Creates a reader with up to `depth` reads in flight. Returns NULL if that is not possible. */
 struct direct_reader *direct_reader_create(recmap_dataset *dataset, unsigned depth);
 

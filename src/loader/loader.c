@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "dataset/dataset.h"
+#include "dataset/direct_support.h"
 #include "os/process.h"
 #include "slices/rows.h"
 
@@ -191,7 +192,7 @@ static unsigned direct_depth(const recmap_loader *loader) {
  * use. With RECMAP_READAHEAD_OFF neither happens. */
 static void choose_reading(recmap_loader *loader) {
     if (loader->options.readahead == RECMAP_READAHEAD_OFF ||
-        recmap_order_row_width(loader->order) || !direct_reader_is_possible(loader->dataset))
+        recmap_order_row_width(loader->order) || !dataset_supports_direct(loader->dataset))
         return;
     pthread_mutex_lock(&loader->lock);
     loader->direct_depth = direct_depth(loader);

@@ -10,6 +10,7 @@
 
 #include "dataset/dataset.h"
 #include "dataset/direct_reader.h"
+#include "dataset/direct_support.h"
 #include "index/offsets.h"
 #include "support/build.h"
 #include "support/folder.h"
@@ -107,7 +108,7 @@ static void test_descending_are_read_directly(void **state) {
         recmap_batch *batch;
         forge(seed);
         recmap_dataset *dataset = open_forged(RECMAP_ACCESS_DIRECT);
-        if (!direct_reader_is_possible(dataset)) {
+        if (!dataset_supports_direct(dataset)) {
             recmap_dataset_close(dataset);
             skip();
         }

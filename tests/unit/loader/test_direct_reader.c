@@ -143,7 +143,7 @@ static void test_cache_stays_cold(void **unused) {
     }
     recmap_dataset *dataset = open_direct(0);
     size_t before = resident_count();
-    if (before > RECORDS / 10 || !direct_reader_is_possible(dataset)) {
+    if (before > RECORDS / 10 || !dataset_supports_direct(dataset)) {
         print_message("nothing can be dropped from the cache, or read past it: skipped\n");
         recmap_dataset_close(dataset);
         skip();
@@ -162,7 +162,7 @@ static void test_batches_used_again(void **unused) {
     enum { DEPTH_MAX = 8, ROUNDS = 24, STEP = RECORDS / DEPTH_MAX - 1 };
     write_shards();
     recmap_dataset *dataset = open_direct(0);
-    if (!direct_reader_is_possible(dataset)) {
+    if (!dataset_supports_direct(dataset)) {
         print_message("nothing can be read past the cache: skipped\n");
         recmap_dataset_close(dataset);
         skip();
@@ -207,7 +207,7 @@ static void test_batches_destroyed_one_by_one(void **unused) {
     enum { BATCHES = 4, ROUNDS = 40, COUNT_MAX = 8, DEPTH_MAX = 20 };
     write_shards();
     recmap_dataset *dataset = open_direct(0);
-    if (!direct_reader_is_possible(dataset)) {
+    if (!dataset_supports_direct(dataset)) {
         print_message("direct reads are not possible here: skipped\n");
         recmap_dataset_close(dataset);
         skip();
@@ -338,8 +338,8 @@ static void test_auto(void **unused) {
     write_shards();
     recmap_dataset *dataset = open_direct(0);
     uint64_t size = recmap_dataset_get_info(dataset)->byte_count;
-    recmap_access best = direct_reader_is_possible(dataset) ? RECMAP_ACCESS_DIRECT
-                                                            : RECMAP_ACCESS_MAP;
+    recmap_access best = dataset_supports_direct(dataset) ? RECMAP_ACCESS_DIRECT
+                                                          : RECMAP_ACCESS_MAP;
     recmap_dataset_close(dataset);
     assert_int_equal(chosen_access(), RECMAP_ACCESS_MAP);
     memory_force_size(size);
@@ -358,7 +358,7 @@ static int iterate_forbidden(unsigned call, unsigned code, bool may_read) {
     if (!forbid(call, code)) return 2;
     recmap_dataset *dataset = open_direct(0);
     recmap_order *order = order_of_kind(0, RECORDS, 9);
-    bool is_right = direct_reader_is_possible(dataset) == may_read;
+    bool is_right = dataset_supports_direct(dataset) == may_read;
     memory_force_size(1);
     is_right &= chosen_access() == (may_read ? RECMAP_ACCESS_DIRECT : RECMAP_ACCESS_MAP);
     recmap_loader *loader = make(dataset, order, 13, 2);
@@ -379,7 +379,7 @@ static void test_forbidden(void **unused) {
                  {__NR_io_uring_enter, EAGAIN}};
     write_shards();
     recmap_dataset *dataset = open_direct(0);
-    bool may_read = direct_reader_is_possible(dataset);
+    bool may_read = dataset_supports_direct(dataset);
     recmap_dataset_close(dataset);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bool has_ring = cases[i].call == __NR_io_uring_enter && may_read;
