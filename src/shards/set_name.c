@@ -59,18 +59,27 @@ static const char *find_last_separator(const char *text) {
     return found;
 }
 
+/* The size of a hyphen and a hash of the shard's contents or a UUID, which some writers add. */
+static size_t measure_hash(const char *text) {
+    enum { DIGITS_MIN = 16 };
+    size_t size = text[0] == '-' ? 1 + strspn(text + 1, "0123456789abcdefABCDEF-") : 0;
+    return size > DIGITS_MIN && (!text[size] || text[size] == '.') ? size : 0;
+}
+
 bool set_member_parse(struct set_member *member, const char *path) {
     const char *file = path_name(path), *of = find_last_separator(file);
     if (!of) return false;
     const char *count = of + strlen(separator);
     int digits = count_digits(count);
     if (!digits || digits > DIGITS_MAX || count_digits_before(of, file) != digits) return false;
+    size_t hash_size = measure_hash(count + digits);
     *member = (struct set_member){.path = path,
                                   .stem_size = (size_t)(of - digits - path),
                                   .digits = digits,
                                   .number = (unsigned)strtoul(of - digits, NULL, 10),
                                   .count = (unsigned)strtoul(count, NULL, 10),
-                                  .end = count + digits};
+                                  .hash_size = hash_size,
+                                  .end = count + digits + hash_size};
     return member->number < member->count;
 }
 
@@ -79,11 +88,13 @@ int set_member_compare_sets(const struct set_member *a, const struct set_member 
     int order = memcmp(a->path, b->path, a->stem_size);
     if (!order && a->count != b->count) order = a->count < b->count ? -1 : 1;
     if (!order) order = a->digits - b->digits;
+    if (!order) order = (a->hash_size > 0) - (b->hash_size > 0);
     return order ? order : strcmp(a->end, b->end);
 }
 
 void set_member_write(char *path, size_t capacity, const struct set_member *member,
                       unsigned number) {
-    snprintf(path, capacity, "%.*s%0*u-of-%0*u%s", (int)member->stem_size, member->path,
-             member->digits, number, member->digits, member->count, member->end);
+    snprintf(path, capacity, "%.*s%0*u-of-%0*u%s%s", (int)member->stem_size, member->path,
+             member->digits, number, member->digits, member->count, member->hash_size ? "-*" : "",
+             member->end);
 }

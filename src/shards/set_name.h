@@ -33,7 +33,8 @@ struct set_member {
     int digits;       /* of each number */
     unsigned number;  /* less than `count` */
     unsigned count;
-    const char *end;
+    size_t hash_size; /* of text such as -9f86d081884c7d65 after the count, another in each name */
+    const char *end;  /* what follows */
 };
 
 /* Returns whether the path is one of a set. */
@@ -42,8 +43,8 @@ bool set_member_parse(struct set_member *member, const char *path);
 /* Orders members by their sets: 0 for two of the same. */
 int set_member_compare_sets(const struct set_member *a, const struct set_member *b);
 
-/* Writes the path of the member's set that has this number, shortened to fit the capacity, which
- * includes the NUL. */
+/* Writes the path of the member's set that has this number, with * for its hash, shortened to fit
+ * the capacity, which includes the NUL. */
 void set_member_write(char *path, size_t capacity, const struct set_member *member,
                       unsigned number);
 
