@@ -238,7 +238,7 @@ class _Live(Closing):
         self._display = LiveDisplay()
         self._rates: deque[float] = deque(maxlen=120)  # records per second
         self._stopped = threading.Event()
-        self._failures: list[Exception] = []
+        self._failures: list[BaseException] = []
         self._thread = threading.Thread(target=self._run, name="recmap live", daemon=True)
         self._before, self._before_ns = loader.statistics, time.monotonic_ns()
 
@@ -266,7 +266,7 @@ class _Live(Closing):
         may succeed."""
         try:
             self._draw()
-        except Exception as error:
+        except BaseException as error:
             self._failures.append(error)
 
     def _draw(self) -> None:
@@ -304,7 +304,7 @@ def live(loader: Loader[Any], every: float = 1.0) -> _Live:
         every: seconds between two drawings.
 
     Raises:
-        ValueError: `every` is not positive.
+        ValueError: `every` is not positive, or longer than a thread can wait.
 
     >>> loader = recmap.Loader(digits(), 256)
     >>> with recmap.metrics.live(loader):
@@ -312,6 +312,6 @@ def live(loader: Loader[Any], every: float = 1.0) -> _Live:
     1797
     """
     check_loader(loader)
-    if not every > 0:
-        raise ValueError(f"every must be more than 0 seconds, not {every}")
+    if not 0 < every <= threading.TIMEOUT_MAX:
+        raise ValueError(f"every must be more than 0 seconds, and finite, not {every}")
     return _Live(loader, every)

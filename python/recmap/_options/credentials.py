@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
 import threading
 import time
@@ -48,10 +50,14 @@ def _seconds_of(expires: object) -> float | None:
         expires = datetime.fromisoformat(expires.replace("Z", "+00:00"))
     if isinstance(expires, datetime):
         aware = expires if expires.tzinfo is not None else expires.replace(tzinfo=UTC)
-        return aware.timestamp()
-    if isinstance(expires, (int, float)):
-        return float(expires)
-    raise TypeError("expires must be a datetime, an ISO text or seconds since 1970")
+        expires = aware.timestamp()  # NaN for pandas.NaT
+    if not isinstance(expires, (int, float)):
+        raise TypeError("expires must be a datetime, an ISO text or seconds since 1970")
+    if expires == math.inf:
+        return None
+    if not math.isfinite(expires):  # no comparison with NaN is true: nothing would be renewed
+        raise ValueError(f"expires must be a time, not {expires}; None: there is no end")
+    return float(expires)
 
 
 def _values_of(answer: Mapping[str, Any]) -> tuple[dict[str, Any], float | None]:
@@ -148,16 +154,28 @@ class _Renewer:
             self.thread.start()
 
     def run(self) -> None:
-        """Renews until no storage is left, or credentials no longer expire."""
+        """Renews until no storage is left, or credentials no longer expire.
+
+        Whatever happens in a round, the next one takes place: nobody else would renew, and the
+        requests would fail only hours later, when the credentials have expired.
+        """
         while True:
-            wait = _PAUSE if self.renew_at is None else self.renew_at - time.time()
-            time.sleep(min(max(wait, 0.01), _PAUSE))
-            if not self.is_needed():
-                break
-            with self.lock:
-                if self.is_due():
-                    self.try_renew()
+            try:
+                self.wait()
+                if not self.is_needed():
+                    break
+                with self.lock:
+                    if self.is_due():
+                        self.try_renew()
+            except BaseException as error:
+                _warn(f"renewing credentials failed ({type(error).__name__}) and is repeated")
+                time.sleep(_PAUSE)
         _remove_unused(self)
+
+    def wait(self) -> None:
+        renew_at = self.renew_at  # read once: another thread may change it
+        seconds = _PAUSE if renew_at is None else renew_at - time.time()
+        time.sleep(min(max(seconds, 0.01), _PAUSE))
 
     def is_needed(self) -> bool:
         """Releases the storages that nothing else keeps. The thread ends after False."""
@@ -169,9 +187,10 @@ class _Renewer:
             return bool(self.storages)
 
     def try_renew(self) -> None:
+        """The callable may raise anything: SystemExit or asyncio.CancelledError, too."""
         try:
             self.renew()
-        except Exception as error:  # the present credentials may be good for some minutes
+        except BaseException as error:  # the present credentials may be good for some minutes
             self.renew_at = time.time() + _PAUSE
             _warn(
                 f"credentials() failed ({type(error).__name__}); it is called again in "
@@ -180,11 +199,12 @@ class _Renewer:
 
 
 def _warn(message: str) -> None:
-    """Warnings may be errors (`python -W error`), which would end the thread."""
-    try:
-        warnings.warn(message, stacklevel=1)
-    except UserWarning as warning:
-        warnings.showwarning(warning, UserWarning, __file__, 0)
+    """Warnings may be errors (`python -W error`), and showing them may fail. Raises nothing."""
+    with contextlib.suppress(BaseException):
+        try:
+            warnings.warn(message, stacklevel=1)
+        except UserWarning as warning:
+            warnings.showwarning(warning, UserWarning, __file__, 0)
 
 
 _renewers: dict[int, _Renewer] = {}  # by the callable's id; the renewer keeps the callable

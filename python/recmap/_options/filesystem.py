@@ -7,6 +7,7 @@ objects. A path in a filesystem whose URLs are not known has the URL fs:///PATH.
 from __future__ import annotations
 
 import atexit
+import math
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -40,7 +41,8 @@ def _nanoseconds_of(time: Any) -> int:
         time = datetime.fromisoformat(time)
     if isinstance(time, datetime):
         time = (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).timestamp()
-    return round(time * 1_000_000_000) if isinstance(time, (int, float)) else 0
+    is_known = isinstance(time, (int, float)) and math.isfinite(time)
+    return round(time * 1_000_000_000) if is_known else 0
 
 
 def _stat_of(info: Any) -> Stat:

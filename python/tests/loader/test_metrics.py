@@ -1,7 +1,9 @@
 """Statistics of loaders: the limiting stage in words, Prometheus, and scalars."""
 
+import asyncio
 import gc
 import gzip
+import math
 import sys
 import threading
 import types
@@ -135,7 +137,8 @@ def test_a_live_line_on_a_terminal(digits, monkeypatch, capsys):
     assert err.startswith("\repoch 0, position 0 of 1797, ") and err.endswith("\n")
 
 
-def test_a_live_picture_survives_an_error(digits, monkeypatch):
+@pytest.mark.parametrize("failure", [OSError, SystemExit, asyncio.CancelledError])
+def test_a_live_picture_survives_an_error(digits, monkeypatch, failure):
     """Two drawings fail; the later ones are shown, and the end of the block says what failed."""
     drawn = notebook(monkeypatch)
     display, attempts = sys.modules["IPython"].display.display, []
@@ -143,12 +146,13 @@ def test_a_live_picture_survives_an_error(digits, monkeypatch):
     def fail_twice(*arguments, **options):
         attempts.append(1)
         if len(attempts) <= 2:
-            raise OSError(f"the front end is gone ({len(attempts)})")
+            raise failure(f"the front end is gone ({len(attempts)})")
         return display(*arguments, **options)
 
     sys.modules["IPython"].display.display = fail_twice
+    first = rf"lacks 2 drawings: {failure.__name__}\('the front end is gone \(1\)"
     with (
-        pytest.warns(UserWarning, match=r"lacks 2 drawings: OSError\('the front end is gone \(1\)"),
+        pytest.warns(UserWarning, match=first),
         recmap.metrics.live(recmap.Loader(digits, 256), every=0.001),
     ):
         wait_for_more(drawn, 0)
@@ -164,8 +168,9 @@ def test_a_live_picture_elsewhere_shows_nothing(digits, capsys):
 def test_misuse_of_live(digits):
     with pytest.raises(TypeError, match=r"loader must be a recmap\.Loader"):
         recmap.metrics.live(digits)
-    with pytest.raises(ValueError, match="every must be more than 0 seconds"):
-        recmap.metrics.live(recmap.Loader(digits, 256), every=0)
+    for every in (0, math.nan, math.inf, 1e300):
+        with pytest.raises(ValueError, match="every must be more than 0 seconds, and finite"):
+            recmap.metrics.live(recmap.Loader(digits, 256), every=every)
 
 
 def test_a_transform_that_waits_for_the_caller_is_idle(digits):

@@ -1,5 +1,7 @@
 """Credentials that a callable provides."""
 
+import asyncio
+import math
 import multiprocessing
 import os
 import pickle
@@ -34,6 +36,16 @@ def keys_of(server):
     """The keys that the requests were signed with."""
     signed = [headers["Authorization"] or "" for _, headers in server.requests]
     return [text.partition("Credential=")[2].partition("/")[0] for text in signed]
+
+
+def pandas_nat():
+    """A datetime whose timestamp is NaN, as pandas.NaT's is."""
+
+    class NaT(datetime):
+        def timestamp(self):
+            return math.nan
+
+    return NaT(2026, 1, 1, tzinfo=UTC)
 
 
 def storage(server):
@@ -196,6 +208,75 @@ def test_a_failed_renewal_is_repeated(server, tmp_path, monkeypatch):
     messages = [str(each.message) for each in caught]
     assert any("credentials() failed (OSError)" in message for message in messages)
     assert "hidden-secret" not in " ".join(messages)
+
+
+class Stopped(BaseException):
+    pass
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [SystemExit(1), KeyboardInterrupt(), asyncio.CancelledError(), Stopped(), math.nan, -math.inf],
+    ids=repr,
+)
+def test_renewing_survives_whatever_the_callable_does(server, tmp_path, monkeypatch, failure):
+    monkeypatch.setattr(credentials, "_PAUSE", 0.05)
+    provide = Provider(seconds=1.5)
+    failures = []
+
+    def failing():
+        if provide.count != 1 or len(failures) == 2:
+            return provide()
+        failures.append(1)
+        if isinstance(failure, BaseException):
+            raise failure
+        return {**Provider()(), "expires": failure}
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with opened(server, tmp_path, failing) as ds:
+            wait_until(lambda: provide.count >= 3)
+            server.requests.clear()
+            assert len(bytes(ds[0])) > 0
+            assert keys_of(server)[0] not in ("KEY1", "KEY2")
+    name = type(failure).__name__ if isinstance(failure, BaseException) else "ValueError"
+    assert len(failures) == 2
+    assert f"credentials() failed ({name})" in str(caught[0].message)
+
+
+def test_renewing_survives_failures_around_the_callable(server, tmp_path, monkeypatch):
+    """Showing the warning fails, and so does asking which storages are used."""
+    monkeypatch.setattr(credentials, "_PAUSE", 0.05)
+    shown, asked = [], []
+    is_used = credentials._recmap.storage_is_used
+
+    def show(*_, **__):
+        shown.append(1)
+        raise SystemExit("the log is closed")
+
+    def ask(storage):
+        asked.append(1)
+        if len(asked) <= 2:
+            raise MemoryError
+        return is_used(storage)
+
+    monkeypatch.setattr(credentials._recmap, "storage_is_used", ask)
+    monkeypatch.setattr(warnings, "warn", show)
+    provide = Provider(seconds=1.5)
+    with opened(server, tmp_path, provide):
+        wait_until(lambda: provide.count >= 3)
+    assert len(shown) == 2
+
+
+@pytest.mark.parametrize("expires", [math.nan, -math.inf, pandas_nat()], ids=repr)
+def test_an_end_that_is_not_a_time_is_refused(server, tmp_path, expires):
+    answer = {"key": "hidden", "secret": "hidden", "expires": expires}
+    with pytest.raises(ValueError, match=r"expires must be a time, not (nan|-inf)"):
+        opened(server, tmp_path, lambda: answer)
+
+
+def test_an_infinite_end_is_none():
+    assert credentials._seconds_of(math.inf) is None
 
 
 def read_in_child(ds, results):

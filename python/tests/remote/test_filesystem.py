@@ -1,7 +1,9 @@
 """Shards that a filesystem of fsspec or a store of obstore reads. The oracle is the same data set,
 read from local files."""
 
+import asyncio
 import gc
+import math
 import os
 import pickle
 import signal
@@ -436,6 +438,38 @@ def test_flipped_bits_in_transit_are_read_again(memory, tmp_path, digits):
     with with_changed_reads(memory, tmp_path, damage_once) as ds:
         assert [bytes(r) for r in ds.gather(range(300))] == [bytes(digits[i]) for i in range(300)]
     assert damaged
+
+
+@pytest.mark.parametrize("time", [math.nan, math.inf, None], ids=str)
+def test_a_time_that_is_not_known(memory, tmp_path, digits, time):
+    class Timeless(Wrapped):
+        def info(self, path, **options):
+            return {**self._fs.info(path, **options), "mtime": time, "created": time}
+
+    index = tmp_path / "a.rmx"
+    fs = Timeless(memory.fs, lambda data: data)
+    with recmap.open(memory.pattern, index=index, fs=fs, progress=None) as ds:
+        assert bytes(ds[77]) == bytes(digits[77])
+
+
+@pytest.mark.parametrize("failure", [asyncio.CancelledError, GeneratorExit, SystemExit])
+def test_a_failure_in_a_thread_of_a_loader_is_reported(memory, tmp_path, failure):
+    """Whatever type it has; the next reads succeed."""
+    fails = []
+
+    def change(data):
+        if fails:
+            fails.clear()
+            raise failure("no more")
+        return data
+
+    with with_changed_reads(memory, tmp_path, change) as ds:
+        loader = recmap.Loader(ds, 256, threads=2)
+        fails.append(1)
+        with pytest.raises(recmap.StorageError, match=f"{failure.__name__}: no more"):
+            for _ in loader:
+                pass
+        assert sum(len(batch) for batch in recmap.Loader(ds, 256, threads=2)) == len(ds)
 
 
 def test_compressed_shards(memory, tmp_path, payloads):
