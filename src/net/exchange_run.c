@@ -35,11 +35,15 @@ static size_t on_body(char *data, size_t unit, size_t count, void *context) {
     return size;
 }
 
+static const char *refusal(const struct exchange_request *request) {
+    return host_refusal(strstr(request->url, "://") + 3);
+}
+
 /* A name that is looked up must not lead to a link-local address: only its service itself may. */
 static curl_socket_t on_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     const struct exchange *exchange = context;
     (void)purpose;
-    bool is_named = host_is_blocked(strstr(exchange->request->url, "://") + 3);
+    bool is_named = refusal(exchange->request) != NULL;
     if (address_is_blocked(&address->addr) && !(exchange->request->is_local && is_named))
         return CURL_SOCKET_BAD;
     return socket_open(address->family, address->socktype, address->protocol);
@@ -127,6 +131,11 @@ recmap_status exchange_run(struct exchange_reply *reply, const struct exchange_r
                            const struct storage_options *options, recmap_error *error) {
     struct exchange exchange = {.request = request, .reply = reply};
     memset(reply, 0, sizeof *reply);
+    const char *reason = request->is_local ? NULL : refusal(request);
+    if (reason) {
+        snprintf(reply->reason, sizeof reply->reason, "%s", reason);
+        return RECMAP_OK;
+    }
     RETURN_IF_FAILED(curl_library_load(error));
     if (!multi_init(&exchange.multi)) return fail_memory(error);
     recmap_status status = run(&exchange, options, error);

@@ -352,8 +352,9 @@ static recmap_status prepare_request(struct address *address, struct slot *slot,
 
 /* on_socket sees only a proxy's address if there is one, so the URL is checked, too. */
 static recmap_status check_host(const struct address *address, recmap_error *error) {
-    if (!host_is_blocked(strstr(address->url, "://") + 3)) return RECMAP_OK;
-    fail(error, RECMAP_IO, "cannot read the object: its host is a link-local address");
+    const char *reason = host_refusal(strstr(address->url, "://") + 3);
+    if (!reason) return RECMAP_OK;
+    fail(error, RECMAP_IO, "cannot read the object: %s", reason);
     fail_advise(error, ADVICE_BLOCKED);
     if (error) error->system_errno = EACCES;
     return RECMAP_IO;

@@ -11,7 +11,9 @@
 
 enum { BODY_PREFIX = 2048 }; /* of an error, which has the server's code */
 
-#define ADVICE_BLOCKED "link-local addresses and metadata services are not read: name another host"
+#define ADVICE_BLOCKED                                                                             \
+    "link-local addresses and metadata services are not read: name another host, in ASCII "        \
+    "letters or as a plain address such as 10.0.0.7 or [fd00::7]"
 
 /* The progress of a request. */
 struct attempt {

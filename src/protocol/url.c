@@ -52,12 +52,36 @@ static bool has_control_character(const char *text) {
     return false;
 }
 
-/* Letters, digits, `-`, `.`, `_`; a host also has `:` and, around an IPv6 address, brackets. */
+static bool consists_of(const char *text, size_t size, const char *others) {
+    for (size_t i = 0; i < size; i++)
+        if (!is_alphanumeric(text[i]) && (!text[i] || !strchr(others, text[i]))) return false;
+    return true;
+}
+
+/* The size of the host without its port: up to the bracket that ends an IPv6 address, or else up to
+ * the colon. */
+static size_t size_without_port(const char *host, size_t size) {
+    bool is_v6 = host[0] == '[';
+    const char *end = memchr(host, is_v6 ? ']' : ':', size);
+    return end ? (size_t)(end - host) + is_v6 : size;
+}
+
+static bool is_port(const char *text, size_t size) {
+    return !size || (text[0] == ':' && strspn(text + 1, "0123456789") >= size - 1);
+}
+
+/* Letters, digits, `-`, `.`, `_`. A host may have a port, and may be an IPv6 address in brackets.
+ */
 static bool is_host(const struct url *url) {
-    const char *others = has_port(url->scheme) ? "-._:[]" : "-._";
-    for (size_t i = 0; i < url->host_size; i++)
-        if (!is_alphanumeric(url->host[i]) && !strchr(others, url->host[i])) return false;
-    return url->host_size > 0 && url->host_size <= 255 && url->host[0] != '.';
+    const char *host = url->host;
+    size_t size = url->host_size;
+    if (!size || size > 255 || host[0] == '.') return false;
+    if (has_port(url->scheme)) {
+        size = size_without_port(host, size);
+        if (!size || !is_port(host + size, url->host_size - size)) return false;
+        if (host[0] == '[') return host[size - 1] == ']' && consists_of(host + 1, size - 2, ":.");
+    }
+    return consists_of(host, size, "-._");
 }
 
 /* The text between the scheme and the first slash contains `@`: HTTP credentials. */

@@ -420,6 +420,14 @@ static bool is_folder_url(const char *name) {
     return !strchr(rest, '/') || name[strlen(name) - 1] == '/';
 }
 
+/* Whether the URL has wildcards. The brackets of an IPv6 address are none. */
+static bool is_url_pattern(const char *name) {
+    const char *rest = strstr(name, "://") + 3;
+    size_t size = *rest == '[' ? strcspn(rest, "]/") : 0;
+    bool is_address = size && rest[size] == ']' && strchr(":/", rest[size + 1]);
+    return strpbrk(is_address ? rest + size : rest, "*?[") != NULL;
+}
+
 /* All shards of a set, by number. Whether the objects exist is found out when they are read. */
 static recmap_status add_remote_set(struct path_list *list, const struct set_name *set,
                                     recmap_error *error) {
@@ -435,7 +443,7 @@ static recmap_status add_remote(struct path_list *list, const char *name,
     struct set_name set;
     recmap_storage *storage = NULL;
     RETURN_IF_FAILED(remote_check_url(name, expansion->storage, error));
-    bool is_pattern = strpbrk(name, "*?[") != NULL;
+    bool is_pattern = is_url_pattern(name);
     bool is_folder = !is_pattern && is_folder_url(name);
     if (!is_folder && !is_pattern)
         return set_name_parse(&set, name) ? add_remote_set(list, &set, error)

@@ -52,6 +52,16 @@ static void test_rejected(void **state) {
     check_reason("s3://.a/x", "its bucket name is invalid");
     check_reason("http:///x", "its host name is invalid");
     check_reason("http://a\\b/x", "its host name is invalid");
+    check_reason("http://a:80:80/x", "its host name is invalid");
+    check_reason("http://a:8o/x", "its host name is invalid");
+    check_reason("http://:80/x", "its host name is invalid");
+    check_reason("http://a[::1]/x", "its host name is invalid");
+    check_reason("http://[::1/x", "its host name is invalid");
+    check_reason("http://[::1]a/x", "its host name is invalid");
+    check_reason("http://::1/x", "its host name is invalid");
+    check_reason("http://[fe80::1%25eth0]/x", "its host name is invalid");
+    check_reason("http://%31/x", "its host name is invalid");
+    check_reason("http://１/x", "its host name is invalid");
     check_reason("http://user:word@host/x", "it contains a user name or password");
     check_reason("s3://key:word@bucket/x", "it contains a user name or password");
     check_reason("http://host/a b", "it contains a character that must be percent-encoded");
