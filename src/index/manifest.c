@@ -256,6 +256,12 @@ enum decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *da
     return verdict;
 }
 
+const struct manifest_column *manifest_find_annotated(const struct manifest *manifest) {
+    for (size_t i = 0; i < manifest->column_count; i++)
+        if (manifest->columns[i].is_annotated) return &manifest->columns[i];
+    return NULL;
+}
+
 void manifest_deinit(struct manifest *manifest) {
     for (size_t i = 0; i < manifest->column_count; i++) {
         free(manifest->columns[i].name);

@@ -51,6 +51,9 @@ struct manifest {
     size_t counted_feature_count;
 };
 
+/* The first column whose values did not come from the records, or NULL. */
+const struct manifest_column *manifest_find_annotated(const struct manifest *manifest);
+
 struct shard_entry {
     char *path;
     uint64_t file_size;

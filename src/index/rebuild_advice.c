@@ -128,16 +128,20 @@ void index_advise_rebuild(recmap_error *error, const struct index_file *index,
     struct command command = {"recmap index", strlen("recmap index"), false};
     if (option.name) add_option(&command, option.name, option.argument, "", NULL);
     struct command simple = command;
+    const char *end = "";
+    if (index && manifest_find_annotated(index_manifest(index)))
+        end = "; its annotated columns are only in the index: save them first";
     if (index && !index_manifest(index)->extracted_by_caller) {
         bool is_named = option.name && !strcmp(option.name, "--on-corrupt");
         add_contents(&command, index_manifest(index));
         if (index_manifest(index)->skips_damage && !is_named)
             add_option(&command, "--on-corrupt", "skip", "", NULL);
         add_shards(&command, index);
-        bool fits = strlen(prefix) + command.size + sizeof "``" <= sizeof error->advice;
+        bool fits = strlen(prefix) + command.size + strlen(end) + sizeof "``" <=
+                    sizeof error->advice;
         if (!command.is_cut && fits) simple = command;
     }
-    fail_advise(error, "%s`%s`", prefix, simple.is_cut ? "recmap index" : simple.text);
+    fail_advise(error, "%s`%s`%s", prefix, simple.is_cut ? "recmap index" : simple.text, end);
 }
 
 void index_advise_lift(recmap_error *error, const struct index_file *index, const char *name,

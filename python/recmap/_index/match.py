@@ -15,15 +15,21 @@ from .build import warn_without_ids
 
 __all__ = ["check_contents", "check_damage", "check_framing", "check_shards", "resolved"]
 
-_ADVICE = (
-    "Open the shards (not the .rmx) with index=PATH to build another index, or with rebuild=True "
-    "to build this one again."
-)
+_ANOTHER = "Open the shards (not the .rmx) with index=PATH to build another index"
 _FRAMINGS = ("tfrecord", "ofrecord", "lines", "tar")
 
 
-def _stale(path: str, message: str, advice: str = _ADVICE) -> StaleIndexError:
-    return StaleIndexError(message, path, advice=advice)
+def _stale(
+    dataset: Dataset, message: str, advice: str | None = None, path: str | None = None
+) -> StaleIndexError:
+    return StaleIndexError(message, path or dataset.index_path, advice=advice or _advice(dataset))
+
+
+def _advice(dataset: Dataset) -> str:
+    """Building an index with annotated columns again would lose them."""
+    if dataset._annotated_columns():
+        return f"{_ANOTHER}: the annotated columns of this one are in no record."
+    return f"{_ANOTHER}, or with rebuild=True to build this one again."
 
 
 def _lift_advice(dataset: Dataset, name: str, default: str | None, options: IndexOptions) -> str:
@@ -43,35 +49,35 @@ def _lift_advice(dataset: Dataset, name: str, default: str | None, options: Inde
 
 def check_contents(dataset: Dataset, options: IndexOptions) -> None:
     """Checks that the index has the ids, lifted columns and element counts asked for."""
-    path, name = dataset.index_path, dataset._id_name()
+    name = dataset._id_name()
     if options.id is not None and name != options.id:
         found = "no ids" if name is None else f"ids of the feature {name!r}"
-        raise _stale(path, f"the index has {found}, but ids of {options.id!r} are needed")
+        raise _stale(dataset, f"the index has {found}, but ids of {options.id!r} are needed")
     if options.id is not None and dataset._record_count() and not dataset.info["ids"]["count"]:
         warn_without_ids(dataset, options.id)
     defaults = dict(dataset._lifts())
     for name, default in options.lifts:
         if name not in defaults:
             raise _stale(
-                path,
+                dataset,
                 f"the index has no column {name!r}",
                 _lift_advice(dataset, name, default, options),
             )
         if default is not None and default != defaults[name]:
             found = "no default" if defaults[name] is None else f"the default {defaults[name]!r}"
-            raise _stale(path, f"the column {name!r} has {found}, but {default!r} is needed")
+            raise _stale(dataset, f"the column {name!r} has {found}, but {default!r} is needed")
 
     _check_counts(dataset, options)
 
 
 def _check_counts(dataset: Dataset, options: IndexOptions) -> None:
-    path, dtypes = dataset.index_path, dict(dataset._counted())
+    dtypes = dict(dataset._counted())
     for name, dtype in options.counted:
         if name not in dtypes:
-            raise _stale(path, f"the index has no element counts of {name!r}")
+            raise _stale(dataset, f"the index has no element counts of {name!r}")
         if dtype != dtypes[name]:
             found, wanted = (d or "values" for d in (dtypes[name], dtype))
-            raise _stale(path, f"the index counts {found} of {name!r}, but {wanted} are needed")
+            raise _stale(dataset, f"the index counts {found} of {name!r}, but {wanted} are needed")
 
 
 def check_framing(dataset: Dataset, options: IndexOptions) -> None:
@@ -81,20 +87,20 @@ def check_framing(dataset: Dataset, options: IndexOptions) -> None:
     for framing, compression in dataset._formats():
         if options.framing not in ("auto", framing):
             message = f"the shards are indexed as {framing}, but {options.framing} is needed"
-            raise _stale(dataset.index_path, message, _framing_advice(options.framing))
+            raise _stale(dataset, message, _framing_advice(dataset, options.framing))
         if options.compression not in ("auto", compression):
             message = (
                 f"the index has compression {compression}, but {options.compression} is needed"
             )
-            raise _stale(dataset.index_path, message)
+            raise _stale(dataset, message)
 
 
-def _framing_advice(framing: str) -> str:
+def _framing_advice(dataset: Dataset, framing: str) -> str:
     """The advice for another framing, whose name may be misspelt: it was not looked up yet."""
     if framing in _FRAMINGS or framing.startswith("fixed:"):
-        return _ADVICE
+        return _advice(dataset)
     names = f"auto, {', '.join(_FRAMINGS)}, fixed:HEADER,RECORD,FOOTER or the path of a custom one"
-    return f"Check the name: framings are {names}. {_ADVICE}"
+    return f"Check the name: framings are {names}. {_advice(dataset)}"
 
 
 def check_damage(dataset: Dataset, options: IndexOptions) -> None:
@@ -118,33 +124,49 @@ def resolved(folder: str, name: str) -> str:
 
 def check_shards(dataset: Dataset, shards: Sequence[str]) -> int:
     """Returns how many of `shards` the index has. They must be the first ones, and unchanged."""
-    path = dataset.index_path
-    folder = os.path.dirname(os.path.realpath(path))
+    folder = os.path.dirname(os.path.realpath(dataset.index_path))
     table = dataset._shard_table()
     if len(table) > len(shards):
         given = {resolved("", shard) for shard in shards}
         missing = [name for name, *_ in table if resolved(folder, name) not in given]
+        rebuild = "" if dataset._annotated_columns() else "rebuild=True, or with "
         raise _stale(
-            path,
+            dataset,
             f"the index has {len(table)} shards, but only {len(shards)} were given; the first that "
             f"is missing is {missing[0] if missing else table[len(shards)][0]}",
             "Restore it, or name it too. To go on without its records, open the shards with "
-            "rebuild=True, or with index=PATH to build another index.",
+            f"{rebuild}index=PATH to build another index.",
         )
     for (name, size, _, _), shard in zip(table, shards, strict=False):
         # Following links takes long for many shards, and is not needed for equal paths.
         is_equal = os.path.join(folder, name) == shard
         if not is_equal and resolved(folder, name) != resolved("", shard):
             raise _stale(
-                path, f"the index has the shard {name}, but {shard} was given in its place"
+                dataset,
+                f"the index has the shard {name}, but {shard} was given in its place",
+                _copy_advice(dataset, [row[0] for row in table], shards),
             )
         if is_url(shard):
             continue  # every read compares the object with the index
         now = os.stat(shard).st_size
         if now != size:
-            raise _stale(shard, f"the shard has {now} bytes, but had {size} when it was indexed")
+            message = f"the shard has {now} bytes, but had {size} when it was indexed"
+            raise _stale(dataset, message, path=shard)
     _check_rewritten(dataset, shards)
     return len(table)
+
+
+def _copy_advice(dataset: Dataset, names: Sequence[str], shards: Sequence[str]) -> str:
+    """The advice for shards in other places than the index names. Shards of the same names are
+    taken for copies: the index serves them as it is."""
+    pairs = list(zip(names, shards, strict=False))
+    if any(os.path.basename(name) != os.path.basename(shard) for name, shard in pairs):
+        return _advice(dataset)
+    name, shard = pairs[0]
+    is_below = not os.path.isabs(name) and not is_url(name) and shard.endswith(f"/{name}")
+    copies = shard[: -len(name) - 1] if is_below else os.path.dirname(shard)
+    call = f"recmap.open({dataset.index_path!r}, shards={copies!r})"
+    return f"If these are copies of the shards: {call}. {_advice(dataset)}"
 
 
 def _check_rewritten(dataset: Dataset, shards: Sequence[str]) -> None:

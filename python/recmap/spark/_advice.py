@@ -107,9 +107,12 @@ _WORDS = {
 def _words(words: str, place: Place) -> str:
     for pattern, replacement in _WORDS.items():
         words = re.sub(pattern, replacement, words)
-    return words.replace(
-        "Open the shards (not the .rmx) with index=PATH to build another index, or with "
-        "rebuild=True to build this one again",
+    words = words.replace(
+        "Open the shards (not the .rmx) with index=PATH to build another index",
         "Load the shards (not the .rmx) with another path as the option index to build another "
-        f"index, or build this one again with `{place.open_call('rebuild=True')}`",
+        "index",
+    )
+    return words.replace(
+        "or with rebuild=True to build this one again",
+        f"or build this one again with `{place.open_call('rebuild=True')}`",
     )

@@ -168,7 +168,10 @@ class ShardWriter(sources.DataSourceArrowWriter):
         try:
             known = check_shards(dataset, shards)
         except Error as error:
-            error.advice = f"index the folder again with `{again}`, or write with mode overwrite"
+            if not dataset._annotated_columns():
+                error.advice = (
+                    f"index the folder again with `{again}`, or write with mode overwrite"
+                )
             raise
         if known < len(shards):
             raise StaleIndexError(
