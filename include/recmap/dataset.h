@@ -58,13 +58,14 @@ typedef struct recmap_dataset_options {
     recmap_extract_fn extract; /* if the index was built with a callback: the same callback, needed
                                   to find records by id */
     void *extract_context;
-    const char
-        *shards; /* a folder, or the URL of one, to read the shards from, or NULL. Without it,
-                    relative names are in the index's folder. With it, relative names are in this
-                    folder, and so are absolute names, without the path that all of them have in
-                    common. Allows absolute names without allow_absolute_paths. No shard is read
-                    from elsewhere: if absolute names have no folder in common, or the rest of a
-                    name could leave this folder, the index is INVALID */
+    const char *shards; /* a folder, or the URL of one, to read the shards from, or NULL. Without
+                           it, relative names are in the index's folder. With it, relative names are
+                           in this folder, and so are absolute names, without the path that all of
+                           them have in common. If no shard is found so, all are looked up by the
+                           last parts of their names, unless two are equal. Allows absolute names
+                           without allow_absolute_paths. No shard is read from elsewhere: if
+                           absolute names have no folder in common, or the rest of a name could
+                           leave this folder, the index is INVALID */
     uint64_t span_keep_size; /* upper bound on the inflated bytes of compressed shards that this
                                 data set keeps in this process, for all its threads; 0: 1 GiB. The
                                 spans that threads are reading at the moment, one or a few per

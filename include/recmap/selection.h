@@ -23,16 +23,26 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_selection_create(recmap_selecti
                                                                   size_t count,
                                                                   recmap_error *error);
 
-/* Opens a file that recmap_selection_save wrote. Attach the selection to its data set, opened from
- * recmap_selection_index_path, before anything else.
+/* Opens a file that recmap_selection_save wrote. Open its data set with
+ * recmap_selection_open_dataset, or attach the selection to it, before anything else.
  *
  * Errors: IO; CORRUPT if the file is not a selection or is damaged; UNSUPPORTED for a newer format;
  * INVALID if it names its index by an absolute path and `allow_absolute_path` is 0, because a file
- * from elsewhere could name any other; NO_MEMORY. */
+ * from elsewhere could name any other: pass 1 also if you name the index yourself; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_selection_open(recmap_selection **selection,
                                                                 const char *path,
                                                                 int allow_absolute_path,
                                                                 recmap_error *error);
+
+/* Opens the data set of a selection, and attaches the selection to it. `index_path` is the path of
+ * an index that was moved, or NULL for recmap_selection_index_path, which may start at the folder
+ * of the selection. options.shards is the folder of shards that were moved. The caller closes the
+ * data set.
+ *
+ * Errors: those of recmap_dataset_open and recmap_selection_attach. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_selection_open_dataset(
+    recmap_dataset **dataset, recmap_selection *selection, const char *index_path,
+    const recmap_dataset_options *options, recmap_error *error);
 
 /* Compares the selection with the data set, and reads its numbers. The data set may have more
  * shards than when the selection was saved: appending changes no record number.

@@ -143,7 +143,7 @@ bool shard_cache_evicts(const struct shard_cache *cache) {
     return cache->evicts;
 }
 
-const struct shard_folder *shard_cache_folder(const struct shard_cache *cache) {
+struct shard_folder *shard_cache_folder(struct shard_cache *cache) {
     return &cache->folder;
 }
 

@@ -51,7 +51,7 @@ bool shard_cache_evicts(const struct shard_cache *cache);
 bool shard_cache_is_remote(const struct shard_cache *cache);
 
 /* Where its shards are. */
-const struct shard_folder *shard_cache_folder(const struct shard_cache *cache);
+struct shard_folder *shard_cache_folder(struct shard_cache *cache);
 
 /* Opens the shard if necessary, and pins it. Any thread may call it.
  * Errors: IO, NO_MEMORY, STALE, CORRUPT (a name that leaves the index's folder). */

@@ -42,9 +42,16 @@ static recmap_status check_url(const struct shard_folder *folder, const char *na
     return RECMAP_INVALID;
 }
 
+static const char *last_part(const char *name) {
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
 /* The part of a name that options.shards does not replace. */
 static const char *name_in_folder(const struct shard_folder *folder, const char *name) {
-    return folder->is_moved && shard_name_is_absolute(name) ? name + folder->common_length : name;
+    if (!folder->is_moved) return name;
+    if (folder->is_flat) return last_part(name);
+    return shard_name_is_absolute(name) ? name + folder->common_length : name;
 }
 
 /* options.shards confines all shards to itself, so it allows no name to be used as it is: an index
@@ -173,7 +180,26 @@ static recmap_status open_in_folder_url(struct source **source, const struct sha
     return status;
 }
 
-recmap_status shard_folder_open(struct source **source, const struct shard_folder *folder,
+static bool is_path_missing(const recmap_error *error) {
+    return error->system_errno == ENOENT || error->system_errno == ENOTDIR;
+}
+
+/* Whether a copy in a remote store is flat is known once an object was opened. */
+static recmap_status open_object(struct source **source, struct shard_folder *folder,
+                                 const char *name, const struct remote_identity *expected,
+                                 recmap_error *error) {
+    recmap_error problem = RECMAP_ERROR_INIT;
+    recmap_status status = open_in_folder_url(source, folder, name, expected, &problem);
+    if (status == RECMAP_IO && folder->may_be_flat && is_path_missing(&problem) &&
+        open_in_folder_url(source, folder, last_part(name), expected, NULL) == RECMAP_OK) {
+        folder->is_flat = true;
+        return RECMAP_OK;
+    }
+    if (status != RECMAP_OK && error) *error = problem;
+    return status;
+}
+
+recmap_status shard_folder_open(struct source **source, struct shard_folder *folder,
                                 const char *name, const char *path,
                                 const struct remote_identity *expected, recmap_error *error) {
     int fd;
@@ -181,7 +207,7 @@ recmap_status shard_folder_open(struct source **source, const struct shard_folde
     RETURN_IF_FAILED(check_name(folder, name, error));
     if (shard_name_is_absolute(rest))
         return shard_source_open(source, rest, folder->storage, expected, error);
-    if (url_is_url(folder->path)) return open_in_folder_url(source, folder, rest, expected, error);
+    if (url_is_url(folder->path)) return open_object(source, folder, rest, expected, error);
     RETURN_IF_FAILED(file_open_beneath(&fd, folder->path, rest, path, error));
     return source_open_file(source, fd, path, error);
 }
@@ -210,10 +236,6 @@ char *shard_folder_find_path(const struct shard_folder *folder, const char *name
     return strdup(path);
 }
 
-static bool is_path_missing(const recmap_error *error) {
-    return error->system_errno == ENOENT || error->system_errno == ENOTDIR;
-}
-
 void shard_folder_advise(const struct shard_folder *folder, const char *name, recmap_error *error) {
     char path[PATH_SIZE];
     if (!error || !is_path_missing(error) || url_is_url(error->path)) return;
@@ -222,21 +244,22 @@ void shard_folder_advise(const struct shard_folder *folder, const char *name, re
         shard_folder_write_path(path, sizeof path, folder, name);
     else snprintf(path, sizeof path, "%s/%s", folder->path, rest);
     static const char format[] =
-        "the shard is expected at %s. Move it back, pass `--shards FOLDER` if it is at FOLDER/%s, "
-        "or index the shards again with `recmap index`.";
-    if (strlen(path) + strlen(rest) + sizeof format <= sizeof error->advice)
-        fail_advise(error, format, path, rest);
+        "the shard is expected at %s. Move it back, pass `--shards FOLDER` if it is at FOLDER/%s%s";
+    /* A new index would lack annotated columns. */
+    const char *end = manifest_find_annotated(index_manifest(folder->index))
+                          ? "."
+                          : ", or index the shards again with `recmap index`.";
+    if (strlen(path) + strlen(rest) + strlen(end) + sizeof format <= sizeof error->advice)
+        fail_advise(error, format, path, rest, end);
     else
-        fail_advise(error, "move the shard back, pass `--shards FOLDER` if all shards are in "
-                           "another folder, or index them again with `recmap index`");
+        fail_advise(error,
+                    "move the shard back, or pass `--shards FOLDER` if all shards are in "
+                    "another folder%s",
+                    end);
 }
 
-/* Whether a local shard is certainly missing. Objects in remote stores are not asked for. */
-static bool is_missing(const struct shard_folder *folder, const char *name, recmap_error *error) {
-    char *url = shard_folder_find_url(folder, name);
-    bool is_remote = url != NULL;
-    free(url);
-    if (is_remote) return false;
+/* Returns true if a shard is certainly missing. */
+static bool is_missing(struct shard_folder *folder, const char *name, recmap_error *error) {
     char *path = shard_folder_find_path(folder, name);
     if (!path) return false;
     struct source *source = NULL;
@@ -246,15 +269,70 @@ static bool is_missing(const struct shard_folder *folder, const char *name, recm
     return status == RECMAP_IO && is_path_missing(error);
 }
 
-/* Fails if the index was copied away from its shards: none of a few shards across the table exists.
- * Normally the first one does, and no other is looked for, so that the cost does not grow with the
- * number of shards. A shard that is missing while others are there fails when it is read. */
-static recmap_status check_presence(const struct shard_folder *folder, recmap_error *error) {
+static bool is_remote(const struct shard_folder *folder, const char *name) {
+    char *url = shard_folder_find_url(folder, name);
+    free(url);
+    return url != NULL;
+}
+
+/* Returns true if one of a few shards across the table may exist. Normally the first one does, and
+ * no other is looked for, so that the cost does not grow with the number of shards. `first` gets
+ * the error of the first shard if none exists. */
+static bool has_any(struct shard_folder *folder, recmap_error *first) {
+    recmap_error other = RECMAP_ERROR_INIT;
     size_t step = count_of(folder) / PRESENCE_SAMPLES + 1;
-    recmap_error first = RECMAP_ERROR_INIT, other = RECMAP_ERROR_INIT;
-    if (folder->options.allow_missing_shards || !count_of(folder)) return RECMAP_OK;
     for (uint32_t i = 0; i < count_of(folder); i += (uint32_t)step)
-        if (!is_missing(folder, name_of(folder, i), i ? &other : &first)) return RECMAP_OK;
+        if (!is_missing(folder, name_of(folder, i), i ? &other : first)) return true;
+    return false;
+}
+
+static int compare_last_parts(const void *a, const void *b) {
+    return strcmp(last_part(*(const char *const *)a), last_part(*(const char *const *)b));
+}
+
+/* Returns true if no two shards have the same name in their folders. */
+static recmap_status last_parts_differ(bool *differ, const struct shard_folder *folder,
+                                       recmap_error *error) {
+    uint32_t count = count_of(folder);
+    const char **names = calloc((size_t)count + 1, sizeof *names);
+    if (!names) return fail_memory(error);
+    for (uint32_t i = 0; i < count; i++) names[i] = name_of(folder, i);
+    qsort(names, count, sizeof *names, compare_last_parts);
+    *differ = true;
+    for (uint32_t i = 1; i < count; i++)
+        *differ &= compare_last_parts(&names[i - 1], &names[i]) != 0;
+    free(names);
+    return RECMAP_OK;
+}
+
+static bool has_folders(const struct shard_folder *folder) {
+    for (uint32_t i = 0; i < count_of(folder); i++)
+        if (strchr(name_in_folder(folder, name_of(folder, i)), '/')) return true;
+    return false;
+}
+
+/* A copy may have all shards in one folder, although the index names them in several: it was
+ * written above its shards. If no shard has its longer path in options.shards, shards are looked up
+ * by their last parts, unless two shards have the same. Opening a data set asks no remote store. */
+static recmap_status find_flat(struct shard_folder *folder, recmap_error *error) {
+    bool differ = false;
+    recmap_error missing = RECMAP_ERROR_INIT;
+    if (!folder->is_moved || !has_folders(folder)) return RECMAP_OK;
+    RETURN_IF_FAILED(last_parts_differ(&differ, folder, error));
+    folder->may_be_flat = differ;
+    if (!differ || url_is_url(folder->path) || has_any(folder, &missing)) return RECMAP_OK;
+    folder->is_flat = true;
+    folder->is_flat = has_any(folder, &missing);
+    return RECMAP_OK;
+}
+
+/* Fails if the index was copied away from its shards: none of a few shards exists. Objects in
+ * remote stores are not asked for. A shard that is missing while others are there fails when it is
+ * read. */
+static recmap_status check_presence(struct shard_folder *folder, recmap_error *error) {
+    recmap_error first = RECMAP_ERROR_INIT;
+    if (folder->options.allow_missing_shards || !count_of(folder)) return RECMAP_OK;
+    if (is_remote(folder, name_of(folder, 0)) || has_any(folder, &first)) return RECMAP_OK;
     shard_folder_advise(folder, name_of(folder, 0), &first);
     if (error) *error = first;
     return RECMAP_IO;
@@ -267,6 +345,7 @@ recmap_status shard_folder_init(struct shard_folder *folder, const struct index_
     RETURN_IF_FAILED(find_folder(folder, error));
     RETURN_IF_FAILED(check_names(folder, error));
     RETURN_IF_FAILED(find_storage(folder, error));
+    RETURN_IF_FAILED(find_flat(folder, error));
     return check_presence(folder, error);
 }
 

@@ -4,6 +4,8 @@
 #ifndef RECMAP_DATASET_SHARD_FOLDER_H
 #define RECMAP_DATASET_SHARD_FOLDER_H
 
+#include <stdatomic.h>
+
 #include <recmap/storage.h>
 
 #include "index/index.h"
@@ -23,6 +25,8 @@ struct shard_folder {
     struct shard_folder_options options;
     char *path;              /* of relative names; a path or a URL */
     bool is_moved;           /* options.shards replaces the index's folder */
+    bool may_be_flat;        /* shards could be told apart without their folders */
+    atomic_bool is_flat;     /* options.shards has the shards without their folders */
     bool is_linked;          /* the index was opened through a symbolic link */
     size_t common_length;    /* of the prefix of absolute names that it replaces, or 0 */
     recmap_storage *storage; /* NULL if no shard is in a remote store */
@@ -48,7 +52,7 @@ void shard_folder_write_path(char *path, size_t capacity, const struct shard_fol
  * errors name it, must outlive the source. `expected` is the version of an object, or NULL: see
  * remote_open. Errors: IO, INVALID, CORRUPT (a name that leaves the index's folder), and those of
  * remote_open. A name that is not allowed is given as it is in the index. */
-recmap_status shard_folder_open(struct source **source, const struct shard_folder *folder,
+recmap_status shard_folder_open(struct source **source, struct shard_folder *folder,
                                 const char *name, const char *path,
                                 const struct remote_identity *expected, recmap_error *error);
 

@@ -318,7 +318,7 @@ static recmap_status find_index(recmap_selection *selection, bool allow_absolute
          selection->index_path);
     fail_file(error, selection->path);
     fail_advise(error, "if you trust the selection, allow absolute paths "
-                       "(allow_absolute_paths=True)");
+                       "(allow_absolute_paths=True); or pass `--index NAME.rmx`");
     return RECMAP_INVALID;
 }
 
@@ -408,4 +408,29 @@ recmap_status recmap_selection_attach(recmap_selection *selection, recmap_datase
     if (memcmp(fingerprint, selection->fingerprint, IDENTITY_HASH_SIZE) != 0)
         return fail_stale(selection, error);
     return unpack(selection, error);
+}
+
+/* The selection, the index, or both have been moved. */
+static void advise_moved(const recmap_selection *selection, recmap_error *error) {
+    if (!error || (error->system_errno != ENOENT && error->system_errno != ENOTDIR)) return;
+    if (strcmp(error->path, selection->index_path) != 0) return;
+    fail_advise(error,
+                "%.400s expects its index there, by a path that starts at the selection's "
+                "own folder unless it is absolute. Pass `--index NAME.rmx` if the index "
+                "was moved, and `--shards FOLDER` if its shards were moved.",
+                selection->path ? selection->path : "the selection");
+}
+
+recmap_status recmap_selection_open_dataset(recmap_dataset **dataset, recmap_selection *selection,
+                                            const char *index_path,
+                                            const recmap_dataset_options *options,
+                                            recmap_error *error) {
+    recmap_dataset *opened = NULL;
+    const char *path = index_path ? index_path : selection->index_path;
+    recmap_status status = recmap_dataset_open(&opened, path, options, error);
+    if (status == RECMAP_IO && !index_path) advise_moved(selection, error);
+    if (status == RECMAP_OK) status = recmap_selection_attach(selection, opened, error);
+    if (status == RECMAP_OK) *dataset = opened;
+    else recmap_dataset_close(opened);
+    return status;
 }

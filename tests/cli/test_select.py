@@ -610,3 +610,45 @@ class Duplicates(CliTest):
         self.check_wrong(
             "duplicates", "a.rmx", "-o", "b", what="-o needs a name that ends in .rmv, not 'b'"
         )
+
+
+class Moved(Selected):
+    """A selection that was moved away from its index, and shards away from their folders."""
+
+    def test_index_and_shards_are_named(self):
+        self.run_recmap("select", "a.rmx", "--where", "label == 3", "-o", "b.rmv")
+        os.makedirs(self.path("away"))
+        os.rename(self.path("b.rmv"), self.path("away/b.rmv"))
+        numbers = "".join(f"{i}\n" for i, row in enumerate(ROWS) if row["label"] == 3)
+        records = b"".join(RECORDS[i] for i, row in enumerate(ROWS) if row["label"] == 3)
+        self.check(
+            "cat",
+            "away/b.rmv",
+            status=4,
+            err="recmap: away/a.rmx: cannot open the file: No such file or directory\n"
+            "  away/b.rmv expects its index there, by a path that starts at the selection's own "
+            "folder unless it is absolute. Pass `--index NAME.rmx` if the index was moved, and "
+            "`--shards FOLDER` if its shards were moved.\n",
+        )
+        self.check("cat", "away/b.rmv", "--index", "a.rmx", "--format", "number", out=numbers)
+        os.makedirs(self.path("copy"))
+        for name in "a-0.tfrecord", "a-1.tfrecord":
+            os.rename(self.path(name), self.path("copy", name))
+        moved = ["away/b.rmv", "--index", "a.rmx", "--shards", "copy"]
+        self.check("cat", *moved, out=records)
+        for command in "info", "order", "schema", "verify", "find", "duplicates":
+            options = moved[:3] if command in ("info", "order") else moved
+            more = {"find": ["id-8"], "duplicates": ["--by", "id"]}.get(command, [])
+            result = self.run_recmap(command, *options, *more)
+            self.assertIn(result.status, (0, 1), (command, result))
+        self.check_wrong(
+            "cat", "a.rmx", "--index", "a.rmx", what="--index is for a selection (NAME.rmv)"
+        )
+
+    def test_flat_copy_of_shards(self):
+        os.makedirs(self.path("deep/x"))
+        for name in "a-0.tfrecord", "a-1.tfrecord":
+            os.rename(self.path(name), self.path("deep/x", name))
+        self.index("-o", "c.rmx", "deep/x/a-0.tfrecord", "deep/x/a-1.tfrecord")
+        os.rename(self.path("deep/x"), self.path("flat"))
+        self.check("cat", "c.rmx", "--shards", "flat", out=b"".join(RECORDS))

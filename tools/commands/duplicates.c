@@ -17,6 +17,7 @@ enum { OPTION_BY = ARGS_LONG };
 static const struct option options[] = {{"by", required_argument, NULL, OPTION_BY},
                                         {"output", required_argument, NULL, 'o'},
                                         ARGS_SHARED_OPTIONS,
+                                        ARGS_SELECTION_OPTIONS,
                                         {NULL, 0, NULL, 0}};
 
 /* Prints POSITION <tab> POSITION of the first equal record, for each duplicate. */
@@ -97,6 +98,7 @@ static const char help[] =
     "      --access A         how to read shards: map (default), read, direct or auto\n"
     "      --check C          what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --index NAME.rmx   open a selection (.rmv) with this index, if it was moved\n"
     "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
     "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
     "      --cache FOLDER     keep what is read from remote stores on the local disk\n"

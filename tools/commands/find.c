@@ -10,7 +10,8 @@
 #include "records/find_id.h"
 #include "terminal/message.h"
 
-static const struct option options[] = {ARGS_SHARED_OPTIONS, {NULL, 0, NULL, 0}};
+static const struct option options[] = {
+    ARGS_SHARED_OPTIONS, ARGS_SELECTION_OPTIONS, {NULL, 0, NULL, 0}};
 
 /* On a terminal, control characters of the id are escaped; a pipe or file gets the id unchanged. */
 static void print_match(const char *id, uint64_t number) {
@@ -64,6 +65,7 @@ static const char help[] =
     "      --access A         how to read shards: map (default), read, direct or auto\n"
     "      --check C          what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --index NAME.rmx   open a selection (.rmv) with this index, if it was moved\n"
     "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
     "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
     "      --cache FOLDER     keep what is read from remote stores on the local disk\n"

@@ -21,6 +21,7 @@ static const struct option options[] = {{"shards", no_argument, NULL, OPTION_SHA
                                         {"json", no_argument, NULL, OPTION_JSON},
                                         {"batch", required_argument, NULL, OPTION_BATCH},
                                         ARGS_INDEX_OPTIONS,
+                                        ARGS_SELECTION_OPTIONS,
                                         {NULL, 0, NULL, 0}};
 
 /* Prints the fixed lines. The labels are padded by hand to a column of 13 characters. */
@@ -262,6 +263,7 @@ static const char help[] =
     "      --json             print one JSON document\n"
     "      --batch B          requests: the records of a batch; default: 256\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --index NAME.rmx   open a selection (.rmv) with this index, if it was moved\n"
     "      --storage K=V      for an index in a remote store: endpoint, key, ...; repeatable\n"
     "      --cache FOLDER     keep such an index on the local disk, for the next time\n"
     "      --cache-size SIZE  its maximum size, such as 200GB; default: a tenth stays free\n"

@@ -18,6 +18,7 @@ static const struct option options[] = {
     {"json", no_argument, NULL, OPTION_JSON},
     {"describe", no_argument, NULL, OPTION_DESCRIBE},
     ARGS_INDEX_OPTIONS,
+    ARGS_SELECTION_OPTIONS,
     {NULL, 0, NULL, 0}};
 
 struct order_job {
@@ -190,6 +191,7 @@ static const char help[] =
     "      --position-of NUMBER  print the position of the record with this number\n"
     "      --describe            print the description of the order, which states contain\n"
     "      --framing ./MY.so     load the custom framing of the shards\n"
+    "      --index NAME.rmx      open a selection (.rmv) with this index, if it was moved\n"
     "      --storage K=V         for an index in a remote store: endpoint, key, ...; repeatable\n"
     "      --cache FOLDER        keep such an index on the local disk, for the next time\n"
     "      --cache-size SIZE     its maximum size, such as 200GB; default: a tenth stays free\n"

@@ -8,6 +8,7 @@ enum { OPTION_WHERE = ARGS_LONG };
 static const struct option options[] = {{"where", required_argument, NULL, OPTION_WHERE},
                                         {"output", required_argument, NULL, 'o'},
                                         ARGS_INDEX_OPTIONS,
+                                        ARGS_SELECTION_OPTIONS,
                                         {NULL, 0, NULL, 0}};
 
 static int run_select(struct view *view, const char *expression, const char *path) {
@@ -54,6 +55,7 @@ static const char help[] =
     "                          not; columns['a/b'] is a column whose name is not a plain name\n"
     "  -o, --output NAME.rmv   write to this file, which appears when it is complete\n"
     "      --framing ./MY.so   load the custom framing of the shards\n"
+    "      --index NAME.rmx    open a selection (.rmv) with this index, if it was moved\n"
     "      --storage K=V       for an index in a remote store: endpoint, key, ...; repeatable\n"
     "      --cache FOLDER      keep such an index on the local disk, for the next time\n"
     "      --cache-size SIZE   its maximum size, such as 200GB; default: a tenth stays free\n"

@@ -12,6 +12,7 @@ enum { OPTION_SEED = ARGS_LONG, PARTS_MAX = 256, NAME_SIZE_MAX = 200 };
 static const struct option options[] = {{"seed", required_argument, NULL, OPTION_SEED},
                                         {"output", required_argument, NULL, 'o'},
                                         {"framing", required_argument, NULL, ARGS_FRAMING},
+                                        ARGS_SELECTION_OPTIONS,
                                         {NULL, 0, NULL, 0}};
 
 struct split_job {
@@ -172,6 +173,7 @@ static const char help[] =
     "not\n"
     "                         exist (default: the current one)\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --index NAME.rmx   open a selection (.rmv) with this index, if it was moved\n"
     "      --help             print this help\n";
 
 const struct command cmd_split = {"split", "divide records among selections", help, false, run};

@@ -20,6 +20,7 @@ static const struct option options[] = {
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"memory-limit", required_argument, NULL, OPTION_MEMORY_LIMIT},
     {"framing", required_argument, NULL, ARGS_FRAMING},
+    ARGS_SELECTION_OPTIONS,
     {"shards", required_argument, NULL, ARGS_SHARDS},
     {"storage", required_argument, NULL, ARGS_STORAGE},
     {NULL, 0, NULL, 0}};
@@ -181,6 +182,7 @@ static const char help[] =
     "                         and for the list of damage; default: for a shard, a limit that\n"
     "                         follows the size of the file; not for a selection\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --index NAME.rmx   open a selection (.rmv) with this index, if it was moved\n"
     "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
     "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
     "      --help             print this help\n";

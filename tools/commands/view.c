@@ -16,6 +16,7 @@ enum { OPTION_PORT = ARGS_LONG, OPTION_NO_BROWSER };
 static const struct option options[] = {{"port", required_argument, NULL, OPTION_PORT},
                                         {"no-browser", no_argument, NULL, OPTION_NO_BROWSER},
                                         ARGS_SHARED_OPTIONS,
+                                        ARGS_SELECTION_OPTIONS,
                                         {NULL, 0, NULL, 0}};
 
 struct view_job {
@@ -112,6 +113,7 @@ static const char help[] =
     "      --access A         how to read shards: map (default), read, direct or auto\n"
     "      --check C          what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --index NAME.rmx   open a selection (.rmv) with this index, if it was moved\n"
     "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
     "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
     "      --cache FOLDER     keep what is read from remote stores on the local disk\n"

@@ -11,18 +11,13 @@
 
 enum { FILTER_CHUNK = 1 << 16 };
 
-static bool names_selection(const char *path) {
-    size_t size = strlen(path);
-    return size > 4 && !strcmp(path + size - 4, ".rmv");
-}
-
 static recmap_status open_selection(struct view *view, const struct args *args,
                                     recmap_error *error) {
     RETURN_IF_FAILED(recmap_selection_open(&view->selection, args->operands[0], 1, error));
-    view->index_path = recmap_selection_index_path(view->selection);
-    RETURN_IF_FAILED(
-        recmap_dataset_open(&view->dataset, view->index_path, &args->dataset_options, error));
-    RETURN_IF_FAILED(recmap_selection_attach(view->selection, view->dataset, error));
+    view->index_path = args->index_path ? args->index_path
+                                        : recmap_selection_index_path(view->selection);
+    RETURN_IF_FAILED(recmap_selection_open_dataset(
+        &view->dataset, view->selection, args->index_path, &args->dataset_options, error));
     view->numbers = recmap_selection_numbers(view->selection);
     view->count = recmap_selection_count(view->selection);
     return RECMAP_OK;
@@ -32,7 +27,7 @@ int view_open(struct view *view, const struct args *args) {
     *view = (struct view){.path = args->operand_count ? args->operands[0] : NULL};
     int exit_status = args_check_opening(args);
     if (exit_status) return exit_status;
-    if (names_selection(args->operands[0])) {
+    if (args_name_selection(args)) {
         recmap_error error = RECMAP_ERROR_INIT;
         if (open_selection(view, args, &error) == RECMAP_OK) return 0;
         return recmap_error_print(&error, stderr);

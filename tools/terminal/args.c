@@ -179,6 +179,7 @@ static int set_shared(struct args *args, int option) {
         return args_size(args, "--cache-size", optarg, &options->cache_size) ? 0 : 2;
     case ARGS_FRAMING: return set_framing(args, optarg);
     case ARGS_SHARDS: options->shards = optarg; return 0;
+    case ARGS_INDEX: args->index_path = optarg; return 0;
     case ARGS_CACHE: options->cache = optarg; return 0;
     default: return 0;
     }
@@ -265,8 +266,16 @@ int args_load_framing(const char **name, const char *path) {
     return recmap_error_print(&error, stderr);
 }
 
+bool args_name_selection(const struct args *args) {
+    const char *path = args->operands[0];
+    size_t size = strlen(path);
+    return size > 4 && !strcmp(path + size - 4, ".rmv");
+}
+
 int args_check_opening(const struct args *args) {
     if (!args->operand_count) return args_usage_error(args, "no index given");
+    if (args->index_path && !args_name_selection(args))
+        return args_usage_error(args, "--index is for a selection (NAME.rmv)");
     if (args->dataset_options.cache_size && !args->dataset_options.cache)
         return args_usage_error(args, "--cache-size needs --cache");
     return 0;

@@ -20,11 +20,12 @@ struct command {
 enum { ARGS_END = -1, ARGS_STOP = -2 };
 
 /* Options without a letter have values from ARGS_LONG. args_next handles those from ARGS_SHARED,
- * which are the options --framing, --shards, --storage, --cache and --cache-size of commands that
- * open an index. */
+ * which are the options --framing, --index, --shards, --storage, --cache and --cache-size of
+ * commands that open an index. */
 enum {
     ARGS_LONG = 256,
     ARGS_SHARED = 900,
+    ARGS_INDEX = 994,
     ARGS_CACHE = 995,
     ARGS_CACHE_SIZE = 996,
     ARGS_STORAGE = 997,
@@ -33,6 +34,8 @@ enum {
 };
 
 /* clang-format off */
+/* For a command that also takes a selection. */
+#define ARGS_SELECTION_OPTIONS {"index", required_argument, NULL, ARGS_INDEX}
 /* For a command that opens an index and reads no shard: the index itself may be in a store. */
 #define ARGS_INDEX_OPTIONS                                    \
     {"framing", required_argument, NULL, ARGS_FRAMING},       \
@@ -57,6 +60,7 @@ struct args {
     int operand_count;
     int exit_status;                        /* set when args_next returns ARGS_STOP */
     recmap_dataset_options dataset_options; /* for opening the index */
+    const char *index_path;                 /* of a selection whose index was moved; or NULL */
 };
 
 /* The last element of `options` is all zeros. A value below ARGS_LONG is the option's letter. */
@@ -90,6 +94,9 @@ recmap_status args_prepare_storage(struct args *args, recmap_error *error);
 /* Loads a custom framing from a shared object; *name is valid until exit. Returns 0, or the exit
  * status after printing the error. */
 int args_load_framing(const char **name, const char *path);
+
+/* Returns true if the first operand is a selection. */
+bool args_name_selection(const struct args *args);
 
 /* Checks that an operand names what to open, and that options for opening it are not in conflict.
  * Returns 0, or the exit status after printing the error. */

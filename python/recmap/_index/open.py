@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ import numpy as np
 from .. import _recmap
 from .._dataset.dataset import Dataset
 from .._display.progress import Progress
+from .._errors import FileMissingError
 from .._options.options import (
     Access,
     Check,
@@ -135,13 +137,22 @@ def _selected_index(selection: str, index: Path | None, *, allow_absolute_paths:
     if index is not None:
         return os.fspath(index)
     path: str = _recmap.selection_index_path(selection, allow_absolute_paths)
+    if not os.path.lexists(path):
+        raise FileMissingError(
+            f"cannot open the index of the selection: {os.strerror(errno.ENOENT)}",
+            os.path.abspath(path),
+            advice=f"{selection} expects its index there, by a path that starts at the "
+            'selection\'s own folder unless it is absolute. Pass index="NAME.rmx" if the index '
+            'was moved, and shards="FOLDER" if its shards were moved.',
+            error_number=errno.ENOENT,
+        )
     return path
 
 
 def _check_names(index: Path | None, shards: Path | None, *, is_index: bool) -> None:
     """Raises if `index` or `shards` does not fit the kind of source."""
     if shards is not None and not is_index:
-        raise ValueError("shards= is for opening an .rmx: the shards are already named")
+        raise ValueError("shards= is for opening an .rmx or .rmv: the shards are already named")
     if index is not None and is_url(os.fspath(index)):
         raise ValueError(
             "index= must be a local file: open an .rmx in a remote store by its URL alone"
@@ -243,9 +254,11 @@ def open(
             keeps, over all threads; 0: 1 GiB. Data being read needs a few MiB per thread on top.
             Any value gives the same records. A true shuffle that needs more than this inflates
             again, a few MiB for each record or batch; ``ds.info["compressed"]`` has the sizes.
-        shards: the folder of the shards, or its URL, if an ``.rmx`` was moved without them.
-            Relative names are looked up in it, and so are absolute names and URLs, without the path
-            that all of them have in common. No shard is read from elsewhere.
+        shards: the folder of the shards, or its URL, if an ``.rmx`` was moved without them, also
+            that of an ``.rmv``. Relative names are looked up in it, and so are absolute names and
+            URLs, without the path that all of them have in common; if no shard is found so, all are
+            looked up by their names without folders, unless two have the same name. No shard is
+            read from elsewhere.
         storage_options: how to reach shards in remote stores: "endpoint", "region", "key",
             "secret", "token", "anonymous", "urls" (presigned URLs) and others (docs/remote.md),
             also in the spellings of fsspec. Environment variables (AWS_ACCESS_KEY_ID and so on)

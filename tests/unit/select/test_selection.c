@@ -62,6 +62,31 @@ static void test_opened_selection_is_saved_elsewhere(void **state) {
     recmap_dataset_close(dataset);
 }
 
+/* A selection that was moved without its index says how to name it, and takes another index. */
+static void test_selection_that_was_moved(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = open_three_records("set.rmx");
+    save_two_records("view.rmv", dataset);
+    recmap_dataset_close(dataset);
+    assert_int_equal(mkdir("below", 0777), 0);
+    assert_int_equal(rename("view.rmv", "below/view.rmv"), 0);
+    recmap_selection *selection = NULL;
+    ASSERT_OK(recmap_selection_open(&selection, "below/view.rmv", 1, &error), &error);
+    dataset = NULL;
+    assert_int_equal(recmap_selection_open_dataset(&dataset, selection, NULL, NULL, &error),
+                     RECMAP_IO);
+    assert_null(dataset);
+    assert_string_equal(error.path, "below/set.rmx");
+    assert_non_null(strstr(error.advice, "starts at the selection's own folder"));
+    assert_non_null(strstr(error.advice, "`--index NAME.rmx`"));
+    ASSERT_OK(recmap_selection_open_dataset(&dataset, selection, "set.rmx", NULL, &error), &error);
+    assert_int_equal(recmap_selection_count(selection), 2);
+    assert_int_equal(recmap_dataset_count(dataset), 3);
+    recmap_selection_destroy(selection);
+    recmap_dataset_close(dataset);
+}
+
 static void test_selection_that_is_not_attached(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -94,6 +119,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
         TEST(opened_selection_is_saved_elsewhere),
+        TEST(selection_that_was_moved),
         TEST(selection_that_is_not_attached),
         TEST(expression_ends_in_backslash),
     };
