@@ -73,7 +73,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_from_json(recmap_state **
 
 /* Checks that the state belongs to this data set and this order. Compares fingerprint,
  * record_count, position_count and order with those of `expected`, and ignores its other members.
- * Errors: MISMATCH, naming each field that differs with both values. */
+ * Errors: MISMATCH, saying what differs, with both values. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_check(const recmap_state *state,
                                                              const recmap_state_info *expected,
                                                              recmap_error *error);

@@ -47,9 +47,9 @@ static void add_fingerprint(recmap_fingerprint *total, const recmap_fingerprint 
     memcpy(total->bytes, canonical.digest, sizeof total->bytes);
 }
 
-bool dataset_begins_with(const recmap_dataset *dataset, const recmap_fingerprint *fingerprint,
-                         uint64_t record_count) {
-    recmap_fingerprint total = dataset->info.fingerprint;
+static bool parts_begin_with(const recmap_dataset *dataset, const recmap_fingerprint *fingerprint,
+                             uint64_t record_count) {
+    recmap_fingerprint total;
     for (size_t i = 0; i < dataset->part_count; i++) {
         const recmap_dataset *part = dataset->parts[i].dataset;
         if (i) add_fingerprint(&total, &part->info.fingerprint);
@@ -58,8 +58,38 @@ bool dataset_begins_with(const recmap_dataset *dataset, const recmap_fingerprint
             !memcmp(&total, fingerprint, sizeof total))
             return true;
     }
-    return !dataset->part_count && dataset->info.record_count == record_count &&
-           !memcmp(&total, fingerprint, sizeof total);
+    return false;
+}
+
+/* Compares the fingerprints of the shards up to each one that ends at `record_count`: empty shards
+ * may follow. */
+static bool shards_begin_with(const recmap_dataset *dataset, const recmap_fingerprint *fingerprint,
+                              uint64_t record_count) {
+    size_t count = (size_t)dataset->info.shard_count;
+    uint8_t *hashes = malloc(count * IDENTITY_HASH_SIZE + 1);
+    recmap_fingerprint total;
+    bool is_start = false;
+    for (size_t i = 0; hashes && i < count && !is_start; i++) {
+        const struct index_shard *shard = &dataset->shard_table[i];
+        uint64_t end = shard->first_record + shard->entry.record_count;
+        if (end > record_count) break;
+        memcpy(hashes + i * IDENTITY_HASH_SIZE, shard->entry.identity.hash, IDENTITY_HASH_SIZE);
+        if (end < record_count) continue;
+        identity_fingerprint(total.bytes, hashes, i + 1);
+        is_start = !memcmp(&total, fingerprint, sizeof total);
+    }
+    free(hashes);
+    return is_start;
+}
+
+bool dataset_begins_with(const recmap_dataset *dataset, const recmap_fingerprint *fingerprint,
+                         uint64_t record_count) {
+    const recmap_dataset_info *info = &dataset->info;
+    if (info->record_count == record_count &&
+        !memcmp(&info->fingerprint, fingerprint, sizeof *fingerprint))
+        return true;
+    if (dataset->part_count) return parts_begin_with(dataset, fingerprint, record_count);
+    return shards_begin_with(dataset, fingerprint, record_count);
 }
 
 /* ---- Creating. */

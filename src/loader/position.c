@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "dataset/concat.h"
 #include "loader/loader.h"
+#include "state/state.h"
 
 recmap_status recmap_loader_tell(uint64_t *epoch, uint64_t *position, const recmap_loader *loader,
                                  recmap_error *error) {
@@ -86,7 +87,9 @@ recmap_status recmap_loader_load(recmap_loader *loader, const recmap_state *stat
     RETURN_IF_FAILED(loader_check_process(loader, error));
     recmap_state_info here = info_here(loader);
     const recmap_state_info *info = recmap_state_get_info(state);
-    RETURN_IF_FAILED(recmap_state_check(state, &here, error));
+    struct state_rule rule = {
+        .has_grown = dataset_begins_with(loader->dataset, &info->fingerprint, info->record_count)};
+    RETURN_IF_FAILED(state_compare(state, &here, rule, error));
     return loader_go_to(loader, info->epoch, info->position, error);
 }
 

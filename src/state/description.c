@@ -195,13 +195,15 @@ static bool is_mixture(const struct description_member *kind) {
     return kind->value_size == sizeof name - 1 && !memcmp(kind->value, name, sizeof name - 1);
 }
 
+const char *description_base(const char *text) {
+    struct description_member base;
+    return *text == '{' && get(&base, text, "\"of\"") && *base.value == '{' ? base.value : NULL;
+}
+
 bool description_is_of_mixture(const char *text) {
-    struct description_member kind, base;
-    while (*text == '{' && get(&kind, text, "\"kind\"")) {
-        if (is_mixture(&kind)) return true;
-        if (!get(&base, text, "\"of\"")) return false;
-        text = base.value;
-    }
+    struct description_member kind;
+    for (; text && *text == '{'; text = description_base(text))
+        if (get(&kind, text, "\"kind\"") && is_mixture(&kind)) return true;
     return false;
 }
 
@@ -212,8 +214,7 @@ static bool mixture_continues(const char *ours, const char *theirs, uint64_t run
            intervals_agree(ours, theirs, run_position);
 }
 
-/* Whether all members but "of" are equal. */
-static bool view_agrees(const char *ours, const char *theirs) {
+bool description_views_agree(const char *ours, const char *theirs) {
     struct description_member one, other;
     for (const char *cursor = ours + 1; description_next_member(&one, &cursor);) {
         bool is_base = one.key_size == 4 && !memcmp(one.key, "\"of\"", 4);
@@ -230,6 +231,6 @@ bool description_continues(const char *ours, const char *theirs, uint64_t run_po
         return false;
     if (is_mixture(&our_kind)) return mixture_continues(ours, theirs, run_position);
     return get(&our_base, ours, "\"of\"") && get(&their_base, theirs, "\"of\"") &&
-           view_agrees(ours, theirs) &&
+           description_views_agree(ours, theirs) &&
            description_continues(our_base.value, their_base.value, run_position);
 }

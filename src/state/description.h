@@ -29,6 +29,12 @@ bool description_find_member(struct description_member *member, const char *obje
  * loaded. */
 void description_shorten(char *text);
 
+/* The description of the order that a view has the records of; NULL if `text` describes no view. */
+const char *description_base(const char *text);
+
+/* Returns true if two views select the same records of their bases, which may differ. */
+bool description_views_agree(const char *ours, const char *theirs);
+
 /* Whether the text describes a mixture, or a view of one. */
 bool description_is_of_mixture(const char *text);
 

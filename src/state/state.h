@@ -3,6 +3,7 @@
 #define RECMAP_STATE_STATE_H
 
 #include <recmap/state.h>
+#include <stdbool.h>
 
 struct recmap_state {
     recmap_state_info info;
@@ -29,5 +30,15 @@ recmap_status state_fail_newer(recmap_error *error, uint64_t version);
 /* The checksum of these values' bytes. Errors: NO_MEMORY. */
 recmap_status state_checksum(uint64_t *checksum, const recmap_state_info *info,
                              recmap_error *error);
+
+/* How a state is compared with what is here. */
+struct state_rule {
+    bool accepts_continued; /* an order that continues the state's: recmap_state_check_continued */
+    bool has_grown; /* the data set here begins with the records of the state's; for the message */
+};
+
+/* As recmap_state_check, by this rule. */
+recmap_status state_compare(const recmap_state *state, const recmap_state_info *expected,
+                            struct state_rule rule, recmap_error *error);
 
 #endif

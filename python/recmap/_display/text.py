@@ -10,7 +10,7 @@ import codecs
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["bytes_text", "class_name", "joined", "printable", "size_text"]
+__all__ = ["bytes_text", "class_name", "counted", "joined", "printable", "size_text"]
 
 _LIMIT = 60  # characters of a value
 
@@ -55,6 +55,11 @@ def size_text(size: int) -> str:
         if number < 1000 or unit == "TB":
             break
     return f"{number:.1f} {unit}"
+
+
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """A number and its noun: 1 record, 2 records."""
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
 
 
 def joined(parts: Iterable[str], total: int, limit: int) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from torch.utils import data
 
 from .. import _recmap
-from .._errors import StateMismatchError
+from .._errors import UnsupportedError
 from .._loader.launcher import share_of
 from .._loader.options import LAST, Last, one_of
 from .._numbers import natural
@@ -29,16 +29,6 @@ from ._callers import (
     refuse_division,
     warn_of_requests_ahead,
 )
-
-
-def mismatch(name: str, there: Any, here: Any) -> StateMismatchError:
-    advice = "Open the data set and create the order with which the state was saved."
-    if all('"kind":"mixture"' in str(value) for value in (there, here)):
-        advice += " To change the weights or sources of a mixture, see Mixture.continued."
-    return StateMismatchError(
-        f"the state belongs to another run: its {name} is {there}, but here it is {here}",
-        advice=advice,
-    )
 
 
 def _check_records(order: Order) -> None:
@@ -271,14 +261,16 @@ class Sampler(data.Sampler[Any]):
         if not here.keys() <= state.keys():
             raise ValueError("this is not the state of a sampler")
         if state["format_version"] != here["format_version"]:
-            raise mismatch("format_version", state["format_version"], here["format_version"])
+            raise UnsupportedError(
+                f"a later version of recmap wrote the state: its format is "
+                f"{state['format_version']}, this version reads {here['format_version']}"
+            )
         chosen = self.order if order is None else order
         _check_records(chosen)
         epoch, position = operator.index(state["epoch"]), operator.index(state["position"])
-        if not (changed or (order is not None and _continues(order, state))):
-            for name, value in ("order", chosen.describe()), ("position_count", len(chosen)):
-                if state[name] != value:
-                    raise mismatch(name, state[name], value)
+        if not changed:
+            theirs = state["order"], state["position_count"], epoch, position
+            _recmap.order_check(chosen.describe(), len(chosen), *theirs, order is not None)
         if not (epoch >= 0 and 0 <= position <= len(chosen)):
             raise ValueError(f"invalid state: epoch {epoch}, position {position}")
         if order is not None:
@@ -322,11 +314,3 @@ class _Iteration(Iterator[Any]):
         if self._run is sampler._run:
             sampler._taken += 1
         return item
-
-
-def _continues(order: Order, state: Mapping[str, Any]) -> bool:
-    place = state["epoch"], state["position"]
-    is_as_long = state["position_count"] == len(order)
-    return is_as_long and _recmap.order_continues(
-        order.describe(), state["order"], len(order), *place
-    )

@@ -12,11 +12,11 @@ from torch.utils import data
 from .._columns import ColumnBatch, columns_of, sequence_columns_of
 from .._dataset.dataset import Dataset, check_dataset
 from .._dataset.missing import FirstBatchCheck, Missing
-from .._display.text import joined, printable
+from .._display.text import counted, joined, printable
+from .._errors import StateMismatchError
 from .._example.features import Features, parser_of
 from .._loader.joined import JoinedLoader
 from .._loader.loader import Loader
-from ._sampler import mismatch
 from ._tensors import Ragged, tensors
 
 
@@ -155,9 +155,16 @@ class MapDataset(data.Dataset[Any]):
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Raises StateMismatchError if the state belongs to another data set."""
-        for name, here in self.state_dict().items():
-            if state[name] != here:
-                raise mismatch(name, state[name], here)
+        here = self.state_dict()
+        theirs = {name: state[name] for name in here}
+        if theirs != here:
+            raise StateMismatchError(
+                "another data set: that of the state has "
+                f"{counted(theirs['record_count'], 'record')} and the fingerprint "
+                f"{theirs['fingerprint']}, this one {here['record_count']} and "
+                f"{here['fingerprint']}",
+                advice="Open the data set or view with which the state was saved.",
+            )
 
     def __repr__(self) -> str:
         names = [*(self._features or ()), *(self._feature_lists or ())]

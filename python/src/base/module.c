@@ -29,7 +29,7 @@ static PyMethodDef functions[] = {
     {"example_decode", example_decode, METH_O, NULL},
     {"selection_index_path", selection_index_path, METH_VARARGS, NULL},
     {"state_create", state_create, METH_VARARGS, NULL},
-    {"order_continues", order_continues, METH_VARARGS, NULL},
+    {"order_check", order_check, METH_VARARGS, NULL},
     {"batch_set_class", batch_set_class, METH_O, NULL},
     {"install_guard", install_guard, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -54,6 +54,6 @@ PyObject *batch_set_class(PyObject *module, PyObject *class);
 PyObject *example_decode(PyObject *module, PyObject *record);
 PyObject *state_create(PyObject *module, PyObject *arguments);
 PyObject *selection_index_path(PyObject *module, PyObject *arguments);
-PyObject *order_continues(PyObject *module, PyObject *arguments);
+PyObject *order_check(PyObject *module, PyObject *arguments);
 
 #endif

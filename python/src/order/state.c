@@ -28,24 +28,24 @@ PyObject *state_create(PyObject *module, PyObject *arguments) {
     return text_take(&text, status, &error);
 }
 
-/* order_continues(order, order of a state, positions, epoch, position) -> whether the state can be
- * continued with the order: it is the same one, or a mixture with other weights or more sources
- * from there on. Both orders are descriptions. */
-PyObject *order_continues(PyObject *module, PyObject *arguments) {
+/* order_check(order, positions, order of a state, its positions, epoch, position, continued) raises
+ * if the state is of another order. If `continued`, a mixture with other weights or more sources
+ * from the state's position on is accepted. Both orders are descriptions. */
+PyObject *order_check(PyObject *module, PyObject *arguments) {
     (void)module;
-    recmap_state_info info = {.format_version = RECMAP_STATE_FORMAT_VERSION}, here;
-    const char *order;
-    if (!PyArg_ParseTuple(arguments, "ssO&O&O&:order_continues", &order, &info.order, take_uint64,
-                          &info.position_count, take_uint64, &info.epoch, take_uint64,
-                          &info.position))
+    recmap_state_info info = {.format_version = RECMAP_STATE_FORMAT_VERSION}, here = info;
+    int is_continued;
+    if (!PyArg_ParseTuple(arguments, "sO&sO&O&O&p:order_check", &here.order, take_uint64,
+                          &here.position_count, &info.order, take_uint64, &info.position_count,
+                          take_uint64, &info.epoch, take_uint64, &info.position, &is_continued))
         return NULL;
-    here = info;
-    here.order = order;
     recmap_state *state = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_state_create(&state, &info, &error);
-    if (status == RECMAP_OK) status = recmap_state_check_continued(state, &here, &error);
+    if (status == RECMAP_OK && is_continued)
+        status = recmap_state_check_continued(state, &here, &error);
+    else if (status == RECMAP_OK) status = recmap_state_check(state, &here, &error);
     recmap_state_destroy(state);
-    if (status != RECMAP_OK && status != RECMAP_MISMATCH) return raise_error(&error);
-    return PyBool_FromLong(status == RECMAP_OK);
+    if (status != RECMAP_OK) return raise_error(&error);
+    Py_RETURN_NONE;
 }

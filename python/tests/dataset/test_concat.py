@@ -200,7 +200,7 @@ def test_a_run_continues_with_another_data_set(parts):
     three = recmap.concat([a, b, c])
     later = order.continued(state["epoch"], state["position"], [1, 1, 2], [recmap.Sequential(20)])
     rest = recmap.Loader(three, 4, order=later)
-    with pytest.raises(recmap.StateMismatchError, match="fingerprint"):
+    with pytest.raises(recmap.StateMismatchError, match="has grown from 80 to 100 records; the f"):
         rest.load_state_dict(state)
     rest.load_state_dict(state, order=later)
     batch = next(iter(rest))

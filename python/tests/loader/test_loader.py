@@ -813,7 +813,7 @@ def test_the_error_of_another_order_shows_where_they_differ(digits):
         parts = [recmap.Shuffled(200, seed=i) for i in range(8)] + [recmap.Shuffled(197, seed=seed)]
         return recmap.Loader(digits, 32, order=recmap.Mixture(parts, weights=[1] * 9))
 
-    with pytest.raises(recmap.StateMismatchError, match=r"\.\.\..*77.*here \.\.\..*99"):
+    with pytest.raises(recmap.StateMismatchError, match=r"\.\.\..*77.*loader \.\.\..*99"):
         loader_of(99).load_state_dict(loader_of(77).state_dict())
 
 

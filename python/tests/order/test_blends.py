@@ -199,7 +199,7 @@ def test_a_state_is_loaded_into_the_continued_order(halves, given, transform):
     before = numbers(loader, 50)
     state = loader.state_dict()
     later = order.continued(state["epoch"], state["position"], [1, 9])
-    with pytest.raises(recmap.StateMismatchError, match="state is of another run: order") as raised:
+    with pytest.raises(recmap.StateMismatchError, match="other changes: the state") as raised:
         recmap.Loader(ds, 10, order=later).load_state_dict(state)
     assert raised.value.advice.endswith("weights or sources of a mixture, see `Mixture.continued`")
     other = recmap.Loader(
@@ -250,7 +250,7 @@ def test_torch_states(halves):
     state = sampler.state_after(5)
     for rest in torch.Sampler(order, 10), torch.Sampler(later, 10):
         if rest.order is later:
-            with pytest.raises(recmap.StateMismatchError, match=r"see Mixture\.continued"):
+            with pytest.raises(recmap.StateMismatchError, match=r"see `Mixture\.continued`"):
                 rest.load_state_dict(state)
         with pytest.raises(recmap.StateMismatchError) as raised:
             rest.load_state_dict(state, order=recmap.Shuffled(len(ds)))

@@ -316,12 +316,14 @@ static void test_refused(void **unused) {
         assert_refused(loader, state, due);                                                        \
         recmap_state_destroy(state);                                                               \
     } while (0)
-    REFUSED(info.fingerprint.bytes[3] ^= 1, "fingerprint is ");
-    REFUSED(info.record_count = 101, "record_count is 101, here 100");
-    REFUSED(info.position_count = info.position = 5000, "position_count is 5000, here 100");
+    REFUSED(info.fingerprint.bytes[3] ^= 1, "another data set: that of the state has 100 records");
+    REFUSED(info.record_count = 101, "the state has 101, the loader 100");
+    REFUSED(info.position_count = info.position = 5000,
+            "another number of positions: the state has 5000, the loader 100");
     REFUSED(info.order = "{\"kind\":\"shuffled\",\"n\":100,\"seed\":10}",
-            "order.seed is 10, here 9");
-    REFUSED(info.order = "{\"kind\":\"sequential\",\"n\":100}", "order.kind is \"sequential\"");
+            "another seed: the state has 10, the loader 9");
+    REFUSED(info.order = "{\"kind\":\"sequential\",\"n\":100}",
+            "another kind of order: the state has \"sequential\"");
 #undef REFUSED
     take_steps(&list, loader, SIZE_MAX);
     assert_stream(&list, order, 1);

@@ -412,6 +412,13 @@ static void assert_differs(const recmap_state *state, const recmap_state_info *e
     assert_non_null(strstr(error.message, due));
 }
 
+static void assert_lacks(const recmap_state *state, const recmap_state_info *expected,
+                         const char *word) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_int_equal(recmap_state_check(state, expected, &error), RECMAP_MISMATCH);
+    assert_null(strstr(error.message, word));
+}
+
 static void test_differences(void **unused) {
     (void)unused;
     recmap_state_info info = plain_info(), other = info;
@@ -421,21 +428,23 @@ static void test_differences(void **unused) {
     other.epoch = 9; /* no matter */
     ASSERT_OK(recmap_state_check(state, &other, &error), &error);
     other.record_count = 1001;
-    assert_differs(state, &other, "record_count is 1000, here 1001");
+    assert_differs(state, &other, "another number of records: the state has 1000, the loader 1001");
     other.order = "{\"kind\":\"shuffled\",\"n\":1000,\"seed\":8}";
-    assert_differs(state, &other, "record_count is 1000, here 1001; order.seed is 7, here 8");
+    assert_differs(state, &other, "the loader 1001; another seed: the state has 7, the loader 8");
     other.fingerprint.bytes[0] ^= 0xff;
-    assert_differs(state, &other, "fingerprint is 0112");
+    assert_differs(state, &other,
+                   "another data set: that of the state has 1000 records and the fingerprint 0112");
     other = info;
     other.order = "{\"kind\":\"sequential\",\"n\":1000}";
-    assert_differs(state, &other, "order.kind is \"shuffled\", here \"sequential\"");
-    assert_differs(state, &other, "order.seed is not here");
+    assert_differs(state, &other,
+                   "another kind of order: the state has \"shuffled\", the loader \"sequential\"");
+    assert_lacks(state, &other, "seed"); /* sequential orders have none */
     other.order = "{\"kind\":\"shuffled\",\"n\":1000,\"seed\":7,\"x\":[{\"a\":1},\"}\"]}";
-    assert_differs(state, &other, "order.x is only here");
+    assert_differs(state, &other, "another x: the state has none, the loader [{\"a\":1},");
     other.order = "{}";
-    assert_differs(state, &other, "order.n is not here");
+    assert_differs(state, &other, "another kind of order: the state has \"shuffled\"");
     other.order = "{\"seed\":7,\"kind\":\"shuffled\",\"n\":1000}"; /* as no recmap writes it */
-    assert_differs(state, &other, "order is {\"kind\"");
+    assert_differs(state, &other, "another order: the state has {\"kind\"");
     static const char *const odd[] = {
         "{", "}", "{\"", "{\"\\", "{:", "{\"a\":", "{,,,}", "{:,:}", "{\"a\":{{{}", "{a:]]]]}"};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
@@ -465,11 +474,12 @@ static const struct earlier_description {
     {"{\"kind\":\"mixture\",\"sources\":[" CHUNKED(PLAIN_CHUNKED) "," PACKED(PLAIN_PACKED) "]}",
      "{\"kind\":\"mixture\",\"sources\":[" CHUNKED("") "," PACKED("") "]}", NULL},
     {CHUNKED("\"overlap\":1,\"add\":0,"), CHUNKED("\"overlap\":1,"), NULL},
-    {CHUNKED("\"overlap\":1,"), CHUNKED(""), "order.overlap is not here"},
-    {CHUNKED("\"overlap\":01,"), CHUNKED(""), "order.overlap is not here"},
-    {CHUNKED(PLAIN_CHUNKED), CHUNKED("\"last\":\"pad\","), "order.last is only here"},
-    {PACKED("\"group\":40960,"), PACKED(""), "order.group is not here"},
-    {PACKED("\"x\":\",\"add\":0,\","), PACKED("\"x\":\",\","), "order.x is"},
+    {CHUNKED("\"overlap\":1,"), CHUNKED(""), "another overlap: the state has"},
+    {CHUNKED("\"overlap\":01,"), CHUNKED(""), "another overlap: the state has"},
+    {CHUNKED(PLAIN_CHUNKED), CHUNKED("\"last\":\"pad\","),
+     "another last: the state has none, the loader \"pad\""},
+    {PACKED("\"group\":40960,"), PACKED(""), "another group: the state has 40960, the loader none"},
+    {PACKED("\"x\":\",\"add\":0,\","), PACKED("\"x\":\",\","), "another x: "},
     {"{\"kind\":\"chunked\",\"n\":4,\"seed\":1," DIGEST ",\"rows\":4}",
      "{\"kind\":\"chunked\",\"seed\":1," DIGEST "}", NULL},
     {"{\"kind\":\"packed\",\"n\":4," DIGEST ",\"rows\":4}", "{\"kind\":\"packed\"," DIGEST "}",
@@ -478,12 +488,12 @@ static const struct earlier_description {
      ",\"rows\":40}}",
      "{\"kind\":\"range\",\"of\":{\"kind\":\"windows\"," DIGEST "}}", NULL},
     {"{\"kind\":\"shuffled\",\"n\":4,\"seed\":1}", "{\"kind\":\"shuffled\",\"seed\":1}",
-     "order.n is not here"},
+     "another number of records: the state has 4, the loader none"},
     {"{\"kind\":\"other\"," DIGEST ",\"rows\":4,\"x\":1}",
-     "{\"kind\":\"other\"," DIGEST ",\"x\":1}", "order.rows is not here"},
+     "{\"kind\":\"other\"," DIGEST ",\"x\":1}", "other rows: the state has 4, the loader none"},
     {"{\"kind\":\"other\",\"counts\":\"d5b5\",\"rows\":4}",
-     "{\"kind\":\"other\",\"counts\":\"d5b5\"}", "order.rows is not here"},
-    {PACKED("\"x\":\"\\\",\"add\":0,\","), PACKED("\"x\":\"\\\",\","), "order.x is"},
+     "{\"kind\":\"other\",\"counts\":\"d5b5\"}", "other rows: the state has 4, the loader none"},
+    {PACKED("\"x\":\"\\\",\"add\":0,\","), PACKED("\"x\":\"\\\",\","), "another x: "},
 };
 
 /* The state that an earlier version saved: it is read with its description as it is. */
@@ -530,7 +540,7 @@ static void test_two_earlier_descriptions(void **unused) {
         ASSERT_OK(recmap_state_check_continued(state, &here, &error), &error);
         assert_string_equal(here.order, order);
         here.order = WINDOWS("\"stride\":1,\"before\":5,");
-        assert_differs(state, &here, "order.before is only here");
+        assert_differs(state, &here, "another ");
         recmap_state_destroy(state);
     }
 }
@@ -617,7 +627,7 @@ static void test_continued(void **unused) {
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_status status = check_continued(c->theirs, c->ours, &error);
         if (status != (c->is_valid ? RECMAP_OK : RECMAP_MISMATCH)) fail_msg("case %zu", i);
-        assert_true(c->is_valid || strstr(error.message, "the state is of another run"));
+        assert_true(c->is_valid || error.message[0]);
     }
     recmap_state_info info = plain_info(), here = info;
     info.order = continuations[1].theirs;
@@ -627,6 +637,46 @@ static void test_continued(void **unused) {
     recmap_state *state = make(&info);
     assert_int_equal(recmap_state_check_continued(state, &here, &error), RECMAP_MISMATCH);
     recmap_state_destroy(state);
+}
+
+/* ---- The words for what differs. */
+
+static const struct wording {
+    const char *theirs, *ours, *message;
+} wordings[] = {
+    {VIEW("9", SOURCE_A), SOURCE_A,
+     "the state is of a view of this data set, the loader reads all of it"},
+    {SOURCE_B, VIEW("9", SOURCE_B),
+     "the state is of all of this data set, the loader reads a view of it"},
+    {VIEW("9", SOURCE_A), VIEW("8", SOURCE_A), "the state is of another view of this data set"},
+    {VIEW("9", "{\"kind\":\"shuffled\",\"n\":9,\"seed\":2}"), SOURCE_A,
+     "the state is of a view of this data set, the loader reads all of it; another seed: the state "
+     "has 2, the loader 1"},
+    {VIEW("9", VIEW("8", SOURCE_A)), VIEW("9", VIEW("7", SOURCE_A)),
+     "the state is of another view of this data set"},
+    {VIEW("9", SOURCE_A), VIEW("9", SOURCE_B),
+     "another kind of order: the state has \"shuffled\", the loader \"sequential\""},
+    {"{\"kind\":\"shuffled\",\"n\":9,\"seed\":1}", SOURCE_A,
+     "another number of records: the state has 9, the loader 10"},
+    {MIXTURE(SOURCE_A, "[1,2]", "5"), MIXTURE(SOURCE_A, "[2,1]", "5"),
+     "other shares: the state has [1,2], the loader [2,1]"},
+    {"{\"kind\":\"chunked\"," DIGEST "}",
+     "{\"kind\":\"chunked\",\"counts\":\"00b53cafee82dc02da2d2ce8d2afab6e\"}",
+     "other lengths of records"},
+};
+
+static void test_wordings(void **unused) {
+    (void)unused;
+    for (size_t i = 0; i < sizeof wordings / sizeof *wordings; i++) {
+        recmap_state_info info = plain_info(), here = info;
+        recmap_error error = RECMAP_ERROR_INIT;
+        info.order = wordings[i].theirs;
+        here.order = wordings[i].ours;
+        recmap_state *state = make(&info);
+        assert_int_equal(recmap_state_check(state, &here, &error), RECMAP_MISMATCH);
+        assert_string_equal(error.message, wordings[i].message);
+        recmap_state_destroy(state);
+    }
 }
 
 static void expect_advice_on_mixtures(bool is_expected, const char *theirs, const char *ours) {
@@ -680,6 +730,7 @@ int main(void) {
         cmocka_unit_test(test_hostile_values),
         cmocka_unit_test(test_random_forgeries),
         cmocka_unit_test(test_differences),
+        cmocka_unit_test(test_wordings),
         cmocka_unit_test(test_earlier_descriptions),
         cmocka_unit_test(test_two_earlier_descriptions),
         cmocka_unit_test(test_new_states_are_short),
