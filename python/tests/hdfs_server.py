@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from object_server import is_answered_by_fault
+from object_server import QuietServer, is_answered_by_fault
 
 PREFIX = "/webhdfs/v1"
 BLOCK_TOKEN = "token-of-the-block"
@@ -32,10 +32,8 @@ STATUS_OF_EXCEPTION = {
 }
 
 
-class Node(ThreadingHTTPServer):
+class Node(QuietServer):
     """A NameNode, or the DataNode that it redirects to."""
-
-    daemon_threads = True
 
     def __init__(self, handler, folder):
         super().__init__(("127.0.0.1", 0), handler)

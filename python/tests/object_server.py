@@ -13,6 +13,7 @@ import contextlib
 import fnmatch
 import hashlib
 import socket
+import sys
 import threading
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -38,9 +39,18 @@ def unused_port():
             return port
 
 
-class ObjectServer(ThreadingHTTPServer):
+class QuietServer(ThreadingHTTPServer):
+    """Prints no traceback if the program under test closes its connection, which it may at any
+    time."""
+
     daemon_threads = True
 
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class ObjectServer(QuietServer):
     def __init__(self, folder):
         super().__init__(("127.0.0.1", unused_port()), Handler)
         self.folder = Path(folder)
