@@ -26,13 +26,13 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_set_storage(recmap_shard
  * other meanings:
  *
  *     FILE                an existing file: itself, in the order given;
- *     GLOB (* ? [..])     the matching files, except indexes, selections, and their lock files and
- *                         temporary files, in natural order (part-2 before part-10). A component
- *                         `**` means any number of folders, including none, but not hidden folders
- *                         or links to folders;
- *     FOLDER              the regular files in it, in natural order, except hidden files, `_...`,
- *                         `*.rmx`, `*.rmx.lock`, `*.rmv`, `*.idx`, `*.json`, `*.crc` and temporary
- *                         files (`*.tmp`, `*.tmp-...`, `*~`);
+ *     GLOB (* ? [..])     the matching files, except indexes, selections and temporary files, in
+ *                         natural order (part-2 before part-10). A component `**` means any number
+ *                         of folders, including none, but not hidden folders or links to folders;
+ *     FOLDER              the regular files in it that can be shards, in natural order: not hidden
+ *                         files, `_...`, indexes, selections, temporary files, documents (README,
+ *                         `*.md`), metadata (`*.json`, `*.pbtxt`, `*.idx`) and checksums. Text
+ *                         files (`*.txt`, `*.csv`, `*.jsonl`) only if the folder has no others;
  *     NAME@N[END]         the N files NAME-00000-of-0000N[END] and so on, as TFX and others name
  *                         the shards of a set; all must exist;
  *     @LISTFILE           one of these names per line; empty lines and lines that begin with # are
@@ -40,6 +40,12 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_set_storage(recmap_shard
  *     URL                 an object in a remote store (storage.h). s3://, gs://, az:// and
  *                         webhdfs:// may also be patterns, or folders if they end with a slash; all
  *                         may be sets.
+ *
+ * Temporary files, which are shards only if they are named themselves, are what writers leave when
+ * they are killed: `*.tmp`, `*.tmp-...` (as recmap writes), `*~`, `*.crc`, `_SUCCESS`,
+ * `*.incomplete` and `incomplete.*` of TFDS, `*_.gstmp`, and all files in the folders that Spark
+ * (`_temporary`), TFDS and Beam (`beam-temp-...`) write to, unless the folder is named before the
+ * first wildcard.
  *
  * Symbolic links to files count as files, even broken ones: reading them reports what is missing.
  *
@@ -55,8 +61,9 @@ RECMAP_API size_t recmap_shards_count(const recmap_shards *shards);
 /* The path of shard `index`, as named or found. NULL if out of range. Valid until the next add. */
 RECMAP_API const char *recmap_shards_path(const recmap_shards *shards, size_t index);
 
-/* Files in added folders that were left out: hidden, temporary and companion files such as
- * _SUCCESS, but not recmap's indexes. Folder by folder, in natural order. Paths as above. */
+/* Files in added folders, or that a pattern matches, that were left out: hidden, temporary and
+ * companion files such as _SUCCESS, but not recmap's indexes. In natural order for each name that
+ * was added. Paths as above. */
 RECMAP_API size_t recmap_shards_left_out_count(const recmap_shards *shards);
 RECMAP_API const char *recmap_shards_left_out_path(const recmap_shards *shards, size_t index);
 

@@ -41,8 +41,7 @@ bool tree_is_pattern(const char *pattern) {
     return false;
 }
 
-/* The length of the folders that the pattern names without wildcards, with the last slash. */
-static size_t base_size(const char *pattern) {
+size_t tree_base_size(const char *pattern) {
     size_t size = strcspn(pattern, "*?[\\");
     while (size && pattern[size - 1] != '/') size--;
     return size;
@@ -99,7 +98,7 @@ static recmap_status add_component(struct tree *tree, const char *component, con
 }
 
 static recmap_status tree_init(struct tree *tree, const char *pattern, recmap_error *error) {
-    size_t size = base_size(pattern);
+    size_t size = tree_base_size(pattern);
     *tree = (struct tree){.text = strdup(pattern + size)};
     if (!tree->text) return fail_memory(error);
     char *rest = NULL;

@@ -7,6 +7,9 @@
 /* Returns whether `**` is a component of the pattern. */
 bool tree_is_pattern(const char *pattern);
 
+/* The length of the folders that the pattern names without wildcards, with the last slash. */
+size_t tree_base_size(const char *pattern);
+
 /* Adds the files that match a pattern with `**`, each once, in unspecified order. `**` means any
  * number of folders, including none; at the end of the pattern, with or without a slash, all files
  * below. A slash after another component at the end matches no file. Names that begin with a dot

@@ -18,6 +18,7 @@
 #include "shards/set_name.h"
 #include "shards/shard_name.h"
 #include "shards/shard_source.h"
+#include "shards/sift.h"
 
 /* A larger file is not a list file. */
 #define LIST_FILE_LIMIT ((uint64_t)1 << 30)
@@ -122,10 +123,6 @@ static recmap_status add_file(struct path_list *list, const char *path, recmap_e
     return path_list_add(list, strdup(path)) ? RECMAP_OK : fail_memory(error);
 }
 
-static bool is_left_out(const char *name) {
-    return shard_name_is_possible(name) && !shard_name_is_likely(name);
-}
-
 /* A folder may contain links to files that do not exist. Such a shard is an error, like one that
  * was named. */
 static recmap_status check_links(const struct path_list *list, size_t first, recmap_error *error) {
@@ -141,14 +138,12 @@ static recmap_status check_links(const struct path_list *list, size_t first, rec
     return RECMAP_OK;
 }
 
-/* Lists the shards of a folder, and apart from them the files that look like shards but are not
- * taken. */
 static recmap_status list_files(struct path_list *list, const char *folder,
                                 struct list_expansion *expansion, recmap_error *error) {
     size_t first = list->count;
-    RETURN_IF_FAILED(list_folder(list, folder, shard_name_is_likely, error));
-    RETURN_IF_FAILED(check_links(list, first, error));
-    return list_folder(expansion->left_out, folder, is_left_out, error);
+    RETURN_IF_FAILED(list_folder(list, folder, shard_name_is_possible, error));
+    RETURN_IF_FAILED(sift_folder(list, first, expansion->left_out, error));
+    return check_links(list, first, error);
 }
 
 enum { ADVISED_NAME_SIZE = 160 };
@@ -166,8 +161,7 @@ static void shorten_name(char text[ADVISED_NAME_SIZE], const char *name) {
 
 /* The files of a folder that are not taken for shards, as advice names them. */
 #define IGNORED_FILES                                                                              \
-    "hidden files, _*, *.rmx, *.rmv, *.idx, *.json, *.crc, temporary files and subfolders are "    \
-    "ignored; "
+    "hidden files, _*, indexes, documents, metadata, temporary files and subfolders are ignored; "
 
 /* Names one of the files whose names keep them from being shards, apart from hidden ones. */
 static recmap_status fail_without_shards(const char *name, const struct path_list *left_out,
@@ -192,11 +186,12 @@ static recmap_status fail_without_shards(const char *name, const struct path_lis
              "those of shards",
              count, count == 1 ? "" : "s", first);
     fail_name(error, name, what, "");
-    fail_advise(error,
-                IGNORED_FILES
-                "'%s/*' takes all files but indexes and selections, and '%s/**' also those of "
-                "subfolders",
-                folder, folder);
+    fail_advise(
+        error,
+        IGNORED_FILES
+        "'%s/*' takes all but indexes, selections and temporary files, '%s/**' also those of "
+        "subfolders",
+        folder, folder);
     return RECMAP_INVALID;
 }
 
@@ -220,15 +215,39 @@ static const char *start_of_names(unsigned depth) {
                  : "relative paths start at the current folder";
 }
 
-static recmap_status add_matches(struct path_list *list, const char *pattern, unsigned depth,
-                                 recmap_error *error) {
-    size_t first = list->count;
+/* `temporary` is a file that matches but is left out, or NULL. */
+static recmap_status fail_no_matches(const char *pattern, const char *what, const char *advice,
+                                     const char *temporary, recmap_error *error) {
+    char name[ADVISED_NAME_SIZE], message[ADVISED_NAME_SIZE];
+    snprintf(message, sizeof message, "%s%s", what, temporary ? ", except temporary files" : "");
+    fail_missing(error, pattern, message);
+    fail_advise(error, "%s", advice);
+    if (!temporary) return RECMAP_INVALID;
+    shorten_name(name, temporary);
+    fail_advise(error,
+                "%s has a temporary name: wait until its writer has ended, or write it again if "
+                "the writer was stopped",
+                name);
+    return RECMAP_INVALID;
+}
+
+/* The first path from `first` on, or NULL. */
+static const char *path_from(const struct path_list *list, size_t first) {
+    return list->count > first ? list->paths[first] : NULL;
+}
+
+static recmap_status add_matches(struct path_list *list, const char *pattern,
+                                 struct list_expansion *expansion, recmap_error *error) {
+    char advice[ADVISED_NAME_SIZE];
+    struct path_list *left_out = expansion->left_out;
+    size_t first = list->count, first_left_out = left_out->count;
     RETURN_IF_FAILED(list_matches(list, pattern, shard_name_is_possible, error));
-    if (list->count == first) {
-        fail_missing(error, pattern, "no file matches");
-        fail_advise(error, "check the pattern; %s", start_of_names(depth));
-        return RECMAP_INVALID;
-    }
+    RETURN_IF_FAILED(sift_matches(list, first, pattern, left_out, error));
+    RETURN_IF_FAILED(path_list_sort(left_out, first_left_out, compare_paths, error));
+    snprintf(advice, sizeof advice, "check the pattern; %s", start_of_names(expansion->depth));
+    if (list->count == first)
+        return fail_no_matches(pattern, "no file matches", advice,
+                               path_from(left_out, first_left_out), error);
     RETURN_IF_FAILED(path_list_sort(list, first, compare_paths, error));
     return check_links(list, first, error);
 }
@@ -409,12 +428,6 @@ static recmap_status fail_unknown(recmap_error *error, const char *name, unsigne
     return RECMAP_INVALID;
 }
 
-static recmap_status fail_no_objects(const char *name, recmap_error *error) {
-    fail_missing(error, name, "no object matches");
-    fail_advise(error, "check the URL, the endpoint and the credentials");
-    return RECMAP_INVALID;
-}
-
 static bool is_folder_url(const char *name) {
     const char *rest = strstr(name, "://") + 3;
     return !strchr(rest, '/') || name[strlen(name) - 1] == '/';
@@ -436,25 +449,36 @@ static recmap_status add_remote_set(struct path_list *list, const struct set_nam
     return RECMAP_OK;
 }
 
+/* The objects of a folder, or those that match a pattern. */
+static recmap_status add_objects(struct path_list *list, const char *name, bool is_folder,
+                                 const struct list_expansion *expansion, recmap_error *error) {
+    recmap_storage *storage = NULL;
+    struct path_list *left_out = expansion->left_out;
+    size_t first = list->count, first_left_out = left_out->count;
+    RETURN_IF_FAILED(storage_retain(&storage, expansion->storage, error));
+    recmap_status status = remote_list(list, storage, name, shard_name_is_possible, error);
+    recmap_storage_release(storage);
+    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(is_folder ? sift_folder(list, first, left_out, error)
+                               : sift_matches(list, first, name, left_out, error));
+    RETURN_IF_FAILED(path_list_sort(left_out, first_left_out, compare_paths, error));
+    if (list->count == first)
+        return fail_no_matches(name, "no object matches",
+                               "check the URL, the endpoint and the credentials",
+                               is_folder ? NULL : path_from(left_out, first_left_out), error);
+    return path_list_sort(list, first, compare_paths, error);
+}
+
 /* A URL: a pattern, a folder, a set, or a single object. */
 static recmap_status add_remote(struct path_list *list, const char *name,
                                 const struct list_expansion *expansion, recmap_error *error) {
-    size_t first = list->count;
     struct set_name set;
-    recmap_storage *storage = NULL;
     RETURN_IF_FAILED(remote_check_url(name, expansion->storage, error));
     bool is_pattern = is_url_pattern(name);
     bool is_folder = !is_pattern && is_folder_url(name);
-    if (!is_folder && !is_pattern)
-        return set_name_parse(&set, name) ? add_remote_set(list, &set, error)
-                                          : add_file(list, name, error);
-    RETURN_IF_FAILED(storage_retain(&storage, expansion->storage, error));
-    recmap_status status = remote_list(
-        list, storage, name, is_folder ? shard_name_is_likely : shard_name_is_possible, error);
-    recmap_storage_release(storage);
-    if (status != RECMAP_OK) return status;
-    if (list->count == first) return fail_no_objects(name, error);
-    return path_list_sort(list, first, compare_paths, error);
+    if (is_folder || is_pattern) return add_objects(list, name, is_folder, expansion, error);
+    return set_name_parse(&set, name) ? add_remote_set(list, &set, error)
+                                      : add_file(list, name, error);
 }
 
 /* Keeps the complete URL of a shard that is named without its query. */
@@ -494,7 +518,7 @@ static recmap_status add_name(struct path_list *list, const char *name,
     if (kind == PATH_FOLDER) return add_folder(list, name, expansion, error);
     if (kind != PATH_MISSING) return add_file(list, name, error);
     if (name[0] == '@') return add_list(list, name + 1, expansion, error);
-    if (strpbrk(name, "*?[")) return add_matches(list, name, expansion->depth, error);
+    if (strpbrk(name, "*?[")) return add_matches(list, name, expansion, error);
     struct set_name set;
     if (set_name_parse(&set, name)) return add_set(list, &set, error);
     return fail_unknown(error, name, expansion->depth);

@@ -264,8 +264,8 @@ class Naming(CliTest):
             "empty",
             status=2,
             err="recmap: empty: the folder contains no shards\n"
-            "  hidden files, _*, *.rmx, *.rmv, *.idx, *.json, *.crc, temporary files and "
-            "subfolders are ignored; 'empty/**' names the files of all subfolders\n",
+            "  hidden files, _*, indexes, documents, metadata, temporary files and subfolders are "
+            "ignored; 'empty/**' names the files of all subfolders\n",
         )
         self.write("empty/_SUCCESS", b"")
         self.check(
@@ -274,9 +274,9 @@ class Naming(CliTest):
             status=2,
             err="recmap: empty: the folder contains no shards: the names of its 1 file, such as "
             "_SUCCESS, are not those of shards\n"
-            "  hidden files, _*, *.rmx, *.rmv, *.idx, *.json, *.crc, temporary files and "
-            "subfolders are ignored; 'empty/*' takes all files but indexes and selections, and "
-            "'empty/**' also those of subfolders\n",
+            "  hidden files, _*, indexes, documents, metadata, temporary files and subfolders are "
+            "ignored; 'empty/*' takes all but indexes, selections and temporary files, 'empty/**' "
+            "also those of subfolders\n",
         )
         self.assertEqual(self.files(), ["empty", "list"])
 

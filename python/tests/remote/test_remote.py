@@ -223,6 +223,37 @@ def test_patterns_are_those_of_local_files(server, tmp_path, pattern):
         assert found(f"{hdfs.url}/train") == local
 
 
+TEMPORARY = ["b/x.tmp-0123456789abcdef", "b/x~", "_temporary/0/x", "b/_SUCCESS", "x.incomplete"]
+
+
+@pytest.mark.parametrize("pattern", ["**", "b/*", "**/x*", ""])
+def test_temporary_objects_are_not_shards(server, tmp_path, pattern):
+    """As those of local files: the lists of stores, of HDFS and of filesystems are sifted alike."""
+    fsspec = pytest.importorskip("fsspec")
+    folder = tmp_path / "served" / "train"
+    shutil.rmtree(folder)
+    for name in ["b/x", "label.labels.txt", "y", *TEMPORARY]:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        with recmap.Writer(folder / "part") as writer:
+            writer.write(name.encode())
+        (folder / "part").rename(folder / name)
+
+    def found(source, **options):
+        index = tmp_path / "a.rmx"
+        index.unlink(missing_ok=True)
+        options = {"index": index, "progress": None, **options}
+        with recmap.open(f"{source}/{pattern}", **options) as ds:
+            return sorted(map(bytes, ds))
+
+    local = found(folder)
+    assert local and not {name.encode() for name in TEMPORARY} & set(local)
+    assert pattern or local == [b"y"]
+    assert found("s3://train", storage_options=server.options()) == local
+    assert found(folder, fs=fsspec.filesystem("file")) == local
+    with HdfsServer(tmp_path / "served") as hdfs:
+        assert found(f"{hdfs.url}/train") == local
+
+
 def test_keys_with_special_characters_are_encoded(server, tmp_path):
     folder = server.folder / "train" / "a b+c=d%25&ä"
     folder.mkdir()

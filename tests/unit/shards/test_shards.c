@@ -119,6 +119,85 @@ static void test_globs_match_files_that_can_be_shards(void **state) {
     ASSERT_LIST("a.rmx\n", "a.rmx");
 }
 
+/* Temporary files of recmap and of others, which patterns and folders leave out. */
+static const char *const temporaries[] = {
+    "a.tmp-0123456789abcdef",
+    "a-00000-of-00002.tmp-0123456789abcdef",
+    "a.tmp",
+    "a~",
+    "a.crc",
+    "a_.gstmp",
+    "a.incomplete",
+    "a.crdownload",
+    "_SUCCESS",
+    "_committed_123",
+    "_started_4",
+    "incomplete.0123456789abcdef0123456789abcdef.a",
+};
+
+static const char *const temporary_folders[] = {
+    "_temporary",
+    "incomplete.AB12CD_1.0.0",
+    "1.0.0.incompleteAB12CD",
+    "beam-temp-a-0123456789abcdef0123456789abcdef",
+};
+
+static void test_temporary_files_match_no_pattern(void **state) {
+    (void)state;
+    char path[256];
+    touch("a");
+    for (size_t i = 0; i < sizeof temporaries / sizeof *temporaries; i++) touch(temporaries[i]);
+    for (size_t i = 0; i < sizeof temporary_folders / sizeof *temporary_folders; i++) {
+        assert_int_equal(mkdir(temporary_folders[i], 0777), 0);
+        snprintf(path, sizeof path, "%s/a", temporary_folders[i]);
+        touch(path);
+    }
+    ASSERT_LIST("a\n", "*");
+    ASSERT_LIST("a\n", "**/*");
+    ASSERT_LIST("./a\n", ".");
+    assert_refused("*/a", RECMAP_INVALID, "*/a", "no file matches, except temporary files");
+    assert_refused("a?*", RECMAP_INVALID, "a?*", "no file matches, except temporary files");
+    /* What is named is as the caller wants it. */
+    ASSERT_LIST("a.tmp\n", "a.tmp");
+    ASSERT_LIST("_temporary/a\n", "_temporary/*");
+    ASSERT_LIST("_temporary/a\n", "_temporary/**");
+    ASSERT_LIST("_temporary/a\n", "_temporary");
+}
+
+/* Names that only resemble those of temporary files. */
+static void test_similar_names_match_patterns(void **state) {
+    (void)state;
+    static const char *const names[] = {"_committed_",  "_committed_x", "a.incomplete1",
+                                        "b.tmpx",       "beam-temp-a",  "beam-temp-b",
+                                        "incomplete.a", "z_SUCCESS"};
+    char expected[256];
+    size_t size = 0;
+    assert_int_equal(mkdir("f", 0777), 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "f/%s", names[i]);
+        touch(path);
+        size += (size_t)snprintf(expected + size, sizeof expected - size, "%s\n", path);
+    }
+    ASSERT_LIST(expected, "f/*");
+}
+
+static void test_left_out_files_of_patterns_are_told(void **state) {
+    (void)state;
+    recmap_shards *shards;
+    recmap_error error = RECMAP_ERROR_INIT;
+    touch("a");
+    touch("a.tmp-2");
+    touch("a.tmp-10");
+    touch("a.rmx");
+    assert_int_equal(recmap_shards_create(&shards, &error), RECMAP_OK);
+    assert_int_equal(recmap_shards_add(shards, "a*", &error), RECMAP_OK);
+    assert_int_equal(recmap_shards_left_out_count(shards), 2);
+    assert_string_equal(recmap_shards_left_out_path(shards, 0), "a.tmp-2");
+    assert_string_equal(recmap_shards_left_out_path(shards, 1), "a.tmp-10");
+    recmap_shards_destroy(shards);
+}
+
 static void make_folders(const char *const *folders) {
     for (; *folders; folders++) assert_int_equal(mkdir(*folders, 0777), 0);
 }
@@ -211,6 +290,36 @@ static void test_folders_give_their_likely_files(void **state) {
         "f/\xff\n";
     ASSERT_LIST(expected, "f");
     ASSERT_LIST(expected, "f//");
+}
+
+static void test_folders_leave_out_what_accompanies_shards(void **state) {
+    (void)state;
+    static const char *const beside[] = {"label.labels.txt", "features.json", "dataset_info.json",
+                                         "README",           "README.md",     "LICENSE",
+                                         "schema.pbtxt",     "a.md5",         "SHA256SUMS",
+                                         "list.csv",         "ids.csv.gz",    "metadata.yaml",
+                                         "prepare.py",       "index.html",    "train.log"};
+    assert_int_equal(mkdir("f", 0777), 0);
+    touch("f/mnist-train.tfrecord-00000-of-00001");
+    touch("f/NOTICE-00000-of-00001.tfrecord");
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "f/%s", beside[i]);
+        touch(path);
+    }
+    ASSERT_LIST("f/NOTICE-00000-of-00001.tfrecord\nf/mnist-train.tfrecord-00000-of-00001\n", "f");
+}
+
+static void test_text_files_are_shards_of_a_folder_without_others(void **state) {
+    (void)state;
+    assert_int_equal(mkdir("f", 0777), 0);
+    touch("f/a.txt");
+    touch("f/b.jsonl.gz");
+    touch("f/README.md");
+    ASSERT_LIST("f/a.txt\nf/b.jsonl.gz\n", "f");
+    touch("f/c");
+    ASSERT_LIST("f/c\n", "f");
+    ASSERT_LIST("f/a.txt\n", "f/*.txt");
 }
 
 /* A missing shard is reported however it is named; links that are not shards are ignored. */
@@ -428,11 +537,16 @@ int main(void) {
         TEST(test_files_keep_the_order_given),
         TEST(test_globs_come_in_natural_order),
         TEST(test_globs_match_files_that_can_be_shards),
+        TEST(test_temporary_files_match_no_pattern),
+        TEST(test_similar_names_match_patterns),
+        TEST(test_left_out_files_of_patterns_are_told),
         TEST(test_recursive_globs_find_files_at_any_depth),
         TEST(test_recursive_globs_list_a_file_once),
         TEST(test_recursive_globs_end_in_circles_of_links),
         TEST(test_recursive_globs_reach_deep_folders),
         TEST(test_folders_give_their_likely_files),
+        TEST(test_folders_leave_out_what_accompanies_shards),
+        TEST(test_text_files_are_shards_of_a_folder_without_others),
         TEST(test_links_that_lead_nowhere),
         TEST(test_existing_files_precede_patterns),
         TEST(test_list_files),
