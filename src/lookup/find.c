@@ -48,13 +48,32 @@ recmap_status dataset_read_id(recmap_value *id, const recmap_dataset *dataset,
     return status;
 }
 
+/* The index found the record by the hash of the id, but the record has an id of another hash. */
+static recmap_status fail_other_id(const recmap_dataset *dataset, uint64_t number,
+                                   recmap_error *error) {
+    fail(error, RECMAP_STALE,
+         "the shard changed since it was indexed: the record has another id than in the index");
+    dataset_advise_rebuild(error, dataset, (struct rebuild_option){NULL, NULL},
+                           "restore the indexed file, or build the index again with ");
+    name_place(dataset, number, error);
+    return RECMAP_STALE;
+}
+
+static bool has_same_hash(const recmap_value *record_id, const recmap_value *id) {
+    return record_id->type != RECMAP_TYPE_NONE && id_hash(record_id) == id_hash(id);
+}
+
 recmap_status dataset_has_id(bool *matches, recmap_dataset *dataset, uint64_t number,
                              const recmap_value *id, recmap_error *error) {
     recmap_record record;
     RETURN_IF_FAILED(recmap_dataset_get(&record, dataset, number, error));
     recmap_value record_id;
     recmap_status status = dataset_read_id(&record_id, dataset, &record, number, error);
-    if (status == RECMAP_OK) *matches = is_same_id(&record_id, id);
+    if (status == RECMAP_OK) {
+        *matches = is_same_id(&record_id, id);
+        if (!*matches && !has_same_hash(&record_id, id))
+            status = fail_other_id(dataset, number, error);
+    }
     recmap_record_release(&record);
     return status;
 }

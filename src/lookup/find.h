@@ -15,7 +15,8 @@ bool is_same_id(const recmap_value *a, const recmap_value *b);
 recmap_status dataset_read_id(recmap_value *id, const recmap_dataset *dataset,
                               const recmap_record *record, uint64_t number, recmap_error *error);
 
-/* Whether a record has the id. Errors: those of recmap_dataset_get and dataset_read_id. */
+/* Sets whether a record has the id, by whose hash the index found the record. Errors: those of
+ * recmap_dataset_get and dataset_read_id; STALE if its id has another hash. */
 recmap_status dataset_has_id(bool *matches, recmap_dataset *dataset, uint64_t number,
                              const recmap_value *id, recmap_error *error);
 

@@ -28,6 +28,10 @@ recmap_dataset *dataset_open(const char *path, const recmap_dataset_options *opt
 /* Names for test shards: "s00000" and so on, `count` of them in a list that lives on. */
 const char *const *shard_names(size_t count);
 
+/* Two ids of the same 48-bit hash. */
+#define SAME_HASH "id13326665"
+#define OF_SAME_HASH "id33918360"
+
 recmap_value text_value(const char *text);
 recmap_value int64_value(int64_t value);
 

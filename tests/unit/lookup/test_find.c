@@ -194,13 +194,39 @@ static recmap_status extract_other(void *context, const recmap_record *record, r
 /* The hash alone finds nothing: the id is compared in the record. */
 static void test_same_hash_other_id(void **state) {
     (void)state;
-    const char *lines[] = {"a:1", "a:2", "other:3"};
+    const char *lines[] = {SAME_HASH ":1", SAME_HASH ":2", OF_SAME_HASH ":3"};
+    index_lines(lines, 3);
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    options.extract = extract;
+    recmap_dataset *dataset = dataset_open("set.rmx", &options);
+    recmap_value one = text_value(SAME_HASH), other = text_value(OF_SAME_HASH);
+    assert_found(dataset, &one, (uint64_t[]){0, 1}, 2);
+    assert_found(dataset, &other, (uint64_t[]){2}, 1);
+    recmap_dataset_close(dataset);
+}
+
+/* The index has the id, but its record has another one: the shard is not the indexed one. */
+static void test_record_with_another_id(void **state) {
+    (void)state;
+    const char *lines[] = {"a:1", "b:2", "other:3"};
     index_lines(lines, 3);
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     options.extract = extract_other;
     recmap_dataset *dataset = dataset_open("set.rmx", &options);
-    recmap_value a = text_value("a"), other = text_value("other");
-    assert_found(dataset, &a, NULL, 0);
+    recmap_value b = text_value("b"), other = text_value("other"), ids[] = {other, b};
+    recmap_error error = RECMAP_ERROR_INIT;
+    uint64_t number = 99;
+    size_t count = 99;
+    int64_t positions[2];
+    assert_int_equal(recmap_dataset_find(&number, dataset, &b, &error), RECMAP_STALE);
+    assert_string_equal(error.path, "shard");
+    assert_int_equal(error.record, 1);
+    assert_non_null(strstr(error.message, "another id than in the index"));
+    assert_int_equal(recmap_dataset_find_all(&number, 1, &count, dataset, &b, &error),
+                     RECMAP_STALE);
+    assert_int_equal(recmap_dataset_find_many(positions, dataset, ids, 2, NULL, NULL, &error),
+                     RECMAP_STALE);
+    assert_int_equal(error.record, 1);
     assert_found(dataset, &other, (uint64_t[]){2}, 1);
     recmap_dataset_close(dataset);
 }
@@ -227,8 +253,9 @@ static void test_damaged_record_of_id(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(ids_of_callback),    TEST(what_cannot_be_found), TEST(not_found_names_id),
-        TEST(same_hash_other_id), TEST(one_id_for_all),       TEST(damaged_record_of_id),
+        TEST(ids_of_callback),      TEST(what_cannot_be_found),   TEST(not_found_names_id),
+        TEST(same_hash_other_id),   TEST(record_with_another_id), TEST(one_id_for_all),
+        TEST(damaged_record_of_id),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
