@@ -200,6 +200,17 @@ void dataset_prefetch_page(const recmap_dataset *dataset, uint64_t number) {
     shard_cache_unpin(shard);
 }
 
+/* Says that the whole shard changed if that is why a record is bad, so that all calls give the same
+ * verdict on it. */
+static recmap_status judge_shard(struct open_shard *shard, const struct index_place *place,
+                                 uint64_t number, recmap_error *error) {
+    recmap_error changed;
+    if (open_shard_judge(shard, &changed) != RECMAP_STALE) return RECMAP_CORRUPT;
+    fail_at(&changed, NULL, number, place->offset);
+    if (error) *error = changed;
+    return RECMAP_STALE;
+}
+
 /* The page of the record is prefetched before the index is read, so that both waits overlap. A
  * mapped shard gives a view that holds the pin; any other shard gives a copy. */
 recmap_status recmap_dataset_get(recmap_record *record, recmap_dataset *dataset, uint64_t number,
@@ -219,13 +230,13 @@ recmap_status recmap_dataset_get(recmap_record *record, recmap_dataset *dataset,
     recmap_record found;
     if (!window->data) {
         status = read_record(&found, dataset, shard, &place, number, error);
-        shard_cache_unpin(shard);
     } else {
         dataset_prefetch_one(dataset, window->data + place.offset, place.frame_size);
         found.pin = open_shard_record_pin(shard);
         status = dataset_check_frame(&found, dataset, window, &place, number, error);
-        if (status != RECMAP_OK) shard_cache_unpin(shard);
     }
+    if (status == RECMAP_CORRUPT) status = judge_shard(shard, &place, number, error);
+    if (status != RECMAP_OK || !window->data) shard_cache_unpin(shard);
     if (status == RECMAP_OK) *record = found;
     return status;
 }

@@ -11,12 +11,14 @@
 #include "base/error.h"
 #include "cache/cache_file.h"
 #include "cache/cached_source.h"
+#include "dataset/shard_samples.h"
 #include "format/framing.h"
 #include "index/rebuild_advice.h"
 #include "os/file.h"
 #include "os/process.h"
 #include "os/thread.h"
 #include "spans/span_read.h"
+#include "spans/stream_sum.h"
 
 struct open_shard {
     struct record_pin pin; /* first, so that a pin is its shard */
@@ -32,6 +34,7 @@ struct open_shard {
     uint32_t direct_alignment;
     bool is_temporary; /* not in the cache: closed as soon as it is unpinned */
     atomic_bool expects_random;
+    atomic_bool is_judged; /* its samples were compared, or it is known to be the indexed version */
     uint32_t pins;
     struct open_shard *newer, *older; /* by last use, among the shards that are not pinned */
 };
@@ -39,6 +42,7 @@ struct open_shard {
 /* A shard's slot in the cache. Read without a lock if no shard is ever closed. */
 struct shard_slot {
     _Atomic(struct open_shard *) opened;
+    atomic_bool is_damaged; /* a compressed shard is damaged, rather than another file */
 };
 
 struct shard_cache {
@@ -60,8 +64,9 @@ struct shard_cache {
  * that the process may open. */
 enum { MAPS_MAX = 32000, FILES_SHARE = 2, FILES_MIN = 4 };
 
-/* In a compressed or remote shard only one of this many samples is compared, because each may cost
- * inflating a span, or a request. */
+/* One of this many samples is compared if all would cost too much: in a compressed or remote shard,
+ * each may take inflating a span, or a request; and an unchanged modification time suggests that
+ * the shard is the indexed one. */
 enum { SAMPLES_STEP = 8 };
 
 static const struct shard_entry *entry_of(const struct shard_cache *cache, uint32_t shard_index) {
@@ -162,51 +167,74 @@ static recmap_status fail_stale(const struct open_shard *shard, const char *diff
     return RECMAP_STALE;
 }
 
-/* Compares one sampled record with the file: its header must be valid, and its size and stored CRC
- * must equal those in the index. */
-static recmap_status check_sample(const struct open_shard *shard, uint64_t record_index,
-                                  uint32_t check, recmap_error *error) {
-    const struct index_shard *indexed = &index_shards(shard->cache->index)[shard->shard_index];
-    const struct framing *framing = indexed->framing;
-    struct index_place place;
-    recmap_status status =
-        index_locate(&place, shard->cache->index, indexed->first_record + record_index, error);
-    if (status != RECMAP_OK) return status;
-    /* In a mapping only the frame's header and footer are read; else the whole frame is. */
-    uint8_t *copy = NULL;
-    struct shard_window window = *open_shard_window(shard);
-    if (!window.data) {
-        copy = malloc((size_t)place.frame_size);
-        if (!copy) return fail_memory(error);
-        window = (struct shard_window){copy, place.offset, place.frame_size, NULL};
-        status = open_shard_read(shard, copy, (size_t)place.frame_size, place.offset, error);
-    }
-    const uint8_t *frame_bytes = window_find_frame(&window, &place);
-    struct frame found;
-    if (status == RECMAP_OK && (!frame_bytes ||
-                                framing->parse(&found, framing, frame_bytes, place.frame_size,
-                                               FRAME_CHECK_STORED, NULL) != FRAME_GOOD ||
-                                found.size != place.frame_size || found.check != check)) {
-        status = fail_stale(shard, "its content differs", error);
-        fail_at(error, NULL, indexed->first_record + record_index, place.offset);
-    }
-    free(copy);
-    return status;
+static bool is_compressed(const struct open_shard *shard) {
+    return entry_of(shard->cache, shard->shard_index)->compression != COMPRESSION_NONE;
 }
 
-/* Called if a shard has the indexed size but another modification time. The samples distinguish a
- * copy from changed content. */
-static recmap_status check_samples(const struct open_shard *shard, const struct shard_entry *entry,
+bool open_shard_is_remote(const struct open_shard *shard) {
+    return shard->source && shard->source->fd < 0;
+}
+
+static struct span_source source_of(const struct open_shard *shard) {
+    return (struct span_source){.entry = entry_of(shard->cache, shard->shard_index),
+                                .path = shard->path,
+                                .points = &shard->points,
+                                .map = shard->image.map,
+                                .source = shard->source,
+                                .waypoints = shard->waypoints};
+}
+
+/* Sets whether a compressed shard with samples that cannot be read is another file: the checksums
+ * of its stream are right, so its bytes were written like this. That takes inflating all of it, so
+ * the result is kept, even while the shard is closed. A remote shard, of which all bytes would be
+ * requested, counts as damaged. */
+static recmap_status find_other_stream(bool *is_other, const struct open_shard *shard,
+                                       recmap_error *error) {
+    struct shard_slot *slot = &shard->cache->slots[shard->shard_index];
+    *is_other = false;
+    if (!is_compressed(shard) || open_shard_is_remote(shard) || slot->is_damaged) return RECMAP_OK;
+    struct span_source source = source_of(shard);
+    recmap_status status = stream_sum_check(is_other, &source, error);
+    if (status != RECMAP_OK && status != RECMAP_IO) return status;
+    slot->is_damaged = !*is_other;
+    return RECMAP_OK;
+}
+
+/* Compares every `step`-th sample. STALE if the shard changed. */
+static recmap_status check_samples(const struct open_shard *shard, size_t step,
                                    recmap_error *error) {
-    const struct shard_identity *identity = &entry->identity;
-    bool is_near = entry->compression == COMPRESSION_NONE &&
-                   (!shard->source || shard->source->fd >= 0);
-    size_t step = is_near ? 1 : SAMPLES_STEP;
-    for (size_t i = 0; i < identity->sample_count; i += step) {
-        uint64_t record_index = i * identity->sample_step;
-        if (record_index >= entry->record_count) break;
-        RETURN_IF_FAILED(check_sample(shard, record_index, identity->samples[i], error));
-    }
+    struct shard_samples samples = {shard->cache->index, shard->shard_index, shard, step};
+    enum samples_verdict verdict;
+    struct index_place place;
+    uint64_t number;
+    RETURN_IF_FAILED(samples_compare(&verdict, &place, &number, &samples, error));
+    if (verdict == SAMPLES_EQUAL) return RECMAP_OK;
+    bool is_other = false;
+    if (verdict == SAMPLES_UNREADABLE) RETURN_IF_FAILED(find_other_stream(&is_other, shard, error));
+    if (verdict == SAMPLES_UNREADABLE && !is_other) return RECMAP_OK;
+    fail_stale(shard, "its content differs", error);
+    if (verdict == SAMPLES_DIFFER) fail_at(error, NULL, number, place.offset);
+    return RECMAP_STALE;
+}
+
+/* All samples are compared, or one of SAMPLES_STEP if each may cost inflating a span or a request.
+ */
+static size_t full_step(const struct open_shard *shard) {
+    return !open_shard_is_remote(shard) && !is_compressed(shard) ? 1 : SAMPLES_STEP;
+}
+
+/* Compares samples of a shard of the indexed size when it is opened. If the time is the indexed
+ * one, too, few are compared, and none of a compressed or remote shard. */
+static recmap_status check_opened(const struct open_shard *shard, bool is_same_version,
+                                  recmap_error *error) {
+    if (!is_same_version) return check_samples(shard, full_step(shard), error);
+    return full_step(shard) == 1 ? check_samples(shard, SAMPLES_STEP, error) : RECMAP_OK;
+}
+
+recmap_status open_shard_judge(struct open_shard *shard, recmap_error *error) {
+    if (atomic_load_explicit(&shard->is_judged, memory_order_relaxed)) return RECMAP_OK;
+    RETURN_IF_FAILED(check_samples(shard, full_step(shard), error));
+    atomic_store_explicit(&shard->is_judged, true, memory_order_relaxed);
     return RECMAP_OK;
 }
 
@@ -356,7 +384,8 @@ static recmap_status open_shard_file(struct open_shard *shard, recmap_error *err
     if (entry->compression != COMPRESSION_NONE && !(shard->waypoints = waypoints_create()))
         return fail_memory(error);
     RETURN_IF_FAILED(load(shard, entry, error));
-    if (!is_same) RETURN_IF_FAILED(check_samples(shard, entry, error));
+    RETURN_IF_FAILED(check_opened(shard, is_same, error));
+    shard->is_judged = !is_same || (shard->source && shard->source->etag[0] && entry->etag[0]);
     if (shard->source && shard->source->fd >= 0 && entry->compression == COMPRESSION_NONE &&
         shard->cache->options.access == RECMAP_ACCESS_DIRECT)
         open_direct(shard, entry->path, &stat);
@@ -463,19 +492,6 @@ void shard_cache_unpin(struct open_shard *shard) {
     open_shard_destroy(surplus);
 }
 
-static bool is_compressed(const struct open_shard *shard) {
-    return entry_of(shard->cache, shard->shard_index)->compression != COMPRESSION_NONE;
-}
-
-static struct span_source source_of(const struct open_shard *shard) {
-    return (struct span_source){.entry = entry_of(shard->cache, shard->shard_index),
-                                .path = shard->path,
-                                .points = &shard->points,
-                                .map = shard->image.map,
-                                .source = shard->source,
-                                .waypoints = shard->waypoints};
-}
-
 const uint8_t *open_shard_bytes(const struct open_shard *shard) {
     return shard->mapped.data;
 }
@@ -538,7 +554,7 @@ struct source *open_shard_distant_source(const struct open_shard *shard) {
 }
 
 bool open_shard_forget(const struct open_shard *shard, uint64_t offset, uint64_t size) {
-    if (!shard->source || shard->source->fd >= 0) return false;
+    if (!open_shard_is_remote(shard)) return false;
     if (is_compressed(shard)) { /* which of its bytes are wrong is not known */
         offset = 0;
         size = shard->source->stat.size;

@@ -1,6 +1,6 @@
 /* The shards of a data set. A shard is opened on first use: mapped, or as an open file for pread. A
  * limited number is open at once; the least recently used shard is closed first, but never while it
- * is pinned. When a shard is opened, it is compared with what was indexed. */
+ * is pinned. When a shard is opened, it is compared with what was indexed (shard_samples.h). */
 #ifndef RECMAP_DATASET_SHARD_CACHE_H
 #define RECMAP_DATASET_SHARD_CACHE_H
 
@@ -109,6 +109,14 @@ int open_shard_direct(uint32_t *alignment, const struct open_shard *shard);
 /* The source to read an uncompressed shard from, if reads gain from being in flight together; else
  * NULL. Valid while the shard is pinned. */
 struct source *open_shard_distant_source(const struct open_shard *shard);
+
+/* Whether its bytes come from a remote store. */
+bool open_shard_is_remote(const struct open_shard *shard);
+
+/* For a shard of which a record turned out to be bad: compares its samples with the index, unless
+ * that was done before. OK if the shard is the indexed one, so that it is damaged. Errors: STALE if
+ * it changed; those of reading. */
+recmap_status open_shard_judge(struct open_shard *shard, recmap_error *error);
 
 /* For bytes that turned out to be damaged. Returns whether the shard is a remote object, so that
  * they may have been changed on the way here: reading them again gets them from the store, because
