@@ -105,7 +105,8 @@ RECMAP_API const recmap_column *recmap_columns_find(const recmap_columns *column
 /* The number of rows, the same for every column. */
 RECMAP_API uint64_t recmap_columns_row_count(const recmap_columns *columns);
 
-/* A row whose record could not be parsed (RECMAP_PARSE_COLLECT): all its columns are null. */
+/* A row whose record is damaged or could not be parsed (RECMAP_PARSE_COLLECT): all its columns are
+ * null. */
 typedef struct recmap_failure {
     uint64_t row;
     uint64_t number; /* of the record */

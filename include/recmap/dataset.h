@@ -350,7 +350,9 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_gather_range(recmap_bat
  *
  * Errors: also CORRUPT for a record that is not a tf.Example (or SequenceExample), and FEATURE for
  * one whose features are not as specified: the first in the order of `numbers`, with shard, record
- * and byte. With RECMAP_PARSE_COLLECT these are not errors. After an error the batch is empty. */
+ * and byte. With RECMAP_PARSE_COLLECT these are not errors, and neither is a damaged record: its
+ * row is a failure (recmap_columns_get_failure), and in the batch it has no bytes. After an error
+ * the batch is empty. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_parse(
     recmap_batch *batch, recmap_dataset *dataset, const recmap_parser *parser,
     const uint64_t *numbers, size_t count, recmap_parse_mode mode, recmap_error *error);

@@ -30,6 +30,11 @@ void columns_set_allocator(recmap_columns *columns, const recmap_allocator *allo
     columns->allocator = allocator;
 }
 
+void columns_set_lost(recmap_columns *columns, const struct lost_row *lost, size_t count) {
+    columns->lost = lost;
+    columns->lost_count = count;
+}
+
 void columns_clear(recmap_columns *columns) {
     if (columns->batch) batch_memory_release(columns->batch);
     columns->batch = NULL;

@@ -10,6 +10,13 @@
  * usually has in flight. */
 enum { COLUMNS_POOL_SIZE = 4 };
 
+/* A row whose record could not be read, so that it has no bytes to parse. */
+struct lost_row {
+    size_t row;
+    recmap_status status;
+    char *message;
+};
+
 struct recmap_columns {
     struct batch_memory *pool[COLUMNS_POOL_SIZE]; /* each is held; NULL until it is needed */
     size_t oldest;                                /* the entry to replace if all are in use */
@@ -18,6 +25,8 @@ struct recmap_columns {
     recmap_parser *scratch_parser; /* the parser whose records the scratch memory was used for */
     struct interrupt *interrupt;   /* of the current parse, or NULL */
     const recmap_allocator *allocator; /* of the current parse, or NULL */
+    const struct lost_row *lost;       /* of the current parse, ascending */
+    size_t lost_count;
 };
 
 /* Sets what the next parse checks to know whether to stop. NULL: nothing. */
@@ -25,6 +34,10 @@ void columns_set_interrupt(recmap_columns *columns, struct interrupt *interrupt)
 
 /* Sets where the next parse gets memory that exports show. NULL: from the C library. */
 void columns_set_allocator(recmap_columns *columns, const recmap_allocator *allocator);
+
+/* Sets the rows that the next parse lists as failures without parsing their records. It must
+ * collect failures. */
+void columns_set_lost(recmap_columns *columns, const struct lost_row *lost, size_t count);
 
 /* Releases the current batch. */
 void columns_clear(recmap_columns *columns);

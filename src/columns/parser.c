@@ -175,16 +175,28 @@ static recmap_status ask_interrupt(recmap_columns *columns, const recmap_record 
     return interrupt_check(columns->interrupt, record->size + INTERRUPT_RECORD_WORK, error);
 }
 
+/* Makes the row a failure if its record could not be read. */
+static bool take_lost(struct read_fault *fault, const recmap_columns *columns, size_t *next_lost,
+                      size_t row) {
+    while (*next_lost < columns->lost_count && columns->lost[*next_lost].row < row) ++*next_lost;
+    if (*next_lost == columns->lost_count || columns->lost[*next_lost].row != row) return false;
+    const struct lost_row *lost = &columns->lost[*next_lost];
+    fault_set(fault, lost->status, SIZE_MAX, "%s", lost->message);
+    return true;
+}
+
 recmap_status columns_read_rows(recmap_columns *columns, const recmap_record *records, size_t first,
                                 size_t end, recmap_parse_mode mode, recmap_error *error) {
     struct read_fault fault;
+    size_t next_lost = 0;
     for (size_t row = first; row < end; row++) {
         if (row + PREFETCH_DISTANCE < end)
             read_prefetch(records[row + PREFETCH_DISTANCE].data,
                           records[row + PREFETCH_DISTANCE].size);
         recmap_status status = ask_interrupt(columns, &records[row], error);
         if (status != RECMAP_OK) return status;
-        if (read_row(columns, &records[row], row, &fault)) continue;
+        bool is_lost = columns->lost_count && take_lost(&fault, columns, &next_lost, row);
+        if (!is_lost && read_row(columns, &records[row], row, &fault)) continue;
         if (mode != RECMAP_PARSE_COLLECT || fault.status == RECMAP_NO_MEMORY)
             return raise(error, &records[row], &fault);
         if (!collect(columns->batch, &records[row], row, &fault)) return fail_memory(error);

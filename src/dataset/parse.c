@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "columns/columns.h"
 #include "dataset/batch.h"
+#include "dataset/collect.h"
 #include "dataset/dataset.h"
 #include "dataset/gather.h"
 #include "dataset/parallel.h"
@@ -46,7 +47,10 @@ recmap_status recmap_dataset_parse(recmap_batch *batch, recmap_dataset *dataset,
     RETURN_IF_FAILED(columns_check_records(parser, error));
     recmap_status status = parallel_fill(&is_done, batch, dataset, &request, error);
     if (is_done || status != RECMAP_OK) return status;
-    RETURN_IF_FAILED(dataset_gather_here(batch, dataset, numbers, count, error));
+    status = dataset_gather_here(batch, dataset, numbers, count, error);
+    if (status == RECMAP_CORRUPT && mode == RECMAP_PARSE_COLLECT)
+        return dataset_parse_readable(batch, dataset, parser, numbers, count, error);
+    if (status != RECMAP_OK) return status;
     status = dataset_parse_batch(batch, dataset, parser, mode, error);
     if (status != RECMAP_OK) recmap_batch_clear(batch);
     return status;

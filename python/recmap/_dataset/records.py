@@ -87,8 +87,8 @@ class Records(Selectable):
             items: see `gather`.
             features: {name: FixedLen(...), VarLen(...), ...}, or features of tf.io. Other features
                 of the records are skipped without being decoded.
-            on_error: "collect" leaves the rows of unreadable records null and lists them in
-                ``failures``.
+            on_error: "collect" leaves the rows of records that are damaged or cannot be parsed null
+                and lists them in ``failures``.
             missing: what to do about a feature that no record of the batch has, which is usually a
                 misspelt name: "warn" warns once per data set and "error" raises FeatureError, both
                 with similar names; "ignore" gives an empty column, or the default. Neither
