@@ -10,25 +10,28 @@ PAGES = {
     "tf-data": [],
     "dali": ["nvidia.dali"],
     "webdataset": [],
-    "arrayrecord": ["array_record"],
-    "bagz": ["bagz"],
-    "tfrecord": [],
-    "grain": ["grain", "grain.experimental"],
-    "litdata": ["litdata", "torch"],
     "megatron": [],
-    "streaming": ["streaming"],
 }
+# The sections of from-others.md.
+SECTIONS = {
+    "ArrayRecord": ["array_record"],
+    "bagz": ["bagz"],
+    "The tfrecord package": [],
+    "MosaicML Streaming": ["streaming"],
+    "LitData": ["litdata", "torch"],
+    "Grain's packing": ["grain", "grain.experimental"],
+}
+FOLDER = ROOT / "docs" / "python"
+OTHERS = FOLDER / "from-others.md"
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_page(name, tmp_path, monkeypatch):
-    page = ROOT / "docs" / "python" / f"from-{name}.md"
-    for package in PAGES[name]:
+def run_blocks(page, text, packages, tmp_path, monkeypatch):
+    """Runs the code in the text, which has the lines of the page up to its own."""
+    for package in packages:
         pytest.importorskip(package, exc_type=ImportError)
     for shard in DIGITS.glob("*.tfrecord"):
         shutil.copy(shard, tmp_path)
     monkeypatch.chdir(tmp_path)
-    text = page.read_text()
     blocks = list(re.finditer(r"```python\n(.*?)```", text, re.S))
     assert len(blocks) >= 2
     names = {"__name__": "__main__"}
@@ -37,9 +40,25 @@ def test_page(name, tmp_path, monkeypatch):
         exec(compile(lines + block[1], page, "exec"), names)
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_page(name, tmp_path, monkeypatch):
+    page = FOLDER / f"from-{name}.md"
+    run_blocks(page, page.read_text(), PAGES[name], tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_section(name, tmp_path, monkeypatch):
+    before, heading, text = OTHERS.read_text().partition(f"\n## {name}\n")
+    assert heading
+    lines = "\n" * (before.count("\n") + 2)
+    text = lines + text.partition("\n## ")[0]
+    run_blocks(OTHERS, text, SECTIONS[name], tmp_path, monkeypatch)
+
+
 def test_pages_are_all_tested():
-    found = {page.stem[5:] for page in (ROOT / "docs" / "python").glob("from-*.md")}
-    assert found == set(PAGES)
+    found = {page.stem[5:] for page in FOLDER.glob("from-*.md")}
+    assert found == {*PAGES, "others"}
+    assert re.findall(r"^## (.*)", OTHERS.read_text(), re.M) == list(SECTIONS)
 
 
 def test_readme(tmp_path, monkeypatch):
