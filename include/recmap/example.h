@@ -119,6 +119,15 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_example_visit(recmap_example_vi
                                                                void *context, const void *data,
                                                                size_t size, recmap_error *error);
 
+/* Checks that a record is not of another kind. Protobuf reads many other messages as a tf.Example
+ * without features, so that recmap_example_visit passes nothing and reports no error.
+ *
+ * Errors: CORRUPT if the record has neither features nor feature lists, but other contents, such as
+ * an event of TensorBoard, or is an ExampleListWithContext. The message says what it is, as far as
+ * that is known, and the advice what to do. OK for all other bytes, also malformed ones. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_example_check(const void *data, size_t size,
+                                                               recmap_error *error);
+
 /* Appends one record as one line of JSON, without a newline: protobuf's own JSON mapping of
  * tf.Example if the record is one and nothing would be lost, else that of tf.SequenceExample under
  * the same condition, else {"number": N, "base64": "..."}. recmap_example_builder_read_json reads

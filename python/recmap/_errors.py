@@ -253,7 +253,12 @@ def _quoted(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if is_text else repr(value)
 
 
-_NAMES = {"recmap annotate": "ds.annotate", "recmap_order_blended": "Mixture.continued"}
+_NAMES = {
+    "recmap annotate": "ds.annotate",
+    "recmap_order_blended": "Mixture.continued",
+    "recmap schema": "ds.features()",
+    "recmap schema --sample 0": "ds.features(sample=None)",
+}
 
 
 def _words(command: str) -> list[str]:

@@ -118,7 +118,8 @@ static const char *advice_for(const struct read_fault *fault) {
     if (status == RECMAP_CORRUPT)
         return "the record is damaged or of another kind; to continue without it, collect failures";
     if (status == RECMAP_FEATURE)
-        return "`recmap schema` shows what the records contain; request that";
+        return "`recmap schema` shows what 1,000 records contain, `recmap schema --sample 0` what "
+               "all do; request that";
     return "";
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "example/tensor_proto.h"
 #include "plan/convert.h"
 
 enum { SPEC_SIZE = 300, NAME_SIZE = 32 };
@@ -96,10 +97,68 @@ static void advise_element(struct read_fault *fault, recmap_type found) {
                  recmap_type_name(found), constant_of(element_of_list(found)).text, more);
 }
 
+/* Returns true, with advice, if the only value is a tensor that tf.io.serialize_tensor wrote. */
+static bool advise_tensor(struct read_fault *fault, const struct slot *slot,
+                          const struct example_feature *feature) {
+    char text[TENSOR_PROTO_TEXT_SIZE];
+    if (feature->kind != RECMAP_TYPE_BYTES || feature->count != 1) return false;
+    recmap_value value = example_feature_first(feature);
+    if (!tensor_proto_describe(text, value.as.bytes.data, value.as.bytes.size)) return false;
+    fault_advise(fault,
+                 "the bytes are a tensor that tf.io.serialize_tensor wrote, of %s: %suse "
+                 "`.element = RECMAP_ELEMENT_BYTES` and decode it with tf.io.parse_tensor, or "
+                 "write only the bytes of its values",
+                 text, slot->raw ? "omit `.raw`, " : "");
+    return true;
+}
+
+/* The element types of a size: the one of the requested class first. */
+static size_t list_elements(recmap_element elements[2], size_t size, bool is_float) {
+    static const recmap_element of_size[][2] = {
+        [1] = {RECMAP_ELEMENT_UINT8, RECMAP_ELEMENT_INT8},
+        [2] = {RECMAP_ELEMENT_FLOAT16, RECMAP_ELEMENT_INT16},
+        [4] = {RECMAP_ELEMENT_FLOAT32, RECMAP_ELEMENT_INT32},
+        [8] = {RECMAP_ELEMENT_FLOAT64, RECMAP_ELEMENT_INT64},
+    };
+    if (size >= sizeof of_size / sizeof *of_size || !of_size[size][0]) return 0;
+    bool is_swapped = size > 1 && !is_float;
+    elements[0] = of_size[size][is_swapped];
+    elements[1] = of_size[size][!is_swapped];
+    return 2;
+}
+
+/* Returns the size of an element with which the slot could hold `size` bytes: the only one for a
+ * fixed count, else the largest below that of the slot's element. 0 if there is none. */
+static size_t fitting_size(const struct slot *slot, size_t size) {
+    if (slot->count) return size % slot->count ? 0 : size / slot->count;
+    for (size_t i = recmap_element_size(slot->element) / 2; i > 0; i /= 2)
+        if (size % (i * slot->multiple) == 0) return i;
+    return 0;
+}
+
+void list_advise_size(struct read_fault *fault, const struct slot *slot,
+                      const struct example_feature *feature) {
+    recmap_element elements[2];
+    bool is_float = convert_list_of(slot->element) == RECMAP_TYPE_FLOAT;
+    size_t size = fitting_size(slot, example_feature_first(feature).as.bytes.size);
+    if (advise_tensor(fault, slot, feature)) return;
+    if (list_elements(elements, size, is_float))
+        fault_advise(fault,
+                     "the size fits %s and %s: use `.element = RECMAP_ELEMENT_%s` or `.element = "
+                     "RECMAP_ELEMENT_%s`",
+                     recmap_element_name(elements[0]), recmap_element_name(elements[1]),
+                     constant_of(elements[0]).text, constant_of(elements[1]).text);
+    else
+        fault_advise(fault, "`recmap schema --sample 0` shows the sizes in all records; if the "
+                            "bytes are encoded, as pictures are, omit `.raw`, and use `.element = "
+                            "RECMAP_ELEMENT_BYTES`");
+}
+
 /* Slots of partitions and indices have no feature kind. */
 void list_advise(struct read_fault *fault, const struct slot *slot,
                  const struct example_feature *feature) {
     recmap_element raw = RECMAP_ELEMENT_NONE;
+    if (slot->kind && advise_tensor(fault, slot, feature)) return;
     if (feature->kind == RECMAP_TYPE_BYTES) raw = find_raw_element(slot, feature);
     if (!slot->kind)
         fault_advise(fault, "the feature is %s: partitions and indices must be int64",

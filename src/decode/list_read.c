@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { PLACE_SIZE = 300 };
 
@@ -33,9 +34,9 @@ static bool check_count(uint64_t count, const struct slot *slot, size_t offset, 
     if (fixed) {
         fault_set(fault, RECMAP_FEATURE, offset, "%s: %" PRIu64 " value%s where %s needs %" PRIu64,
                   at.text, found, plural(found), slot->shape, fixed);
-        if (!slot->raw && step == SIZE_MAX)
-            fault_advise(fault, "`recmap schema` shows how many values the records have; if the "
-                                "number varies, use `VarLen`");
+        if (step == SIZE_MAX)
+            fault_advise(fault, "`recmap schema` looks at 1,000 records, `recmap schema --sample "
+                                "0` at all; if the number of values varies, use `VarLen`");
         return false;
     }
     return fault_set(fault, RECMAP_FEATURE, offset,
@@ -43,24 +44,45 @@ static bool check_count(uint64_t count, const struct slot *slot, size_t offset, 
                      at.text, found, plural(found), slot->shape, multiple);
 }
 
-/* Checks for a single bytes value that contains whole elements. */
+/* Explains a bytes value whose size is not that of the elements. Sizes are in bytes, because the
+ * element type may be what is wrong. */
+static bool tell_raw_size(const struct slot *slot, const struct example_feature *feature,
+                          size_t offset, size_t step, struct read_fault *fault) {
+    size_t size = example_feature_first(feature).as.bytes.size,
+           element_size = recmap_element_size(slot->element);
+    struct place at = place_of(slot, step);
+    const char *element = recmap_element_name(slot->element),
+               *shape = strcmp(slot->shape, "[]") ? slot->shape : "";
+    if (slot->count)
+        fault_set(fault, RECMAP_FEATURE, offset,
+                  "%s: %zu byte%s where raw %s%s%s needs %" PRIu64 " bytes", at.text, size,
+                  plural(size), element, *shape ? " " : "", shape, slot->count * element_size);
+    else
+        fault_set(fault, RECMAP_FEATURE, offset,
+                  "%s: %zu byte%s where raw %s%s%s needs a multiple of %" PRIu64 " bytes", at.text,
+                  size, plural(size), element, *shape ? " in steps of " : "", shape,
+                  slot->multiple * element_size);
+    list_advise_size(fault, slot, feature);
+    return false;
+}
+
+/* Checks for a single bytes value that contains the elements, as many as the slot needs. */
 static bool check_raw(uint64_t *count, const struct slot *slot,
                       const struct example_feature *feature, size_t offset, size_t step,
                       struct read_fault *fault) {
-    bool is_one = feature->count == 1;
-    size_t size = is_one ? example_feature_first(feature).as.bytes.size : 0;
-    size_t element_size = recmap_element_size(slot->element);
-    *count = slot->raw_resized ? slot->count : size / element_size;
-    if (is_one && slot->raw_resized) return true;
-    if (is_one && size % element_size == 0) return true;
-    struct place at = place_of(slot, step);
-    const char *element = recmap_element_name(slot->element);
-    if (!is_one)
+    if (feature->count != 1) {
+        struct place at = place_of(slot, step);
         return fault_set(fault, RECMAP_FEATURE, offset,
                          "%s: %" PRIu64 " bytes values where one is needed that holds raw %s",
-                         at.text, feature->count, element);
-    return fault_set(fault, RECMAP_FEATURE, offset,
-                     "%s: %zu bytes are not a whole number of raw %s", at.text, size, element);
+                         at.text, feature->count, recmap_element_name(slot->element));
+    }
+    size_t size = example_feature_first(feature).as.bytes.size,
+           element_size = recmap_element_size(slot->element);
+    *count = slot->raw_resized ? slot->count : size / element_size;
+    if (slot->raw_resized) return true;
+    bool is_fitting = slot->count ? *count == slot->count : *count % slot->multiple == 0;
+    if (is_fitting && size % element_size == 0) return true;
+    return tell_raw_size(slot, feature, offset, step, fault);
 }
 
 /* Decodes all lists of the feature's kind, wherever they are in the entry. Lists before `lists_at`
@@ -116,21 +138,25 @@ static bool tell_trouble(const struct list_decoder *decoder, size_t offset, cons
 }
 
 /* All that the feature's header tells is checked before the first value is decoded, so that a fault
- * names the cause and not a value. */
+ * names the cause and not a value. A list without values is empty, whatever its kind: writers that
+ * find no values often cannot know the kind that others would have had. */
 bool list_read(uint64_t *count, struct sink *sink, const struct slot *slot, uint64_t at,
                const struct example_feature *feature, const uint8_t *data, size_t step,
                struct read_fault *fault) {
     size_t offset = (size_t)(feature->entry.at - data);
     uint64_t found = feature->count;
-    if (feature->kind != slot->list) {
+    if (feature->kind != slot->list && found) {
         struct place here = place_of(slot, step);
         fault_set(fault, RECMAP_FEATURE, offset, "%s holds %s, but %s was requested", here.text,
                   recmap_type_name(feature->kind), recmap_type_name(slot->list));
         list_advise(fault, slot, feature);
         return false;
     }
-    if (slot->raw && !check_raw(&found, slot, feature, offset, step, fault)) return false;
-    if (!check_count(found, slot, offset, step, fault)) return false;
+    if (slot->raw ? !check_raw(&found, slot, feature, offset, step, fault)
+                  : !check_count(found, slot, offset, step, fault))
+        return false;
+    *count = 0;
+    if (feature->kind != slot->list) return true;
     struct list_decoder decoder = list_begin(sink, slot, at);
     if (!decode_feature(&decoder, feature, step != SIZE_MAX))
         return tell_trouble(&decoder, offset, data, step, fault);

@@ -1,11 +1,23 @@
 #include "decode/list_decode.h"
 #include "decode/read_paths.h"
+#include "example/foreign.h"
 #include "example/reader.h"
+
+static const char *message_name(const recmap_parser *parser) {
+    return parser->is_sequence ? "tf.SequenceExample" : "tf.Example";
+}
+
+static bool tell_foreign(const recmap_parser *parser, const struct foreign *foreign,
+                         struct read_fault *fault) {
+    fault_set(fault, RECMAP_CORRUPT, 0, "not a %s, but %s", message_name(parser), foreign->name);
+    fault_advise(fault, "%s", foreign->advice);
+    return false;
+}
 
 static bool tell_fault(const recmap_parser *parser, const struct example_reader *reader,
                        const struct example_entry *entry, struct read_fault *fault) {
     struct example_fault found;
-    const char *message = parser->is_sequence ? "tf.SequenceExample" : "tf.Example";
+    const char *message = message_name(parser);
     example_reader_end(reader, &found);
     if (!entry->name)
         return fault_set(fault, RECMAP_CORRUPT, found.offset, "not a %s: %s", message,
@@ -24,7 +36,10 @@ static bool find_features(struct example_feature *feature, const recmap_parser *
     for (size_t i = 0; i < parser->features.count; i++) feature[i] = (struct example_feature){0};
     while (example_reader_next_requested(&entry, &index, &reader, parser->features.names))
         feature[index] = entry.feature;
-    return example_reader_end(&reader, NULL) || tell_fault(parser, &reader, &entry, fault);
+    if (example_reader_end(&reader, NULL)) return true;
+    struct foreign foreign;
+    return foreign_find(&foreign, data, size) ? tell_foreign(parser, &foreign, fault)
+                                              : tell_fault(parser, &reader, &entry, fault);
 }
 
 /* Reads one feature of a record. A fixed number of values is written where the row begins. Any
@@ -38,7 +53,9 @@ static bool read_slot(struct sink *sink, const struct slot *slot,
         if (read_entry_missing(sink, slot, row)) return true;
         fault_set(fault, RECMAP_FEATURE, SIZE_MAX, "feature '%.200s' is missing and has no default",
                   slot->name);
-        fault_advise(fault, "check the name with `recmap schema`, or give a default");
+        fault_advise(fault,
+                     "check the name (`recmap schema` looks at 1,000 records, `recmap schema "
+                     "--sample 0` at all), or give a default");
         return false;
     }
     if (!list_read(&count, sink, slot, is_fixed ? row * slot->count : sink->value_count, feature,
@@ -50,10 +67,24 @@ static bool read_slot(struct sink *sink, const struct slot *slot,
     return true;
 }
 
+/* Returns true if the record has none of the features. */
+static bool has_none(const struct read_scratch *scratch, const struct slot_set *set) {
+    for (size_t i = 0; i < set->count; i++)
+        if (scratch->features[i].kind != RECMAP_TYPE_NONE) return false;
+    return true;
+}
+
+/* Protobuf reads messages of other types as Examples without features. So a record that has nothing
+ * of what is requested may be one, and is then refused even if all features may be missing. The
+ * fast path accepts no such record: it stops at fields other than features and lists, and at
+ * entries without a value. */
 bool read_slow(struct sink *sinks, struct read_scratch *scratch, const recmap_parser *parser,
                const uint8_t *data, size_t size, size_t row, struct read_fault *fault) {
     const struct slot_set *set = &parser->features;
+    struct foreign foreign;
     if (!find_features(scratch->features, parser, data, size, fault)) return false;
+    if (has_none(scratch, set) && foreign_find(&foreign, data, size))
+        return tell_foreign(parser, &foreign, fault);
     for (size_t i = 0; i < set->count; i++)
         if (!read_slot(&sinks[i], &set->slots[i],
                        &scratch->features[example_names_first(set->names, i)], data, row, fault))

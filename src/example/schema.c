@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "example/feature_stats.h"
+#include "example/foreign.h"
 #include "example/sequence_features.h"
 
 /* All features, sorted on demand. */
@@ -112,6 +113,15 @@ static recmap_status add_features(recmap_schema *schema, const struct example_fe
     return RECMAP_OK;
 }
 
+/* Returns true if the features are not those of an Example: all of them are unset, and the bytes
+ * are known to be another message. */
+static bool are_foreign(const struct example_features *features, const void *data, size_t size) {
+    struct foreign foreign;
+    for (size_t i = 0; i < features->count; i++)
+        if (features->entries[i].feature.kind != RECMAP_TYPE_NONE) return false;
+    return features->count && foreign_find(&foreign, data, size);
+}
+
 /* A record with feature lists parses as an Example too, with the lists as an unknown field. So
  * unknown fields in an Example are the reason to try a SequenceExample. */
 recmap_status recmap_schema_add(recmap_schema *schema, const void *data, size_t size,
@@ -119,8 +129,10 @@ recmap_status recmap_schema_add(recmap_schema *schema, const void *data, size_t 
     bool is_sequence = false;
     recmap_status read = example_features_read(&schema->features, data, size, NULL);
     if (read == RECMAP_NO_MEMORY) return fail_memory(error);
-    bool is_other = read != RECMAP_OK || schema->features.saw_unknown;
-    if (read == RECMAP_OK && is_other) {
+    bool is_foreign = read == RECMAP_OK && are_foreign(&schema->features, data, size);
+    if (is_foreign) schema->features.count = 0;
+    bool is_other = read != RECMAP_OK || schema->features.saw_unknown || is_foreign;
+    if (read == RECMAP_OK && is_other && !is_foreign) {
         read = sequence_features_read(&schema->sequence, data, size, NULL);
         if (read == RECMAP_NO_MEMORY) return fail_memory(error);
         is_sequence = read == RECMAP_OK && schema->sequence.has_lists;

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "example/foreign.h"
 #include "example/sequence_features.h"
 
 /* The values of one feature. The arrays keep their memory from feature to feature. */
@@ -150,4 +151,12 @@ recmap_status recmap_example_visit(recmap_example_visit_fn visit, void *context,
     recmap_status status = visit_record(&visitor, data, size);
     value_buffer_deinit(&visitor.buffer);
     return status;
+}
+
+recmap_status recmap_example_check(const void *data, size_t size, recmap_error *error) {
+    struct foreign foreign;
+    if (!foreign_find(&foreign, data, size)) return RECMAP_OK;
+    fail(error, RECMAP_CORRUPT, "the record is not a tf.Example, but %s", foreign.name);
+    fail_advise(error, "%s", foreign.advice);
+    return RECMAP_CORRUPT;
 }

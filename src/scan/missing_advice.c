@@ -8,6 +8,7 @@
 #include "base/near_name.h"
 #include "base/shell_word.h"
 #include "example/example.h"
+#include "example/foreign.h"
 
 /* At most so many names, of at most so many bytes each, are listed. */
 enum { LISTED_MAX = 8, NAME_MAX_SIZE = NEAR_NAME_MAX, LIST_SIZE = 300 };
@@ -85,7 +86,12 @@ static void write_advice(char *advice, size_t capacity, const char *name,
 void missing_advice_write(char *advice, size_t capacity, const char *name, const uint8_t *data,
                           size_t size) {
     struct example_features features = EXAMPLE_FEATURES_INIT;
+    struct foreign foreign;
     advice[0] = 0;
+    if (foreign_find(&foreign, data, size)) {
+        snprintf(advice, capacity, "the record is not a tf.Example, but %s", foreign.name);
+        return;
+    }
     if (example_features_read(&features, data, size, NULL) == RECMAP_OK &&
         !has_name(&features, name)) {
         struct candidate *candidates = make_candidates(&features, name);

@@ -31,7 +31,8 @@ def decode_example(record: Any) -> dict[str, Any]:
         tf.SequenceExample: {"context": {name: value}, "feature_lists": {name: [value per step]}}.
 
     Raises:
-        CorruptRecordError: the record is neither; ``offset`` is the byte in the record.
+        CorruptRecordError: the record is neither, such as an event of TensorBoard; ``offset`` is
+            the byte in the record at which it is malformed, or None.
 
     >>> decode_example(digits()[42])["label"]
     array([1])
@@ -48,7 +49,8 @@ def decoded_features(record: Any) -> tuple[dict[str, Any], dict[str, list[Any]] 
         raise CorruptRecordError(
             error.message,
             offset=error.offset,
-            advice="Pass the bytes of one serialized tf.Example or tf.SequenceExample.",
+            advice=error.advice
+            or "Pass the bytes of one serialized tf.Example or tf.SequenceExample.",
         ) from None
     values = {name: _value(raw) for name, raw in features.items()}
     if lists is None:

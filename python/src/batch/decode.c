@@ -82,7 +82,8 @@ PyObject *example_decode(PyObject *module, PyObject *record) {
     struct decoding decoding = {.features = PyDict_New()};
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = RECMAP_CANCELLED;
-    if (decoding.features)
+    if (decoding.features) status = recmap_example_check(buffer.buf, (size_t)buffer.len, &error);
+    if (decoding.features && status == RECMAP_OK)
         status = recmap_example_visit(add_part, &decoding, buffer.buf, (size_t)buffer.len, &error);
     PyBuffer_Release(&buffer);
     PyObject *result = NULL;

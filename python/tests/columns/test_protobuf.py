@@ -1,7 +1,8 @@
 """Columns compared with what protobuf parses from the same bytes, valid or damaged.
 
 What protobuf refuses, recmap refuses, but for damage in features that nobody asked for, which it
-does not look into: those are blanked before protobuf sees them.
+does not look into: those are blanked before protobuf sees them. It also refuses messages of other
+types, which protobuf reads as Examples without features.
 """
 
 import random
@@ -15,6 +16,7 @@ from conftest import write
 descriptor_pb2 = pytest.importorskip("google.protobuf.descriptor_pb2")
 from google.protobuf import descriptor_pool, json_format, message_factory  # noqa: E402
 from google.protobuf.message import DecodeError  # noqa: E402
+from google.protobuf.unknown_fields import UnknownFieldSet  # noqa: E402
 
 BYTES, FLOAT, INT64 = 0, 1, 2
 LISTS_OF_KIND = ("bytes_list", "float_list", "int64_list")
@@ -319,6 +321,14 @@ class Refused(Exception):
     pass
 
 
+def refuse_others(found):
+    """A message with other fields, but without features, is of another type, though protobuf reads
+    it as an Example."""
+    others = {(field.field_number, field.wire_type) for field in UnknownFieldSet(found)}
+    if not found.features.feature and others - {(2, 2)}:  # the lists of a SequenceExample
+        raise Refused
+
+
 def values_of(features, name, kind):
     """The list of the message; None where it has none."""
     if name not in features:
@@ -326,9 +336,10 @@ def values_of(features, name, kind):
     found = features[name].WhichOneof("kind")
     if found is None:
         return None
-    if found != LISTS_OF_KIND[kind]:
+    values = list(getattr(features[name], found).value)
+    if values and found != LISTS_OF_KIND[kind]:
         raise Refused
-    return list(getattr(features[name], found).value)
+    return values
 
 
 def converted(values, dtype):
@@ -412,6 +423,7 @@ FEATURES = {name: feature for name, feature, *_ in ASKED}
 
 def example_rows(data):
     found = Example.FromString(blanked(data, {name.encode() for name in FEATURES}))
+    refuse_others(found)
     return {name: expected(found.features.feature, name, f, kind) for name, f, kind, _ in ASKED}
 
 
@@ -531,6 +543,7 @@ DIGIT = [
 
 def digit_rows(data):
     found = Example.FromString(blanked(data, {name.encode() for name, *_ in DIGIT}))
+    refuse_others(found)
     return {name: expected(found.features.feature, name, f, kind) for name, f, kind in DIGIT}
 
 

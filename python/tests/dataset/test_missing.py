@@ -559,7 +559,8 @@ def test_a_missing_feature_without_default_names_similar_ones(records):
     assert caught.value.advice == "Did you mean 'label'? If the name is right, give a default."
     with pytest.raises(recmap.FeatureError, match="'rare' is missing") as caught:
         records.parse([0], {"rare": recmap.FixedLen((), "int64")})
-    assert caught.value.advice == "check the name with `recmap schema`, or give a default"
+    expected = "`ds.features()` looks at 1,000 records, `ds.features(sample=None)` at all"
+    assert caught.value.advice == f"check the name ({expected}), or give a default"
     with pytest.raises(recmap.FeatureError) as caught:
         records.parse([0], {"label": recmap.FixedLen((3,), "int64")})
     assert "default" not in caught.value.advice

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "example.pb-c.h"
 #include "example/example.h"
+#include "example/foreign.h"
 #include "unit/example/against.h"
 #include "unit/example/build.h"
 
@@ -212,7 +213,9 @@ static const char *checked_record_init(struct checked_record *record,
     struct example_features features = EXAMPLE_FEATURES_INIT;
     recmap_status status = example_features_read(&features, cleaned->data, cleaned->size, NULL);
     if (status == RECMAP_NO_MEMORY) abort();
-    record->model.accepted = status == RECMAP_OK;
+    /* Messages of other types are Examples for protobuf. */
+    struct foreign foreign;
+    record->model.accepted = status == RECMAP_OK && !foreign_find(&foreign, data, size);
     if (record->model.accepted && !find_departures(cleaned->data, cleaned->size)) {
         record->theirs = tensorflow__example__unpack(NULL, cleaned->size, cleaned->data);
         if (record->theirs) model_from_theirs(&record->model, request, record->theirs);
@@ -319,7 +322,7 @@ static bool fits(const struct asked_features *request, const struct model *model
         const struct model_feature *there = &model->features[i];
         recmap_type kind = request->features[i].kind ? request->features[i].kind
                                                      : RECMAP_TYPE_INT64;
-        if (there->kind != RECMAP_TYPE_NONE && there->kind != kind) return false;
+        if (there->count && there->kind != kind) return false;
         if (!request->features[i].fixed) continue;
         if (there->count != request->features[i].fixed) return false;
         if (!request->features[i].is_converted || kind != RECMAP_TYPE_INT64) continue;

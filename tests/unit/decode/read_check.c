@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "example/foreign.h"
 #include "unit/columns/row_model.h"
 
 static void begin_batch(struct read_check *check) {
@@ -128,7 +129,13 @@ static void check_against_model(const struct read_check *check, const struct rea
                                 const struct read_fault *fault) {
     const struct slot_set *set = &check->parser->features;
     struct example_features features = EXAMPLE_FEATURES_INIT;
+    struct foreign foreign;
     bool is_fault = false;
+    if (foreign_find(&foreign, data, size)) {
+        assert_false(is_taken);
+        assert_int_equal(fault->status, RECMAP_CORRUPT);
+        return;
+    }
     if (example_features_read(&features, data, size, NULL) != RECMAP_OK) {
         bool is_corrupt = !is_taken && fault->status == RECMAP_CORRUPT;
         if (!is_corrupt && !fault_is_unasked(set->names, data, size)) {
