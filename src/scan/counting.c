@@ -65,7 +65,7 @@ static recmap_status count_raw(uint64_t *count, const struct example_feature *fe
                                const char *name, recmap_element element, recmap_error *error) {
     char found[64], word[SHELL_WORD_SIZE];
     *count = 0;
-    if (feature->kind == RECMAP_TYPE_NONE) return RECMAP_OK;
+    if (!feature->count) return RECMAP_OK;
     if (feature->kind != RECMAP_TYPE_BYTES) {
         snprintf(found, sizeof found, "is a list of %s", recmap_type_name(feature->kind));
         return fail_kind(name, found, element, error);
@@ -74,7 +74,6 @@ static recmap_status count_raw(uint64_t *count, const struct example_feature *fe
         snprintf(found, sizeof found, "has %" PRIu64 " values of bytes", feature->count);
         return fail_kind(name, found, element, error);
     }
-    if (!feature->count) return RECMAP_OK;
     size_t bytes = example_feature_first(feature).as.bytes.size,
            size = recmap_element_size(element);
     *count = bytes / size;

@@ -310,11 +310,24 @@ recmap_status scan_shard_check_whole(const struct scan_shard *shard, recmap_erro
     return RECMAP_IO;
 }
 
+/* A stream within a compressed shard, or NULL. */
+static const struct file_kind *find_twice(const uint8_t *bytes, size_t size) {
+    static const struct file_kind kinds[] = {
+        [COMPRESSION_GZIP] = {"compressed twice: its decompressed data is GZIP again",
+                              "decompress it once, with `gzip -d`"},
+        [COMPRESSION_ZLIB] = {"compressed twice: its decompressed data is ZLIB again",
+                              "decompress it once"},
+    };
+    enum compression inner = compression_detect(bytes, size);
+    return inner == COMPRESSION_NONE ? NULL : &kinds[inner];
+}
+
 const struct file_kind *scan_shard_other_kind(const struct scan_shard *shard) {
     bool is_plain = shard->compression == COMPRESSION_NONE;
     const uint8_t *bytes = is_plain ? shard->image.data : shard->inflated.prefix;
     uint64_t size = is_plain ? shard->image.size : shard->inflated.prefix_size;
     const struct framing *framing = shard->framing;
     if (!framing_is_tfrecord(framing) || framing->begins_frame(framing, bytes, size)) return NULL;
-    return sniff_file(bytes, size);
+    const struct file_kind *twice = is_plain ? NULL : find_twice(bytes, size);
+    return twice ? twice : sniff_file(bytes, size);
 }
