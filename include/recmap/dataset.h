@@ -179,7 +179,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_info_to_json(recmap_tex
 
 typedef struct recmap_shard_info {
     const char *path;      /* as in the index: relative to the index's folder, or absolute */
-    uint64_t size;         /* bytes of the file */
+    uint64_t size;         /* bytes of the file, or of this part of it */
+    uint64_t first_byte;   /* 0, unless this is a part that was added when the file had grown */
     uint64_t first_record; /* number of its first record */
     uint64_t record_count;
     const char *framing;     /* "tfrecord" */

@@ -108,7 +108,10 @@ RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_index_builder_create(recmap_index_builder **builder, const char *path,
                             const recmap_index_options *options, recmap_error *error);
 
-/* Appends a shard file to the queue. Nothing is read before finish. Errors: NO_MEMORY. */
+/* Appends a shard file to the queue. Nothing is read before finish. A shard that an index that was
+ * added has already is a part of its own if it only grew: the records that follow those of the
+ * index get the next numbers, and keep their place after all records of the index. Errors:
+ * NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_index_builder_add_shard(
     recmap_index_builder *builder, const char *path, recmap_error *error);
 

@@ -217,7 +217,9 @@ static recmap_status put_manifest(struct rewrite *rewrite, recmap_error *error) 
     size_t count = rewrite->annotation->column_count, size;
     manifest.columns = calloc(count + 1, sizeof *manifest.columns);
     manifest.column_count = count;
-    manifest.format_version = rewrite->format_version;
+    /* Files with several parts need their version whatever the columns are. */
+    if (manifest.format_version < INDEX_FORMAT_PARTS)
+        manifest.format_version = rewrite->format_version;
     if (!manifest.columns) return fail_memory(error);
     for (size_t i = 0; i < count; i++) manifest.columns[i] = describe(rewrite, i);
     uint8_t *packed = manifest_encode(&size, &manifest);

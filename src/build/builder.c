@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "build/named_shards.h"
 #include "build/options.h"
 #include "build/packer.h"
 #include "build/replay.h"
@@ -28,14 +29,6 @@
 enum {
     PROGRESS_NS = 50 * 1000 * 1000,
     PATH_WORK = 8 << 10, /* for the interrupt, in bytes: resolving a path */
-    NAME_WORK = 256,     /* copying one */
-};
-
-/* A part of the new index: a shard to scan, or an existing index to replay. */
-struct build_part {
-    char *path;               /* as the caller named it */
-    char *resolved;           /* absolute, without links; for an index, its folder */
-    struct index_file *index; /* NULL: a shard */
 };
 
 struct recmap_index_builder {
@@ -59,6 +52,7 @@ struct recmap_index_builder {
     int replaced_fd; /* that file, or -1 if it could not be opened. While it is open, no other file
                         can get its inode number */
     struct file_stat replaced;
+    size_t next_part; /* the next shard of a scan */
     recmap_progress progress;
     uint64_t progress_at_ns;
     bool is_finished;
@@ -385,45 +379,12 @@ static recmap_status check_target(const recmap_index_builder *builder, recmap_er
     return RECMAP_OK;
 }
 
-static int compare_texts(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static recmap_status fail_twice(const char *path, recmap_error *error) {
-    fail(error, RECMAP_INVALID, "the shard is named twice, or is in the index already");
-    fail_file(error, path);
-    fail_advise(error, "name each shard once; to append, name only the new shards");
-    return RECMAP_INVALID;
-}
-
-static recmap_status add_paths(struct path_list *paths, const struct build_part *part,
-                               recmap_error *error) {
-    size_t count = part->index ? (size_t)index_manifest(part->index)->shard_count : 1;
-    for (size_t i = 0; i < count; i++) {
-        char *path = part->index ? replay_shard_path(&index_shards(part->index)[i], part->resolved)
-                                 : strdup(part->resolved);
-        if (!path_list_add(paths, path)) return fail_memory(error);
-        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), NAME_WORK, error));
-    }
-    return RECMAP_OK;
-}
-
-/* Collects the absolute paths of all shards of all parts, sorts them, and rejects duplicates. */
-static recmap_status check_shards_differ(const recmap_index_builder *builder, recmap_error *error) {
-    struct path_list paths = PATH_LIST_INIT;
-    recmap_status status = RECMAP_OK;
-    for (size_t i = 0; status == RECMAP_OK && i < builder->part_count; i++)
-        status = add_paths(&paths, &builder->parts[i], error);
-    if (status == RECMAP_OK) status = path_list_sort(&paths, 0, compare_texts, error);
-    for (size_t i = 1; status == RECMAP_OK && i < paths.count; i++)
-        if (!strcmp(paths.paths[i - 1], paths.paths[i])) status = fail_twice(paths.paths[i], error);
-    path_list_deinit(&paths);
-    return status;
-}
-
 static recmap_status sink_begin_shard(void *context, const char *path, recmap_error *error) {
     recmap_index_builder *builder = context;
-    return packer_begin_shard(builder->packer, path, builder->framing.name, error);
+    const struct build_part *part = &builder->parts[builder->next_part++];
+    if (part->grown) packer_note_parts(builder->packer);
+    return packer_begin_shard(builder->packer, path,
+                              build_part_framing(part, &builder->framing)->name, error);
 }
 
 static recmap_status sink_add_run(void *builder, const struct record_run *run,
@@ -442,25 +403,34 @@ static recmap_status sink_end_shard(void *builder, const struct shard_end *end,
     return packer_end_shard(((recmap_index_builder *)builder)->packer, end, NULL, error);
 }
 
-/* Text indexes are for local shards: their records' headers are read from a map. */
-static recmap_status check_local(const char *const *paths, size_t count, recmap_error *error) {
+/* Text indexes are for whole local shards: their records' headers are read from a map. */
+static recmap_status check_local(const struct build_part *parts, size_t count,
+                                 recmap_error *error) {
     for (size_t i = 0; i < count; i++) {
-        if (!url_is_url(paths[i])) continue;
-        fail(error, RECMAP_UNSUPPORTED,
-             "a text index cannot be used for a shard in a remote store");
-        fail_file(error, paths[i]);
+        if (!url_is_url(parts[i].resolved) && !parts[i].grown) continue;
+        fail(error, RECMAP_UNSUPPORTED, "a text index cannot be used for %s",
+             parts[i].grown ? "new records of a shard" : "a shard in a remote store");
+        fail_file(error, parts[i].resolved);
         fail_advise(error, "index it without --from-idx");
         return RECMAP_UNSUPPORTED;
     }
     return RECMAP_OK;
 }
 
-/* Scans parts [first, end), all of them shards. */
-static recmap_status scan_parts(recmap_index_builder *builder, size_t first, size_t end,
-                                recmap_error *error) {
-    const char **paths = calloc(end - first + 1, sizeof *paths);
-    if (!paths) return fail_memory(error);
-    for (size_t i = first; i < end; i++) paths[i - first] = builder->parts[i].resolved;
+static void list_forms(struct scan_form *forms, const char **paths,
+                       const recmap_index_builder *builder, size_t first, size_t end) {
+    for (size_t i = first; i < end; i++) {
+        const struct build_part *part = &builder->parts[i];
+        paths[i - first] = part->resolved;
+        forms[i - first] = (struct scan_form){
+            .framing = build_part_framing(part, &builder->framing),
+            .compression = part->grown ? RECMAP_COMPRESSION_NONE : builder->options.compression,
+            .start = build_part_start(part)};
+    }
+}
+
+static recmap_status scan_forms(recmap_index_builder *builder, const char *const *paths,
+                                const struct scan_form *forms, size_t count, recmap_error *error) {
     struct scan_sink sink = {
         .context = builder,
         .begin_shard = sink_begin_shard,
@@ -469,7 +439,8 @@ static recmap_status scan_parts(recmap_index_builder *builder, size_t first, siz
         .end_shard = sink_end_shard,
     };
     struct scan_options options = {
-        .form = {&builder->framing, builder->options.compression},
+        .form = {.framing = &builder->framing, .compression = builder->options.compression},
+        .forms = forms,
         .thread_count = builder->options.thread_count,
         .on_corrupt = builder->options.on_corrupt,
         .memory_limit = builder->options.memory_limit,
@@ -480,13 +451,28 @@ static recmap_status scan_parts(recmap_index_builder *builder, size_t first, siz
         .progress_context = builder->options.progress_context,
         .totals = &builder->progress,
     };
-    builder->progress.record_count = packer_record_count(builder->packer);
+    const char *idx_folder = builder->options.idx_folder;
     recmap_status status = RECMAP_OK;
-    if (builder->options.idx_folder) status = check_local(paths, end - first, error);
-    if (!builder->options.idx_folder)
-        status = scan_shards(paths, end - first, &sink, &options, error);
-    for (size_t i = 0; status == RECMAP_OK && builder->options.idx_folder && i < end - first; i++)
-        status = side_index_scan(builder->options.idx_folder, paths[i], &sink, &options, error);
+    if (!idx_folder) return scan_shards(paths, count, &sink, &options, error);
+    for (size_t i = 0; status == RECMAP_OK && i < count; i++)
+        status = side_index_scan(idx_folder, paths[i], &sink, &options, error);
+    return status;
+}
+
+/* Scans parts [first, end), all of them shards. */
+static recmap_status scan_parts(recmap_index_builder *builder, size_t first, size_t end,
+                                recmap_error *error) {
+    size_t count = end - first;
+    const char **paths = calloc(count + 1, sizeof *paths);
+    struct scan_form *forms = calloc(count + 1, sizeof *forms);
+    recmap_status status = paths && forms ? RECMAP_OK : fail_memory(error);
+    builder->progress.record_count = packer_record_count(builder->packer);
+    builder->next_part = first;
+    if (status == RECMAP_OK) list_forms(forms, paths, builder, first, end);
+    if (status == RECMAP_OK && builder->options.idx_folder)
+        status = check_local(builder->parts + first, count, error);
+    if (status == RECMAP_OK) status = scan_forms(builder, paths, forms, count, error);
+    free(forms);
     free(paths);
     return status;
 }
@@ -578,7 +564,7 @@ static recmap_status build(recmap_index_summary *summary, recmap_index_builder *
                            recmap_error *error) {
     RETURN_IF_FAILED(resolve_parts(builder, error));
     RETURN_IF_FAILED(check_target(builder, error));
-    RETURN_IF_FAILED(check_shards_differ(builder, error));
+    RETURN_IF_FAILED(named_shards_match(builder->parts, builder->part_count, error));
     RETURN_IF_FAILED(add_parts(builder, error));
     return packer_finish(builder->packer, check_not_replaced, builder, summary, error);
 }

@@ -145,6 +145,10 @@ void packer_note_skips(struct packer *packer) {
     packer->manifest.skips_damage = true;
 }
 
+void packer_note_parts(struct packer *packer) {
+    packer->manifest.format_version = INDEX_FORMAT_PARTS;
+}
+
 void packer_allow_nulls(struct packer *packer, size_t column) {
     column_stage_allow_nulls(packer->stages[column]);
 }
@@ -341,6 +345,7 @@ recmap_status packer_end_shard(struct packer *packer, const struct shard_end *en
     struct shard_entry *shard = current_shard(packer);
     shard->file_size = end->file_size;
     shard->size = end->size;
+    shard->start = end->start;
     shard->compression = end->compression;
     shard->mtime_ns = end->mtime_ns;
     free(shard->etag);
@@ -349,7 +354,7 @@ recmap_status packer_end_shard(struct packer *packer, const struct shard_end *en
     shard->point_count = end->points ? end->points->count : 0;
     shard->identity = identity ? *identity : identity_finish(packer->identity, end->size);
     packer->shard_base += end->size;
-    packer->manifest.byte_count += end->file_size;
+    packer->manifest.byte_count += end->file_size - end->start;
     if (packer->shard_base < end->size || packer->shard_base >> 62)
         return fail(error, RECMAP_INVALID, "the shards together are larger than 2^62 bytes");
     if (end->compression != COMPRESSION_NONE)

@@ -28,6 +28,9 @@ uint64_t packer_record_count(const struct packer *packer);
 /* Records in the index that a part of it was built by skipping damage. */
 void packer_note_skips(struct packer *packer);
 
+/* Records in the index that a file has several parts. */
+void packer_note_parts(struct packer *packer);
+
 /* Records in the index that values of a column did not come from the records. */
 void packer_note_annotated(struct packer *packer, size_t column);
 

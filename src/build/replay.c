@@ -110,9 +110,14 @@ static recmap_status end_shard(struct packer *packer, struct index_file *index,
     const struct shard_entry *entry = &shard->entry;
     struct point_list points;
     RETURN_IF_FAILED(index_points(&points, index, (size_t)(shard - index_shards(index)), error));
-    struct shard_end end = {entry->file_size, entry->size, entry->compression,
-                            entry->mtime_ns,  entry->etag, entry->tail_size,
-                            &points};
+    struct shard_end end = {.file_size = entry->file_size,
+                            .start = entry->start,
+                            .size = entry->size,
+                            .compression = entry->compression,
+                            .mtime_ns = entry->mtime_ns,
+                            .etag = entry->etag,
+                            .tail_size = entry->tail_size,
+                            .points = &points};
     recmap_status status = packer_end_shard(packer, &end, &entry->identity, error);
     points_deinit(&points);
     return status;
@@ -159,6 +164,7 @@ recmap_status replay_index(struct packer *packer, struct index_file *index, cons
     struct record_run run;
     recmap_status status = RECMAP_OK;
     if (manifest->skips_damage) packer_note_skips(packer);
+    if (manifest->format_version >= INDEX_FORMAT_PARTS) packer_note_parts(packer);
     for (size_t i = 0; i < manifest->column_count; i++)
         note_column(packer, &manifest->columns[i], i);
     if (!run_init(&run, false, manifest->column_count, manifest->counted_feature_count))

@@ -169,7 +169,8 @@ recmap_status recmap_dataset_get_shard(recmap_shard_info *info, const recmap_dat
     RETURN_IF_FAILED(check_shard_index(dataset, shard_index, error));
     const struct index_shard *shard = &dataset->shard_table[shard_index];
     *info = (recmap_shard_info){.path = shard->entry.path,
-                                .size = shard->entry.file_size,
+                                .size = shard->entry.file_size - shard->entry.start,
+                                .first_byte = shard->entry.start,
                                 .compression = compression_name(shard->entry.compression),
                                 .first_record = shard->first_record,
                                 .record_count = shard->entry.record_count,

@@ -13,6 +13,7 @@
 #include "cache/cached_source.h"
 #include "dataset/shard_samples.h"
 #include "format/framing.h"
+#include "index/grown.h"
 #include "index/rebuild_advice.h"
 #include "os/file.h"
 #include "os/process.h"
@@ -156,14 +157,23 @@ bool shard_cache_is_remote(const struct shard_cache *cache) {
     return cache->folder.storage != NULL;
 }
 
-static recmap_status fail_stale(const struct open_shard *shard, const char *difference,
-                                recmap_error *error) {
-    const struct shard_cache *cache = shard->cache;
-    fail(error, RECMAP_STALE, "the shard changed since it was indexed: %s", difference);
-    fail_file(error, shard->path);
+/* The entry of the last part of the shard's file: usually its own. */
+static const struct shard_entry *last_part_of(const struct shard_cache *cache,
+                                              uint32_t shard_index) {
+    return entry_of(cache, index_shards(cache->index)[shard_index].last_part);
+}
+
+static void advise_rebuild(const struct shard_cache *cache, recmap_error *error) {
     index_advise_rebuild(error, cache->folder.is_moved ? NULL : cache->index,
                          (struct rebuild_option){NULL, NULL},
                          "restore the indexed file, or build the index again with ");
+}
+
+static recmap_status fail_stale(const struct open_shard *shard, const char *difference,
+                                recmap_error *error) {
+    fail(error, RECMAP_STALE, "the shard changed since it was indexed: %s", difference);
+    fail_file(error, shard->path);
+    advise_rebuild(shard->cache, error);
     return RECMAP_STALE;
 }
 
@@ -238,14 +248,23 @@ recmap_status open_shard_judge(struct open_shard *shard, recmap_error *error) {
     return RECMAP_OK;
 }
 
+/* A file may have grown since it was indexed: then its records are compared. */
 static recmap_status check_size(const struct open_shard *shard, const struct file_stat *now,
                                 recmap_error *error) {
-    const struct shard_entry *entry = entry_of(shard->cache, shard->shard_index);
-    if (now->size == entry->file_size) return RECMAP_OK;
+    const struct index_shard *indexed = &index_shards(shard->cache->index)[shard->shard_index];
+    uint64_t expected = last_part_of(shard->cache, shard->shard_index)->file_size;
+    if (now->size == expected || (now->size > expected && index_shard_can_grow(indexed)))
+        return RECMAP_OK;
     char found[96];
-    snprintf(found, sizeof found, "it has %" PRIu64 " bytes, it had %" PRIu64, now->size,
-             entry->file_size);
+    snprintf(found, sizeof found, "it has %" PRIu64 " bytes, it had %" PRIu64, now->size, expected);
     return fail_stale(shard, found, error);
+}
+
+static recmap_status check_end(struct open_shard *shard, recmap_error *error) {
+    struct shard_cache *cache = shard->cache;
+    recmap_status status = index_check_end(cache->index, shard->shard_index, shard->source, error);
+    if (status == RECMAP_STALE) advise_rebuild(cache, error);
+    return status;
 }
 
 static void list_remove(struct shard_cache *cache, struct open_shard *shard) {
@@ -351,8 +370,9 @@ static void open_direct(struct open_shard *shard, const char *name, const struct
 }
 
 /* Whether the source is certainly the indexed version, judging by what is known without reading it.
- */
+ * `entry` is that of the last part of the file. */
 static bool is_same_version(const struct source *source, const struct shard_entry *entry) {
+    if (source->stat.size != entry->file_size) return false;
     if (source->etag[0] && entry->etag[0]) return !strcmp(source->etag, entry->etag);
     return source->stat.mtime_ns == entry->mtime_ns;
 }
@@ -378,8 +398,10 @@ static recmap_status open_shard_file(struct open_shard *shard, recmap_error *err
     RETURN_IF_FAILED(open_source(shard, entry->path, error));
     /* Loading a shard may close its source. */
     struct file_stat stat = shard->source->stat;
-    bool is_same = is_same_version(shard->source, entry);
+    bool is_same = is_same_version(shard->source, last_part_of(shard->cache, shard->shard_index));
+    bool is_larger = stat.size > entry->file_size;
     RETURN_IF_FAILED(check_size(shard, &stat, error));
+    if (!is_same && is_larger) RETURN_IF_FAILED(check_end(shard, error));
     RETURN_IF_FAILED(index_points(&shard->points, shard->cache->index, shard->shard_index, error));
     if (entry->compression != COMPRESSION_NONE && !(shard->waypoints = waypoints_create()))
         return fail_memory(error);

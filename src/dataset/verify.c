@@ -333,8 +333,11 @@ static void list_forms(struct scan_form *forms, const recmap_dataset *dataset) {
     for (size_t i = 0; i < dataset->info.shard_count; i++) {
         const struct index_shard *shard = &index_shards(dataset->index)[i];
         forms[i] = (struct scan_form){
-            shard->framing,
-            (recmap_compression)(RECMAP_COMPRESSION_NONE + shard->entry.compression)};
+            .framing = shard->framing,
+            .compression = (recmap_compression)(RECMAP_COMPRESSION_NONE + shard->entry.compression),
+            .start = shard->entry.start,
+            .end = shard->entry.file_size,
+            .is_bounded = shard->last_part != i};
     }
 }
 

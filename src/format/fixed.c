@@ -45,6 +45,7 @@ struct framing fixed_framing(uint64_t header_size, uint64_t record_size, uint64_
         .file_header_size = header_size,
         .file_footer_size = footer_size,
         .record_size = record_size,
+        .can_grow = !footer_size,
         .parse = parse,
         .begins_frame = begins_frame,
         .find = find,

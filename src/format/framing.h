@@ -72,6 +72,7 @@ struct framing {
 
     uint64_t record_size;         /* nonzero if all records have one size */
     bool has_delimiter;           /* the byte before a frame marks its start, as LF does */
+    bool can_grow;                /* after the last frame of a file, another frame can be written */
     const recmap_framing *custom; /* set for a user's framing */
 
     /* Parses the frame that starts at bytes[0]. `fault` may be NULL. */

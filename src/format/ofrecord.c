@@ -68,6 +68,7 @@ const struct framing ofrecord_framing = {
     .name = "ofrecord",
     .overhead = OFRECORD_HEADER_SIZE,
     .header_size = OFRECORD_HEADER_SIZE,
+    .can_grow = true,
     .parse = parse,
     .begins_frame = begins_frame,
     .guess = guess,

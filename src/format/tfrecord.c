@@ -115,6 +115,7 @@ const struct framing tfrecord_framing = {
     .name = "tfrecord",
     .overhead = TFRECORD_OVERHEAD,
     .header_size = TFRECORD_HEADER_SIZE,
+    .can_grow = true,
     .parse = parse,
     .check_payload = check_payload,
     .begins_frame = begins_frame,

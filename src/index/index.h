@@ -41,6 +41,7 @@ struct index_shard {
     uint64_t first_damage; /* its first entry in the list of damage */
     const struct framing *framing;
     size_t first_points; /* the first of its values in the table of seek points */
+    uint32_t last_part; /* the index of the shard that is the last part of its file; often itself */
     struct shard_entry entry;
 };
 

@@ -92,6 +92,41 @@ static bool sort_names(const char **names, size_t count) {
     return repeats;
 }
 
+static int compare_shards(const void *a, const void *b) {
+    const struct index_shard *left = *(struct index_shard *const *)a;
+    const struct index_shard *right = *(struct index_shard *const *)b;
+    int order = strcmp(left->entry.path, right->entry.path);
+    return order ? order : (left > right) - (left < right);
+}
+
+/* Returns true if a shard continues the file of the preceding one where that one ends. */
+static bool continues_file(const struct index_file *index, const struct index_shard *previous,
+                           const struct index_shard *shard) {
+    return index->manifest.format_version >= INDEX_FORMAT_PARTS &&
+           !strcmp(previous->entry.framing, shard->entry.framing) &&
+           previous->entry.compression == COMPRESSION_NONE &&
+           shard->entry.compression == COMPRESSION_NONE &&
+           shard->entry.start == previous->entry.size;
+}
+
+/* Shards of the same name must be parts of a file that follow one another. Sets the last part of
+ * each shard. The shards are sorted by their names and, within a file, by their order. */
+static recmap_status join_parts(const struct index_file *index, struct index_shard **sorted,
+                                size_t count, recmap_error *error) {
+    for (size_t i = count; i-- > 0;) {
+        struct index_shard *shard = sorted[i], *next = i + 1 < count ? sorted[i + 1] : NULL;
+        struct index_shard *previous = i ? sorted[i - 1] : NULL;
+        bool has_next = next && !strcmp(next->entry.path, shard->entry.path);
+        bool has_previous = previous && !strcmp(previous->entry.path, shard->entry.path);
+        shard->last_part = has_next ? next->last_part : (uint32_t)(shard - index->shards);
+        if (has_next && !continues_file(index, shard, next))
+            return index_fail(index, error, "it names a shard twice");
+        if (!has_previous && shard->entry.start)
+            return index_fail(index, error, "it lacks the first part of a shard");
+    }
+    return RECMAP_OK;
+}
+
 /* A forged index could name files outside of its folder, such as `../../etc/passwd`, or one shard
  * twice. All code that opens or writes files by the names of an index relies on this check.
  * Absolute names and URLs pass; whether they may be used is the caller's decision, see
@@ -104,12 +139,13 @@ static recmap_status check_names(const struct index_file *index, recmap_error *e
         if (!shard_name_is_absolute(name) && !shard_name_stays_inside(name))
             return index_fail(index, error, "it names a shard outside its own folder");
     }
-    const char **names = malloc((count + 1) * sizeof *names);
-    if (!names) return fail_memory(error);
-    for (size_t i = 0; i < count; i++) names[i] = index->shards[i].entry.path;
-    bool repeats = sort_names(names, count);
-    free(names);
-    return repeats ? index_fail(index, error, "it names a shard twice") : RECMAP_OK;
+    struct index_shard **sorted = malloc((count + 1) * sizeof *sorted);
+    if (!sorted) return fail_memory(error);
+    for (size_t i = 0; i < count; i++) sorted[i] = &index->shards[i];
+    qsort(sorted, count, sizeof *sorted, compare_shards);
+    recmap_status status = join_parts(index, sorted, count, error);
+    free(sorted);
+    return status;
 }
 
 static recmap_status fail_framing(const struct index_file *index, const struct shard_entry *entry,
@@ -167,7 +203,7 @@ static recmap_status add_up_shards(struct index_file *index, recmap_error *error
         shard->first_record = index->first_records[i] = record;
         shard->first_damage = damage;
         base += entry->size;
-        bytes += entry->file_size;
+        bytes += entry->file_size - entry->start;
         record += entry->record_count;
         damage += entry->damage_count;
         index->bases[i + 1] = base;
@@ -212,7 +248,7 @@ static recmap_status check_damages(const struct index_file *index, recmap_error 
     uint64_t total = 0;
     for (size_t s = 0; s < index->manifest.shard_count; s++) {
         const struct index_shard *shard = &index->shards[s];
-        uint64_t end = 0;
+        uint64_t end = shard->entry.start;
         for (uint64_t d = 0; d < shard->entry.damage_count; d++) {
             const struct damage_entry *damage = &index->damages[shard->first_damage + d];
             if (damage->shard != s || damage->offset < end ||

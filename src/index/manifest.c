@@ -113,6 +113,7 @@ static void fill_shard(struct shard_message *out, const struct shard_entry *entr
     message->sample_step = entry->identity.sample_step;
     message->damage_count = entry->damage_count;
     message->tail_size = entry->tail_size;
+    message->start = entry->start;
     message->point_count = entry->point_count;
 }
 
@@ -279,8 +280,9 @@ static bool shard_is_valid(const Recmap__Shard *message) {
     return message->path.len && !memchr(message->path.data, 0, message->path.len) &&
            message->hash.len == IDENTITY_HASH_SIZE && message->n_samples <= IDENTITY_SAMPLES_MAX &&
            message->sample_step > 0 && etag_is_valid(message->etag) &&
-           message->compression <= RECMAP__COMPRESSION__ZLIB &&
-           (message->compression || (message->size == message->file_size && !message->point_count));
+           message->compression <= RECMAP__COMPRESSION__ZLIB && message->start <= message->size &&
+           (message->compression ? !message->start
+                                 : message->size == message->file_size && !message->point_count);
 }
 
 /* Copies a checked message into an entry, which is unchanged after an error. */
@@ -295,6 +297,7 @@ static enum decode_verdict copy_shard(struct shard_entry *entry, const Recmap__S
         .record_count = message->record_count,
         .damage_count = message->damage_count,
         .tail_size = message->tail_size,
+        .start = message->start,
         .point_count = message->point_count,
         .framing = strdup(message->framing),
         .etag = strdup(message->etag),

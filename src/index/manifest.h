@@ -13,7 +13,8 @@
 #include "index/identity.h"
 
 enum {
-    INDEX_FORMAT_VERSION = 2, /* the newest that is read; written only if it is needed */
+    INDEX_FORMAT_VERSION = 3, /* the newest that is read; written only if it is needed */
+    INDEX_FORMAT_PARTS = 3,   /* the first version in which a file may have several parts */
     SHARDS_PER_TABLE = 4096,
     DAMAGES_PER_TABLE = 4096,
     REASON_MAX = 160,
@@ -57,7 +58,8 @@ const struct manifest_column *manifest_find_annotated(const struct manifest *man
 struct shard_entry {
     char *path;
     uint64_t file_size;
-    uint64_t size; /* of the bytes that contain the records: of the file, or after inflating */
+    uint64_t size;  /* of the bytes that contain the records: of the file, or after inflating */
+    uint64_t start; /* where the records of a part begin that was added to a file later; else 0 */
     enum compression compression;
     int64_t mtime_ns;
     char *etag; /* of an object in a remote store; "" for a file */

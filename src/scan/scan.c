@@ -184,7 +184,7 @@ static recmap_status join_segment(struct scan *scan, struct segment *segment,
 /* Joins all segments of a shard. `end_of_records` is where the last record or damage ends. */
 static recmap_status join_segments(uint64_t *end_of_records, struct scan *scan,
                                    struct scan_shard *shard, recmap_error *error) {
-    struct scan_cursor cursor = {0};
+    struct scan_cursor cursor = {.position = shard->start};
     recmap_status status = RECMAP_OK;
     scan->progress->path = shard->path;
     for (bool is_last = false; status == RECMAP_OK && !is_last;) {
@@ -218,7 +218,8 @@ static recmap_status check_is_shard(const struct scan *scan, const struct scan_s
 static recmap_status end_shard(struct scan *scan, struct scan_shard *shard, uint64_t end_of_records,
                                recmap_error *error) {
     uint64_t size = scan_shard_size(shard);
-    struct shard_end end = {.file_size = shard->stat.size,
+    struct shard_end end = {.file_size = shard->end,
+                            .start = shard->start,
                             .size = size,
                             .compression = shard->compression,
                             .mtime_ns = shard->stat.mtime_ns,
@@ -257,7 +258,7 @@ static recmap_status detect_shards(struct scan *scan, const char *const *paths,
             if (error) scan_shard_copy_error(error, shard);
             return shard->status;
         }
-        scan->progress->bytes_total += shard->stat.size;
+        scan->progress->bytes_total += shard->end - shard->start;
         RETURN_IF_FAILED(interrupt_check(thread_interrupt(), OPEN_WORK, error));
     }
     return RECMAP_OK;

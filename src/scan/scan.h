@@ -19,6 +19,10 @@
 struct scan_form {
     const struct framing *framing; /* NULL: TFRecord */
     recmap_compression compression;
+    /* Of a plain shard, the bytes to scan: from `start`, where a frame begins, to the end of the
+     * file or, if the scan is bounded, to `end`. */
+    uint64_t start, end;
+    bool is_bounded;
 };
 
 struct scan_options {

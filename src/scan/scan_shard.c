@@ -36,7 +36,10 @@ static recmap_status open_detected(struct source **source, const struct scan_sha
                                    const struct scan_options *options, recmap_error *error) {
     struct remote_identity detected = {shard->stat.size, shard->stat.mtime_ns, shard->etag};
     RETURN_IF_FAILED(open_source(source, shard, &detected, options, error));
-    if (file_is_unchanged(&(*source)->stat, &shard->stat)) return RECMAP_OK;
+    if (file_is_unchanged(&(*source)->stat, &shard->stat)) {
+        (*source)->stat.size = shard->end;
+        return RECMAP_OK;
+    }
     source_close(*source);
     *source = NULL;
     return fail_changed(shard, error);
@@ -68,6 +71,8 @@ void scan_shard_detect(struct scan_shard *shard, const char *path, size_t index,
     recmap_status status = open_source(&source, shard, NULL, options, &error);
     if (status == RECMAP_OK) {
         shard->stat = source->stat;
+        shard->start = min_u64(form->start, source->stat.size);
+        shard->end = form->is_bounded ? min_u64(form->end, source->stat.size) : source->stat.size;
         shard->is_remote = source->fd < 0;
         shard->etag = strdup(source->etag);
         if (!shard->etag) status = fail_memory(&error);
@@ -109,10 +114,10 @@ static recmap_status map_source(struct shard_image *image, const struct scan_sha
                                 struct source *source, recmap_error *error) {
     int fd = -1;
     recmap_status status = source_take_file(&fd, source, error);
-    if (status == RECMAP_OK) status = image_open(image, fd, shard->stat.size, shard->path, error);
+    if (status == RECMAP_OK) status = image_open(image, fd, shard->end, shard->path, error);
     file_close(fd);
     if (status == RECMAP_OK && image->map)
-        map_advise(image->map, 0, shard->stat.size, MAP_ADVICE_SEQUENTIAL);
+        map_advise(image->map, shard->start, shard->end, MAP_ADVICE_SEQUENTIAL);
     return status;
 }
 
@@ -138,11 +143,11 @@ static recmap_status copy_shard(struct scan_shard *shard, const struct scan_opti
 static void scan_copy_piece(bool *has_more, uint64_t *piece_end, const struct scan_shard *shard,
                             const struct scanner *scanner, struct scan_findings *findings,
                             struct scan_cursor *cursor, uint64_t piece_size) {
-    *piece_end += min_u64(piece_size, shard->stat.size - *piece_end);
+    *piece_end += min_u64(piece_size, shard->end - *piece_end);
     scan_further(scanner, findings, cursor, shard->image.data, shard->image.size, *piece_end);
     /* A scan pauses only after it has added a run or damage, so the cursor is up to date. */
     if (findings_pause(findings)) *piece_end = min_u64(*piece_end, cursor->position);
-    *has_more = *piece_end < shard->stat.size && findings->status == RECMAP_OK;
+    *has_more = *piece_end < shard->end && findings->status == RECMAP_OK;
 }
 
 recmap_status scan_shard_piece(bool *has_more, uint64_t *piece_end, struct scan_shard *shard,
@@ -163,7 +168,7 @@ recmap_status scan_shard_piece(bool *has_more, uint64_t *piece_end, struct scan_
     enum remote_verdict verdict;
     RETURN_IF_FAILED(remote_scan_window(&verdict, &scan, findings, cursor, error));
     *has_more = verdict != REMOTE_END;
-    *piece_end = *has_more ? cursor->position : shard->stat.size;
+    *piece_end = *has_more ? cursor->position : shard->end;
     return verdict == REMOTE_BAD ? copy_shard(shard, options, error) : RECMAP_OK;
 }
 
@@ -291,7 +296,7 @@ struct scanner scan_shard_scanner(const struct scan_shard *shard,
 }
 
 uint64_t scan_shard_size(const struct scan_shard *shard) {
-    return shard->compression == COMPRESSION_NONE ? shard->stat.size : shard->inflated.size;
+    return shard->compression == COMPRESSION_NONE ? shard->end : shard->inflated.size;
 }
 
 recmap_status scan_shard_check_unchanged(const struct scan_shard *shard,

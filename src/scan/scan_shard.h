@@ -16,6 +16,7 @@ struct scan_shard {
     size_t index; /* among the shards of the scan */
     const struct framing *framing;
     struct file_stat stat; /* when it was detected: the file may not change afterwards */
+    uint64_t start, end;   /* the bytes of the file that are scanned */
     char *etag;            /* likewise; "" for a file */
     enum compression compression;
     enum shard_state state;   /* guarded by the lock of the segments */

@@ -33,7 +33,7 @@ enum {
 static bool is_one_segment(const struct segment_ring *ring, const struct scan_shard *shard) {
     if (shard->compression != COMPRESSION_NONE || shard->is_remote) return true;
     if (shard->framing->guess) return false;
-    return shard->stat.size < ring->segment_size * WHOLE_SHARD_SEGMENTS;
+    return shard->end - shard->start < ring->segment_size * WHOLE_SHARD_SEGMENTS;
 }
 
 /* Fills in the next segment. Every shard has at least one, even an empty one. */
@@ -46,15 +46,15 @@ static void cut_segment(struct segment_ring *ring, struct segment *segment) {
     segment->is_done = false;
     segment->is_scanned = false;
     segment->has_more = false;
-    segment->piece_end = 0;
-    segment->cursor = (struct scan_cursor){0};
+    segment->piece_end = shard->start;
+    segment->cursor = (struct scan_cursor){.position = shard->start};
     segment->is_last = is_one_segment(ring, shard) ||
-                       shard->stat.size - ring->next_begin <= ring->segment_size;
+                       shard->end - ring->next_begin <= ring->segment_size;
     ring->taken_count++;
     if (segment->is_last) {
-        segment->end = shard->stat.size;
+        segment->end = shard->end;
         ring->next_shard++;
-        ring->next_begin = 0;
+        ring->next_begin = ring->next_shard < ring->shard_count ? shard[1].start : 0;
     } else {
         segment->end = ring->next_begin += ring->segment_size;
     }
@@ -167,14 +167,14 @@ static void scan_segment(struct segment_ring *ring, struct segment *segment) {
     }
     const struct shard_image *image = &shard->image;
     struct scanner scanner = scan_shard_scanner(shard, ring->options);
-    if (segment->begin > 0) {
+    if (segment->begin > shard->start) {
         segment->is_scanned = scan_from_guess(&scanner, &segment->findings, &segment->cursor,
                                               &segment->entry, image->data, image->size,
                                               segment->begin, segment->end);
         return;
     }
     segment->is_scanned = true;
-    segment->entry = 0;
+    segment->entry = shard->start;
     scan_from(&scanner, &segment->findings, &segment->cursor, image->data, image->size,
               segment->end);
 }
@@ -263,7 +263,7 @@ static size_t choose_size(struct segment_ring *ring, unsigned thread_count) {
 static uint64_t count_segments(const struct segment_ring *ring) {
     uint64_t count = 0;
     for (size_t i = 0; i < ring->shard_count; i++)
-        count += ring->shards[i].stat.size / ring->segment_size + 1;
+        count += (ring->shards[i].end - ring->shards[i].start) / ring->segment_size + 1;
     return count;
 }
 
@@ -284,6 +284,7 @@ recmap_status segments_init(struct segment_ring *ring, struct scan_shard *shards
         .options = options,
         .shards = shards,
         .shard_count = shard_count,
+        .next_begin = shards->start,
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .slot_freed = PTHREAD_COND_INITIALIZER,
     };

@@ -9,7 +9,8 @@
 
 struct shard_end {
     uint64_t file_size;
-    uint64_t size; /* of the bytes that contain the records: of the file, or after inflating */
+    uint64_t start; /* the first byte of a part that is added to a file that was indexed before */
+    uint64_t size;  /* of the bytes that contain the records: of the file, or after inflating */
     enum compression compression;
     int64_t mtime_ns;
     const char *etag;   /* of an object in a remote store; "" for a file */

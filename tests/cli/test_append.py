@@ -47,6 +47,38 @@ class Appending(CliTest):
         self.assertIn("x.rmx: 5 records in 2 shards", self.index("--append", "-o", "x.rmx", "s-1"))
         self.assertEqual(self.read("x.rmx"), self.read("all.rmx"))
 
+    def test_a_shard_that_grew(self):
+        """New records are numbered after all others, and may be in the middle of the shards."""
+        self.index("-o", "x.rmx", "--id", "id", "s-0", "s-1")
+        with open(self.path("s-0"), "ab") as stream:
+            stream.write(tfrecord(EXAMPLES[:1]))
+        summary = self.index("--append", "-o", "x.rmx", "s-0")
+        self.assertIn("x.rmx: 6 records in 3 shards", summary)
+        self.check("cat", "x.rmx", out=b"".join([*EXAMPLES, EXAMPLES[0]]))
+        self.assertEqual(self.run_recmap("verify", "x.rmx").status, 0)
+        listed = self.run_recmap("info", "--shards", "x.rmx").out.decode()
+        self.assertEqual(listed.count("s-0"), 2)
+        self.check(
+            "index",
+            "--append",
+            "-o",
+            "x.rmx",
+            "s-0",
+            status=2,
+            err="recmap: s-0: the shard is named twice, or is in the index already\n"
+            "  name each shard once; to append, name only the new shards\n",
+        )
+
+    def test_a_shard_that_changed_and_grew(self):
+        self.index("-o", "x.rmx", "s-0", "s-1")
+        self.write("s-0", tfrecord(EXAMPLES[2:]))
+        result = self.run_recmap("index", "--append", "-o", "x.rmx", "s-0")
+        self.assertEqual(result.status, 3)
+        self.assertIn(
+            b"s-0: record 0 at byte 0: the shard changed since it was indexed", result.err
+        )
+        self.assertIn(b"write new records to new shards", result.err)
+
     def test_many_shards_are_appended_at_once(self):
         """The index is written once for all of them."""
         names = [f"t-{i:02}" for i in range(20)]

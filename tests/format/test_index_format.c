@@ -122,6 +122,25 @@ static void shard_twice(struct forged *index) {
     index->shards[2].path = strdup(index->shards[0].path);
 }
 
+/* Two parts of the file of shard 0, of which the second begins elsewhere than the first ends. */
+static void part_after_gap(struct forged *index) {
+    shard_twice(index);
+    index->manifest.format_version = 3;
+    index->shards[2].start = index->shards[0].size + 1;
+    index->shards[2].size += index->shards[2].start;
+    index->shards[2].file_size = index->shards[2].size;
+}
+
+static void part_of_nothing(struct forged *index) {
+    index->manifest.format_version = 3;
+    index->shards[0].start = 1;
+}
+
+static void start_after_end(struct forged *index) {
+    index->manifest.format_version = 3;
+    index->shards[0].start = index->shards[0].size + 1;
+}
+
 static void rename_shard(struct forged *index, const char *name) {
     free(index->shards[1].path);
     index->shards[1].path = strdup(name);
@@ -256,10 +275,10 @@ static void damages_twice(struct forged *index) {
 static const struct break_case cases[] = {
     {.name = "newer_format",
      .say = newer_format,
-     .other_message = "the index has format version 3; this recmap reads 1 to 2"},
+     .other_message = "the index has format version 4; this recmap reads 1 to 3"},
     {.name = "older_format",
      .say = older_format,
-     .other_message = "the index has format version 0; this recmap reads 1 to 2"},
+     .other_message = "the index has format version 0; this recmap reads 1 to 3"},
     {.name = "unknown_framing",
      .say = unknown_framing,
      .other_message = "shard s00001 has the framing \"parchment\", which this recmap cannot read"},
@@ -277,6 +296,9 @@ static const struct break_case cases[] = {
     CHANGES(shards_twice, "its table of shards is incomplete"),
     CHANGES(strange_shards, "its table of shards cannot be read"),
     SAYS(shard_twice, "it names a shard twice"),
+    SAYS(part_after_gap, "it names a shard twice"),
+    SAYS(part_of_nothing, "it lacks the first part of a shard"),
+    SAYS(start_after_end, "its table of shards cannot be read"),
     SAYS(column_not_utf8, "its manifest cannot be read"),
     SAYS(default_not_utf8, "its manifest cannot be read"),
     SAYS(id_name_not_utf8, "its manifest cannot be read"),

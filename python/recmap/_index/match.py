@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from .._dataset.dataset import Dataset
 from .._errors import CorruptRecordError, StaleIndexError
@@ -123,38 +123,47 @@ def resolved(folder: str, name: str) -> str:
     return name if is_url(name) else os.path.realpath(os.path.join(folder, name))
 
 
-def check_shards(dataset: Dataset, shards: Sequence[str]) -> int:
-    """Returns how many of `shards` the index has. They must be the first ones, and unchanged."""
+def check_shards(dataset: Dataset, shards: Sequence[str]) -> list[str]:
+    """Returns the shards whose records the index lacks: those that grew, and those that follow the
+    ones that it has. `shards` must begin with the shards of the index, otherwise unchanged."""
     folder = os.path.dirname(os.path.realpath(dataset.index_path))
-    table = dataset._shard_table()
-    if len(table) > len(shards):
+    sizes = _sizes(dataset)
+    if len(sizes) > len(shards):
         given = {resolved("", shard) for shard in shards}
-        missing = [name for name, *_ in table if resolved(folder, name) not in given]
+        missing = [name for name in sizes if resolved(folder, name) not in given]
         rebuild = "" if dataset._annotated_columns() else "rebuild=True, or with "
         raise _stale(
             dataset,
-            f"the index has {len(table)} shards, but only {len(shards)} were given; the first that "
-            f"is missing is {missing[0] if missing else table[len(shards)][0]}",
+            f"the index has {len(sizes)} shards, but only {len(shards)} were given; the first that "
+            f"is missing is {missing[0] if missing else list(sizes)[len(shards)]}",
             "Restore it, or name it too. To go on without its records, open the shards with "
             f"{rebuild}index=PATH to build another index.",
         )
-    for (name, size, _, _), shard in zip(table, shards, strict=False):
+    grown = []
+    for (name, size), shard in zip(sizes.items(), shards, strict=False):
         # Following links takes long for many shards, and is not needed for equal paths.
         is_equal = os.path.join(folder, name) == shard
         if not is_equal and resolved(folder, name) != resolved("", shard):
             raise _stale(
                 dataset,
                 f"the index has the shard {name}, but {shard} was given in its place",
-                _copy_advice(dataset, [row[0] for row in table], shards),
+                _copy_advice(dataset, list(sizes), shards),
             )
         if is_url(shard):
             continue  # every read compares the object with the index
         now = os.stat(shard).st_size
-        if now != size:
+        if now < size:
             message = f"the shard has {now} bytes, but had {size} when it was indexed"
             raise _stale(dataset, message, path=shard)
-    _check_rewritten(dataset, shards)
-    return len(table)
+        if now > size:
+            grown.append(shard)  # appending compares it with the index
+    _check_rewritten(dataset, shards, grown)
+    return [*grown, *shards[len(sizes) :]]
+
+
+def _sizes(dataset: Dataset) -> dict[str, int]:
+    """The files of the index, in order, and their sizes. One that grew is several shards of it."""
+    return {name: size for name, size, _, _ in dataset._shard_table()}
 
 
 def _copy_advice(dataset: Dataset, names: Sequence[str], shards: Sequence[str]) -> str:
@@ -170,13 +179,17 @@ def _copy_advice(dataset: Dataset, names: Sequence[str], shards: Sequence[str]) 
     return f"If these are copies of the shards: {call}. {_advice(dataset)}"
 
 
-def _check_rewritten(dataset: Dataset, shards: Sequence[str]) -> None:
+def _check_rewritten(dataset: Dataset, shards: Sequence[str], grown: Container[str]) -> None:
     """Reads a record of every shard that is newer than the index, to compare it with the index.
 
     A damaged record is left to the policy of what reads it.
     """
     built = os.stat(dataset.index_path).st_mtime_ns
-    for (_, _, first, count), shard in zip(dataset._shard_table(), shards, strict=False):
-        if count and not is_url(shard) and os.stat(shard).st_mtime_ns > built:
+    paths = dict(zip(_sizes(dataset), shards, strict=False))
+    for name, _, first, count in dataset._shard_table():
+        shard = paths[name]
+        if not count or is_url(shard) or shard in grown:
+            continue
+        if os.stat(shard).st_mtime_ns > built:
             with contextlib.suppress(CorruptRecordError):
                 dataset[first]

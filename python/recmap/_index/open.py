@@ -13,7 +13,7 @@ import numpy as np
 from .. import _recmap
 from .._dataset.dataset import Dataset
 from .._display.progress import Progress
-from .._errors import FileMissingError
+from .._errors import FileMissingError, InvalidError, StateMismatchError
 from .._options.options import (
     Access,
     Check,
@@ -83,22 +83,30 @@ def _open_index(opening: OpenOptions, indexing: IndexOptions, *, rebuild: bool) 
 
 
 def _open_or_append(opening: OpenOptions, indexing: IndexOptions, shards: Sequence[str]) -> Dataset:
-    """The data set of an existing index. Shards after those that it has are appended first."""
+    """The data set of an existing index. Records that it lacks are appended first: those of shards
+    that grew, and those of shards that follow."""
     dataset = Dataset._open(opening)
-    known = check_shards(dataset, shards)  # first, because others may read a record, or advise it
+    lacking = check_shards(dataset, shards)  # first, because others may read a record, or advise it
     check_contents(dataset, indexing)
     check_missing_is_used(indexing.missing, dataset._lifts(), opening.path)
     check_framing(dataset, indexing)
     check_damage(dataset, indexing)
-    if known == len(shards):
+    if not lacking:
         return dataset
     indexing = replace(
         indexing, id=dataset._id_name(), lifts=dataset._lifts(), counted=dataset._counted()
     )
-    if known and indexing.framing == "auto":
+    if dataset._formats() and indexing.framing == "auto":
         indexing = replace(indexing, framing=dataset._formats()[-1][0])
     dataset.close()
-    build_index(opening.path, shards[known:], indexing, parts=[opening.path])
+    try:
+        build_index(opening.path, lacking, indexing, parts=[opening.path])
+    except (InvalidError, StateMismatchError):
+        dataset = Dataset._open(opening)
+        if check_shards(dataset, shards):
+            dataset.close()
+            raise
+        return dataset  # another process appended the same meanwhile
     return Dataset._open(opening)
 
 
@@ -198,7 +206,8 @@ def open(
 
     The index is stored next to the first shard, or in the current folder if that is a URL; pass
     ``index=`` for another place, such as when the folder is read-only. An existing index is used if
-    it has the same shards. If more shards follow, they are appended to it. Any other difference
+    it has the same shards. If more shards follow, or records were added at the end of shards that
+    are not compressed, they are appended to it, after all records that it has. Any other difference
     raises StaleIndexError, unless ``rebuild=True``.
 
     Args:

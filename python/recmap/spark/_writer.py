@@ -166,16 +166,16 @@ class ShardWriter(sources.DataSourceArrowWriter):
         records, and anyone who can write to the folder decides what the index names."""
         again = self.place.open_call("rebuild=True")
         try:
-            known = check_shards(dataset, shards)
+            lacking = check_shards(dataset, shards)
         except Error as error:
             if not dataset._annotated_columns():
                 error.advice = (
                     f"index the folder again with `{again}`, or write with mode overwrite"
                 )
             raise
-        if known < len(shards):
+        if lacking:
             raise StaleIndexError(
-                f"the index lacks the shard {shards[known]} of the folder",
+                f"the index lacks records of the shard {lacking[0]} of the folder",
                 dataset.index_path,
                 advice=f"add it with `{self.place.open_call('progress=None')}`",
             )

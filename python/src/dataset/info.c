@@ -16,7 +16,8 @@ PyObject *dataset_shard_table(PyObject *object, PyObject *unused) {
         PyObject *path = recmap_dataset_get_shard(&info, handle->dataset, i, &error) != RECMAP_OK
                              ? raise_error(&error)
                              : PyUnicode_DecodeFSDefault(info.path);
-        PyObject *row = path ? Py_BuildValue("(NKKK)", path, (unsigned long long)info.size,
+        PyObject *row = path ? Py_BuildValue("(NKKK)", path,
+                                             (unsigned long long)(info.first_byte + info.size),
                                              (unsigned long long)info.first_record,
                                              (unsigned long long)info.record_count)
                              : NULL;

@@ -65,6 +65,9 @@ def test_errors_of_shards(tmp_path, monkeypatch, harm, compression):
         for access in ACCESSES:
             ds = recmap.open("data/all.rmx", shards=folder, access=access)
             for read in READS:
+                if harm is grow and compression == "none":
+                    read(ds)  # the records that were indexed are still there
+                    continue
                 with pytest.raises((recmap.Error, OSError)) as caught:
                     read(ds)
                 assert caught.value.path == expected, access

@@ -1,6 +1,6 @@
 /* The format's specification against a whole data set: it is indexed to the values of
  * docs/vectors/dataset.txt, which were made without this code, and an index of these values is
- * read.
+ * read. docs/vectors/grown.txt has a shard that grew after it was indexed.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -64,16 +64,25 @@ static void write_shard(const struct vector_case *vector) {
     free(bytes);
 }
 
-static int enter(void **state) {
-    (void)state;
+static int enter_with(const char *vectors) {
     const char *base = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
     snprintf(folder, sizeof folder, "%s/recmap-vectors-XXXXXX", base);
     if (!mkdtemp(folder)) return -1;
-    whole = vectors_load("dataset.txt");
+    whole = vectors_load(vectors);
     assert_int_equal(mkdir(in_folder("more"), 0777), 0);
     const struct vector_case *shard;
     for (size_t i = 0; (shard = part("shard", i)); i++) write_shard(shard);
     return 0;
+}
+
+static int enter(void **state) {
+    (void)state;
+    return enter_with("dataset.txt");
+}
+
+static int enter_grown(void **state) {
+    (void)state;
+    return enter_with("grown.txt");
 }
 
 static int leave(void **state) {
@@ -266,9 +275,37 @@ static void test_building_from_an_index(void **state) {
     free(path);
 }
 
+/* Indexes the shard, or appends to its index what was added to it. */
+static void index_grown(const struct vector_case *shard, bool appends) {
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.id_feature = vector_text(vectors_find(&whole, "options"), "id");
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_builder *builder;
+    write_shard(shard);
+    char *path = strdup(in_folder("whole.rmx"));
+    expect_ok(recmap_index_builder_create(&builder, path, &options, &error), &error);
+    if (appends) expect_ok(recmap_index_builder_add_index(builder, path, &error), &error);
+    expect_ok(
+        recmap_index_builder_add_shard(builder, in_folder(vector_text(shard, "path")), &error),
+        &error);
+    expect_ok(recmap_index_builder_finish(NULL, builder, &error), &error);
+    recmap_index_builder_destroy(builder);
+    free(path);
+}
+
+static void test_growing(void **state) {
+    (void)state;
+    index_grown(part("shard", 0), false);
+    index_grown(vectors_find(&whole, "grown"), true);
+    expect_values(in_folder("whole.rmx"));
+    expect_dataset(in_folder("whole.rmx"));
+}
+
 /* An index that was put together from the listed bytes is read like our own. */
 static void test_reading(void **state) {
     (void)state;
+    const struct vector_case *grown = vectors_find(&whole, "grown");
+    if (grown) write_shard(grown);
     recmap_error error = RECMAP_ERROR_INIT;
     struct store_writer *writer;
     expect_ok(store_writer_create(&writer, in_folder("whole.rmx"), &error), &error);
@@ -291,6 +328,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_building, enter, leave),
         cmocka_unit_test_setup_teardown(test_building_from_an_index, enter, leave),
         cmocka_unit_test_setup_teardown(test_reading, enter, leave),
+        cmocka_unit_test_setup_teardown(test_growing, enter_grown, leave),
+        cmocka_unit_test_setup_teardown(test_reading, enter_grown, leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

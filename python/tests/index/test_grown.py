@@ -1,0 +1,311 @@
+"""Shards to which records were added since they were indexed."""
+
+import multiprocessing
+import os
+import shutil
+
+import numpy as np
+import pytest
+import recmap
+
+N = recmap.FixedLen((), "int64")
+
+
+def example(n):
+    return recmap.encode_example({"n": n, "id": f"id-{n}", "tokens": list(range(n % 5))})
+
+
+def frames(numbers):
+    """The bytes of a shard with these records."""
+    path = f"/dev/shm/recmap-grown-{os.getpid()}.tfrecord"
+    with recmap.Writer(path) as writer:
+        for n in numbers:
+            writer.write(example(n))
+    with open(path, "rb") as stream:
+        data = stream.read()
+    os.unlink(path)
+    return data
+
+
+def grow(path, numbers):
+    with open(path, "ab") as stream:
+        stream.write(frames(numbers))
+
+
+def values(ds):
+    return ds.parse(range(len(ds)), {"n": N})["n"].tolist()
+
+
+@pytest.fixture
+def log(tmp_path):
+    """Two shards of five records: 0 to 4, and 10 to 14."""
+    grow(tmp_path / "a-0.tfrecord", range(5))
+    grow(tmp_path / "a-1.tfrecord", range(10, 15))
+    return tmp_path
+
+
+@pytest.mark.parametrize("access", ["map", "read", "direct"])
+def test_new_records_follow_all_others(log, access):
+    options = {"id": "id", "lift": ["n"], "count": ["tokens"], "access": access}
+    ds = recmap.open(str(log), **options)
+    grow(log / "a-0.tfrecord", range(5, 8))
+    assert values(ds) == [*range(5), *range(10, 15)]  # what is open stays readable
+    again = recmap.open(str(log), **options)
+    expected = [*range(5), *range(10, 15), *range(5, 8)]
+    assert values(again) == expected and again.columns["n"].tolist() == expected
+    assert again.find_many([f"id-{n}" for n in expected]).tolist() == list(range(13))
+    assert again.counts["tokens"][:].tolist() == [n % 5 for n in expected]
+    assert [bytes(r) for r in again.gather([12, 0, 7, 10])] == [example(n) for n in (7, 0, 12, 5)]
+    report = again.verify(progress=None)
+    assert report["damage"] == [] and report["records_good"] == 13
+    loader = recmap.Loader(again, 4, features={"n": N}, shuffle=True, epochs=1)
+    assert sorted(n for batch in loader for n in batch["n"].tolist()) == sorted(expected)
+
+
+def test_a_shard_grows_again_and_again(log):
+    recmap.open(str(log), id="id")
+    expected = [*range(5), *range(10, 15)]
+    for first in 20, 30, 40:
+        for shard in "a-1.tfrecord", "a-0.tfrecord":
+            grow(log / shard, range(first, first + 2))
+        expected += 2 * list(range(first, first + 2))
+        ds = recmap.open(str(log), id="id")
+        assert values(ds) == expected
+    assert ds.info["shards"] == 8
+    assert ds.verify(progress=None) == {"records": 22, "records_good": 22, "damage": []}
+    total = sum(path.stat().st_size for path in log.glob("*.tfrecord"))
+    assert ds.info["bytes"] == total
+    # Building again numbers the records in the order of the shards.
+    assert values(recmap.open(str(log), rebuild=True))[:11] == [
+        *range(5),
+        *(20, 21, 30, 31, 40, 41),
+    ]
+
+
+def test_a_shard_that_grew_and_one_that_follows(log):
+    recmap.open(str(log))
+    grow(log / "a-1.tfrecord", [15])
+    grow(log / "a-2.tfrecord", [20])
+    assert values(recmap.open(str(log))) == [*range(5), *range(10, 15), 15, 20]
+
+
+def test_an_empty_shard_grows(tmp_path):
+    (tmp_path / "log.tfrecord").write_bytes(b"")
+    assert len(recmap.open(str(tmp_path / "log.tfrecord"))) == 0
+    for count in 3, 5:
+        grow(tmp_path / "log.tfrecord", range(count - 2 if count > 3 else 0, count))
+        ds = recmap.open(str(tmp_path / "log.tfrecord"))
+    assert values(ds) == list(range(5))
+    assert ds.verify(progress=None)["damage"] == []
+
+
+def test_large_parts_are_scanned_in_segments(tmp_path):
+    path = tmp_path / "large.tfrecord"
+    payloads = [os.urandom(1 << 20) for _ in range(24)]
+    for part in payloads[:3], payloads[3:]:
+        with recmap.Writer(tmp_path / "part.tfrecord") as writer:
+            for payload in part:
+                writer.write(payload)
+        with open(path, "ab") as stream:
+            stream.write((tmp_path / "part.tfrecord").read_bytes())
+        ds = recmap.open(str(path), threads=2)
+    assert [bytes(record) for record in ds] == payloads
+    assert ds.verify(progress=None)["records_good"] == 24
+
+
+@pytest.mark.parametrize(
+    "framing, old, new",
+    [
+        ("lines", b"one\ntwo\n", b"three\n"),
+        ("fixed:4,2,0", b"head1122", b"33"),
+        ("ofrecord", (1).to_bytes(8, "little") + b"a", (2).to_bytes(8, "little") + b"bc"),
+    ],
+)
+def test_other_framings(tmp_path, framing, old, new):
+    path = tmp_path / "log.data"
+    path.write_bytes(old)
+    before = [bytes(record) for record in recmap.open(str(path), framing=framing)]
+    path.write_bytes(old + new)
+    ds = recmap.open(str(path), framing=framing)
+    path.with_name("whole.data").write_bytes(old + new)
+    whole = recmap.open(str(path.with_name("whole.data")), framing=framing)
+    assert [bytes(record) for record in ds] == [bytes(record) for record in whole]
+    assert len(ds) == len(before) + 1
+
+
+def refused(path, match, **options):
+    with pytest.raises(recmap.StaleIndexError, match=match) as caught:
+        recmap.open(str(path), **options)
+    assert "write new records to new shards" in caught.value.advice
+    assert "rebuild=True" in caught.value.advice
+    assert caught.value.path == str(path)
+    return caught.value
+
+
+def test_a_line_that_was_not_ended_is_not_continued(tmp_path):
+    path = tmp_path / "log.txt"
+    path.write_bytes(b"one\ntw")
+    recmap.open(str(path), framing="lines")
+    path.write_bytes(b"one\ntwo\nthree\n")
+    refused(path, "its content differs", framing="lines")
+
+
+def test_a_changed_old_end_is_refused(log):
+    recmap.open(str(log / "a-0.tfrecord"))
+    data = bytearray((log / "a-0.tfrecord").read_bytes())
+    data[-5] ^= 1  # of the last record's payload
+    (log / "a-0.tfrecord").write_bytes(bytes(data))
+    grow(log / "a-0.tfrecord", [5])
+    error = refused(log / "a-0.tfrecord", "its content differs")
+    assert error.record == 4
+
+
+def test_another_larger_file_is_refused(log):
+    recmap.open(str(log / "a-0.tfrecord"))
+    (log / "a-0.tfrecord").write_bytes(frames(range(100, 120)))
+    assert refused(log / "a-0.tfrecord", "its content differs").record == 0
+
+
+def test_a_larger_compressed_shard_is_refused(tmp_path):
+    path = tmp_path / "a.tfrecord.gz"
+    for n in 2, 3:
+        with recmap.Writer(tmp_path / "part.tfrecord.gz", compression="gzip") as writer:
+            writer.write(example(n))
+        with open(path, "ab") as stream:
+            stream.write((tmp_path / "part.tfrecord.gz").read_bytes())
+        if n == 2:
+            recmap.open(str(path))
+    refused(path, "of such a file, new records cannot be read alone")
+
+
+def test_a_tar_archive_that_grew_is_refused(tmp_path):
+    import tarfile
+
+    path = tmp_path / "a.tar"
+    (tmp_path / "a.txt").write_bytes(b"a")
+    for mode in "w", "a":
+        with tarfile.open(path, mode) as archive:
+            archive.add(tmp_path / "a.txt", f"{mode}.txt")
+            for _ in range(30 if mode == "a" else 0):
+                archive.add(tmp_path / "a.txt", f"{mode}{_}.txt")
+        if mode == "w":
+            recmap.open(str(path), framing="tar")
+    refused(path, "of such a file, new records cannot be read alone", framing="tar")
+
+
+def test_a_record_that_was_written_in_part_is_refused(log):
+    path = log / "a-0.tfrecord"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-7])
+    with pytest.warns(UserWarning, match="skipped damage"):
+        ds = recmap.open(str(path), on_corrupt="skip")
+    path.write_bytes(whole)
+    assert values(ds) == list(range(4))
+    refused(path, "its last record was not whole", on_corrupt="skip")
+    assert values(recmap.open(str(path), rebuild=True)) == list(range(5))
+
+
+def test_a_shard_that_shrank_is_refused(log):
+    recmap.open(str(log / "a-0.tfrecord"))
+    os.truncate(log / "a-0.tfrecord", 100)
+    with pytest.raises(recmap.StaleIndexError, match="has 100 bytes, but had"):
+        recmap.open(str(log / "a-0.tfrecord"))
+
+
+def test_damage_in_new_records_names_its_place(log):
+    ds = recmap.open(str(log))
+    size = (log / "a-0.tfrecord").stat().st_size
+    grow(log / "a-0.tfrecord", [5, 6])
+    data = bytearray((log / "a-0.tfrecord").read_bytes())
+    data[size + 20] ^= 1
+    (log / "a-0.tfrecord").write_bytes(bytes(data))
+    with pytest.raises(recmap.CorruptRecordError) as caught:
+        recmap.open(str(log))
+    assert (caught.value.record, caught.value.offset) == (10, size)
+    assert values(ds) == [*range(5), *range(10, 15)]
+    with pytest.warns(UserWarning, match="skipped damage"):
+        ds = recmap.open(str(log), on_corrupt="skip")
+    assert ds.info["damage"][0]["offset"] == size
+    assert values(ds) == [*range(5), *range(10, 15), 6]
+    assert ds.verify(progress=None)["damage"] == []
+
+
+def test_an_annotated_index_keeps_its_columns(log):
+    recmap.open(str(log)).annotate({"score": np.arange(10)})
+    grow(log / "a-0.tfrecord", [5])
+    scores = recmap.open(str(log)).columns["score"]
+    assert scores[:10].tolist() == list(range(10)) and scores[10] is np.ma.masked
+
+
+def test_annotating_and_lifting_keep_the_parts(log):
+    recmap.open(str(log))
+    grow(log / "a-0.tfrecord", [5])
+    ds = recmap.open(str(log))
+    ds = ds.lift(["n"])
+    assert ds.columns["n"].tolist() == [*range(5), *range(10, 15), 5]
+    ds.annotate({"score": np.arange(11)})
+    ds = recmap.open(str(log))
+    assert values(ds) == ds.columns["n"].tolist()
+
+
+def test_merging_keeps_the_parts(log, tmp_path):
+    for shard in "a-0.tfrecord", "a-1.tfrecord":
+        recmap.open(str(log / shard), index=log / f"{shard}.rmx")
+        grow(log / shard, [7])
+        recmap.open(str(log / shard), index=log / f"{shard}.rmx")
+    recmap.merge(log / "all.rmx", [log / "a-0.tfrecord.rmx", log / "a-1.tfrecord.rmx"])
+    assert values(recmap.open(log / "all.rmx")) == [*range(5), 7, *range(10, 15), 7]
+
+
+def test_a_copy_of_a_shard_that_grew(log, tmp_path):
+    recmap.open(str(log), index=log / "all.rmx")
+    grow(log / "a-0.tfrecord", [5])
+    recmap.open(str(log), index=log / "all.rmx")
+    (tmp_path / "copy").mkdir()
+    for shard in log.glob("*.tfrecord"):
+        shutil.copy(shard, tmp_path / "copy")
+        os.utime(tmp_path / "copy" / shard.name, (1, 1))
+    ds = recmap.open(log / "all.rmx", shards=tmp_path / "copy")
+    assert values(ds) == [*range(5), *range(10, 15), 5]
+    assert ds.verify(progress=None)["damage"] == []
+
+
+def test_a_selection_of_before_stays_valid(log):
+    ds = recmap.open(str(log), index=log / "all.rmx")
+    ds.select([9, 1]).save(log / "some.rmv")
+    grow(log / "a-0.tfrecord", [5])
+    recmap.open(str(log), index=log / "all.rmx")
+    assert values(recmap.open(log / "some.rmv")) == [14, 1]
+
+
+def test_a_text_index_is_of_whole_shards(log):
+    recmap.open(str(log))
+    grow(log / "a-0.tfrecord", [5])
+    (log / "idx").mkdir()
+    with pytest.raises(recmap.UnsupportedError, match="new records of a shard"):
+        recmap.open(str(log), from_idx=log / "idx")
+
+
+def test_verify_says_that_a_shard_grew(log):
+    ds = recmap.open(str(log))
+    grow(log / "a-0.tfrecord", [5])
+    (found,) = ds.verify(progress=None)["damage"]
+    assert "when it was indexed it had" in found["reason"]
+
+
+def open_and_count(folder, queue):
+    queue.put(len(recmap.open(folder)))
+
+
+def test_processes_that_open_a_grown_set_at_once(log):
+    recmap.open(str(log))
+    grow(log / "a-0.tfrecord", range(5, 8))
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    processes = [context.Process(target=open_and_count, args=(str(log), queue)) for _ in range(4)]
+    for process in processes:
+        process.start()
+    counts = [queue.get(timeout=60) for _ in processes]
+    for process in processes:
+        process.join()
+    assert counts == [13] * 4
