@@ -50,7 +50,9 @@ typedef struct recmap_dataset_options {
                             has no effect */
     int allow_absolute_paths; /* not 0: accept an index that names shards outside its own folder by
                                  absolute paths. Off by default, because an index from elsewhere
-                                 could name any file. Without it, such an index is INVALID */
+                                 could name any file. Without it, such an index is INVALID, and so
+                                 is a shard that is a link which neither the user nor root nor the
+                                 owner of its file has made */
     int guard;                /* not 0: install the guard (recmap_guard_install) first */
     unsigned
         shard_limit; /* upper bound on the shards that are mapped (or open) at once; 0: a default
@@ -197,8 +199,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_get_shard(recmap_shard_
 /* Where the data set reads a shard: the path of its file, or its URL without credentials. A
  * relative name in the index is continued from the index's folder, or from options.shards. The path
  * is relative to the working directory if the caller's path of the index was, unless that is a
- * symbolic link. Writes at most `capacity` bytes including the NUL. Errors: INVALID if
- * `shard_index` is out of range or the path does not fit. */
+ * symbolic link to a folder with other shards. Writes at most `capacity` bytes including the NUL.
+ * Errors: INVALID if `shard_index` is out of range or the path does not fit. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_shard_path(char *path, size_t capacity,
                                                                     const recmap_dataset *dataset,
                                                                     uint64_t shard_index,

@@ -48,6 +48,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_set_storage(recmap_shard
  * first wildcard.
  *
  * Symbolic links to files count as files, even broken ones: reading them reports what is missing.
+ * The name of the link is that of the shard, as in the cache of a hub or in an annex.
  *
  * Errors: INVALID if nothing exists or matches, naming it; IO if a folder, list file or remote
  * store cannot be read. Objects that are named without a pattern are not looked for. The list is

@@ -167,6 +167,7 @@ void recmap_index_builder_destroy(recmap_index_builder *builder) {
         index_close(builder->parts[i].index);
         free(builder->parts[i].path);
         free(builder->parts[i].resolved);
+        free(builder->parts[i].target);
     }
     free(builder->parts);
     extractor_destroy(builder->extractor);
@@ -318,10 +319,11 @@ static recmap_status ask_before_open(recmap_index_builder *builder, const char *
 
 static recmap_status open_part(recmap_index_builder *builder, struct index_file **index,
                                char **folder, const char *path, recmap_error *error) {
+    bool is_elsewhere;
     RETURN_IF_FAILED(ask_before_open(builder, path, error));
     RETURN_IF_FAILED(index_open(index, path, &(struct store_options){.is_part = true}, error));
     RETURN_IF_FAILED(check_fits(builder, *index, path, error));
-    RETURN_IF_FAILED(path_resolve_folder(folder, path, error));
+    RETURN_IF_FAILED(index_find_folder(folder, &is_elsewhere, *index, error));
     return add_part(builder, path, *index, error);
 }
 
@@ -345,11 +347,24 @@ recmap_status recmap_index_builder_add_index(recmap_index_builder *builder, cons
     return status;
 }
 
+/* A link is a shard by its own name: that of what it leads to may be a hash, as in the cache of a
+ * hub or in an annex. */
+static recmap_status resolve_file(struct build_part *part, recmap_error *error) {
+    char *real_path = NULL;
+    RETURN_IF_FAILED(path_resolve(&real_path, part->path, error));
+    if (!path_is_link(part->path)) {
+        part->resolved = real_path;
+        return RECMAP_OK;
+    }
+    part->target = real_path;
+    return path_resolve_entry(&part->resolved, part->path, error);
+}
+
 /* Resolves the path of a shard. The folder of an index was resolved when it was opened. */
 static recmap_status resolve_part(struct build_part *part, const recmap_storage *storage,
                                   recmap_error *error) {
     if (part->index) return RECMAP_OK;
-    if (!url_is_url(part->path)) return path_resolve(&part->resolved, part->path, error);
+    if (!url_is_url(part->path)) return resolve_file(part, error);
     part->resolved = strdup(part->path);
     return part->resolved ? remote_check_url(part->path, storage, error) : fail_memory(error);
 }

@@ -113,13 +113,38 @@ static recmap_status match_sorted(struct build_part *parts, struct named_shard *
     return RECMAP_OK;
 }
 
+static int compare_path(const void *path, const void *shard) {
+    return strcmp(path, (*(struct named_shard *const *)shard)->path);
+}
+
+static recmap_status fail_link(const struct build_part *part, recmap_error *error) {
+    fail(error, RECMAP_INVALID, "the shard is named twice: by this link and as %.800s",
+         part->target);
+    fail_file(error, part->resolved);
+    fail_advise(error, "name each shard once; to append, name only the new shards");
+    return RECMAP_INVALID;
+}
+
+/* Rejects a link to a file that is a shard itself. Several links may lead to one file: shards of
+ * the same bytes, such as empty ones, are one file in the cache of a hub. */
+static recmap_status check_targets(const struct build_part *parts, size_t part_count,
+                                   struct named_shard *const *sorted, size_t count,
+                                   recmap_error *error) {
+    for (size_t i = 0; i < part_count; i++)
+        if (parts[i].target &&
+            bsearch(parts[i].target, sorted, count, sizeof *sorted, compare_path))
+            return fail_link(&parts[i], error);
+    return RECMAP_OK;
+}
+
 /* Pointers are sorted, because an interrupted sort may leave items twice. */
-static recmap_status match_names(struct build_part *parts, struct named_shard *names, size_t count,
-                                 recmap_error *error) {
+static recmap_status match_names(struct build_part *parts, size_t part_count,
+                                 struct named_shard *names, size_t count, recmap_error *error) {
     struct named_shard **sorted = malloc((count + 1) * sizeof *sorted);
     if (!sorted) return fail_memory(error);
     for (size_t i = 0; i < count; i++) sorted[i] = &names[i];
     recmap_status status = match_sorted(parts, sorted, count, error);
+    if (status == RECMAP_OK) status = check_targets(parts, part_count, sorted, count, error);
     free(sorted);
     return status;
 }
@@ -132,7 +157,7 @@ recmap_status named_shards_match(struct build_part *parts, size_t count, recmap_
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; status == RECMAP_OK && i < count; i++)
         status = add_names(names, &name_count, parts, i, error);
-    if (status == RECMAP_OK) status = match_names(parts, names, name_count, error);
+    if (status == RECMAP_OK) status = match_names(parts, count, names, name_count, error);
     for (size_t i = 0; i < name_count; i++) free(names[i].path);
     free(names);
     return status;

@@ -7,8 +7,9 @@
 
 /* A part of the new index: a shard to scan, or an existing index to replay. */
 struct build_part {
-    char *path;               /* as the caller named it */
-    char *resolved;           /* absolute, without links; for an index, its folder */
+    char *path;     /* as the caller named it */
+    char *resolved; /* absolute, in a folder without links; for an index, the folder of its names */
+    char *target;   /* of a shard that is a link: the file that it leads to; else NULL */
     struct index_file *index; /* NULL: a shard */
     /* If a preceding part is an index that has this shard, that index and the last part of the
      * shard in it: only the records that follow are scanned. */

@@ -32,24 +32,11 @@ struct recmap_writer {
     struct record_run run;
 };
 
-/* The absolute path of `path`, with the links in its folder resolved. The folder must exist; the
- * file need not. */
-static recmap_status resolve_target(char **real_path, const char *path, recmap_error *error) {
-    char *folder = path_folder(path), *real = NULL;
-    if (!folder) return fail_memory(error);
-    recmap_status status = path_resolve(&real, folder, error);
-    free(folder);
-    if (status != RECMAP_OK) return status;
-    *real_path = path_join(real, path_name(path));
-    free(real);
-    return *real_path ? RECMAP_OK : fail_memory(error);
-}
-
 /* Rejects an index path that is the path of the file itself. */
 static recmap_status check_index_path(const recmap_writer *writer, const char *index_path,
                                       recmap_error *error) {
     char *real_path = NULL;
-    RETURN_IF_FAILED(resolve_target(&real_path, index_path, error));
+    RETURN_IF_FAILED(path_resolve_entry(&real_path, index_path, error));
     bool is_same = !strcmp(real_path, writer->path);
     free(real_path);
     if (!is_same) return target_check(index_path, error);
@@ -159,7 +146,7 @@ static recmap_status begin_file(recmap_writer *writer, const char *path,
     writer->output = (struct shard_output)SHARD_OUTPUT_INIT;
     RETURN_IF_FAILED(check_name(path, error));
     RETURN_IF_FAILED(choose_compression(&kind, path, options, error));
-    RETURN_IF_FAILED(resolve_target(&writer->path, path, error));
+    RETURN_IF_FAILED(path_resolve_entry(&writer->path, path, error));
     unsigned thread_count = options->thread_count ? options->thread_count : core_count();
     RETURN_IF_FAILED(shard_output_create(&writer->output, writer->path, kind, thread_count, error));
     return options->index_path ? begin_index(writer, options, error) : RECMAP_OK;

@@ -153,8 +153,8 @@ static recmap_status find_folder(struct shard_folder *folder, recmap_error *erro
     const char *shards = folder->options.shards;
     const char *index_path = store_path(index_store(folder->index));
     if (!shards && url_is_url(index_path)) return find_own_url(folder, index_path, error);
-    folder->is_linked = !shards && path_is_link(index_path);
-    if (!shards) return path_resolve_folder(&folder->path, index_path, error);
+    if (!shards)
+        return index_find_folder(&folder->path, &folder->is_elsewhere, folder->index, error);
     folder->common_length = common_length(folder);
     if (url_is_url(shards)) return copy_folder_url(folder, shards, error);
     recmap_status status = path_resolve(&folder->path, shards, error);
@@ -208,7 +208,8 @@ recmap_status shard_folder_open(struct source **source, struct shard_folder *fol
     if (shard_name_is_absolute(rest))
         return shard_source_open(source, rest, folder->storage, expected, error);
     if (url_is_url(folder->path)) return open_object(source, folder, rest, expected, error);
-    RETURN_IF_FAILED(file_open_beneath(&fd, folder->path, rest, path, error));
+    bool allows_all_links = folder->options.allow_absolute_paths;
+    RETURN_IF_FAILED(file_open_beneath(&fd, folder->path, rest, allows_all_links, path, error));
     return source_open_file(source, fd, path, error);
 }
 
@@ -217,7 +218,7 @@ static void write_unredacted(char *path, size_t capacity, const struct shard_fol
     const char *rest = name_in_folder(folder, name);
     const char *index = store_path(index_store(folder->index)), *slash = strrchr(index, '/');
     if (shard_name_is_absolute(rest)) snprintf(path, capacity, "%s", rest);
-    else if (folder->is_moved || folder->is_linked)
+    else if (folder->is_moved || folder->is_elsewhere)
         snprintf(path, capacity, "%s/%s", folder->path, rest);
     else snprintf(path, capacity, "%.*s%s", slash ? (int)(slash + 1 - index) : 0, index, rest);
 }

@@ -23,12 +23,12 @@ struct shard_folder_options {
 struct shard_folder {
     const struct index_file *index;
     struct shard_folder_options options;
-    char *path;              /* of relative names; a path or a URL */
-    bool is_moved;           /* options.shards replaces the index's folder */
-    bool may_be_flat;        /* shards could be told apart without their folders */
-    atomic_bool is_flat;     /* options.shards has the shards without their folders */
-    bool is_linked;          /* the index was opened through a symbolic link */
-    size_t common_length;    /* of the prefix of absolute names that it replaces, or 0 */
+    char *path;           /* of relative names; a path or a URL */
+    bool is_moved;        /* options.shards replaces the index's folder */
+    bool may_be_flat;     /* shards could be told apart without their folders */
+    atomic_bool is_flat;  /* options.shards has the shards without their folders */
+    bool is_elsewhere;    /* `path` is the folder of the file that a link to the index leads to */
+    size_t common_length; /* of the prefix of absolute names that it replaces, or 0 */
     recmap_storage *storage; /* NULL if no shard is in a remote store */
 };
 
@@ -40,8 +40,8 @@ recmap_status shard_folder_init(struct shard_folder *folder, const struct index_
 void shard_folder_deinit(struct shard_folder *folder);
 
 /* The path by which errors name a shard: relative to the working directory if the caller's path of
- * the index was and is not a link, or the object's URL without credentials. The caller frees it.
- * NULL: memory ran out. */
+ * the index was and the shards are beside it, or the object's URL without credentials. The caller
+ * frees it. NULL: memory ran out. */
 char *shard_folder_find_path(const struct shard_folder *folder, const char *name);
 
 /* Writes that path, truncated to `capacity`. */

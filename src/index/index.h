@@ -47,6 +47,17 @@ struct index_shard {
 
 const struct index_shard *index_shards(const struct index_file *index);
 
+/* Sets `folder` to the absolute folder from which relative names of shards start, without symbolic
+ * links: that of the index. If the index was opened by a link, it is the link's folder if that has
+ * the shards, as in the cache of a hub; otherwise `is_elsewhere` is set, and it is the folder of
+ * the file that the link leads to. The caller frees the folder. Errors: IO, NO_MEMORY. */
+recmap_status index_find_folder(char **folder, bool *is_elsewhere, const struct index_file *index,
+                                recmap_error *error);
+
+/* Sets `path` to where the index is that has these shards beside it: where it was opened, or what
+ * the link leads to if the shards are there. The caller frees the path. */
+recmap_status index_follow_link(char **path, const struct index_file *index, recmap_error *error);
+
 /* The place of a record. */
 struct index_place {
     uint32_t shard_index;

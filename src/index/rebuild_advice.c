@@ -68,7 +68,7 @@ static void add_contents(struct command *command, const struct manifest *manifes
  */
 static void add_shard(struct command *command, const struct index_file *index, const char *name) {
     char path[COMMAND_SIZE], *index_path = NULL;
-    if (path_follow_link(&index_path, store_path(index_store(index)), NULL) != RECMAP_OK) {
+    if (index_follow_link(&index_path, index, NULL) != RECMAP_OK) {
         command->is_cut = true;
         return;
     }

@@ -69,16 +69,57 @@ static bool component_is_plain(const char *name, size_t size) {
 
 static recmap_status fail_outside(recmap_error *error, const char *path) {
     fail(error, RECMAP_CORRUPT,
-         "the index names a shard outside its own folder, or one reached through a symbolic link");
+         "the index names a shard outside its own folder, or in a folder that is a symbolic link");
     fail_file(error, path);
     fail_advise(error, "do not trust this index; build it again with `recmap index`");
     return RECMAP_CORRUPT;
 }
 
+static recmap_status fail_link(recmap_error *error, const char *path) {
+    fail(error, RECMAP_INVALID,
+         "this symbolic link was made by another user, and leads to a file of somebody else");
+    fail_file(error, path);
+    fail_advise(error, "if you trust the folder, open the index with allow_absolute_paths");
+    return RECMAP_INVALID;
+}
+
+/* Reads where the link leads. Sets `owner` to the owner of the very link that was read: another one
+ * may take its place at any time. Returns an errno, or 0. */
+static int read_link(char target[PATH_MAX], uid_t *owner, int folder, const char *name) {
+    struct stat st;
+    int link = open_retry(folder, name, O_PATH | O_CLOEXEC | O_NOFOLLOW, 0);
+    if (link < 0) return errno;
+    ssize_t size = fstat(link, &st) ? -1 : readlinkat(link, "", target, PATH_MAX - 1);
+    int code = size < 0 ? errno : 0;
+    close(link);
+    if (code) return code;
+    target[size] = 0;
+    *owner = st.st_uid;
+    return 0;
+}
+
+/* Opens the file that a link in the folder leads to. */
+static recmap_status open_linked(int *fd, int folder, const char *name, bool allows_all_links,
+                                 const char *path, recmap_error *error) {
+    char target[PATH_MAX];
+    uid_t owner = 0;
+    struct stat st;
+    int code = read_link(target, &owner, folder, name), opened;
+    if (code) return fail_errno(error, code, path, "read the link");
+    RETURN_IF_FAILED(keep_regular(&opened, open_retry(folder, target, OPEN_FLAGS, 0), path, error));
+    bool is_known = !fstat(opened, &st);
+    if (allows_all_links || owner == 0 || owner == geteuid() || (is_known && owner == st.st_uid)) {
+        *fd = opened;
+        return RECMAP_OK;
+    }
+    close(opened);
+    return fail_link(error, path);
+}
+
 /* Opens `name` one component at a time with O_NOFOLLOW, because openat follows links in all
  * components but the last. */
-recmap_status file_open_beneath(int *fd, const char *root, const char *name, const char *path,
-                                recmap_error *error) {
+recmap_status file_open_beneath(int *fd, const char *root, const char *name, bool allows_all_links,
+                                const char *path, recmap_error *error) {
     int folder = open_retry(AT_FDCWD, root, FOLDER_FLAGS, 0);
     if (folder < 0) return fail_errno(error, errno, root, "open the folder");
     const char *part = name;
@@ -93,11 +134,16 @@ recmap_status file_open_beneath(int *fd, const char *root, const char *name, con
         memcpy(component, part, size);
         component[size] = 0;
         int flags = slash ? FOLDER_FLAGS : OPEN_FLAGS;
-        int next = open_retry(folder, component, flags | O_NOFOLLOW, 0);
-        int saved = errno;
+        int next = open_retry(folder, component, flags | O_NOFOLLOW, 0), code = errno;
+        if (next < 0 && !slash && code == ELOOP) {
+            recmap_status status =
+                open_linked(fd, folder, component, allows_all_links, path, error);
+            close(folder);
+            return status;
+        }
         close(folder);
-        errno = saved;
-        if (next < 0 && (errno == ELOOP || (slash && errno == ENOTDIR)))
+        errno = code;
+        if (next < 0 && slash && (code == ELOOP || code == ENOTDIR))
             return fail_outside(error, path);
         if (next < 0 || !slash) return keep_regular(fd, next, path, error);
         folder = next;
@@ -519,17 +565,40 @@ recmap_status path_resolve_folder(char **folder, const char *path, recmap_error 
     return *folder ? RECMAP_OK : fail_memory(error);
 }
 
+recmap_status path_resolve_entry(char **real_path, const char *path, recmap_error *error) {
+    char *folder = path_folder(path), *real = NULL;
+    if (!folder) return fail_memory(error);
+    recmap_status status = path_resolve(&real, folder, error);
+    free(folder);
+    if (status != RECMAP_OK) return status;
+    *real_path = path_join(real, path_name(path));
+    free(real);
+    return *real_path ? RECMAP_OK : fail_memory(error);
+}
+
+/* Returns true if there is something at folder/name, even a link that leads nowhere. */
+static bool has_entry(const char *folder, const char *name) {
+    struct stat st;
+    char *path = path_join(folder, name);
+    bool is_there = path && !lstat(path, &st);
+    free(path);
+    return is_there;
+}
+
+recmap_status path_resolve_start(char **folder, bool *is_elsewhere, const char *path,
+                                 const char *name, recmap_error *error) {
+    char *own = path_folder(path);
+    if (!own) return fail_memory(error);
+    *is_elsewhere = path_is_link(path) && !(name && has_entry(own, name));
+    recmap_status status = *is_elsewhere ? path_resolve_folder(folder, path, error)
+                                         : path_resolve(folder, own, error);
+    free(own);
+    return status;
+}
+
 bool path_is_link(const char *path) {
     struct stat st;
     return !lstat(path, &st) && S_ISLNK(st.st_mode);
-}
-
-recmap_status path_follow_link(char **target, const char *path, recmap_error *error) {
-    if (path_is_link(path)) return path_resolve(target, path, error);
-    char *copy = strdup(path);
-    if (!copy) return fail_memory(error);
-    *target = copy;
-    return RECMAP_OK;
 }
 
 char *path_folder(const char *path) {

@@ -20,11 +20,15 @@ struct file_stat {
 /* Opens a regular file for reading. A folder, FIFO or device is an error and never blocks. */
 recmap_status file_open(int *fd, const char *path, recmap_error *error);
 
-/* Opens `name` below the folder `root`. Rejects absolute names and components that are empty, `.`,
- * `..` or symbolic links, so that a name from an untrusted index cannot leave the folder. Errors
- * name the file `path`, or the root if that cannot be opened. */
-recmap_status file_open_beneath(int *fd, const char *root, const char *name, const char *path,
-                                recmap_error *error);
+/* Opens `name` below the folder `root`, so that a name from an untrusted index cannot leave the
+ * folder: names that are absolute or have empty, `.` or `..` components are rejected, and so are
+ * folders in it that are symbolic links. Only the last component may be a link, to any file: links
+ * are made by those who may write to the folder, not by the index. Unless `allows_all_links`, its
+ * owner must be the user, root or the owner of the file, as others may have made it in a shared
+ * folder to make the user read files of the user's own. Errors name the file `path`, or the root if
+ * that cannot be opened: IO, CORRUPT (names that are rejected), INVALID (links that are). */
+recmap_status file_open_beneath(int *fd, const char *root, const char *name, bool allows_all_links,
+                                const char *path, recmap_error *error);
 
 recmap_status file_get_stat(struct file_stat *file_stat, int fd, const char *path,
                             recmap_error *error);
@@ -126,12 +130,18 @@ recmap_status path_resolve(char **real_path, const char *path, recmap_error *err
  * the caller frees it. */
 recmap_status path_resolve_folder(char **folder, const char *path, recmap_error *error);
 
+/* Sets `real_path` to the absolute path of a file in a folder without symbolic links; the file may
+ * be one. */
+recmap_status path_resolve_entry(char **real_path, const char *path, recmap_error *error);
+
+/* Sets `folder` to the absolute folder, without symbolic links, from which names in the file at
+ * `path` start, such as `name`, which may be NULL. It is the folder of the file. If the path is a
+ * link, the link's folder takes precedence if it has a file `name`. */
+recmap_status path_resolve_start(char **folder, bool *is_elsewhere, const char *path,
+                                 const char *name, recmap_error *error);
+
 /* Whether the path itself, not only its folder, is a symbolic link. */
 bool path_is_link(const char *path);
-
-/* Sets `target` to what is at the path: as path_resolve if that is a symbolic link, otherwise a
- * copy of `path`. The caller frees it. */
-recmap_status path_follow_link(char **target, const char *path, recmap_error *error);
 
 /* Returns the folder part of a path ("." if there is none), or NULL if memory runs out; the caller
  * frees it. */

@@ -93,7 +93,7 @@ static recmap_status fill(recmap_selection *selection, const recmap_dataset *dat
     selection->record_count = dataset->info.record_count;
     selection->shard_count = dataset->info.shard_count;
     memcpy(selection->fingerprint, dataset->info.fingerprint.bytes, IDENTITY_HASH_SIZE);
-    return path_resolve(&selection->index_path, dataset_path(dataset), error);
+    return path_resolve_entry(&selection->index_path, dataset_path(dataset), error);
 }
 
 recmap_status recmap_selection_create(recmap_selection **selection, recmap_dataset *dataset,
@@ -137,7 +137,7 @@ static recmap_status stored_path(char **stored, const recmap_selection *selectio
                                  recmap_error *error) {
     char *folder = NULL, *index_path = NULL;
     RETURN_IF_FAILED(resolve_folder(&folder, path, error));
-    recmap_status status = path_resolve(&index_path, selection->index_path, error);
+    recmap_status status = path_resolve_entry(&index_path, selection->index_path, error);
     if (status == RECMAP_OK) {
         size_t size = strlen(folder);
         bool is_root = size == 1;
@@ -296,30 +296,75 @@ static recmap_status check_header(recmap_selection *selection, size_t size, recm
     return RECMAP_OK;
 }
 
-/* The file names its index by an absolute path or by one relative to its own folder. The file is
- * untrusted and must not make recmap open any file it likes: a relative path has to stay inside the
- * folder, and an absolute one needs the caller's permission. */
-static recmap_status find_index(recmap_selection *selection, bool allow_absolute_path,
-                                recmap_error *error) {
-    char *name = strndup((const char *)selection->file + HEADER_SIZE, load32(selection->file + 56));
-    char *folder = path_folder(selection->path);
-    bool is_here = name && folder && !strchr(selection->path, '/');
-    if (name && folder && (name[0] == '/' || is_here)) selection->index_path = strdup(name);
-    else if (name && folder) selection->index_path = path_join(folder, name);
-    bool is_absolute = name && name[0] == '/';
-    bool is_inside = name && shard_name_stays_inside(name);
-    free(name);
-    free(folder);
-    if (!selection->index_path) return fail_memory(error);
-    if (!is_absolute && !is_inside)
-        return fail_corrupt(selection, error, "the selection has a malformed path of its index");
-    if (!is_absolute || allow_absolute_path) return RECMAP_OK;
-    fail(error, RECMAP_INVALID, "the selection's index is outside its own folder: %.900s",
-         selection->index_path);
+static recmap_status fail_outside(const recmap_selection *selection, const char *what,
+                                  recmap_error *error) {
+    fail(error, RECMAP_INVALID, "the selection's index is %s: %.800s", what, selection->index_path);
     fail_file(error, selection->path);
     fail_advise(error, "if you trust the selection, allow absolute paths "
                        "(allow_absolute_paths=True); or pass `--index NAME.rmx`");
     return RECMAP_INVALID;
+}
+
+/* Links are followed as those of shards are. An index that is missing is reported when it is
+ * opened.
+ */
+static recmap_status check_links(const recmap_selection *selection, const char *folder,
+                                 const char *name, recmap_error *error) {
+    int fd = -1;
+    recmap_status status = file_open_beneath(&fd, folder, name, false, selection->index_path, NULL);
+    file_close(fd);
+    if (status != RECMAP_INVALID && status != RECMAP_CORRUPT) return RECMAP_OK;
+    return fail_outside(selection, "behind a symbolic link that is not followed", error);
+}
+
+/* The folder from which the name of the index starts: through a link to a selection, the one that
+ * has the index, as for shards through a link to an index. */
+static recmap_status find_start(char **folder, bool *is_here, const recmap_selection *selection,
+                                const char *name, recmap_error *error) {
+    bool is_elsewhere = false;
+    *folder = NULL;
+    if (path_is_link(selection->path))
+        RETURN_IF_FAILED(path_resolve_start(folder, &is_elsewhere, selection->path, name, error));
+    *is_here = !is_elsewhere && !strchr(selection->path, '/');
+    if (is_elsewhere) return RECMAP_OK;
+    free(*folder);
+    return (*folder = path_folder(selection->path)) ? RECMAP_OK : fail_memory(error);
+}
+
+static recmap_status find_relative(recmap_selection *selection, const char *name,
+                                   bool allows_all_links, recmap_error *error) {
+    char *folder;
+    bool is_here;
+    RETURN_IF_FAILED(find_start(&folder, &is_here, selection, name, error));
+    selection->index_path = is_here ? strdup(name) : path_join(folder, name);
+    recmap_status status = RECMAP_OK;
+    if (!selection->index_path) status = fail_memory(error);
+    else if (!allows_all_links) status = check_links(selection, folder, name, error);
+    free(folder);
+    return status;
+}
+
+/* The file names its index by an absolute path or by one relative to its own folder. The file is
+ * untrusted and must not make recmap open any file it likes: a relative path has to stay inside the
+ * folder, and an absolute one needs the caller's permission. */
+static recmap_status find_index(recmap_selection *selection, const char *name,
+                                bool allow_absolute_path, recmap_error *error) {
+    if (name[0] != '/' && !shard_name_stays_inside(name))
+        return fail_corrupt(selection, error, "the selection has a malformed path of its index");
+    if (name[0] != '/') return find_relative(selection, name, allow_absolute_path, error);
+    selection->index_path = strdup(name);
+    if (!selection->index_path) return fail_memory(error);
+    if (allow_absolute_path) return RECMAP_OK;
+    return fail_outside(selection, "outside its own folder", error);
+}
+
+static recmap_status read_name(recmap_selection *selection, bool allow_absolute_path,
+                               recmap_error *error) {
+    char *name = strndup((const char *)selection->file + HEADER_SIZE, load32(selection->file + 56));
+    if (!name) return fail_memory(error);
+    recmap_status status = find_index(selection, name, allow_absolute_path, error);
+    free(name);
+    return status;
 }
 
 recmap_status recmap_selection_open(recmap_selection **selection, const char *path,
@@ -330,7 +375,7 @@ recmap_status recmap_selection_open(recmap_selection **selection, const char *pa
     fresh->path = strdup(path);
     recmap_status status = fresh->path ? read_file(fresh, &size, error) : fail_memory(error);
     if (status == RECMAP_OK) status = check_header(fresh, size, error);
-    if (status == RECMAP_OK) status = find_index(fresh, allow_absolute_path != 0, error);
+    if (status == RECMAP_OK) status = read_name(fresh, allow_absolute_path != 0, error);
     if (status == RECMAP_OK) *selection = fresh;
     else recmap_selection_destroy(fresh);
     return status;

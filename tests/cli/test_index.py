@@ -285,6 +285,24 @@ class Naming(CliTest):
         note = "recmap: no record has the lifted feature 'm': all have its default\n"
         self.index("--lift", "m=0", "--lift", "n=0", "-o", "a.rmx", "a", err=note)
 
+    def test_shards_that_are_links(self):
+        """They have the names of the links, and the index beside them is opened by its name."""
+        for k in range(2):
+            self.write(f"blobs/{k}", shard(str(k)))
+            name = self.path(f"hub/s-0000{k}-of-00003.tfrecord")
+            os.makedirs(os.path.dirname(name), exist_ok=True)
+            os.symlink(f"../blobs/{k}", name)
+        note = "the shard s-00002-of-00003.tfrecord is missing; restore it and index again"
+        self.index("hub", err=f"recmap: hub/s.rmx: {note}\n")
+        self.index("blobs", "-o", "plain.rmx")
+        self.assertEqual(self.run_recmap("verify", "hub/s.rmx").status, 0)
+        self.assertEqual(
+            self.run_recmap("cat", "hub/s.rmx").out, self.run_recmap("cat", "plain.rmx").out
+        )
+        self.write("blobs/1", b"")
+        result = self.run_recmap("verify", "hub/s.rmx")
+        self.assertIn(b"hub/s-00001-of-00003.tfrecord: ", result.err + result.out)
+
     def test_the_name_of_a_selection(self):
         """Every command would open such a file as a selection."""
         self.write("a", shard("a"))

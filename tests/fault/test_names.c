@@ -1,5 +1,6 @@
-/* Indexes that name shards in places where none can be: outside the folder, through links, or
- * things that are not files. By default they are refused, and nothing outside the folder is read.
+/* Indexes that name shards in places where none can be: outside the folder, through links to
+ * folders, or things that are not files. By default they are refused, and nothing outside the
+ * folder is read.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -48,8 +49,10 @@ static const struct hostile names[] = {
     {"..", REFUSED, REFUSED},
     {"deep", REFUSED, REFUSED},
     {"part-1\1tail", REFUSED, REFUSED}, /* \1 becomes a NUL */
-    {"link-out", REFUSED, REFUSED},
-    {"link-in", REFUSED, REFUSED},
+    {"link-out", READ, READ},           /* the user made the link, not the index */
+    {"link-in", READ, READ},
+    {"link-to-folder", REFUSED, REFUSED},
+    {"link-to-others", REFUSED, REFUSED}, /* it leads to other records than the index has */
     {"link-folder/part-1", REFUSED, REFUSED},
     {"link-nowhere", REFUSED, REFUSED},
     {"fifo", REFUSED, REFUSED},
@@ -305,6 +308,10 @@ static void furnish(void) {
     require(!symlink(target, path), "a link");
     in_folder(path, data.folder, "link-in");
     require(!symlink("part-1", path), "a link");
+    in_folder(path, data.folder, "link-to-folder");
+    require(!symlink(".", path), "a link");
+    in_folder(path, data.folder, "link-to-others");
+    require(!symlink("part-0", path), "a link");
     in_folder(path, data.folder, "link-nowhere");
     require(!symlink("nowhere", path), "a link");
     in_folder(path, data.folder, "link-folder");

@@ -14,7 +14,14 @@ from .._errors import CorruptRecordError, StaleIndexError
 from .._options.options import IndexOptions, is_url
 from .build import warn_without_ids
 
-__all__ = ["check_contents", "check_damage", "check_framing", "check_shards", "resolved"]
+__all__ = [
+    "check_contents",
+    "check_damage",
+    "check_framing",
+    "check_shards",
+    "folder_of",
+    "resolved",
+]
 
 _ANOTHER = "Open the shards (not the .rmx) with index=PATH to build another index"
 _FRAMINGS = ("tfrecord", "ofrecord", "lines", "tar")
@@ -118,6 +125,16 @@ def check_damage(dataset: Dataset, options: IndexOptions) -> None:
         )
 
 
+def folder_of(path: str, dataset: Dataset) -> str:
+    """The folder from which relative names in the index start, as the library finds it: through a
+    link to the index, that of the link if it has the shards."""
+    own = os.path.dirname(os.path.abspath(path))
+    names = (name for name, *_ in dataset._shard_table() if not os.path.isabs(name))
+    name = next((name for name in names if not is_url(name)), None)
+    is_own = os.path.islink(path) and name is not None and os.path.lexists(os.path.join(own, name))
+    return os.path.realpath(own) if is_own else os.path.dirname(os.path.realpath(path))
+
+
 def resolved(folder: str, name: str) -> str:
     """The path of a shard that an index or a caller names, without links; or its URL."""
     return name if is_url(name) else os.path.realpath(os.path.join(folder, name))
@@ -126,7 +143,7 @@ def resolved(folder: str, name: str) -> str:
 def check_shards(dataset: Dataset, shards: Sequence[str]) -> list[str]:
     """Returns the shards whose records the index lacks: those that grew, and those that follow the
     ones that it has. `shards` must begin with the shards of the index, otherwise unchanged."""
-    folder = os.path.dirname(os.path.realpath(dataset.index_path))
+    folder = folder_of(dataset.index_path, dataset)
     sizes = _sizes(dataset)
     if len(sizes) > len(shards):
         given = {resolved("", shard) for shard in shards}

@@ -43,7 +43,7 @@ from .._options.options import (
 )
 from .annotated import check_rebuilt, open_replaced
 from .build import build_index
-from .match import check_contents, check_damage, check_framing, check_shards, resolved
+from .match import check_contents, check_damage, check_framing, check_shards, folder_of, resolved
 
 __all__ = ["open"]
 
@@ -116,7 +116,7 @@ def _keep_contents(path: str, indexing: IndexOptions, shards: Sequence[str]) -> 
     if dataset is None:
         return indexing
     with dataset:
-        folder = os.path.dirname(os.path.realpath(path))
+        folder = folder_of(path, dataset)
         known = [resolved(folder, row[0]) for row in dataset._shard_table()]
         given = {resolved("", shard) for shard in shards}
         kept = dict(dataset._lifts())
@@ -258,7 +258,8 @@ def open(
         guard: raise an error instead of a fatal SIGBUS if a mapped shard is truncated.
         shard_limit: the maximum number of shards mapped at once; 0: as many as possible.
         allow_absolute_paths: allow an ``.rmx`` to name shards outside its own folder, and an
-            ``.rmv`` to name such an index.
+            ``.rmv`` to name such an index. Links that other users made in the folder are then
+            followed as well.
         span_keep_size: the maximum number of inflated bytes of compressed shards that this process
             keeps, over all threads; 0: 1 GiB. Data being read needs a few MiB per thread on top.
             Any value gives the same records. A true shuffle that needs more than this inflates

@@ -50,6 +50,17 @@ def compared(source, folder, **options):
     return issued
 
 
+def test_links_keep_their_names(tmp_path):
+    (tmp_path / "blobs").mkdir()
+    for k, shard in enumerate(write(tmp_path / "blobs", [{"x": 1}, {"x": 2}], shards=2)):
+        (tmp_path / f"s-{k:05d}-of-00003.tfrecord").symlink_to(shard)
+    issued = compared(tmp_path, tmp_path)
+    with recmap.open(tmp_path / "parts.rmx") as ds:
+        assert ds.shards[0]["path"] == "s-00000-of-00003.tfrecord"
+    for each in issued:
+        assert "the shard s-00002-of-00003.tfrecord is missing" in texts_of(each)[0]
+
+
 def texts_of(issued):
     return [text for _, text in issued]
 

@@ -223,14 +223,19 @@ static void test_parts_that_do_not_fit(void **state) {
     assert_int_equal(folder_count(), files);
 }
 
-static void assert_twice(const struct build_part *parts, size_t count,
-                         const recmap_index_options *options) {
+static void assert_named_twice(const struct build_part *parts, size_t count,
+                               const recmap_index_options *options, const char *path) {
     recmap_error error = RECMAP_ERROR_INIT;
     size_t files = folder_count();
     assert_int_equal(parts_build("all.rmx", options, parts, count, &error), RECMAP_INVALID);
     assert_non_null(strstr(error.message, "named twice"));
-    assert_non_null(strstr(error.path, "s00000"));
+    assert_non_null(strstr(error.path, path));
     assert_int_equal(folder_count(), files);
+}
+
+static void assert_twice(const struct build_part *parts, size_t count,
+                         const recmap_index_options *options) {
+    assert_named_twice(parts, count, options, "s00000");
 }
 
 /* One shard, however it is called. */
@@ -242,7 +247,8 @@ static void test_shard_named_twice(void **state) {
     assert_twice((struct build_part[]){{NULL, "s00000"}, {NULL, "s00001"}, {NULL, "s00000"}}, 3,
                  NULL);
     assert_twice((struct build_part[]){{NULL, "s00000"}, {NULL, "./s00000"}}, 2, NULL);
-    assert_twice((struct build_part[]){{NULL, "s00000"}, {NULL, "link"}}, 2, NULL);
+    assert_named_twice((struct build_part[]){{NULL, "s00000"}, {NULL, "link"}}, 2, NULL, "link");
+    assert_named_twice((struct build_part[]){{"part.rmx", NULL}, {NULL, "link"}}, 2, NULL, "link");
     assert_twice((struct build_part[]){{"part.rmx", NULL}, {NULL, "s00000"}}, 2, NULL);
 }
 

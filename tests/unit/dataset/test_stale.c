@@ -302,9 +302,24 @@ static void test_gone_or_replaced(void **state) {
     assert_refused(RECMAP_IO, "folder");
     assert_verify_names_shard(200, "folder");
     assert_int_equal(rmdir("s00001"), 0);
-    write_shard("elsewhere", 0);
+}
+
+/* A link may take the place of a shard that was moved. What it leads to must be the shard. */
+static void test_replaced_by_a_link(void **state) {
+    (void)state;
+    assert_int_equal(rename("s00001", "elsewhere"), 0);
     assert_int_equal(symlink("elsewhere", "s00001"), 0);
-    assert_refused(RECMAP_CORRUPT, "symbolic link");
+    recmap_dataset *dataset = dataset_open("set.rmx", NULL);
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_record record;
+    ASSERT_OK(recmap_dataset_get(&record, dataset, 150, &error), &error);
+    recmap_record_release(&record);
+    recmap_dataset_close(dataset);
+    write_shard("elsewhere", 100);
+    file_set_time("elsewhere", 1000);
+    assert_refused(RECMAP_STALE, "changed");
+    assert_int_equal(unlink("elsewhere"), 0);
+    assert_refused(RECMAP_IO, "No such file");
 }
 
 /* Two shards of one size that change places. */
@@ -507,6 +522,7 @@ int main(void) {
         TEST(damage_in_sampled_records),
         TEST(later_boundaries_differ),
         TEST(gone_or_replaced),
+        TEST(replaced_by_a_link),
         TEST(swapped_shards),
         TEST(replaced_while_open),
         TEST(cut_while_open),

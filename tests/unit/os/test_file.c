@@ -61,20 +61,67 @@ static void test_names_stay_beneath_the_folder(void **state) {
     make_link("inner", "root/inner-link");
     int fd = -1;
     recmap_error error = RECMAP_ERROR_INIT;
-    ASSERT_OK(file_open_beneath(&fd, "root", "inner/shard", "root/inner/shard", &error), &error);
+    ASSERT_OK(file_open_beneath(&fd, "root", "inner/shard", false, "root/inner/shard", &error),
+              &error);
     file_close(fd);
-    const char *names[] = {"../secret",
-                           "inner/../../secret",
-                           "/etc/passwd",
-                           "./inner/shard",
-                           "inner//shard",
-                           "link",
-                           "inner-link/shard",
-                           "inner",
-                           ""};
+    const char *names[] = {"../secret",    "inner/../../secret", "/etc/passwd", "./inner/shard",
+                           "inner//shard", "inner-link/shard",   "inner",       ""};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (file_open_beneath(&fd, "root", names[i], names[i], &error) == RECMAP_OK)
-            fail_msg("'%s' was opened", names[i]);
+        for (int allows = 0; allows < 2; allows++)
+            if (file_open_beneath(&fd, "root", names[i], allows, names[i], &error) == RECMAP_OK)
+                fail_msg("'%s' was opened", names[i]);
+}
+
+static recmap_status open_link(const char *name, bool allows_all_links, recmap_error *error) {
+    int fd = -1;
+    recmap_status status = file_open_beneath(&fd, "root", name, allows_all_links, name, error);
+    file_close(fd);
+    return status;
+}
+
+/* The last component may be a link: that of the user to any file, but not to a folder or a FIFO. */
+static void test_links_of_the_user_are_followed(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    make_folder("root");
+    make_folder("root/inner");
+    file_write("shard", "abc", 3);
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    make_link("../shard", "root/link");
+    make_link("../../shard", "root/inner/link");
+    make_link("link", "root/second");
+    make_link("inner", "root/folder");
+    make_link("../fifo", "root/fifo");
+    make_link("nowhere", "root/broken");
+    make_link("circle", "root/circle");
+    ASSERT_OK(open_link("link", false, &error), &error);
+    ASSERT_OK(open_link("inner/link", false, &error), &error);
+    ASSERT_OK(open_link("second", false, &error), &error);
+    const char *names[] = {"folder", "fifo", "broken", "circle"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_int_equal(open_link(names[i], true, &error), RECMAP_IO);
+        assert_string_equal(error.path, names[i]);
+    }
+}
+
+/* In a shared folder, others can make links, too: to files of their own, or with permission. */
+static void test_links_of_others_are_not_followed(void **state) {
+    (void)state;
+    enum { OTHER = 65534, THIRD = 65533 };
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (geteuid()) skip();
+    make_folder("root");
+    file_write("shard", "abc", 3);
+    make_link("../shard", "root/link");
+    assert_int_equal(lchown("root/link", OTHER, OTHER), 0);
+    assert_int_equal(open_link("link", false, &error), RECMAP_INVALID);
+    assert_string_equal(error.path, "link");
+    assert_non_null(strstr(error.advice, "allow_absolute_paths"));
+    ASSERT_OK(open_link("link", true, &error), &error);
+    assert_int_equal(chown("shard", THIRD, THIRD), 0);
+    assert_int_equal(open_link("link", false, &error), RECMAP_INVALID);
+    assert_int_equal(chown("shard", OTHER, OTHER), 0);
+    ASSERT_OK(open_link("link", false, &error), &error);
 }
 
 /* A read past the end says at which byte the file ends. */
@@ -195,6 +242,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(test_only_files_are_opened),
         IN_FOLDER(test_names_stay_beneath_the_folder),
+        IN_FOLDER(test_links_of_the_user_are_followed),
+        IN_FOLDER(test_links_of_others_are_not_followed),
         IN_FOLDER(test_reads_are_complete),
         IN_FOLDER(test_stat_tells_a_changed_file),
         IN_FOLDER(test_temporary_file_replaces_its_target),
