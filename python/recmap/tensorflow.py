@@ -20,6 +20,7 @@ import numpy as np
 import tensorflow as tf
 
 from ._columns import BytesColumn, RaggedColumn
+from ._errors import InvalidError
 from ._example.elements import element_of, shape_of
 from ._example.features import (
     FixedLen,
@@ -32,6 +33,7 @@ from ._example.features import (
 )
 from ._loader.joined import JoinedLoader, check_loader
 from ._loader.loader import Loader
+from ._loader.moves import Moves
 
 __all__ = ["dataset"]
 
@@ -129,14 +131,41 @@ class _Held:
                 "returned, or the loader, for as long as its elements are asked for"
             )
         if isinstance(loader, JoinedLoader):
-            return loader._iterate(
+            steps = loader._iterate(
                 lambda batch: finish(batch, _text(loader.state_dict()) if state else "")
             )
-        return loader._iterate(
+            return _followed([part._moves for part in loader.loaders.values()], steps)
+        steps = loader._iterate(
             lambda batch, step: finish(
                 batch, _text(loader._state_at(step.epoch, step.position)) if state else ""
             )
         )
+        return _followed([loader._moves], steps)
+
+
+class _Running:
+    """A `for` over a data set of TensorFlow, which has read ahead of it."""
+
+    def refuse_move(self) -> None:
+        raise InvalidError(
+            "TensorFlow has read ahead for a `for` that still runs, so that it would give batches "
+            "from before the move",
+            advice="Load the state before the `for`, or after it, when its iterator is deleted.",
+        )
+
+    def note_move(self) -> None:
+        """Nothing is running, or this is the step back after a failure."""
+
+
+def _followed(moves: list[Moves], steps: Iterator[Any]) -> Iterator[Any]:
+    """The steps, of a loader that cannot be moved between the first of them and the last.
+
+    TensorFlow releases the generator with its iterator, also if that is left early.
+    """
+    running = _Running()
+    for of_loader in moves:
+        of_loader.add(running)
+    yield from steps
 
 
 def _text(state: dict[str, Any]) -> str:

@@ -113,7 +113,7 @@ class JoinedLoader(Closing):
                 }
                 element = finish(batch) if batch else None
             except BaseException:
-                self.seek(epoch, position)
+                self._go_to(epoch, position)
                 raise
             if not batch:
                 return
@@ -137,6 +137,11 @@ class JoinedLoader(Closing):
         """Moves to a position of an epoch; see `Loader.seek`."""
         for loader in self.loaders.values():
             loader.seek(epoch, position)
+
+    def _go_to(self, epoch: int, position: int) -> None:
+        """As `seek`, also while a `for` of an adapter is ahead."""
+        for loader in self.loaders.values():
+            loader._go_to(epoch, position)
 
     def state_dict(self) -> dict[str, Any]:
         """The position, to be saved with a checkpoint: {name: state}.
@@ -167,7 +172,7 @@ class JoinedLoader(Closing):
             if len(places) > 1:
                 raise ValueError("the states of the data sets are of different positions")
         except BaseException:
-            self.seek(epoch, position)
+            self._go_to(epoch, position)
             raise
 
     def close(self) -> None:

@@ -6,7 +6,6 @@ import functools
 import json
 import math
 import operator
-import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import (
     TYPE_CHECKING,
@@ -41,6 +40,7 @@ from .._order.orders import Order, Sequential, Shuffled
 from .._order.row_orders import warn_if_empty
 from .._warn import warn_caller
 from .launcher import share_of, warn_in_worker
+from .moves import Moves
 from .options import (
     LAST,
     ON_ERROR,
@@ -52,6 +52,7 @@ from .options import (
     one_of,
 )
 from .stages import Statistics, TransformTimes, statistics_of
+from .transforms import thread_count, warn_of_none
 from .view_order import order_over
 
 if TYPE_CHECKING:
@@ -62,7 +63,6 @@ __all__ = ["Loader"]
 Batch = TypeVar("Batch")
 
 _SAME, _CONTINUED, _CHANGED = range(3)  # which states are loaded
-_TRANSFORM_THREADS_MAX = 1024
 
 
 class Loader(Closing, Generic[Batch]):
@@ -242,7 +242,7 @@ class Loader(Closing, Generic[Batch]):
         self._first_batch = FirstBatchCheck(dataset, features, feature_lists, missing)
         if self._rank:  # ranks must agree, so the first one decides
             self._first_batch.warn_only()
-        self._moves = 0  # by load_state_dict and seek
+        self._moves = Moves()
         self._reading = (
             natural("threads", threads),
             natural("batches_ahead", batches_ahead),
@@ -265,7 +265,7 @@ class Loader(Closing, Generic[Batch]):
 
             self._pipelines = pipeline
         self._transform = transform
-        self._worker_count = _worker_count(transform_threads)
+        self._worker_count = thread_count(transform_threads)
         self._pipeline: Pipeline | None = None
         self._times = TransformTimes()
 
@@ -397,7 +397,7 @@ class Loader(Closing, Generic[Batch]):
             transform, columns_of_step = self._transform, self._columns_of_step()
             check = None if self._parser is None else self._first_batch.check
             given = self._arguments["transform"]  # not what an adapter made of it
-            warn_once = functools.cache(functools.partial(_warn_of_none, given))
+            warn_once = functools.cache(functools.partial(warn_of_none, given))
 
             def function(step: _recmap.Step) -> Any:
                 value = transform(columns_of_step(step))
@@ -529,6 +529,7 @@ class Loader(Closing, Generic[Batch]):
                 advice="Pass the dict that state_dict() returned, not the one it was saved in.",
             )
         self._refuse_own_transform()
+        self._moves.check()
         rule = _CHANGED if changed else _SAME if order is None else _CONTINUED
         text = json.dumps(state, default=operator.index)  # integers of NumPy
         if order is None or order == self.order:
@@ -553,12 +554,17 @@ class Loader(Closing, Generic[Batch]):
             ValueError: the position does not exist.
         """
         self._refuse_own_transform()
-        self._loader.seek(natural("epoch", epoch), natural("position", position))
+        self._moves.check()
+        self._go_to(natural("epoch", epoch), natural("position", position))
+
+    def _go_to(self, epoch: int, position: int) -> None:
+        """As `seek`, also while a `for` of an adapter is ahead."""
+        self._loader.seek(epoch, position)
         self._note_move()
 
     def _note_move(self) -> None:
         """A run that has begun is only warned of a feature that its next batch lacks."""
-        self._moves += 1
+        self._moves.note()
         if self._loader.tell() != (0, 0):
             self._first_batch.warn_only()
 
@@ -666,24 +672,6 @@ class Loader(Closing, Generic[Batch]):
             f"<{class_name(self)} of {len(self.order)} positions, epoch {epoch}, "
             f"position {position}, rank {self._rank} of {self._world_size}>"
         )
-
-
-def _worker_count(transform_threads: int | None) -> int:
-    if not transform_threads:
-        return min(8, len(os.sched_getaffinity(0)))
-    if natural("transform_threads", transform_threads) > _TRANSFORM_THREADS_MAX:
-        raise ValueError(
-            f"transform_threads must be at most {_TRANSFORM_THREADS_MAX}, not {transform_threads}"
-        )
-    return transform_threads
-
-
-def _warn_of_none(transform: Callable[[Any], Any]) -> None:
-    """In a thread of the pipeline, where a warning cannot name the caller's line."""
-    code = getattr(transform, "__code__", None)
-    place = "" if code is None else f" in {code.co_filename}:{code.co_firstlineno}"
-    name = getattr(transform, "__qualname__", repr(transform))
-    warn_caller(f"the transform {name}{place} returned None: is its `return` missing?")
 
 
 def _share(part: int, whole: int, noun: str) -> str:

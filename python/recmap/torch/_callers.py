@@ -7,15 +7,19 @@ ask for its iterator do. All checks are made once per iteration.
 from __future__ import annotations
 
 import functools
+import gc
+import os
+import sys
 import weakref
-from collections.abc import Iterator, Sized
+from collections.abc import Iterable, Iterator, Sized
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from torch.utils.data import ChainDataset, DistributedSampler, default_collate
 from torch.utils.data._utils.fetch import _BaseDatasetFetcher
 from torch.utils.data.dataloader import _BaseDataLoaderIter, _MultiProcessingDataLoaderIter
 
+from .._errors import InvalidError
 from .._numbers import natural
 from .._order.orders import Order, check_fits
 from .._warn import warn_caller
@@ -83,21 +87,86 @@ def check_count(name: str, count: int, limit: int) -> None:
 
 
 class Requests:
-    """The requests of a plain DataLoader, which asks for numbers ahead for its worker processes."""
+    """The requests of a DataLoader, which asks for numbers ahead for its worker processes."""
 
     def __init__(self, caller: FrameType | None = None) -> None:
-        users = (user for user in _users(caller) if type(user) is _MultiProcessingDataLoaderIter)
-        user = next(users, None)
+        users = (user for user in _users(caller) if isinstance(user, _BaseDataLoaderIter))
+        user = next((user for user in users if user._num_workers > 0), None)
         self.are_ahead = user is not None
+        self.are_untold = type(user) is _MultiProcessingDataLoaderIter  # torchdata's tells
         self._user = None if user is None else weakref.ref(user)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Requests, ()  # a copy of the sampler has no DataLoader
 
     def are_left(self) -> bool:
-        """Whether batches that were asked for have not been delivered yet."""
-        user: Any = None if self._user is None else self._user()
+        """Returns true if it has not delivered all batches that it asked for, and does not tell."""
+        user: Any = None if self._user is None or not self.are_untold else self._user()
         return user is not None and getattr(user, "_tasks_outstanding", 0) > 0
+
+    def are_running(self) -> bool:
+        """Returns true if they will still be delivered."""
+        return self._user is not None and _is_running(self._user)
+
+
+def running_iterators(processes: set[int]) -> bool:
+    """Returns true if a DataLoader delivers what one of these worker processes has read ahead.
+
+    A data set is not told of the iterator of the main process. So all objects are searched for it,
+    unless none of the processes is alive.
+    """
+    if not any(map(_is_alive, processes)):
+        return False
+    users = [weakref.ref(user) for user in gc.get_objects() if _is_of_workers(user, processes)]
+    return any(map(_is_running, users))
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except OSError:
+        return False
+    return True
+
+
+def _is_of_workers(user: Any, processes: set[int]) -> bool:
+    if not issubclass(type(user), _BaseDataLoaderIter):
+        return False
+    workers: Iterable[Any] = getattr(user, "_workers", ())
+    return any(worker.pid in processes for worker in workers)
+
+
+def _is_running(reference: weakref.ref[Any]) -> bool:
+    """Returns true if somebody may still ask the iterator for batches that were read ahead.
+
+    The DataLoader itself keeps the iterator of persistent workers, also after its `for` was left.
+    """
+    user, probe = reference(), object()
+    if user is None or not getattr(user, "_rcvd_idx", 0) < getattr(user, "_send_idx", 0):
+        return False
+    if not getattr(user, "_persistent_workers", False):
+        return True
+    keeper = [probe]  # as the DataLoader keeps the iterator
+    is_kept_by_others = sys.getrefcount(user) > sys.getrefcount(probe)
+    del keeper
+    return is_kept_by_others
+
+
+def refuse_requests_ahead() -> NoReturn:
+    raise InvalidError(
+        "worker processes have read ahead for a `for` over a DataLoader that still runs, so that "
+        "it would ignore the state",
+        advice="Load the state before iter(dataloader), or after the `for`, when its iterator is "
+        "deleted.",
+    )
+
+
+def warn_of_left_workers() -> None:
+    warn_caller(
+        "the previous `for` over worker processes of a DataLoader was left early. They read ahead "
+        "and do not tell what was delivered, so that this `for` starts the next epoch: to "
+        "continue instead, load state_after(steps delivered) before it"
+    )
 
 
 def warn_of_requests_ahead(place: str) -> None:

@@ -29,6 +29,9 @@ from ._callers import (
     refuse_collation,
     refuse_distributed_sampler,
     refuse_division,
+    refuse_requests_ahead,
+    running_iterators,
+    warn_of_left_workers,
     warn_of_requests_ahead,
 )
 from ._loader import Loader as TensorLoader
@@ -57,8 +60,9 @@ class IterableDataset(data.IterableDataset[Item_co]):
     itself, with any number of workers; to resume with another number of workers or ranks, or with
     another batch size, pass what it saved to `load_state_dict` of this object before you create the
     DataLoader. A plain DataLoader with workers does not tell what it delivered: use `state_after`.
-
-    Once this object exists, seek and load states with it, not with the loader.
+    A `for` over workers that is left early ends its epoch, with a warning; without workers, the
+    next ``for`` continues. A state cannot be loaded while worker processes read ahead for a ``for``
+    that still runs.
 
     Args:
         loader: the loader, with its rank and world size. Its `epochs` also limits one ``for``.
@@ -111,6 +115,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         check_name_of_numbers(numbers)
         self._set_up(dict(loader._arguments), numbers, loader._identity, Board())
         self._loader, self._share = loader, loader._share
+        loader._moves.add(self)
 
     def _set_up(
         self, arguments: dict[str, Any], numbers: str | None, identity: Any, board: Board
@@ -130,6 +135,8 @@ class IterableDataset(data.IterableDataset[Item_co]):
         self._deal: Deal = arguments["world_size"], size, LAST[arguments["last"]]
         self._worker: tuple[int, int] | None = None  # which of how many
         self._place: Place | None = None  # in a worker
+        self._iterations = 0  # of this process's workers
+        self._moves = board.moves  # of the main process, as far as this process knows
         self._given = Place(0, 0)  # the worker's position after the last batch that it yielded
         self._start = 0, 0
         self._begun: tuple[tuple[int, int], int] | None = None  # without workers: see `_here`
@@ -144,7 +151,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._set_up(self._arguments, self._numbers, self._identity, self._board)
-        self._seen = state["_seen"]
+        self._seen, self._moves = state["_seen"], state["_moves"]
 
     def _main_position(self) -> tuple[int, int]:
         """The position of the main process's loader, now or when this process started."""
@@ -153,8 +160,9 @@ class IterableDataset(data.IterableDataset[Item_co]):
         return self._loader._loader.tell()
 
     def _position_in_worker(self) -> tuple[int, int]:
-        """As `_main_position`; what a persistent worker saw when it started may be outdated."""
-        return self._main_position() if self._place is None else self._board.main_position()
+        """As `_main_position`; what a worker saw when it was started may be outdated."""
+        is_outdated = self._place is not None or self._board.moves != self._moves
+        return self._board.main_position() if is_outdated else self._main_position()
 
     def _advance(self, epoch: int, position: int, steps: int, deal: Deal) -> tuple[int, int]:
         """The position after `steps` steps of all ranks; after an epoch's last step, its end."""
@@ -180,28 +188,48 @@ class IterableDataset(data.IterableDataset[Item_co]):
             self._share.check(in_worker=info is not None)
         if info is None:
             return self._here()
-        self._worker = info.id, info.num_workers
-        if not self._is_loaded:
-            self._start = self._board.begin(self._position_in_worker(), *self._worker)
-            self._place = self._given = Place(*self._start)
-        self._is_loaded = False
+        self._begin(info)
         self._leave_epochs()
         return self._in_worker()
+
+    def _begin(self, info: Any) -> None:
+        """Finds where this iteration starts, together with the other workers."""
+        self._worker = info.id, info.num_workers
+        self._iterations += 1
+        if not self._is_loaded:
+            main, key = self._position_in_worker(), self._key(info)
+            self._start, is_left = self._board.begin(main, *self._worker, key)
+            self._place = self._given = Place(*self._start)
+            if is_left:
+                warn_of_left_workers()
+        self._is_loaded = False
+
+    def _key(self, info: Any, more: int = 0) -> tuple[int, int]:
+        """Of an iteration: the same in all its workers, and another one in the next iteration."""
+        return info.seed - info.id, self._iterations + more
 
     def _here(self) -> Iterator[Any]:
         """The loader's own iterator, which counts a batch as delivered once it is converted."""
         loader = self._settled()
-        self._begun = self._main_position(), loader._moves
+        self._begun = self._main_position(), loader._moves.count
         return loader._iterate(lambda batch, step: tensors(batch, self._numbers))
 
     def _settled(self) -> Loader[Any]:
         """The loader of this process, at the end of the last iteration of any process."""
-        start = self._board.next(self._main_position())
+        start, is_left = self._board.settle(self._main_position())
+        if is_left:
+            warn_of_left_workers()
+        loader = self._own_loader()
+        if start != self._main_position():
+            loader._go_to(*start)
+        self._moves = self._board.moves
+        return loader
+
+    def _own_loader(self) -> Loader[Any]:
+        """The loader of this process; a copy has none until it needs one."""
         if self._loader is None:
             self._loader = Loader(**self._arguments)
-        if start != self._main_position():
-            self._loader.seek(*start)
-        self._board.set(start)
+            self._loader._moves.add(self)
         return self._loader
 
     def _in_worker(self) -> Iterator[Any]:
@@ -340,7 +368,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         main = self._main_position()
         if self._begun is not None and not self._board.is_current(main):
             start, moves = self._begun
-            if self._loader is not None and self._loader._moves == moves:
+            if self._loader is not None and self._loader._moves.count == moves:
                 return start
         return self._board.latest_start(main)
 
@@ -371,15 +399,21 @@ class IterableDataset(data.IterableDataset[Item_co]):
         if "worker" in state:
             self._load_in_worker(state)
             return
-        whole = self._whole_state(state)
-        if self._loader is None:
-            self._loader = Loader(**self._arguments)
-        loader, share = self._loader, self._share
-        loader.load_state_dict(whole, order, changed=changed)
+        loader, share = self._own_loader(), self._share
+        loader.load_state_dict(self._whole_state(state), order, changed=changed)
         if self.order != loader.order:
             self._set_up(dict(loader._arguments), self._numbers, self._identity, self._board)
             self._loader, self._share = loader, share
+
+    def refuse_move(self) -> None:
+        """Raises while worker processes have read ahead for a `for` that still runs."""
+        if running_iterators(self._board.processes()):
+            refuse_requests_ahead()
+
+    def note_move(self) -> None:
+        """Workers that have not begun yet start here."""
         self._board.set(self._main_position())
+        self._moves = self._board.moves
 
     def _load_in_worker(self, state: Mapping[str, Any]) -> None:
         info = data.get_worker_info()
@@ -394,10 +428,11 @@ class IterableDataset(data.IterableDataset[Item_co]):
             )
         self._check(state["state"])
         assert info is not None
+        main = self._position_in_worker()
         self._worker = info.id, info.num_workers
         self._place, self._given = Place(**state["place"]), Place(**state["given"])
         self._start = state["start"][0], state["start"][1]
-        self._board.resume(self._main_position(), self._start, *self._worker)
+        self._board.resume(main, self._start, *self._worker, self._key(info, 1))
         self._is_loaded = True
 
     def _check(self, state: Mapping[str, Any]) -> None:

@@ -27,6 +27,8 @@ from ._callers import (
     check_records,
     refuse_distributed_sampler,
     refuse_division,
+    refuse_requests_ahead,
+    warn_of_left_workers,
     warn_of_requests_ahead,
 )
 
@@ -48,8 +50,9 @@ class Sampler(data.Sampler[Any]):
 
     It replaces DistributedSampler, but uses each record once. Its state describes the progress of
     all ranks together and can be loaded with any number of ranks. A ``for`` iterates from the
-    current position to the end of the epoch, and the next ``for`` over the next epoch. A ``for``
-    that was left before its last item starts again at its beginning.
+    current position to the end of the epoch, and the next ``for`` over the next epoch. After a
+    ``for`` that was left early, the next one continues, as with `Loader`. With worker processes,
+    which do not tell what was delivered, it starts the next epoch, with a warning.
 
     A step is what the ``for`` gives: a batch of a DataLoader, or a list or number of the sampler
     itself. In a StatefulDataLoader, the state is exact at every step. A plain DataLoader with
@@ -92,6 +95,7 @@ class Sampler(data.Sampler[Any]):
         self._is_batched = batch_size is not None or order.batch_count > 0
         self._rank, world_size, _ = self._given_share
         self._deal = world_size, batch_size or 1, one_of("last", last, LAST)
+        self._has_warned = False  # of a `for` over workers that was left early
         self._set(0, 0)
         self._share(0, 0, 0)  # raises if arguments are wrong
 
@@ -101,6 +105,7 @@ class Sampler(data.Sampler[Any]):
         self._batching = Batching()  # what makes steps of the items
         self._has_ended = False  # whether the iteration said that it has no items left
         self._run = object()  # the iteration; another one after a move
+        self._moved_run: object = None  # the iteration that a loaded state moved
         self._is_over = False  # whether it reached the end of the epoch
         self._requests: Requests | None = None  # of the DataLoader, which may have taken more items
 
@@ -119,13 +124,22 @@ class Sampler(data.Sampler[Any]):
         refuse_division(caller, self._deal[0])
         check_records(caller, self.order)
         check_lists(caller, self._is_batched)
-        epoch, position = self._begin
-        if self._is_over or self._is_at_end():
-            epoch, position = epoch + 1, 0
+        epoch, position = self._next_start()
         self._set(epoch, position)
         self._requests = Requests(caller)
         self._batching = batching_of(caller)
         return self._items(epoch, position)
+
+    def _next_start(self) -> tuple[int, int]:
+        """Where the next iteration starts."""
+        if self._is_over or self._is_at_end():
+            return self._begin[0] + 1, 0
+        if self._requests is not None and self._requests.are_ahead and self._taken:
+            if not self._has_warned:
+                warn_of_left_workers()
+            self._has_warned = True
+            return self._begin[0] + 1, 0
+        return self._after(self._steps_taken())
 
     def _end(self) -> None:
         """Is called each time that the iteration is asked for an item and has none left.
@@ -231,7 +245,9 @@ class Sampler(data.Sampler[Any]):
         requests = self._requests
         if requests is None:
             return False
-        return requests.are_left() or (requests.are_ahead and self._taken > 0 and not self._is_over)
+        return requests.are_left() or (
+            requests.are_untold and self._taken > 0 and not self._is_over
+        )
 
     def state_after(self, steps: int) -> dict[str, Any]:
         """The state after `steps` steps of the latest ``for`` were delivered.
@@ -257,6 +273,8 @@ class Sampler(data.Sampler[Any]):
         Raises:
             StateMismatchError: the state belongs to another order.
         """
+        if self._requests is not None and self._requests.are_running():
+            refuse_requests_ahead()
         here = self._state((0, 0))
         if not here.keys() <= state.keys():
             raise ValueError("this is not the state of a sampler")
@@ -276,7 +294,9 @@ class Sampler(data.Sampler[Any]):
         if order is not None:
             self.order = order
             self._is_batched = self._given_size is not None or order.batch_count > 0
+        run, batching = self._run, self._batching
         self._set(epoch, position)
+        self._moved_run, self._batching = run, batching
 
     def __repr__(self) -> str:
         epoch, position = self._stand()
@@ -289,7 +309,8 @@ class Sampler(data.Sampler[Any]):
 class _Iteration(Iterator[Any]):
     """The iterator of a ``for`` over a sampler. Like a generator, it starts with its first item.
 
-    It no longer counts for the sampler after that was moved, or after an error.
+    It continues at a state that is loaded. It no longer counts for the sampler after another one
+    began, after `set_epoch`, or after an error.
     """
 
     def __init__(self, sampler: Sampler) -> None:
@@ -302,6 +323,9 @@ class _Iteration(Iterator[Any]):
         if self._items is None:
             self._items = sampler._start(sys._getframe(1))
             self._run = sampler._run
+        elif self._run is sampler._moved_run:
+            self._items = sampler._items(*sampler._begin)
+            self._run, sampler._moved_run = sampler._run, None
         try:
             item = next(self._items)
         except StopIteration:

@@ -252,6 +252,31 @@ def test_resumes_on_other_ranks(digits):
     assert sorted(sum(got, [])) == sorted(left.tolist())
 
 
+@pytest.mark.parametrize("joined", [False, True])
+def test_a_state_beside_a_running_for(digits, joined):
+    """It takes effect before the first batch; after that, TensorFlow has read ahead."""
+    if joined:
+        loader = recmap.JoinedLoader(recmap.join({"all": digits}), 100)
+    else:
+        loader = recmap.Loader(digits, 100)
+    loader.seek(0, 1000)
+    state = loader.state_dict()
+    loader.seek()
+    dataset = recmap.tensorflow.dataset(loader)
+    steps = iter(dataset)
+    loader.load_state_dict(state)
+    next(steps)
+    assert loader.position >= 1100
+    for move in (lambda: loader.load_state_dict(state)), loader.seek:
+        with pytest.raises(recmap.InvalidError, match="TensorFlow has read ahead") as raised:
+            move()
+        assert "before the `for`" in raised.value.advice
+    del steps
+    loader.load_state_dict(state)
+    assert len(list(dataset)) == 8
+    loader.seek()
+
+
 def test_in_keras_like_loops(digits):
     """Datasets that are made from it: map, take, a compiled step."""
     features = {**FEATURES, "image": recmap.FixedLen((64,), "uint8", raw=True)}

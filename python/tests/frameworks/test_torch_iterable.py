@@ -150,9 +150,10 @@ def test_persistent_workers(digits, epochs):
 
 
 def _begin_epochs(board, worker, workers, line, begun):
-    for _ in range(100):
+    for count in range(100):
         line.wait()
-        start = board.begin((0, 0), worker, workers)
+        start, is_left = board.begin((0, 0), worker, workers, (7, count))
+        assert not is_left
         begun.put(start)
         board.end(worker, start, start[0] + 1)
 
@@ -269,15 +270,6 @@ def test_workers_and_plain_for_alternate(digits):
     dataset.load_state_dict(dataset.state_after(10))
     assert flat(of(loader)) == order.at(4, range(500, 1797)).tolist()
     assert flat(of(loader)) == order.at(5, range(1797)).tolist()
-
-
-@pytest.mark.parametrize("persistent", [False, True])
-def test_worker_iteration_that_was_left_early_starts_again(digits, persistent):
-    loader = workers_of(iterable(digits), persistent_workers=persistent)
-    expected = recmap.Shuffled(1797, seed=3)
-    assert len(list(itertools.islice(loader, 5))) == 5
-    for epoch in range(2):
-        assert flat(of(loader)) == expected.at(epoch, range(1797)).tolist()
 
 
 def test_seeking_the_loader_moves_the_data_set(digits):

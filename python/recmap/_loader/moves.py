@@ -1,0 +1,43 @@
+"""The moves of a loader: who is asked before one, and told of it."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Protocol
+
+__all__ = ["Follower", "Moves"]
+
+
+class Follower(Protocol):
+    """An adapter in which batches may be ahead of the loop: in worker processes, for example."""
+
+    def refuse_move(self) -> None:
+        """Raises if a `for` that still runs would give batches from before the move."""
+
+    def note_move(self) -> None:
+        """Is called after each move."""
+
+
+class Moves:
+    """Counts the moves of a loader by `load_state_dict` and `seek`, and knows its followers."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._followers: list[weakref.ref[Follower]] = []
+
+    def add(self, follower: Follower) -> None:
+        """Keeps the follower only as long as others do."""
+        self._followers = [known for known in self._followers if known() is not None]
+        self._followers.append(weakref.ref(follower))
+
+    def _alive(self) -> list[Follower]:
+        return [follower for known in self._followers if (follower := known()) is not None]
+
+    def check(self) -> None:
+        for follower in self._alive():
+            follower.refuse_move()
+
+    def note(self) -> None:
+        self.count += 1
+        for follower in self._alive():
+            follower.note_move()
