@@ -16,9 +16,14 @@ UInt64s: TypeAlias = npt.NDArray[np.uint64]
 Int64s: TypeAlias = npt.NDArray[np.int64]
 
 
+def is_integer(value: Any) -> bool:
+    """Returns true for an int, or an integer of NumPy; not for a bool, which is a mistake."""
+    return hasattr(value, "__index__") and not isinstance(value, bool)
+
+
 def natural(name: str, value: Any) -> int:
     """The value of an argument that must be an integer of at least 0."""
-    if not hasattr(value, "__index__"):
+    if not is_integer(value):
         raise TypeError(f"{name} must be an integer, not {value!r}")
     number = operator.index(value)
     if number < 0:
@@ -47,7 +52,7 @@ def without_nulls(values: Any, what: str) -> Any:
 
 
 def _integer(item: Any, what: str) -> int:
-    if not hasattr(item, "__index__"):
+    if not is_integer(item):
         raise TypeError(f"{what} must be integers, not {item!r}")
     return operator.index(item)
 

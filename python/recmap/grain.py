@@ -285,7 +285,7 @@ class Sampler:
         _check_records(order)
         self._run = _Run(order)
         self._num_epochs = num_epochs
-        self._seed = seed
+        self._seed = None if seed is None else natural("seed", seed)
         self._length = sys.maxsize if num_epochs is None else num_epochs * len(order)
 
     def __len__(self) -> int:

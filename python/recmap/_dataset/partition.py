@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from .._numbers import UInt64s
+from .._numbers import UInt64s, uint64_of
 from .selection import Selection
 
 if TYPE_CHECKING:
@@ -72,10 +71,7 @@ def _fraction(share: float) -> Fraction:
 
 
 def _key(seed: int) -> UInt64s:
-    seed = operator.index(seed)
-    if not 0 <= seed < 1 << 64:
-        raise ValueError(f"the seed must be from 0 to 2**64 - 1, not {seed}")
-    return _mix(np.array([seed], np.uint64) + np.uint64(0x9E3779B97F4A7C15))
+    return _mix(np.array([uint64_of("seed", seed)], np.uint64) + np.uint64(0x9E3779B97F4A7C15))
 
 
 def _hashes(key: UInt64s, numbers: UInt64s, id_hashes: UInt64s | None) -> UInt64s:

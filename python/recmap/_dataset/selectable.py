@@ -10,7 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _recmap
-from .._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items, cuts_of
+from .._numbers import (
+    Int64s,
+    Numbers,
+    UInt64s,
+    as_items,
+    as_mask_or_items,
+    cuts_of,
+    is_integer,
+)
 from .._options.options import ConcatOptions, OpenOptions
 from .._order.orders import Shuffled
 from .counts import ElementCounts
@@ -149,7 +157,7 @@ class Selectable(_recmap.Dataset):
         >>> len(digits().sample(100, seed=7))
         100
         """
-        if not hasattr(n, "__index__"):
+        if not is_integer(n):
             raise TypeError(f"n must be the number of records to sample, an integer, not {n!r}")
         if not 0 <= operator.index(n) <= len(self):
             raise ValueError(f"cannot sample {n} records: there are {len(self)}")

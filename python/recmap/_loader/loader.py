@@ -7,6 +7,7 @@ import json
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
+from numbers import Real
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -217,6 +218,8 @@ class Loader(Closing, Generic[Batch]):
         self._share = share_of(rank, world_size)
         rank, world_size = self._share[:2]
         self._arguments = {key: value for key, value in locals().items() if key != "self"}
+        if epochs is not None and (isinstance(epochs, bool) or not isinstance(epochs, Real)):
+            raise TypeError(f"epochs must be None, an integer or math.inf, not {epochs!r}")
         if epochs is not None and epochs != math.inf and not epochs >= 0:  # or no number
             raise ValueError(f"epochs must not be negative, but is {epochs}")
         if epochs is not None and epochs != math.inf and epochs != int(epochs):

@@ -9,6 +9,8 @@ import json
 import operator
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from numbers import Number
 from typing import Any, Literal, NoReturn, SupportsIndex, TypeAlias, overload
 
 import numpy as np
@@ -20,11 +22,13 @@ from .._numbers import (
     Int64s,
     as_integers,
     as_mask_or_items,
+    is_integer,
     out_of_range,
     uint64_of,
     without_nulls,
 )
 from .._recmap import Order as _Order
+from .._warn import warn_caller
 
 __all__ = [
     "Bucketed",
@@ -41,8 +45,8 @@ __all__ = [
 
 
 def _is_one(number: Any) -> bool:
-    """Whether it is an int, or an integer of NumPy."""
-    return hasattr(number, "__index__") and not getattr(number, "ndim", 0)
+    """Returns true for an int, or an integer of NumPy that is not an array."""
+    return is_integer(number) and not getattr(number, "ndim", 0)
 
 
 def _as_uint64(positions: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
@@ -275,14 +279,14 @@ class Order:
 
 
 def _count(n: Any) -> int:
-    if not hasattr(n, "__index__"):
+    if not is_integer(n):
         hint = ": write len(data_set)" if hasattr(n, "__len__") else ""
         raise TypeError(f"n must be the number of records, an integer, not {n!r}{hint}")
     return uint64_of("n", n)
 
 
 def _seed(seed: Any) -> int:
-    if not hasattr(seed, "__index__"):
+    if not is_integer(seed):
         raise TypeError(f"seed must be an integer, not {seed!r}: 0 is the default")
     return uint64_of("seed", seed)
 
@@ -350,17 +354,32 @@ class Weighted(Order):
 def _vector(values: npt.ArrayLike, dtype: Any, what: str) -> npt.NDArray[Any]:
     values = without_nulls(values, what)
     try:
-        array = np.asarray(values, dtype=dtype)
-        array = np.array(array, order="C", ndmin=1)  # a copy: the caller may change `values`
+        given = np.asarray(values)
+        array = given.astype(dtype) if _are_numbers(given) else None
     except OverflowError:
         raise ValueError(f"{what} do not fit 64 bits") from None
     except (TypeError, ValueError):
-        raise TypeError(
-            f"{what} must be a list or array of numbers, not {reprlib.repr(values)}"
-        ) from None
+        array = None
+    if array is None:
+        noun = "integers" if dtype is np.int64 else "numbers"
+        raise TypeError(f"{what} must be a list or array of {noun}, not {reprlib.repr(values)}")
+    if dtype is np.int64 and (array != given).any():
+        if given.dtype.kind != "f":
+            raise ValueError(f"{what} do not fit 64 bits")
+        raise TypeError(f"{what} must be integers, not {given[array != given][0]}")
+    array = np.array(array, order="C", ndmin=1)  # a copy: the caller may change `values`
     if array.ndim != 1:
         raise ValueError(f"{what} must have one dimension, not {array.ndim}")
     return array
+
+
+def _are_numbers(array: npt.NDArray[Any]) -> bool:
+    """Returns true unless NumPy would convert texts, dates or complex numbers to numbers."""
+    if array.dtype.kind == "O":
+        return all(isinstance(item, (Number, Decimal)) for item in array.flat) and not any(
+            isinstance(item, complex) for item in array.flat
+        )
+    return array.dtype.kind not in "USmMc"
 
 
 def _labels(groups: npt.ArrayLike, what: str) -> Int64s:
@@ -465,6 +484,22 @@ class Mixture(Order):
         table = np.concatenate([np.empty(0), *self._changes.values()])
         order = _Order.mixture(sources, positions, table, stop == "last", length)
         self._set(order, list(orders), self._changes, stop)
+        self._warn_of_small_weights()
+
+    def _warn_of_small_weights(self) -> None:
+        """A period has at most 2^20 positions, and each source has at least one of them."""
+        least = 2.0**-20
+        for weights in self._changes.values():
+            scaled = weights / weights.max()
+            asked = scaled / scaled.sum()
+            small = np.flatnonzero((asked > 0) & (asked < least / 1.5))
+            if len(small):
+                warn_caller(
+                    f"source {small[0]} has {asked[small[0]]:.2g} of the weights, but a mixture "
+                    f"gives a source at least {least:.2g} of the positions: give it a larger "
+                    "weight, or 0 to leave it out"
+                )
+                return
 
     def continued(
         self,

@@ -442,6 +442,12 @@ class IterableDataset(data.IterableDataset[Item_co]):
 
     def _whole_state(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """The state of all workers together, from what a StatefulDataLoader saved."""
+        main = state["_snapshot"]["_main_snapshot"] if "_snapshot" in state else state
+        if main.get("_index_sampler_state") or main.get("_sampler_iter_state"):
+            raise ValueError(
+                "a StatefulDataLoader over a Sampler saved this state: load it with "
+                "recmap.torch.Sampler.load_state_dict"
+            )
         if "_snapshot" in state:
             snapshots = state["_snapshot"]["_worker_snapshots"].values()
             workers = [snapshot["dataset_state"] for snapshot in snapshots]

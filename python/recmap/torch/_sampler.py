@@ -13,6 +13,7 @@ import numpy as np
 from torch.utils import data
 
 from .. import _recmap
+from .._display.text import counted
 from .._errors import UnsupportedError
 from .._loader.launcher import share_of
 from .._loader.options import LAST, Last, one_of
@@ -265,7 +266,7 @@ class Sampler(data.Sampler[Any]):
     def load_state_dict(
         self, state: Mapping[str, Any], order: Order | None = None, *, changed: bool = False
     ) -> None:
-        """Resumes from a state of any rank of any world size, or from that of a `Loader`.
+        """Resumes from a state of any rank of any world size, a `Loader` or a StatefulDataLoader.
 
         Args:
             order, changed: as for `Loader.load_state_dict`.
@@ -275,7 +276,7 @@ class Sampler(data.Sampler[Any]):
         """
         if self._requests is not None and self._requests.are_running():
             refuse_requests_ahead()
-        here = self._state((0, 0))
+        here, state = self._state((0, 0)), _state_in(state)
         if not here.keys() <= state.keys():
             raise ValueError("this is not the state of a sampler")
         if state["format_version"] != here["format_version"]:
@@ -304,6 +305,27 @@ class Sampler(data.Sampler[Any]):
             f"<recmap.torch.Sampler of {self.order!r}, epoch {epoch}, position {position}, "
             f"rank {self._rank} of {self._deal[0]}>"
         )
+
+
+def _state_in(state: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The sampler's state in what a StatefulDataLoader saved; others as they are."""
+    main = state["_snapshot"]["_main_snapshot"] if "_snapshot" in state else state
+    if "_sampler_iter_state" not in main:
+        return state
+    of_batches = main["_sampler_iter_state"] or {}
+    found: Mapping[str, Any] = main["_index_sampler_state"] or of_batches.get("sampler_state", {})
+    if "epoch" not in found or main is state:
+        return found
+    if state["_iterator_finished"]:
+        return {**found, "epoch": found["epoch"] + 1, "position": 0}
+    more = state["_steps_since_snapshot"]
+    if more:
+        raise ValueError(
+            f"the StatefulDataLoader saved this state {counted(more, 'step')} after its latest "
+            "snapshot, and does not say where that is: load it into a StatefulDataLoader, or save "
+            "with snapshot_every_n_steps=1"
+        )
+    return found
 
 
 class _Iteration(Iterator[Any]):

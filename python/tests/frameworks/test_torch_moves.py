@@ -1,6 +1,7 @@
 """PyTorch: states that are loaded beside a running `for`, and what follows a `for` left early."""
 
 import itertools
+import json
 import multiprocessing
 import subprocess
 import sys
@@ -254,3 +255,42 @@ def test_a_worker_warns_once_of_a_for_that_was_left(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("was left early") == 1
     assert "starts the next epoch" in done.stderr
+
+
+# ---- What a StatefulDataLoader saved, in the sampler alone.
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("kind", ["batch_sampler", "sampler"])
+def test_a_sampler_loads_the_state_of_a_stateful_data_loader(digits, kind, workers):
+    _, batches = pair(kind, stateful, digits, workers)
+    steps = iter(batches)
+    taken = flat(of(itertools.islice(steps, 3)))
+    state = json.loads(json.dumps(batches.state_dict()))
+    ranks = [recmap.torch.Sampler(ORDER, 20, rank=rank, world_size=3) for rank in range(3)]
+    for sampler in ranks:
+        sampler.load_state_dict(state)
+    rest = [number for sampler in ranks for number in flat(sampler)]
+    assert sorted(taken + rest) == list(range(1797))
+    flat(of(steps))
+    sampler = recmap.torch.Sampler(ORDER, 20)
+    sampler.load_state_dict(json.loads(json.dumps(batches.state_dict())))
+    assert flat(sampler) == ORDER.at(1, range(1797)).tolist()
+    with pytest.raises(recmap.StateMismatchError, match="another seed: the state has 3"):
+        recmap.torch.Sampler(recmap.Shuffled(1797, seed=4)).load_state_dict(state)
+
+
+def test_states_of_stateful_data_loaders_that_do_not_fit(digits):
+    _, batches = pair("sampler", stateful, digits, 2, snapshot_every_n_steps=4)
+    steps = iter(batches)
+    of(itertools.islice(steps, 6))
+    state = batches.state_dict()
+    with pytest.raises(ValueError, match="saved this state 2 steps after its latest snapshot"):
+        recmap.torch.Sampler(ORDER).load_state_dict(state)
+    for workers in 0, 2:
+        _, of_sampler = pair("sampler", stateful, digits, workers)
+        _, of_dataset = pair("iterable", stateful, digits, workers)
+        with pytest.raises(ValueError, match=r"load it with recmap\.torch\.Sampler\.load_state"):
+            iterable(digits).load_state_dict(of_sampler.state_dict())
+        with pytest.raises(ValueError, match="not the state of a sampler"):
+            recmap.torch.Sampler(ORDER).load_state_dict(of_dataset.state_dict())
