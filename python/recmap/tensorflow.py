@@ -146,12 +146,16 @@ class _Held:
 class _Running:
     """A `for` over a data set of TensorFlow, which has read ahead of it."""
 
+    is_over = False
+
     def refuse_move(self) -> None:
-        raise InvalidError(
-            "TensorFlow has read ahead for a `for` that still runs, so that it would give batches "
-            "from before the move",
-            advice="Load the state before the `for`, or after it, when its iterator is deleted.",
-        )
+        if not self.is_over:
+            raise InvalidError(
+                "TensorFlow has read ahead for a `for` that still runs, so that it would give "
+                "batches from before the move",
+                advice="Load the state before the `for`, or after it, when its iterator is "
+                "deleted.",
+            )
 
     def note_move(self) -> None:
         """Nothing is running, or this is the step back after a failure."""
@@ -165,7 +169,10 @@ def _followed(moves: list[Moves], steps: Iterator[Any]) -> Iterator[Any]:
     running = _Running()
     for of_loader in moves:
         of_loader.add(running)
-    yield from steps
+    try:
+        yield from steps
+    finally:
+        running.is_over = True
 
 
 def _text(state: dict[str, Any]) -> str:

@@ -15,8 +15,8 @@ from .._errors import IdNotFoundError
 from .._example.features import Features
 from .._numbers import Int64s, Numbers, as_mask_or_items, row_of
 from .._options.options import ConcatOptions
+from .collation import refuse_own_collation
 from .dataset import Dataset
-from .records import refuse_own_collation
 
 __all__ = ["Joined", "check_joined", "features_of_sides", "join"]
 

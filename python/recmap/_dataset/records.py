@@ -6,7 +6,6 @@ import contextlib
 import sys
 from collections import abc
 from collections.abc import Iterable, Iterator
-from types import FrameType
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -19,20 +18,14 @@ from .._display.progress import Progress, shown
 from .._errors import FeatureError, IdNotFoundError
 from .._example.features import Features, parser_of
 from .._numbers import Int64s, Numbers, ids_to_find, natural
+from .collation import refuse_own_collation
 from .missing import Missing, advise_names, check_batch
 from .selectable import Selectable
 
-__all__ = ["Records", "refuse_own_collation"]
+__all__ = ["Records"]
 
 # A join matches this many rows at a time, or an eighth of them if that is more.
 _BLOCK_ROWS = 1 << 21
-
-
-def refuse_own_collation(caller: FrameType, advice: str) -> None:
-    """Raises if a DataLoader would collate records by itself: it would stack their bytes."""
-    collate = getattr(caller.f_locals.get("self"), "collate_fn", None)
-    if getattr(collate, "__module__", "") == "torch.utils.data._utils.collate":
-        raise TypeError(f"PyTorch does not parse records: write {advice}")
 
 
 class Records(Selectable):

@@ -21,6 +21,7 @@ from .._numbers import (
 )
 from .._options.options import ConcatOptions, OpenOptions
 from .._order.orders import Shuffled
+from .collation import watch_collation
 from .counts import ElementCounts
 from .feature_names import FeatureNames
 from .partition import masks_of
@@ -45,7 +46,6 @@ class Selectable(_recmap.Dataset):
 
     if TYPE_CHECKING:
 
-        def __len__(self) -> int: ...
         @overload
         def __getitem__(self, index: SupportsIndex) -> memoryview: ...  # type: ignore[overload-overlap]
         @overload
@@ -73,6 +73,7 @@ class Selectable(_recmap.Dataset):
         feature_names: FeatureNames,
         counts_read: dict[str, ElementCounts],
     ) -> Self:
+        watch_collation()
         dataset = cls(handle, *selection)
         dataset._options = options
         dataset._selection = selection
@@ -81,6 +82,11 @@ class Selectable(_recmap.Dataset):
         dataset._feature_names = feature_names
         dataset._counts_read = counts_read
         return dataset
+
+    def __len__(self) -> int:
+        """The number of records. PyTorch asks for it before it reads any."""
+        watch_collation()
+        return super().__len__()
 
     def _view(self, key: object) -> Self:
         """``data_set[key]`` if the key is not an integer. The extension calls this."""

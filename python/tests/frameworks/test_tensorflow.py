@@ -256,7 +256,7 @@ def test_resumes_on_other_ranks(digits):
 def test_a_state_beside_a_running_for(digits, joined):
     """It takes effect before the first batch; after that, TensorFlow has read ahead."""
     if joined:
-        loader = recmap.JoinedLoader(recmap.join({"all": digits}), 100)
+        loader = recmap.JoinedLoader(recmap.join({"a": digits, "b": digits}), 100)
     else:
         loader = recmap.Loader(digits, 100)
     loader.seek(0, 1000)

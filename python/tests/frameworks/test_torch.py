@@ -8,6 +8,8 @@ import itertools
 import json
 import pickle
 import re
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -556,3 +558,50 @@ def test_mistakes_in_features_name_similar_ones(digits):
         recmap.torch.MapDataset(digits, ["label"])
     with pytest.raises(TypeError, match="batch_size must be an integer, not '32'"):
         recmap.torch.Sampler(recmap.Shuffled(9), "32")
+
+
+class Pairs(torch.utils.data.Dataset):
+    """A data set of the user's that returns records."""
+
+    def __init__(self, ds):
+        self.ds = ds
+
+    def __len__(self):
+        return len(self.ds)
+
+    def __getitem__(self, index):
+        return {"record": self.ds[index], "number": index}
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("kind", ["concat", "subset", "own"])
+def test_records_inside_other_data_sets_are_not_collated(digits, kind, workers):
+    """PyTorch would make integers of their bytes."""
+    data = torch.utils.data
+    within = {
+        "concat": lambda: data.ConcatDataset([digits, digits[:50]]),
+        "subset": lambda: data.Subset(data.ConcatDataset([digits]), [1, 2]),
+        "own": lambda: Pairs(digits),
+    }[kind]()
+    with pytest.raises(TypeError, match=r"PyTorch does not parse records: .*MapDataset"):
+        next(iter(DataLoader(within, batch_size=2, num_workers=workers)))
+    kept = DataLoader(within, batch_size=2, num_workers=workers, collate_fn=lambda rows: len(rows))
+    assert next(iter(kept)) == 2
+
+
+def test_other_memoryviews_are_collated_as_before():
+    views = [memoryview(b"ab"), memoryview(b"cd")]
+    batch = torch.utils.data.default_collate(views)
+    assert [column.tolist() for column in batch] == [[97, 99], [98, 100]]
+
+
+@pytest.mark.parametrize("first", ["torch", "recmap"])
+def test_records_are_not_collated_if_torch_is_imported_late(digits_index, first):
+    script = (
+        f"import {first}, sys, recmap\n"
+        f"ds = recmap.open({str(DIGITS)!r}, index={str(digits_index)!r})\n"
+        "from torch.utils.data import ConcatDataset, DataLoader\n"
+        "for batch in DataLoader(ConcatDataset([ds, ds]), 2):\n    break\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert "TypeError: PyTorch does not parse records" in done.stderr
