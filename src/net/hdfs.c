@@ -40,6 +40,11 @@ static recmap_status write_address(struct address *address, recmap_storage *stor
     return status;
 }
 
+static enum text_verdict judge(const char *text, size_t size) {
+    if (!hdfs_is_object(text, size)) return TEXT_OTHER;
+    return hdfs_is_cut(text, size) ? TEXT_CUT : TEXT_GOOD;
+}
+
 /* The caller frees `body->data`, which is the server's text, whatever the result. `reply` may be
  * NULL. */
 static recmap_status request(recmap_text *body, struct reply *reply, recmap_storage *storage,
@@ -48,7 +53,7 @@ static recmap_status request(recmap_text *body, struct reply *reply, recmap_stor
     struct address address;
     size_t failed_index;
     struct transfer_request transfer = {
-        .name = url, .text = &address, .body = body, .reply = reply};
+        .name = url, .text = &address, .body = body, .reply = reply, .judge = judge};
     recmap_status status = write_address(&address, storage, url, operation, error);
     if (status == RECMAP_OK)
         status = transfer_run(&failed_index, storage, &transfer, 1, NULL, error);
@@ -70,10 +75,7 @@ static recmap_status fail_reply(const char *url, const char *task, const char *r
 }
 
 static recmap_status fail_malformed(const char *url, const char *task, recmap_error *error) {
-    return fail_reply(url, task, "the server's reply cannot be understood",
-                      "check that the host and port are those of a NameNode's web interface "
-                      "(usually 9870) or of HttpFS (usually 14000)",
-                      error);
+    return fail_reply(url, task, "the server's reply cannot be understood", ADVICE_NAMENODE, error);
 }
 
 recmap_status hdfs_stat(struct file_stat *stat, recmap_storage *storage, const char *url,

@@ -268,9 +268,25 @@ static recmap_status fail_page(const struct listing *listing, enum list_verdict 
          verdict == LIST_INCOMPLETE ? "is incomplete, and lacks the token to request the rest"
                                     : "cannot be understood");
     fail_file(error, listing->text);
-    fail_advise(error, "check the endpoint, or name the shards instead of a pattern (NAME@N, or "
-                       "@FILE with one name per line)");
+    fail_advise(error, ADVICE_LIST);
     return RECMAP_IO;
+}
+
+static enum text_verdict judge_list(const struct list_dialect *dialect, const char *text,
+                                    size_t size) {
+    struct list_page page = {0};
+    if (list_is_cut(dialect, text, size)) return TEXT_CUT;
+    enum list_verdict verdict = list_page_read(&page, dialect, text, size);
+    list_page_deinit(&page);
+    return verdict == LIST_MALFORMED ? TEXT_OTHER : TEXT_GOOD;
+}
+
+static enum text_verdict judge_s3(const char *text, size_t size) {
+    return judge_list(&list_dialect_s3, text, size);
+}
+
+static enum text_verdict judge_azure(const char *text, size_t size) {
+    return judge_list(&list_dialect_azure, text, size);
 }
 
 /* The body is the server's text: list_page_read trusts nothing in it. */
@@ -290,10 +306,13 @@ static recmap_status fetch_page(struct list_page *page, recmap_storage *storage,
         explicit_bzero(address.url, sizeof address.url);
         return status;
     }
-    struct transfer_request request = {.name = listing->text, .text = &address, .body = &body};
+    bool is_azure = listing->url.scheme == URL_AZ;
+    struct transfer_request request = {.name = listing->text,
+                                       .text = &address,
+                                       .body = &body,
+                                       .judge = is_azure ? judge_azure : judge_s3};
     status = transfer_run(&failed_index, storage, &request, 1, NULL, error);
-    const struct list_dialect *dialect = listing->url.scheme == URL_AZ ? &list_dialect_azure
-                                                                       : &list_dialect_s3;
+    const struct list_dialect *dialect = is_azure ? &list_dialect_azure : &list_dialect_s3;
     if (status == RECMAP_OK) {
         enum list_verdict verdict =
             list_page_read(page, dialect, body.data ? body.data : "", body.size);

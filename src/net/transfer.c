@@ -158,7 +158,7 @@ static size_t on_header(char *data, size_t unit, size_t count, void *context) {
 static bool take_range(struct slot *slot, const char *data, size_t size) {
     const struct transfer_request *request = &slot->run->requests[slot->index];
     if (size > slot->body_size - slot->received) {
-        slot->verdict = REPLY_UNUSABLE;
+        slot->verdict = REPLY_ODD;
         slot->reason = "the server sends more bytes than it announced";
         return false;
     }
@@ -422,11 +422,16 @@ static void end_slot(struct slot *slot) {
 
 /* ---- The result of a request. */
 
-/* Whether the request may still be repeated at this time. */
-static bool has_time(const struct run *run, const struct attempt *attempt, uint64_t due_ns) {
-    uint64_t limit_s = storage_options_timeout(&run->storage->options);
-    if (!atomic_load_explicit(&run->storage->has_answered, memory_order_relaxed) &&
-        limit_s > FIRST_CONTACT_S)
+/* Whether the request may still be repeated at this time. A server that does not exist, or that is
+ * not able to do what is asked, should not take the user minutes to notice: so as long as the first
+ * answer is missing, or the first one that is right, the time is short. */
+static bool has_time(const struct slot *slot, uint64_t due_ns) {
+    recmap_storage *storage = slot->run->storage;
+    const struct attempt *attempt = &slot->run->attempts[slot->index];
+    atomic_bool *has_begun = slot->verdict == REPLY_ODD ? &storage->has_served
+                                                        : &storage->has_answered;
+    uint64_t limit_s = storage_options_timeout(&storage->options);
+    if (!atomic_load_explicit(has_begun, memory_order_relaxed) && limit_s > FIRST_CONTACT_S)
         limit_s = FIRST_CONTACT_S;
     return due_ns - attempt->start_ns < limit_s * NS_PER_S;
 }
@@ -438,9 +443,10 @@ static uint64_t find_due_ns(const struct slot *slot, uint64_t now) {
     return now + retry_delay_ms(streak, random_bits(), retry_after) * NS_PER_MS;
 }
 
-/* How many bytes of what was requested arrived, not of an error. */
+/* How many bytes of what was requested arrived, not of an error or of something else. */
 static uint64_t count_bytes(const struct slot *slot) {
     const struct transfer_request *request = &slot->run->requests[slot->index];
+    if (slot->verdict == REPLY_ODD) return 0;
     if (!slot->is_judged || (slot->reply.status != 200 && slot->reply.status != 206)) return 0;
     return request->text ? request->body->size : slot->received;
 }
@@ -470,10 +476,10 @@ static bool schedule(struct slot *slot) {
     struct run *run = slot->run;
     struct attempt *attempt = &run->attempts[slot->index];
     uint64_t now = clock_ns();
-    if (slot->verdict != REPLY_TRY_AGAIN) return false;
+    if (slot->verdict != REPLY_TRY_AGAIN && slot->verdict != REPLY_ODD) return false;
     note_bytes(slot, now);
     uint64_t due_ns = find_due_ns(slot, now);
-    if (!has_time(run, attempt, due_ns)) return false;
+    if (!has_time(slot, due_ns)) return false;
     if (run->requests[slot->index].body) run->requests[slot->index].body->size = 0;
     attempt->due_ns = due_ns;
     attempt->next = run->waiting;
@@ -491,6 +497,19 @@ static bool is_overloaded(const struct slot *slot) {
     return slot->is_judged && (slot->reply.status == 429 || slot->reply.status == 503);
 }
 
+/* Whether a request got what it asked for. That an object of unknown size is empty, which a reply
+ * without a body says too if it has the status 200, counts when it is said twice: otherwise one odd
+ * reply would make a shard without records of it. */
+static bool is_success(struct slot *slot) {
+    struct attempt *attempt = &slot->run->attempts[slot->index];
+    if (slot->verdict != REPLY_EMPTY || !slot->range.accepts_shorter)
+        return slot->verdict == REPLY_GOOD;
+    bool is_sure = attempt->was_empty || slot->reply.status != 200;
+    attempt->was_empty = true;
+    if (!is_sure) slot->verdict = REPLY_ODD;
+    return is_sure;
+}
+
 /* A request ends in one of three ways: its result is given to the caller, it is repeated later, or
  * it fails for good. The window of requests in flight grows after successes and shrinks only if the
  * server is overloaded: other failures say nothing about the load. */
@@ -499,8 +518,8 @@ static recmap_status end_request(size_t *failed_index, struct slot *slot, CURLco
     struct run *run = slot->run;
     struct attempt *attempt = &run->attempts[slot->index];
     slot_conclude(slot, code);
-    bool is_done = slot->verdict == REPLY_GOOD ||
-                   (slot->verdict == REPLY_EMPTY && slot->range.accepts_shorter);
+    bool is_done = is_success(slot);
+    if (is_done) atomic_store_explicit(&run->storage->has_served, true, memory_order_relaxed);
     if (is_done || is_overloaded(slot)) adapt_window(slot, !is_done);
     recmap_status status = RECMAP_OK;
     attempt->count++;

@@ -9,6 +9,9 @@
 #include "net/storage.h"
 #include "protocol/reply.h"
 
+/* What arrived for a text: what was asked for, its beginning, or something else. */
+enum text_verdict { TEXT_GOOD, TEXT_CUT, TEXT_OTHER };
+
 /* One request: for a range of an object, or for a text such as a page of a listing. */
 struct transfer_request {
     const char *name;           /* the URL, also for messages */
@@ -19,7 +22,16 @@ struct transfer_request {
     struct reply *reply; /* also of a request that failed */
     uint64_t *size;      /* of the bytes that arrived */
     recmap_text *body;   /* of a text */
+    /* Judges the body of a text. One that is not good is requested again. */
+    enum text_verdict (*judge)(const char *text, size_t size);
 };
+
+#define ADVICE_LIST                                                                                \
+    "check the endpoint, or name the shards instead of a pattern (NAME@N, or @FILE with one name " \
+    "per line)"
+#define ADVICE_NAMENODE                                                                            \
+    "check that the host and port are those of a NameNode's web interface (usually 9870) or of "   \
+    "HttpFS (usually 14000)"
 
 /* Makes all requests. On failure, none is in flight any more, and `failed_index` is the index of
  * one that failed. `interrupt` may be NULL: then the thread's is asked. Errors: IO (ENOENT: there

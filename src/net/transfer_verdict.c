@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "net/hdfs.h"
 #include "protocol/hdfs_reply.h"
-#include "protocol/list_reply.h"
 
 void slot_judge(struct slot *slot) {
     const struct transfer_request *request = &slot->run->requests[slot->index];
@@ -65,15 +64,28 @@ static bool has_answered(const struct slot *slot) {
     return atomic_load_explicit(&slot->run->storage->has_answered, memory_order_relaxed);
 }
 
+static bool is_text(const struct slot *slot) {
+    return slot->run->requests[slot->index].text != NULL;
+}
+
 /* Whether all of a reply that libcurl did not object to arrived: if its length is not given, it
  * ends with the connection. */
 static bool is_complete(const struct slot *slot) {
+    return slot->is_judged && !is_text(slot) && slot->received == slot->body_size;
+}
+
+/* The verdict on a reply that libcurl did not object to, but that is not complete. */
+static void judge_body(struct slot *slot) {
     const struct transfer_request *request = &slot->run->requests[slot->index];
-    if (!slot->is_judged) return false;
-    if (!request->text) return slot->received == slot->body_size;
     const recmap_text *body = request->body;
-    return !body->size ||
-           !(list_is_cut(body->data, body->size) || hdfs_is_cut(body->data, body->size));
+    enum text_verdict verdict = TEXT_CUT;
+    if (is_text(slot) && slot->is_judged)
+        verdict = request->judge(body->data ? body->data : "", body->size);
+    if (verdict == TEXT_GOOD) return;
+    slot->verdict = verdict == TEXT_CUT ? REPLY_TRY_AGAIN : REPLY_ODD;
+    slot->reason = verdict == TEXT_CUT ? "the reply ended early"
+                   : is_listing(slot)  ? "the server's list cannot be understood"
+                                       : "the server's reply cannot be understood";
 }
 
 static bool has_several_namenodes(const recmap_storage *storage) {
@@ -120,17 +132,14 @@ static void judge_exception(struct slot *slot) {
  * cut before the reply's end: no bytes would be left to request again. A connection that ends in
  * the headers is not an error for libcurl, but must not be judged by the headers that arrived. */
 void slot_conclude(struct slot *slot, CURLcode code) {
-    bool is_text = slot->run->requests[slot->index].text;
     if (code == CURLE_OK && !slot->is_judged && slot->has_head) slot_judge(slot);
     if (slot->is_judged && slot->verdict != REPLY_GOOD) {
         judge_exception(slot);
         return;
     }
-    if (!is_text && is_complete(slot)) return;
+    if (is_complete(slot)) return;
     if (code == CURLE_OK) {
-        if (is_complete(slot)) return;
-        slot->reason = "the reply ended early";
-        slot->verdict = REPLY_TRY_AGAIN;
+        judge_body(slot);
         return;
     }
     if (is_hdfs(slot) && is_passing(code) && !slot->is_judged && !has_redirected(slot))
@@ -197,6 +206,7 @@ static void advise(const struct slot *slot, const char *code, recmap_error *erro
     else if (!slot->is_judged && !strncmp(slot->reason, "SSL", 3))
         fail_advise(error, "check the server's certificate, or name the file of the authority that "
                            "signed it with the storage option ca_bundle");
+    else if (is_text(slot)) fail_advise(error, "%s", is_hdfs(slot) ? ADVICE_NAMENODE : ADVICE_LIST);
     else if (!slot->is_judged)
         fail_advise(error, "check the URL, the endpoint and the proxy: no web server that has the "
                            "object answers there");
@@ -214,8 +224,20 @@ static const char *reason_of(const struct slot *slot, const char *code) {
     return "there is no such bucket or container";
 }
 
+/* Which server sent what, if it is not the text that was asked for: its first bytes tell whether a
+ * proxy, a web site or another service answered. */
+static void describe_text(char *text, size_t capacity, const struct slot *slot) {
+    const struct transfer_request *request = &slot->run->requests[slot->index];
+    char url[448], quote[QUOTE_MAX];
+    text[0] = 0;
+    if (slot->verdict != REPLY_ODD || !is_text(slot)) return;
+    url_redact(url, sizeof url, request->text->url);
+    reply_quote(quote, request->body->data ? request->body->data : "", request->body->size);
+    snprintf(text, capacity, "; %s sent \"%s\"", url, quote);
+}
+
 recmap_status slot_fail(const struct slot *slot, recmap_error *error) {
-    char name[1024], code[CODE_MAX], answer[CODE_MAX + 64] = "", repeats[64] = "";
+    char name[1024], code[CODE_MAX], answer[CODE_MAX + 64] = "", repeats[64] = "", sent[640];
     const struct transfer_request *request = &slot->run->requests[slot->index];
     unsigned attempts = slot->run->attempts[slot->index].count;
     url_redact(name, sizeof name, request->name);
@@ -225,9 +247,10 @@ recmap_status slot_fail(const struct slot *slot, recmap_error *error) {
         snprintf(answer, sizeof answer, " (HTTP %ld%s%s)", slot->reply.status, code[0] ? " " : "",
                  code);
     if (attempts > 1) snprintf(repeats, sizeof repeats, ", after %u attempts", attempts);
-    fail(error, status_of(slot->verdict), "cannot %s: %s%s%s",
+    describe_text(sent, sizeof sent, slot);
+    fail(error, status_of(slot->verdict), "cannot %s: %s%s%s%s",
          is_listing(slot) ? "list the objects" : "read the object", reason_of(slot, code), answer,
-         repeats);
+         repeats, sent);
     fail_at(error, name, RECMAP_NO_RECORD, request->text ? RECMAP_NO_OFFSET : slot->range.offset);
     if (error) error->system_errno = errno_of(slot);
     advise(slot, code, error);

@@ -22,6 +22,7 @@ struct attempt {
     uint64_t received; /* bytes of earlier attempts that are kept */
     uint64_t start_ns; /* where the limit of time begins; 0: no attempt was begun */
     uint64_t due_ns;   /* the next attempt */
+    bool was_empty;    /* the object was said to have no bytes */
     size_t next;       /* in the list of those that wait; SIZE_MAX: the last */
 };
 

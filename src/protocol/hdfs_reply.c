@@ -201,9 +201,13 @@ void hdfs_find_exception(char code[CODE_MAX], const char *body, size_t size) {
     code[0] = 0;
 }
 
-bool hdfs_is_cut(const char *text, size_t size) {
+bool hdfs_is_object(const char *text, size_t size) {
     struct json_reader reader = {text, text + size};
-    if (json_peek(&reader) != '{') return false;
+    return json_peek(&reader) == '{';
+}
+
+bool hdfs_is_cut(const char *text, size_t size) {
+    if (!hdfs_is_object(text, size)) return false;
     while (size && strchr(" \t\r\n", text[size - 1])) size--;
     return text[size - 1] != '}';
 }

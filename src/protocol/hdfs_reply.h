@@ -46,7 +46,10 @@ void hdfs_folder_deinit(struct hdfs_folder *folder);
  * if there is none, or if it has other characters than letters, digits, `.` and `_`. */
 void hdfs_find_exception(char code[CODE_MAX], const char *body, size_t size);
 
-/* Whether a reply that is JSON ends before the end of its object. */
+/* Whether a reply begins as an object of JSON, as each reply of HDFS does. */
+bool hdfs_is_object(const char *text, size_t size);
+
+/* Whether a reply that is an object of JSON ends before the end of the object. */
 bool hdfs_is_cut(const char *text, size_t size);
 
 #endif

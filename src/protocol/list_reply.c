@@ -7,9 +7,10 @@
 
 #include "base/array.h"
 
-const struct list_dialect list_dialect_s3 = {"Contents", "Key", "NextContinuationToken",
-                                             "IsTruncated"};
-const struct list_dialect list_dialect_azure = {"Blob", "Name", "NextMarker", NULL};
+const struct list_dialect list_dialect_s3 = {"ListBucketResult", "Contents", "Key",
+                                             "NextContinuationToken", "IsTruncated"};
+const struct list_dialect list_dialect_azure = {"EnumerationResults", "Blob", "Name", "NextMarker",
+                                                NULL};
 
 enum { DEPTH_MAX = 16, TEXT_MAX = 8192 };
 
@@ -175,12 +176,15 @@ static bool pop(struct xml_stack *stack, const struct xml *xml) {
            !memcmp(stack->open[stack->depth].name, xml->name, xml->name_size);
 }
 
+static bool equals(const char *text, size_t size, const char *name) {
+    return size == strlen(name) && !memcmp(text, name, size);
+}
+
 /* Whether the innermost element but `above` has this name. */
 static bool is_in(const struct xml_stack *stack, size_t above, const char *name) {
     if (stack->depth <= above) return false;
     size_t i = stack->depth - 1 - above;
-    return stack->open[i].size == strlen(name) &&
-           !memcmp(stack->open[i].name, name, stack->open[i].size);
+    return equals(stack->open[i].name, stack->open[i].size, name);
 }
 
 static bool is_true(const char *text, size_t size) {
@@ -203,6 +207,8 @@ static enum list_verdict conclude(const struct list_page *page) {
     return page->has_more && !page->next ? LIST_INCOMPLETE : LIST_OK;
 }
 
+/* Another document than a list, such as a page for people, has no names either: it must not be
+ * taken for an empty list. So the outermost element counts. */
 enum list_verdict list_page_read(struct list_page *page, const struct list_dialect *dialect,
                                  const char *text, size_t size) {
     struct xml xml = {.cursor = text, .end = text + size};
@@ -213,10 +219,13 @@ enum list_verdict list_page_read(struct list_page *page, const struct list_diale
         bool is_good = event != XML_BAD;
         enum list_verdict verdict = LIST_OK;
         if (event == XML_DONE) return has_root && !stack.depth ? conclude(page) : LIST_MALFORMED;
+        bool is_element = event == XML_BEGIN || event == XML_EMPTY;
+        if (is_element && !stack.depth && !equals(xml.name, xml.name_size, dialect->root))
+            return LIST_MALFORMED;
         if (event == XML_BEGIN) is_good = push(&stack, &xml);
         if (event == XML_END) is_good = pop(&stack, &xml);
         if (event == XML_TEXT) verdict = take_text(page, dialect, &stack, &xml);
-        if (event == XML_BEGIN || event == XML_EMPTY) has_root = true;
+        has_root |= is_element;
         if (!is_good) return LIST_MALFORMED;
         if (verdict != LIST_OK) return verdict;
     }
@@ -230,12 +239,12 @@ void list_page_deinit(struct list_page *page) {
 }
 
 /* The tags between are not looked at: a list that is malformed there is not one that was cut. */
-bool list_is_cut(const char *text, size_t size) {
+bool list_is_cut(const struct list_dialect *dialect, const char *text, size_t size) {
     struct xml xml = {.cursor = text, .end = text + size};
     enum xml_event event;
     do event = next_event(&xml);
     while (event == XML_TEXT);
-    if (event != XML_BEGIN) return false;
+    if (event != XML_BEGIN || !equals(xml.name, xml.name_size, dialect->root)) return false;
     while (size && is_name_end(text[size - 1])) size--;
     if (text[size - 1] != '>') return true;
     const char *last = text + size - 1 - xml.name_size; /* the name of the last tag, if it is */

@@ -10,6 +10,7 @@
 
 /* The names of the elements. */
 struct list_dialect {
+    const char *root; /* the outermost */
     const char *item; /* that of one object */
     const char *name; /* within it */
     const char *next; /* the token of the next page */
@@ -34,8 +35,8 @@ enum list_verdict list_page_read(struct list_page *page, const struct list_diale
                                  const char *text, size_t size);
 void list_page_deinit(struct list_page *page);
 
-/* Whether the text begins with an element and ends before the end of that element, as if the
- * connection had ended early. */
-bool list_is_cut(const char *text, size_t size);
+/* Whether the text begins with the outermost element of a list and ends before the end of that
+ * element, as if the connection had ended early. */
+bool list_is_cut(const struct list_dialect *dialect, const char *text, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 #include "protocol/reply.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -207,15 +208,15 @@ static enum reply_verdict check_whole(uint64_t *body_size, const char **reason,
                                       const struct reply *reply,
                                       const struct range_request *request) {
     if (is_part(reply))
-        return say(reason, REPLY_UNUSABLE, "the server sends a range as if it were the object");
+        return say(reason, REPLY_ODD, "the server sends a range as if it were the object");
     if (reply->content_length == REPLY_NO_SIZE || request->offset != 0 ||
         (reply->content_length != request->size &&
          !(request->accepts_shorter && reply->content_length < request->size)))
-        return say(reason, REPLY_UNUSABLE, "the server ignores ranges: it sends the whole object");
+        return say(reason, REPLY_ODD, "the server ignores ranges: it sends the whole object");
     if (is_other_object(reply, request, reply->content_length))
         return say(reason, REPLY_CHANGED, "the object has changed");
     if (lacks_etag(reply, request))
-        return say(reason, REPLY_UNUSABLE, "the server does not say which object it sends");
+        return say(reason, REPLY_ODD, "the server does not say which object it sends");
     *body_size = reply->content_length;
     return *body_size ? REPLY_GOOD : say(reason, REPLY_EMPTY, "the object is empty");
 }
@@ -224,18 +225,18 @@ static enum reply_verdict check_partial(uint64_t *body_size, const char **reason
                                         const struct reply *reply,
                                         const struct range_request *request) {
     if (!reply->has_range)
-        return say(reason, REPLY_UNUSABLE, "the server does not say which range it sends");
+        return say(reason, REPLY_ODD, "the server does not say which range it sends");
     uint64_t size = reply->range_end - reply->range_begin;
     if (is_other_object(reply, request, reply->range_total))
         return say(reason, REPLY_CHANGED, "the object has changed");
     if (lacks_etag(reply, request))
-        return say(reason, REPLY_UNUSABLE, "the server does not say which object it sends");
+        return say(reason, REPLY_ODD, "the server does not say which object it sends");
     bool is_short = request->accepts_shorter && size < request->size &&
                     reply->range_end == reply->range_total;
     if (reply->range_begin != request->offset || (size != request->size && !is_short))
-        return say(reason, REPLY_UNUSABLE, "the server sends another range than the requested one");
+        return say(reason, REPLY_ODD, "the server sends another range than the requested one");
     if (reply->content_length != REPLY_NO_SIZE && reply->content_length != size)
-        return say(reason, REPLY_UNUSABLE, "the reply's length does not match its range");
+        return say(reason, REPLY_ODD, "the reply's length does not match its range");
     *body_size = size;
     return REPLY_GOOD;
 }
@@ -246,7 +247,7 @@ static enum reply_verdict check_unlabelled(uint64_t *body_size, const char **rea
                                            const struct reply *reply,
                                            const struct range_request *request) {
     if (reply->content_length != REPLY_NO_SIZE && reply->content_length != request->size)
-        return say(reason, REPLY_UNUSABLE, "the reply has another size than the requested range");
+        return say(reason, REPLY_ODD, "the reply has another size than the requested range");
     *body_size = request->size;
     return REPLY_GOOD;
 }
@@ -279,7 +280,7 @@ enum reply_verdict reply_check(uint64_t *body_size, const char **reason, const s
     *reason = NULL;
     if (reply->status != 200 && reply->status != 206) return check_error(reason, reply, request);
     if (reply->is_malformed)
-        return say(reason, REPLY_UNUSABLE, "the server's headers cannot be understood");
+        return say(reason, REPLY_ODD, "the server's headers cannot be understood");
     if (reply->is_encoded)
         return say(reason, REPLY_UNUSABLE,
                    "the object is stored with a content encoding, which ranges do not decode");
@@ -305,4 +306,15 @@ void reply_find_code(char code[CODE_MAX], const char *body, size_t size) {
     if (used == left || element[used] != '<') return;
     memcpy(code, element, used);
     code[used] = 0;
+}
+
+void reply_quote(char quote[QUOTE_MAX], const char *body, size_t size) {
+    size_t used = 0;
+    size_t i = 0;
+    for (; i < size && used < QUOTE_MAX - 8; i++) {
+        unsigned char byte = (unsigned char)body[i];
+        bool is_plain = byte && byte < 0x80; /* an error escapes control characters */
+        used += (size_t)snprintf(quote + used, QUOTE_MAX - used, is_plain ? "%c" : "\\x%02x", byte);
+    }
+    snprintf(quote + used, QUOTE_MAX - used, "%s", i < size ? "..." : "");
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ETAG_MAX = 256, CODE_MAX = 96, REGION_MAX = 64 };
+enum { ETAG_MAX = 256, CODE_MAX = 96, REGION_MAX = 64, QUOTE_MAX = 128 };
 
 #define REPLY_NO_SIZE UINT64_MAX
 #define REPLY_NO_TIME INT64_MIN
@@ -56,6 +56,9 @@ enum reply_verdict {
     REPLY_REDIRECTED, /* for the caller to explain: redirects are not followed here */
     REPLY_UNUSABLE,   /* the server does not do what was asked: repeating the request is useless */
     REPLY_TRY_AGAIN,
+    REPLY_ODD, /* not a reply to the request: a proxy, a cache or one of many servers may have
+                  failed once, so the request is repeated, but the server may also never do what was
+                  asked */
 };
 
 /* Judges a reply by its status and headers. `reason` is a static text for every other verdict than
@@ -66,6 +69,9 @@ enum reply_verdict reply_check(uint64_t *body_size, const char **reason, const s
 /* Copies the code from the body of an error, as S3 and Azure send it: <Code>NoSuchKey</Code>. ""
  * if there is none, or if it is not made of letters, digits, `.` and `_`. */
 void reply_find_code(char code[CODE_MAX], const char *body, size_t size);
+
+/* Copies the first bytes of a body for a message. Those that are not ASCII are escaped. */
+void reply_quote(char quote[QUOTE_MAX], const char *body, size_t size);
 
 /* Parses an HTTP date such as "Sun, 06 Nov 1994 08:49:37 GMT". Returns REPLY_NO_TIME if the text is
  * not one, or if the year is later than 2261: nanoseconds since 1970 must fit into 64 bits. */

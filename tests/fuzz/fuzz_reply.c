@@ -49,6 +49,9 @@ static void check_code(const char *body, size_t size) {
     reply_find_code(code, body, size);
     check(strlen(code) < CODE_MAX);
     for (const char *c = code; *c; c++) check((unsigned char)*c > 0x20 && (unsigned char)*c < 0x7f);
+    char quote[QUOTE_MAX];
+    reply_quote(quote, body, size);
+    check(strlen(quote) < QUOTE_MAX);
 }
 
 static void check_listing(const struct list_dialect *dialect, const char *body, size_t size) {
@@ -56,7 +59,7 @@ static void check_listing(const struct list_dialect *dialect, const char *body, 
     enum list_verdict verdict = list_page_read(&page, dialect, body, size);
     check(verdict != LIST_NO_MEMORY);
     check(verdict != LIST_OK || !page.has_more || page.next);
-    list_is_cut(body, size);
+    list_is_cut(dialect, body, size);
     size_t total = 0;
     for (size_t i = 0; i < page.count; i++) total += strlen(page.names[i]);
     check(total <= size);

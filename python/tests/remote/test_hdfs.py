@@ -405,10 +405,22 @@ def test_faults_of_a_datanode_that_pass(fault, on_hdfs, digits, hdfs):
 
 
 @pytest.mark.parametrize("fault", [send_all, send_too_much_in_chunks])
-def test_a_server_that_ignores_ranges_is_refused(fault, on_hdfs, hdfs):
-    hdfs.datanode.faults = [fault] * 9
-    with pytest.raises(OSError, match=r"has another size|more bytes than it announced"):
-        bytes(on_hdfs[500])
+def test_a_server_that_ignores_ranges_is_refused(fault, on_hdfs, digits, hdfs):
+    """Unless it does so once."""
+    hdfs.datanode.faults = [fault]
+    assert bytes(on_hdfs[500]) == bytes(digits[500])
+    options = {"allow_urls": True, "storage_options": {"timeout": 1}}
+    with recmap.open(on_hdfs.index_path, **options) as ds:
+        hdfs.datanode.faults = [fault] * 1000
+        with pytest.raises(OSError, match=r"has another size|more bytes than it announced"):
+            bytes(ds[500])
+
+
+@pytest.mark.parametrize("body", [b"<html>Sign in</html>", b"[]", b""])
+def test_a_page_instead_of_a_listing_is_requested_again(body, hdfs, tmp_path):
+    hdfs.namenode.faults = [lambda handler: handler.answer(200, body) or True] * 2
+    names = find_names("/data/train/digits-*.tfrecord", hdfs, tmp_path)
+    assert len(names) == 4 and hdfs.namenode.faults == []
 
 
 def test_a_namenode_that_fails_for_a_moment(on_hdfs, digits, hdfs):
@@ -548,7 +560,7 @@ def test_link_local_namenodes_are_refused(pair, tmp_path):
         b"",
         b"{",
         b"[]",
-        b"<html>",
+        b"<html>\n",
         b'{"FileStatus":{"type":"FILE"}}',
         b'{"FileStatus":{"length":-1,"type":"FILE"}}',
     ],
@@ -559,6 +571,8 @@ def test_a_server_that_is_not_hdfs(body, hdfs, tmp_path):
     with pytest.raises(OSError, match=r"cannot be understood|ended early") as error:
         recmap.open(f"{hdfs.url}/x.tfrecord", index=tmp_path / "a.rmx", storage_options=options)
     assert "9870" in str(error.value) or "ended early" in str(error.value)
+    if body == b"<html>\n":
+        assert '/webhdfs/v1/x.tfrecord?... sent "<html>\\n"' in str(error.value)
 
 
 def test_a_folder_is_not_a_file(hdfs, tmp_path):

@@ -293,6 +293,7 @@ class Row:
     error: type
     message: str
     timeout: int = 20
+    is_odd: bool = False
 
 
 def other_range(change):
@@ -323,69 +324,70 @@ UNUSABLE = recmap.StorageError
 STALE = recmap.StaleIndexError
 BUSY = "the server is busy or has failed"
 
-LASTING = {
+# Replies that do not answer the request: name: (fault, message if it lasts).
+ODD = {
     # wrong ranges and lengths
-    "another range": Row(
+    "another range": (
         other_range(lambda first, last: (first + 1, last + 1)),
-        UNUSABLE,
         "another range than the requested one",
     ),
-    "a shorter range": Row(
+    "a shorter range": (
         other_range(lambda first, last: (first, last - 1)),
-        UNUSABLE,
         "another range than the requested one",
     ),
-    "a longer range": Row(
+    "a longer range": (
         other_range(lambda first, last: (first, last + 1)),
-        UNUSABLE,
         "another range than the requested one",
     ),
-    "the whole object": Row(Fault(whole_object), UNUSABLE, "the server ignores ranges"),
-    "a range with the status of a whole object": Row(
+    "the whole object": (Fault(whole_object), "the server ignores ranges"),
+    "a range with the status of a whole object": (
         Fault(lambda request, reply: setattr(reply, "status", 200)),
-        UNUSABLE,
         "sends a range as if it were the object",
     ),
-    "no Content-Range": Row(
-        setting("Content-Range", None), UNUSABLE, "does not say which range it sends"
-    ),
-    "several ranges": Row(
+    "no Content-Range": (setting("Content-Range", None), "does not say which range it sends"),
+    "several ranges": (
         setting("Content-Range", None)
         | setting("Content-Type", "multipart/byteranges; boundary=x")
         | resizing(lambda body: b"--x\r\n\r\n" + body + b"\r\n--x--\r\n"),
-        UNUSABLE,
         "does not say which range it sends",
     ),
-    "a Content-Range that is not a range": Row(
-        setting("Content-Range", "bytes 9-3/1"), UNUSABLE, "headers cannot be understood"
-    ),
-    "a Content-Range of 20 digits": Row(
-        setting("Content-Range", "bytes 0-9/99999999999999999999"),
-        UNUSABLE,
+    "a Content-Range that is not a range": (
+        setting("Content-Range", "bytes 9-3/1"),
         "headers cannot be understood",
     ),
-    "a longer body": Row(
-        resizing(lambda body: body + b"x"), UNUSABLE, "length does not match its range"
+    "a Content-Range of 20 digits": (
+        setting("Content-Range", "bytes 0-9/99999999999999999999"),
+        "headers cannot be understood",
     ),
-    "a shorter body": Row(
-        resizing(lambda body: body[:-1]), UNUSABLE, "length does not match its range"
+    "a longer body": (resizing(lambda body: body + b"x"), "length does not match its range"),
+    "a shorter body": (resizing(lambda body: body[:-1]), "length does not match its range"),
+    "a longer body without length": (
+        unsized(lambda body: body + b"x"),
+        "sends more bytes than it announced",
     ),
-    "a longer body without length": Row(
-        unsized(lambda body: body + b"x"), UNUSABLE, "sends more bytes than it announced"
+    # headers that contradict each other
+    "two ranges": (adding(("Content-Range", "bytes 0-9/100")), "headers cannot be understood"),
+    "two lengths": (adding(("Content-Length", "3")), "."),
+    "two ETags": (adding(("ETag", '"another"')), "headers cannot be understood"),
+    "no ETag": (setting("ETag", None), "does not say which object it sends"),
+    "a page for people": (
+        setting("Content-Range", None)
+        | setting("ETag", None)
+        | setting("Content-Type", "text/html")
+        | Fault(lambda request, reply: setattr(reply, "status", 200))
+        | resizing(lambda body: b"<html><body>Please sign in</body></html>"),
+        "the server ignores ranges",
     ),
+}
+
+LASTING = {
+    **{name: Row(fault, UNUSABLE, message, 1, True) for name, (fault, message) in ODD.items()},
     "a content encoding": Row(
         setting("Content-Encoding", "gzip"), UNUSABLE, "stored with a content encoding"
     ),
-    # headers that contradict each other
-    "two ranges": Row(
-        adding(("Content-Range", "bytes 0-9/100")), UNUSABLE, "headers cannot be understood"
-    ),
-    "two ETags": Row(adding(("ETag", '"another"')), UNUSABLE, "headers cannot be understood"),
-    "two lengths": Row(adding(("Content-Length", "3")), UNUSABLE, "."),
     # another object
     "another ETag": Row(setting("ETag", '"another"'), STALE, "the object has changed"),
     "a weak ETag": Row(setting("ETag", lambda tag: f"W/{tag}"), STALE, "the object has changed"),
-    "no ETag": Row(setting("ETag", None), UNUSABLE, "does not say which object it sends"),
     "another size": Row(
         setting("Content-Range", lambda value: value + "0"), STALE, "the object has changed"
     ),
@@ -430,6 +432,60 @@ LASTING = {
 }
 
 
+@pytest.mark.parametrize("name", ODD)
+def test_an_odd_reply_that_passes_changes_nothing(proxy, index, local, scratch, name):
+    options = proxy.options()
+    with recmap.open(index, allow_urls=True, storage_options=options) as ds:
+        found = read_both_ways(ds, lambda: proxy.plan(ODD[name][0], 2))
+        assert found == read_both_ways(local, lambda: None)
+    assert proxy.used() == 2 * len(proxy.plans)
+
+
+# The first request asks for the ETag: without one, its reply is like any other.
+ODD_WHILE_INDEXING = [(name, follows_the_first) for name in ODD] + [
+    (name, Request.is_object) for name in ODD if "ETag" not in name
+]
+
+
+@pytest.mark.parametrize(("name", "where"), ODD_WHILE_INDEXING)
+def test_an_odd_reply_that_passes_does_not_change_the_index(
+    proxy, index, tmp_path, scratch, name, where
+):
+    proxy.plan(ODD[name][0], 2, where=where)
+    recmap.index(
+        DIGITS_URL, tmp_path / "b.rmx", id="id", storage_options=proxy.options(), progress=None
+    )
+    with open(index, "rb") as one, open(tmp_path / "b.rmx", "rb") as other:
+        assert one.read() == other.read()
+
+
+def empty_reply(request, reply):
+    whole_object(request, reply)
+    reply.body = b""
+    reply.replace("Content-Length", "0")
+
+
+def test_an_empty_reply_does_not_make_an_empty_shard(proxy, server, index, tmp_path, scratch):
+    """Only if it is said twice: there are empty shards too."""
+    proxy.plan(Fault(empty_reply), 1)
+    options = {"storage_options": proxy.options(), "progress": None}
+    recmap.index(DIGITS_URL, tmp_path / "b.rmx", id="id", **options)
+    with open(index, "rb") as one, open(tmp_path / "b.rmx", "rb") as other:
+        assert one.read() == other.read()
+    proxy.plan(Fault(empty_reply), FOREVER)
+    with recmap.open(f"s3://train/{SHARD}", index=tmp_path / "c.rmx", **options) as ds:
+        assert len(ds) == 0
+
+
+@pytest.mark.skipif(not IS_LONG, reason="RECMAP_TEST_LONG is not set")
+def test_a_server_that_never_served_is_given_up_early(proxy, tmp_path, scratch):
+    """Nobody waits for the whole `timeout` to learn that a server has no ranges."""
+    proxy.plan(Fault(whole_object), FOREVER)
+    options = proxy.options(timeout=3600)
+    with pytest.raises(recmap.StorageError, match=r"ignores ranges.*, after .* attempts"):
+        recmap.open(f"s3://train/{SHARD}", index=tmp_path / "c.rmx", storage_options=options)
+
+
 def check_failure(caught, row, shard="s3://train/digits-0000"):
     check_message(caught.value)
     assert shard in str(caught.value)
@@ -456,7 +512,7 @@ def test_a_fault_that_lasts_is_an_error(proxy, index, local, scratch, name):
 LASTING_WHILE_INDEXING = [
     name
     for name, row in LASTING.items()
-    if row.timeout != 1 and name != "a range with the status of a whole object"
+    if (row.timeout != 1 or row.is_odd) and name != "a range with the status of a whole object"
 ]
 
 
@@ -674,21 +730,42 @@ def test_replies_that_stall(proxy, index, local, name):
 
 # ---- Listings.
 
-FIRST_PAGE = f"<L><IsTruncated>true</IsTruncated><Contents><Key>{SHARD}</Key></Contents></L>"
+
+def page(text):
+    return f"<ListBucketResult>{text}</ListBucketResult>".encode()
+
+
+FIRST_PAGE = page(f"<IsTruncated>true</IsTruncated><Contents><Key>{SHARD}</Key></Contents>")
+
+# What a proxy, a web site or another service sends: (fault, how the error shows it).
+ODD_PAGES = {
+    "an error page": (raw_page(b"<!DOCTYPE html><html><br></html>"), "<!DOCTYPE html><html><br>"),
+    "a page for people": (
+        raw_page(b"<html>\n<body>Please sign in</body>\x1b[31m</html>"),
+        r"<html>\\n<body>Please sign in</body>\\x1b\[31m</html>",
+    ),
+    "half a page for people": (raw_page(b"<html><p>\xe4"), r"<html><p>\\xe4"),
+    "an error with the status 200": (
+        raw_page(b"<Error><Code>SlowDown</Code></Error>"),
+        "<Error><Code>SlowDown",
+    ),
+    "a listing of Azure": (raw_page(b"<EnumerationResults/>"), "<EnumerationResults/>"),
+    "JSON": (raw_page(b'{"items": []}'), r'{"items": \[\]}'),
+    "no text": (raw_page(b""), ""),
+    "a listing with a wrong tag": (raw_page(page("<Key></key>")), "<ListBucketResult><Key></key>"),
+}
 
 LISTINGS = {
-    "an error page": (raw_page(b"<!DOCTYPE html><html><br></html>"), "list cannot be understood"),
-    "no text": (raw_page(b""), "list cannot be understood"),
     "the same page again": (
-        raw_page(b"<L><NextContinuationToken>x</NextContinuationToken></L>"),
+        raw_page(page("<NextContinuationToken>x</NextContinuationToken>")),
         "list cannot be understood",
     ),
     "a page without the token of the next one": (
-        raw_page(FIRST_PAGE.encode()),
+        raw_page(FIRST_PAGE),
         "(?s)list is incomplete.*name the shards instead of a pattern",
     ),
     "a page that is always cut": (
-        raw_page(b"<L><Contents><Key>di"),
+        raw_page(b"<ListBucketResult><Contents><Key>di"),
         "the reply ended early.*, after .* attempts",
     ),
     "403": (failing(403, "AccessDenied"), r"cannot list the objects.*HTTP 403 AccessDenied"),
@@ -711,3 +788,26 @@ def test_a_listing_that_fails_is_an_error(proxy, tmp_path, scratch, name):
     assert list(tmp_path.glob("b.rmx*")) == []
     if "page" in name and "cut" not in name:
         assert len(proxy.requests) <= 2
+
+
+@pytest.mark.parametrize("name", ODD_PAGES)
+def test_what_is_not_a_listing_is_not_an_empty_one(proxy, tmp_path, scratch, name):
+    fault, shown = ODD_PAGES[name]
+    proxy.plan(fault, FOREVER, Request.is_listing)
+    message = rf'list cannot be understood .*, after .* attempts; {proxy.url}/train.* sent "{shown}'
+    with pytest.raises(recmap.StorageError, match=message) as caught:
+        recmap.open(DIGITS_URL, index=tmp_path / "b.rmx", storage_options=proxy.options(timeout=1))
+    check_message(caught.value)
+    assert caught.value.path == DIGITS_URL
+    assert "name the shards instead of a pattern" in caught.value.advice
+    assert list(tmp_path.glob("b.rmx*")) == []
+
+
+@pytest.mark.parametrize("name", ODD_PAGES)
+def test_what_is_not_a_listing_is_requested_again(proxy, index, tmp_path, scratch, name):
+    proxy.plan(ODD_PAGES[name][0], 2, Request.is_listing)
+    options = {"storage_options": proxy.options(), "progress": None}
+    recmap.index(DIGITS_URL, tmp_path / "b.rmx", id="id", **options)
+    assert proxy.used() == 2
+    with open(index, "rb") as one, open(tmp_path / "b.rmx", "rb") as other:
+        assert one.read() == other.read()

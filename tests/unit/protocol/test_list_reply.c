@@ -10,6 +10,8 @@
 
 #include "protocol/list_reply.h"
 
+#define LIST(text) "<ListBucketResult>" text "</ListBucketResult>"
+
 static enum list_verdict read_page(struct list_page *page, const char *text) {
     *page = (struct list_page){0};
     /* A copy without a NUL, so that a sanitizer sees reads past the end. */
@@ -64,16 +66,15 @@ static void test_a_page_without_token_is_not_the_last_if_it_says_so(void **state
         const char *text;
         enum list_verdict verdict;
     } cases[] = {
-        {"<L><IsTruncated>true</IsTruncated><Contents><Key>a</Key></Contents></L>",
-         LIST_INCOMPLETE},
-        {"<L><IsTruncated>true</IsTruncated><NextMarker>a</NextMarker></L>", LIST_INCOMPLETE},
-        {"<L><NextContinuationToken/><IsTruncated>True</IsTruncated></L>", LIST_INCOMPLETE},
-        {"<L><IsTruncated>1</IsTruncated></L>", LIST_INCOMPLETE},
-        {"<L><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken></L>",
+        {LIST("<IsTruncated>true</IsTruncated><Contents><Key>a</Key></Contents>"), LIST_INCOMPLETE},
+        {LIST("<IsTruncated>true</IsTruncated><NextMarker>a</NextMarker>"), LIST_INCOMPLETE},
+        {LIST("<NextContinuationToken/><IsTruncated>True</IsTruncated>"), LIST_INCOMPLETE},
+        {LIST("<IsTruncated>1</IsTruncated>"), LIST_INCOMPLETE},
+        {LIST("<IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>"),
          LIST_OK},
-        {"<L><IsTruncated>false</IsTruncated><Contents><Key>true</Key></Contents></L>", LIST_OK},
-        {"<L><IsTruncated/></L>", LIST_OK},
-        {"<L><IsTruncated>true</IsTruncated>", LIST_MALFORMED},
+        {LIST("<IsTruncated>false</IsTruncated><Contents><Key>true</Key></Contents>"), LIST_OK},
+        {LIST("<IsTruncated/>"), LIST_OK},
+        {"<ListBucketResult><IsTruncated>true</IsTruncated>", LIST_MALFORMED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct list_page page;
@@ -83,8 +84,8 @@ static void test_a_page_without_token_is_not_the_last_if_it_says_so(void **state
 }
 
 static const char too_deep[] =
-    "<a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a></a></a></a></a></a></a></a></a></a>"
-    "</a></a></a></a></a></a></a></a>";
+    LIST("<a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a></a></a></a></a></a></a></a></a></a>"
+         "</a></a></a></a></a></a></a></a>");
 
 static void test_malformed(void **state) {
     (void)state;
@@ -99,11 +100,13 @@ static void test_malformed(void **state) {
         "<!DOCTYPE a><a/>",
         "<?xml",
         "<!-- <a/>",
-        "<Contents><Key>&nope;</Key></Contents>",
-        "<Contents><Key>&amp</Key></Contents>",
-        "<Contents><Key>&#0;</Key></Contents>",
-        "<Contents><Key>&#xd800;</Key></Contents>",
-        "<Contents><Key>&#99999999999;</Key></Contents>",
+        LIST("<Contents><Key>&nope;</Key></Contents>"),
+        LIST("<Contents><Key>&amp</Key></Contents>"),
+        LIST("<Contents><Key>&#0;</Key></Contents>"),
+        LIST("<Contents><Key>&#xd800;</Key></Contents>"),
+        LIST("<Contents><Key>&#99999999999;</Key></Contents>"),
+        LIST("<a>"),
+        LIST("<a></b>"),
         too_deep,
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -113,19 +116,55 @@ static void test_malformed(void **state) {
     }
 }
 
+/* They are well-formed, and have no names. */
+static void test_documents_that_are_not_lists(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "<html><body>Sign in</body></html>",
+        "<HTML/>",
+        "<Error><Code>SlowDown</Code></Error>",
+        "<ListAllMyBucketsResult/>",
+        "<ListBucketResultX/>",
+        "<ListBucketResul/>",
+        "<EnumerationResults/>",
+        "<a><ListBucketResult/></a>",
+        "<ListBucketResult/><html/>",
+        "<html/><ListBucketResult/>",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct list_page page;
+        if (read_page(&page, texts[i]) != LIST_MALFORMED) fail_msg("%s", texts[i]);
+        list_page_deinit(&page);
+    }
+    struct list_page page = {0};
+    const char *text = "<ListBucketResult/>";
+    assert_int_equal(list_page_read(&page, &list_dialect_azure, text, strlen(text)),
+                     LIST_MALFORMED);
+    list_page_deinit(&page);
+    assert_int_equal(read_page(&page, "<s3:ListBucketResult xmlns:s3='x'/>"), LIST_OK);
+    list_page_deinit(&page);
+}
+
+static bool is_cut(const char *text, size_t size) {
+    return list_is_cut(&list_dialect_s3, text, size);
+}
+
 static void test_cut(void **state) {
     (void)state;
-    static const char page[] = "<?xml version='1.0'?>\n<List a='b'><Key>x</Key></List>\n";
-    size_t root = 21 + 1 + strlen("<List a='b'>"), end = sizeof page - 2;
-    for (size_t size = root; size < end; size++) assert_true(list_is_cut(page, size));
-    assert_false(list_is_cut(page, end));
-    assert_false(list_is_cut(page, end + 1));
-    assert_false(list_is_cut("", 0));
-    assert_false(list_is_cut("x", 1));
-    assert_false(list_is_cut("<List/>", 7));
-    assert_false(list_is_cut("<!DOCTYPE html><html>", 21));
-    assert_false(list_is_cut("<>", 2));
-    assert_true(list_is_cut("<a>", 3));
+    static const char page[] =
+        "<?xml version='1.0'?>\n<ListBucketResult a='b'><Key>x</Key></ListBucketResult>\n";
+    size_t root = 21 + 1 + strlen("<ListBucketResult a='b'>"), end = sizeof page - 2;
+    for (size_t size = root; size < end; size++) assert_true(is_cut(page, size));
+    assert_false(is_cut(page, end));
+    assert_false(is_cut(page, end + 1));
+    assert_false(is_cut("", 0));
+    assert_false(is_cut("x", 1));
+    assert_false(is_cut("<ListBucketResult/>", 19));
+    assert_false(is_cut("<!DOCTYPE html><html>", 21));
+    assert_false(is_cut("<html><p>", 9));
+    assert_false(is_cut("<EnumerationResults>", 20));
+    assert_false(is_cut("<>", 2));
+    assert_true(is_cut("<ListBucketResult>", 18));
 }
 
 int main(void) {
@@ -134,6 +173,7 @@ int main(void) {
         cmocka_unit_test(test_azure),
         cmocka_unit_test(test_a_page_without_token_is_not_the_last_if_it_says_so),
         cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_documents_that_are_not_lists),
         cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
