@@ -40,6 +40,18 @@ def escaped(text: str) -> str:
     return text.translate(_ESCAPES)
 
 
+def redacted(name: str) -> str:
+    """The name of a file; of a URL, without what may be a secret, as in errors of the library: user
+    information, query and fragment."""
+    scheme, mark, rest = name.partition("://")
+    if not mark or not re.fullmatch(r"[A-Za-z0-9+.-]+", scheme):
+        return name
+    plain = re.split(r"[?#]", rest)[0]
+    authority, slash, path = plain.partition("/")
+    end = rest[len(plain) : len(plain) + 1]
+    return f"{scheme}://{authority.rpartition('@')[2]}{slash}{path}{end}{'...' if end else ''}"
+
+
 class Error(Exception):
     """The base class of all exceptions of recmap.
 

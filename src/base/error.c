@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/redact.h"
+
 const char *recmap_version(void) {
     return RECMAP_VERSION;
 }
@@ -133,7 +135,7 @@ recmap_status fail_errno(recmap_error *error, int system_errno, const char *path
 void fail_at(recmap_error *error, const char *path, uint64_t record, uint64_t offset) {
     if (!error) return;
     if (path) {
-        snprintf(error->path, sizeof error->path, "%s", path);
+        redact_url(error->path, sizeof error->path, path);
         make_printable(error->path, sizeof error->path);
     }
     if (record != RECMAP_NO_RECORD) error->record = record;

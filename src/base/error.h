@@ -18,7 +18,8 @@ recmap_status fail_errno(recmap_error *error, int system_errno, const char *path
                          const char *action);
 
 /* Adds the place to the error that was just set. NULL, RECMAP_NO_RECORD and RECMAP_NO_OFFSET leave
- * the respective part unchanged. */
+ * the respective part unchanged. If the path is a URL, what may be secret is left out (redact.h).
+ */
 void fail_at(recmap_error *error, const char *path, uint64_t record, uint64_t offset);
 
 /* Adds only the file's path to the error that was just set. */

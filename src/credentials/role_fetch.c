@@ -27,10 +27,8 @@ recmap_status role_fail_profile(const char *profile, const char *reason, const c
 
 recmap_status role_fail(const struct role_fetch *fetch, const struct role_service *service,
                         const char *reason, int number, recmap_error *error) {
-    char name[1024];
-    url_redact(name, sizeof name, fetch->url);
     fail(error, RECMAP_IO, "no credentials from %s: %s", service->name, reason);
-    fail_file(error, name);
+    fail_file(error, fetch->url);
     fail_advise(error, "%s", service->advice);
     if (error) error->system_errno = number;
     return RECMAP_IO;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/redact.h"
 #include "os/file.h"
 #include "protocol/url.h"
 #include "shards/shard_name.h"
@@ -227,7 +228,7 @@ void shard_folder_write_path(char *path, size_t capacity, const struct shard_fol
                              const char *name) {
     char whole[PATH_SIZE];
     write_unredacted(whole, sizeof whole, folder, name);
-    if (url_is_url(whole)) url_redact(path, capacity, whole);
+    if (url_is_url(whole)) redact_url(path, capacity, whole);
     else snprintf(path, capacity, "%s", whole);
 }
 

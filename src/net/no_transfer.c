@@ -16,11 +16,9 @@ recmap_status transfer_run(size_t *failed_index, recmap_storage *storage,
     (void)storage;
     (void)count;
     (void)interrupt;
-    char name[512];
     *failed_index = 0;
-    url_redact(name, sizeof name, requests[0].name);
     fail(error, RECMAP_UNSUPPORTED, "this build of recmap reads local files only");
-    fail_file(error, name);
+    fail_file(error, requests[0].name);
     fail_advise(error, "build recmap with libcurl (RECMAP_WITH_REMOTE=ON), mount the remote store "
                        "as a folder, or copy the shards to this machine");
     return RECMAP_UNSUPPORTED;

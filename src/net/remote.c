@@ -24,10 +24,8 @@ struct remote_source {
 };
 
 static recmap_status fail_url(const char *url, const char *reason, recmap_error *error) {
-    char name[1024];
-    url_redact(name, sizeof name, url);
     fail(error, RECMAP_INVALID, "the URL cannot be read: %s", reason);
-    fail_file(error, name);
+    fail_file(error, url);
     fail_advise(error, "write it as s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/BLOB, "
                        "webhdfs://NAMENODE:PORT/PATH or https://HOST/PATH; credentials are "
                        "storage options");

@@ -56,13 +56,11 @@ static bool grow(struct signed_urls *urls) {
 
 static recmap_status check(const char *url, recmap_error *error) {
     struct url parsed;
-    char name[1024];
     const char *reason = url_parse(&parsed, url);
     if (!reason && !signed_url_is_signed(url)) reason = "it is not a web URL with a query";
     if (!reason) return RECMAP_OK;
-    url_redact(name, sizeof name, url);
     fail(error, RECMAP_INVALID, "the signed URL cannot be used: %s", reason);
-    fail_file(error, name);
+    fail_file(error, url);
     fail_advise(error, "write it as https://HOST/PATH?QUERY, exactly as the store signed it");
     return RECMAP_INVALID;
 }

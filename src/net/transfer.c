@@ -565,9 +565,7 @@ static recmap_status start_requests(size_t *failed_index, struct run *run, recma
         if (index == SIZE_MAX) return RECMAP_OK;
         recmap_status status = start_request(slot, index, error);
         if (status == RECMAP_OK) continue;
-        char name[1024];
-        url_redact(name, sizeof name, run->requests[index].name);
-        if (status != RECMAP_NO_MEMORY) fail_file(error, name);
+        if (status != RECMAP_NO_MEMORY) fail_file(error, run->requests[index].name);
         *failed_index = index;
         free_slot(slot);
         return status;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/redact.h"
 #include "net/hdfs.h"
 #include "protocol/hdfs_reply.h"
 
@@ -231,16 +232,15 @@ static void describe_text(char *text, size_t capacity, const struct slot *slot) 
     char url[448], quote[QUOTE_MAX];
     text[0] = 0;
     if (slot->verdict != REPLY_ODD || !is_text(slot)) return;
-    url_redact(url, sizeof url, request->text->url);
+    redact_url(url, sizeof url, request->text->url);
     reply_quote(quote, request->body->data ? request->body->data : "", request->body->size);
     snprintf(text, capacity, "; %s sent \"%s\"", url, quote);
 }
 
 recmap_status slot_fail(const struct slot *slot, recmap_error *error) {
-    char name[1024], code[CODE_MAX], answer[CODE_MAX + 64] = "", repeats[64] = "", sent[640];
+    char code[CODE_MAX], answer[CODE_MAX + 64] = "", repeats[64] = "", sent[640], reason[320];
     const struct transfer_request *request = &slot->run->requests[slot->index];
     unsigned attempts = slot->run->attempts[slot->index].count;
-    url_redact(name, sizeof name, request->name);
     if (is_hdfs(slot)) hdfs_find_exception(code, slot->body, slot->body_used);
     else reply_find_code(code, slot->body, slot->body_used);
     if (slot->is_judged && slot->reply.status != 206)
@@ -248,10 +248,12 @@ recmap_status slot_fail(const struct slot *slot, recmap_error *error) {
                  code);
     if (attempts > 1) snprintf(repeats, sizeof repeats, ", after %u attempts", attempts);
     describe_text(sent, sizeof sent, slot);
+    redact_url(reason, sizeof reason,
+               reason_of(slot, code)); /* libcurl's may have the proxy's URL */
     fail(error, status_of(slot->verdict), "cannot %s: %s%s%s%s",
-         is_listing(slot) ? "list the objects" : "read the object", reason_of(slot, code), answer,
-         repeats, sent);
-    fail_at(error, name, RECMAP_NO_RECORD, request->text ? RECMAP_NO_OFFSET : slot->range.offset);
+         is_listing(slot) ? "list the objects" : "read the object", reason, answer, repeats, sent);
+    fail_at(error, request->name, RECMAP_NO_RECORD,
+            request->text ? RECMAP_NO_OFFSET : slot->range.offset);
     if (error) error->system_errno = errno_of(slot);
     advise(slot, code, error);
     return status_of(slot->verdict);

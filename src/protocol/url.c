@@ -202,42 +202,6 @@ bool url_append_encoded(char *buffer, size_t capacity, const char *text, size_t 
     return true;
 }
 
-/* The size of the text without a query. A `?` in a key is a query only if `=` follows: otherwise it
- * is part of a name or pattern. */
-static size_t size_without_query(const char *text) {
-    const char *query = strchr(text, '?');
-    bool is_query = query && (!strncmp(text, "http", 4) || strchr(query, '='));
-    return is_query ? (size_t)(query - text) : strlen(text);
-}
-
-static void append_some(char *buffer, size_t capacity, const char *text, size_t size) {
-    size_t room = capacity - strlen(buffer) - 1;
-    url_append(buffer, capacity, text, size < room ? size : room);
-}
-
-/* Credentials can be in two places: before an `@` in the authority, and in the query, as in
- * presigned URLs. Both are removed; the last `@` ends the credentials. */
-void url_redact(char *safe_text, size_t capacity, const char *text) {
-    if (!capacity) return;
-    safe_text[0] = 0;
-    size_t prefix_size = scheme_size(text), size = size_without_query(text);
-    if (!prefix_size) {
-        append_some(safe_text, capacity, text, strlen(text));
-        return;
-    }
-    const char *rest = text + prefix_size;
-    size_t authority = strcspn(rest, "/?#");
-    if (authority > size - prefix_size) authority = size - prefix_size;
-    for (size_t i = authority; i > 0; i--) {
-        if (rest[i - 1] != '@') continue;
-        rest += i;
-        break;
-    }
-    append_some(safe_text, capacity, text, prefix_size);
-    append_some(safe_text, capacity, rest, (size_t)(text + size - rest));
-    if (text[size]) append_some(safe_text, capacity, "?...", 4);
-}
-
 /* Whether the text begins with the whole host of a URL, perhaps with a port. */
 static bool starts_host(const char *text, const char *host) {
     size_t size = strlen(host);

@@ -48,10 +48,6 @@ bool url_is_private(const char *text);
  * too long. */
 bool url_copy_host(char *host, size_t capacity, size_t *size, const char *text);
 
-/* Copies the text for a message or log, without user information and query, which may contain
- * credentials. Accepts any text. Truncates to `capacity`, which includes the NUL. */
-void url_redact(char *safe_text, size_t capacity, const char *text);
-
 /* Appends `text` to a NUL-terminated buffer, percent-encoded as for a signature: all bytes but
  * letters, digits and -._~ (and / with `keeps_slash`). Returns false if the capacity does not
  * suffice. */

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/redact.h"
 #include "os/file.h"
 #include "shards/image.h"
 
@@ -92,7 +93,9 @@ static recmap_status find_text(char **path, const char *folder, const char *shar
     if (!*path && dot && dot > name)
         RETURN_IF_FAILED(look_for(path, folder, name, (size_t)(dot - name), error));
     if (*path) return RECMAP_OK;
-    fail(error, RECMAP_INVALID, "the shard has no text index in the folder %s", folder);
+    char folder_name[512];
+    redact_url(folder_name, sizeof folder_name, folder);
+    fail(error, RECMAP_INVALID, "the shard has no text index in the folder %s", folder_name);
     fail_file(error, shard_path);
     fail_advise(error, "expected %s.idx there; to scan the shard instead, omit --from-idx", name);
     return RECMAP_INVALID;

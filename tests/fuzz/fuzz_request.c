@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/redact.h"
 #include "fuzz/fuzz.h"
 #include "net/address.h"
 
@@ -45,10 +46,10 @@ static void check_address(const struct address *address, const struct storage_op
 
 static void check_redacted(const char *text) {
     char redacted[64], whole[2 * URL_MAX];
-    url_redact(redacted, sizeof redacted, text);
+    redact_url(redacted, sizeof redacted, text);
     check(strlen(redacted) < sizeof redacted);
     if (!url_is_url(text) || strlen(text) >= URL_MAX) return;
-    url_redact(whole, sizeof whole, text);
+    redact_url(whole, sizeof whole, text);
     check(strlen(whole) <= strlen(text) + 4);
     const char *query = strchr(whole, '?');
     if (!strncmp(text, "http", 4) && query) check(!strcmp(query, "?..."));

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _recmap
 from .._display.progress import Progress
-from .._errors import InvalidError
+from .._errors import InvalidError, redacted
 from .._example.elements import element_name_of
 from .._numbers import natural
 from .credentials import Credentials, renewed_storage
@@ -323,7 +323,9 @@ def local_path(name: Path) -> str:
     """The absolute path of a file to write."""
     text = os.fsdecode(name)
     if is_url(text):
-        raise ValueError(f"{text}: recmap writes only local files: write one, then copy it there")
+        raise ValueError(
+            f"{redacted(text)}: recmap writes only local files: write one, then copy it there"
+        )
     return os.path.abspath(text)
 
 

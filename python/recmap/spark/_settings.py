@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from .._dataset.dataset import Dataset
-from .._errors import InvalidError
+from .._errors import InvalidError, redacted
 from .._index import open as opening
 from .._options.options import MissingLift, is_url
 from ._advice import Place, option, spark_errors
@@ -135,7 +135,9 @@ def _with_option(error: InvalidError, path: str) -> InvalidError:
 def _local(path: str) -> str:
     """The path of a file that Spark names by a URL. Other URLs are those of remote stores."""
     if re.match("file://[^/]", path):
-        raise ValueError(f"{path}: names a host: write file:///PATH for a path that all nodes see")
+        raise ValueError(
+            f"{redacted(path)}: names a host: write file:///PATH for a path that all nodes see"
+        )
     if path.startswith("file:"):
         return re.sub("^file:(//(?=/))?", "", path)
     if re.match("[a-z0-9]+:/(?!/)", path):

@@ -89,27 +89,6 @@ static void test_is_url(void **state) {
     assert_false(url_is_url(""));
 }
 
-static void check_redacted(const char *text, const char *expected) {
-    char redacted[128];
-    url_redact(redacted, sizeof redacted, text);
-    assert_string_equal(redacted, expected);
-}
-
-static void test_redacted(void **state) {
-    (void)state;
-    check_redacted("s3://bucket/a?b", "s3://bucket/a?b");
-    check_redacted("s3://bucket/a?X-Amz-Signature=secret", "s3://bucket/a?...");
-    check_redacted("https://host/a?sig=secret", "https://host/a?...");
-    check_redacted("https://host?secret", "https://host?...");
-    check_redacted("https://user:secret@host/a", "https://host/a");
-    check_redacted("https://user:se@cret@host/a", "https://host/a");
-    check_redacted("unknown://user:secret@host/a?b=c", "unknown://host/a?...");
-    check_redacted("a/b@c?d", "a/b@c?d");
-    char small[8];
-    url_redact(small, sizeof small, "https://host/a");
-    assert_string_equal(small, "https:/");
-}
-
 static void test_encoded(void **state) {
     (void)state;
     char text[64] = "";
@@ -124,8 +103,9 @@ static void test_encoded(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_accepted), cmocka_unit_test(test_rejected),
-        cmocka_unit_test(test_is_url),   cmocka_unit_test(test_redacted),
+        cmocka_unit_test(test_accepted),
+        cmocka_unit_test(test_rejected),
+        cmocka_unit_test(test_is_url),
         cmocka_unit_test(test_encoded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
