@@ -25,7 +25,7 @@ from ._columns import RowForm, columns_of, rows_of_batch
 from ._columns.record_batch import RecordBatch
 from ._columns.rows import plain, rows_of
 from ._dataset.dataset import Dataset, check_dataset
-from ._dataset.join import Joined, check_joined, features_of_sides
+from ._dataset.join import Joined, check_joined, features_of_sides, warn_of_bytes
 from ._dataset.missing import FirstBatchCheck, Missing
 from ._example.elements import element_of, shape_of
 from ._example.features import (
@@ -173,12 +173,14 @@ class JoinedSource:
 
     Args:
         joined: what `recmap.join` returned. Each of its rows must have a record of every data set.
-        features: {name: features} of the data sets whose records are parsed.
+        features: {name: features} of the data sets whose records are parsed; {name: None} gives
+            the records of that one as bytes. Warns of a data set that is left out.
         missing: as for `DataSource`.
 
     >>> ds = digits()
     >>> joined = recmap.join({"all": ds, "threes": ds.where("label == 3")})
-    >>> source = recmap.grain.JoinedSource(joined, {"threes": {"label": recmap.FixedLen()}})
+    >>> wanted = {"all": None, "threes": {"label": recmap.FixedLen()}}
+    >>> source = recmap.grain.JoinedSource(joined, wanted)
     >>> len(source), source[5]["threes"]["label"]
     (183, np.int64(3))
     """
@@ -186,11 +188,12 @@ class JoinedSource:
     def __init__(
         self,
         joined: Joined,
-        features: Mapping[str, Features] | None = None,
+        features: Mapping[str, Features | None] | None = None,
         missing: Missing = "error",
     ) -> None:
         check_joined(joined)
         wanted = features_of_sides(joined, features)
+        warn_of_bytes(joined, features)
         self._sources = {
             name: DataSource(view, wanted.get(name), missing) for name, view in joined.views.items()
         }

@@ -86,15 +86,18 @@ def dataset(
     TensorSpec(shape=(256, 64), dtype=tf.uint8, name=None)
     """
     if isinstance(loader, JoinedLoader):
-        return _of_joined(loader, state, output_signature)
-    check_loader(loader)
-    transformed = loader._arguments["transform"] is not None
+        transformed = loader._transform is not None
+    else:
+        check_loader(loader)
+        transformed = loader._arguments["transform"] is not None
     if transformed != (output_signature is not None):
         raise ValueError(
             "output_signature= is required if the loader has a transform"
             if transformed
             else "output_signature= describes the results of a transform, but there is none"
         )
+    if isinstance(loader, JoinedLoader):
+        return _of_joined(loader, state, output_signature)
     if transformed:
         made = _of_transformed(_Held(loader), state, output_signature)
     else:
@@ -109,8 +112,8 @@ def _keep(loader: Loader[Any] | JoinedLoader, made: Any) -> Any:
 
 
 def _of_joined(joined: JoinedLoader, state: bool, signature: Any) -> Any:
-    if signature is not None:
-        raise ValueError("a JoinedLoader has no transform, so there is no output_signature=")
+    if joined._transform is not None:
+        return _keep(joined, _of_transformed(_Held(joined), state, signature))
     layouts = {name: _layout_of(loader) for name, loader in joined.loaders.items()}
     return _keep(joined, _of_layout(_Held(joined), state, _JoinedLayout(layouts)))
 
@@ -132,7 +135,7 @@ class _Held:
             )
         if isinstance(loader, JoinedLoader):
             steps = loader._iterate(
-                lambda batch: finish(batch, _text(loader.state_dict()) if state else "")
+                lambda batch, place: finish(batch, _text(loader._state_at(place)) if state else "")
             )
             return _followed([part._moves for part in loader.loaders.values()], steps)
         steps = loader._iterate(

@@ -15,10 +15,11 @@ from .._errors import IdNotFoundError
 from .._example.features import Features
 from .._numbers import Int64s, Numbers, as_mask_or_items, row_of
 from .._options.options import ConcatOptions
+from .._warn import warn_caller
 from .collation import refuse_own_collation
 from .dataset import Dataset
 
-__all__ = ["Joined", "check_joined", "features_of_sides", "join"]
+__all__ = ["Joined", "check_joined", "features_of_sides", "join", "warn_of_bytes"]
 
 JoinMissing: TypeAlias = Literal["drop", "null", "error"]
 
@@ -238,11 +239,20 @@ def check_joined(joined: object) -> None:
 
 
 def features_of_sides(
-    joined: Joined, features: Mapping[str, Features] | None
+    joined: Joined, features: Mapping[str, Features | None] | None
 ) -> dict[str, Features]:
     """{name: features} of those data sets of the join whose records are parsed."""
-    wanted = dict(features or {})
-    if unknown := [name for name in wanted if name not in joined._datasets]:
+    if unknown := [name for name in features or {} if name not in joined._datasets]:
         names = ", ".join(joined._datasets)
         raise ValueError(f"features has {unknown[0]!r}, but the join has {names}")
-    return wanted
+    return {name: given for name, given in (features or {}).items() if given is not None}
+
+
+def warn_of_bytes(joined: Joined, features: Mapping[str, Features | None] | None) -> None:
+    """Warns if features are given, but not for all data sets, so that a batch has both."""
+    lacking = [name for name in joined._datasets if name not in features] if features else []
+    if lacking:
+        warn_caller(
+            f"features lacks {lacking[0]!r}, so its records are given as bytes: pass its features, "
+            f"or {{{lacking[0]!r}: None}} if that is intended"
+        )

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn, TypeAlias
 
 from .._context import Closing
 from .._dataset.dataset import Dataset
-from .._dataset.join import Joined, check_joined, features_of_sides
+from .._dataset.join import Joined, check_joined, features_of_sides, warn_of_bytes
 from .._example.features import Features
+from .companions import Companions
 from .launcher import share_of
 from .loader import Loader
+from .options import one_of
 
 __all__ = ["JoinedLoader", "check_loader"]
 
-_REFUSED = {
-    "on_error": "a loader would skip records that the others read",
-    "transform": "transform the batches in the loop",
-    "transform_threads": "transform the batches in the loop",
-}
+OnBadRecord: TypeAlias = Literal["error", "skip", "substitute"]
+Place: TypeAlias = tuple[int, int]  # epoch and position
+
+_ON_BAD_RECORD = {"error": 0, "skip": 1, "substitute": 2}
 
 
 class JoinedLoader(Closing):
@@ -30,16 +31,21 @@ class JoinedLoader(Closing):
     Args:
         joined: what `recmap.join` returned. Each of its rows must have a record of every data set.
         batch_size: rows in a batch.
-        features: {name: features} of the data sets whose records are parsed.
-        options: those of `Loader`, the same for all, except ``on_error``, which would make loaders
-            skip records that the others read, and ``transform``.
+        features: {name: features} of the data sets whose records are parsed; {name: None} gives
+            the records of that one as bytes. Warns of a data set that is left out.
+        transform: a callable that converts one batch, {name: batch}. It runs ahead in threads, as
+            that of `Loader`, and its results are delivered in order.
+        on_bad_record: for rows with a record that fails its check, in any of the data sets:
+            "error" raises, "skip" leaves the row out in all of them, and "substitute" replaces it
+            by the next row of the epoch whose records are all good. `skipped` lists them.
+        options: those of `Loader`, the same for all, except ``on_error``.
 
     Raises:
         ValueError: a row lacks a record; or an option of `Loader` is invalid.
 
     >>> ds = digits()
     >>> joined = recmap.join({"all": ds, "threes": ds.where("label == 3")})
-    >>> wanted = {"threes": {"label": recmap.FixedLen()}}
+    >>> wanted = {"all": None, "threes": {"label": recmap.FixedLen()}}
     >>> for batch in JoinedLoader(joined, 100, features=wanted, shuffle=True, seed=7):
     ...     len(batch["all"]), set(batch["threes"]["label"].tolist())
     (100, {3})
@@ -53,21 +59,51 @@ class JoinedLoader(Closing):
         joined: Joined,
         batch_size: int,
         *,
-        features: Mapping[str, Features] | None = None,
+        features: Mapping[str, Features | None] | None = None,
+        transform: Callable[[dict[str, Any]], Any] | None = None,
+        on_bad_record: OnBadRecord = "error",
         **options: Any,
     ) -> None:
         check_joined(joined)
-        for name, reason in _REFUSED.items():
-            if name in options:
-                raise TypeError(f"a JoinedLoader takes no {name}=: {reason}")
+        if "on_error" in options:
+            raise TypeError(
+                "a JoinedLoader takes no on_error=, which would skip records that the others "
+                'read: write on_bad_record="error", "skip" or "substitute"'
+            )
         wanted = features_of_sides(joined, features)
+        warn_of_bytes(joined, features)
+        policy = one_of("on_bad_record", on_bad_record, _ON_BAD_RECORD)
         self._share = share_of(options.pop("rank", None), options.pop("world_size", None))
         options["rank"], options["world_size"] = self._share[:2]
+        if policy:
+            options["on_error"] = "skip"
+        views = joined.views
+        lead = next(iter(views))
+        is_led = transform is not None or policy > 0
+        of_lead = {"transform": transform or _as_it_is} if is_led else {}
+        threads = {"transform_threads": options.pop("transform_threads", None)}
         self.loaders: dict[str, Loader[Any]] = {
-            name: self._loader_of(view, batch_size, features=wanted.get(name), **options)
-            for name, view in joined.views.items()
+            name: self._loader_of(
+                view,
+                batch_size,
+                features=wanted.get(name),
+                **(of_lead | threads if name == lead else {}),
+                **options,
+            )
+            for name, view in views.items()
         }
-        self._first = next(iter(self.loaders.values()))
+        self._first = self.loaders[lead]
+        self._transform = transform
+        self._companions: Companions | None = None
+        if is_led:
+            self._lead(policy)
+
+    def _lead(self, policy: int) -> None:
+        """Lets the pipeline of the first loader take the steps of the others; see `Companions`."""
+        if policy and self._first.order.row_width:
+            raise ValueError("on_bad_record must be 'error' with an order that gives rows")
+        self._companions = Companions(self.loaders, policy == _ON_BAD_RECORD["substitute"])
+        self._first._companions = self._companions
 
     def _loader_of(self, view: Dataset, batch_size: int, **options: Any) -> Loader[Any]:
         """The loader of one data set; adapters have their own."""
@@ -93,16 +129,24 @@ class JoinedLoader(Closing):
             "a JoinedLoader is iterated, not indexed: `for batch in loader`. It needs no DataLoader"
         )
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return self._iterate(lambda batch: batch)
+    def __iter__(self) -> Iterator[Any]:
+        if self._companions is not None:
+            self._share.check()
+            return iter(self._first)
+        return self._iterate(lambda batch, place: batch)
 
-    def _iterate(self, finish: Callable[[dict[str, Any]], Any]) -> Iterator[Any]:
-        """Steps as `finish` makes them of a batch. If it fails, the step is not delivered."""
+    def _iterate(self, finish: Callable[[Any, Place], Any]) -> Iterator[Any]:
+        """Steps as `finish` makes them of a batch and the place after it. If it fails, the step is
+        not delivered."""
         self._share.check()
+        if self._companions is not None:
+            return self._first._iterate(
+                lambda batch, step: finish(batch, (step.epoch, step.position))
+            )
         return self._steps({name: iter(loader) for name, loader in self.loaders.items()}, finish)
 
     def _steps(
-        self, iterators: dict[str, Iterator[Any]], finish: Callable[[dict[str, Any]], Any]
+        self, iterators: dict[str, Iterator[Any]], finish: Callable[[Any, Place], Any]
     ) -> Iterator[Any]:
         """All loaders have the same order, so they end together."""
         while True:
@@ -111,7 +155,7 @@ class JoinedLoader(Closing):
                 batch = {
                     name: found for name, steps in iterators.items() for found in _next_of(steps)
                 }
-                element = finish(batch) if batch else None
+                element = finish(batch, self._place()) if batch else None
             except BaseException:
                 self._go_to(epoch, position)
                 raise
@@ -119,8 +163,10 @@ class JoinedLoader(Closing):
                 return
             yield element
 
-    def peek(self) -> dict[str, Any] | None:
+    def peek(self) -> Any:
         """The next batch, without consuming it; None if no batch follows. See `Loader.peek`."""
+        if self._companions is not None:
+            return self._first.peek()
         self._place()
         batch = {name: loader.peek() for name, loader in self.loaders.items()}
         return None if None in batch.values() else batch
@@ -128,19 +174,25 @@ class JoinedLoader(Closing):
     def _place(self) -> tuple[int, int]:
         """Where all loaders are. An interrupted `seek`, or one of a single loader, leaves them at
         different positions, where a batch would join rows that do not belong together."""
-        places = {(loader.epoch, loader.position) for loader in self.loaders.values()}
+        places = {(loader.epoch, loader.position) for loader in self._moved().values()}
         if len(places) > 1:
             raise RuntimeError("the loaders of the join are at different positions: call seek()")
         return places.pop()
 
+    def _moved(self) -> dict[str, Loader[Any]]:
+        """The loaders that have the position: the first, if it takes the steps of the others."""
+        return (
+            self.loaders if self._companions is None else dict([next(iter(self.loaders.items()))])
+        )
+
     def seek(self, epoch: int = 0, position: int = 0) -> None:
         """Moves to a position of an epoch; see `Loader.seek`."""
-        for loader in self.loaders.values():
+        for loader in self._moved().values():
             loader.seek(epoch, position)
 
     def _go_to(self, epoch: int, position: int) -> None:
         """As `seek`, also while a `for` of an adapter is ahead."""
-        for loader in self.loaders.values():
+        for loader in self._moved().values():
             loader._go_to(epoch, position)
 
     def state_dict(self) -> dict[str, Any]:
@@ -150,7 +202,11 @@ class JoinedLoader(Closing):
             RuntimeError: the loaders are at different positions.
         """
         self._place()
-        return {name: loader.state_dict() for name, loader in self.loaders.items()}
+        state = self._first.state_dict()
+        return self._state_at((state["epoch"], state["position"]))
+
+    def _state_at(self, place: Place) -> dict[str, Any]:
+        return {name: loader._state_at(*place) for name, loader in self.loaders.items()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continues from a saved position, with any number of ranks.
@@ -168,12 +224,22 @@ class JoinedLoader(Closing):
         try:
             for name, loader in self.loaders.items():
                 loader.load_state_dict(state[name])
-            places = {(loader.epoch, loader.position) for loader in self.loaders.values()}
+            places = {(state[name]["epoch"], state[name]["position"]) for name in self.loaders}
             if len(places) > 1:
                 raise ValueError("the states of the data sets are of different positions")
         except BaseException:
             self._go_to(epoch, position)
             raise
+
+    @property
+    def skipped(self) -> list[dict[str, Any]]:
+        """The first 1,024 records that failed their check, because of ``on_bad_record``.
+
+        Each is a dict with "epoch", "position", the "name" of the data set, the record's "number"
+        there, and the position of its row's "substitute", or None. Batches that were read ahead
+        count.
+        """
+        return [] if self._companions is None else list(self._companions.skipped)
 
     def close(self) -> None:
         """Ends the iteration and all threads. A later `for` starts them again."""
@@ -186,6 +252,11 @@ class JoinedLoader(Closing):
             f"<{self._module}.JoinedLoader of {names}: {len(self._first.order)} rows, "
             f"epoch {self.epoch}, position {self.position}>"
         )
+
+
+def _as_it_is(batch: dict[str, Any]) -> dict[str, Any]:
+    """The transform of a loader that leads without one."""
+    return batch
 
 
 def _next_of(steps: Iterator[Any]) -> list[Any]:

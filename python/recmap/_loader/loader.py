@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 import operator
@@ -53,10 +52,11 @@ from .options import (
     one_of,
 )
 from .stages import Statistics, TransformTimes, statistics_of
-from .transforms import thread_count, warn_of_none
+from .transforms import check_of_step, thread_count, value_of_step
 from .view_order import order_over
 
 if TYPE_CHECKING:
+    from .companions import Companions
     from .pipeline import Pipeline
 
 __all__ = ["Loader"]
@@ -144,6 +144,7 @@ class Loader(Closing, Generic[Batch]):
     """
 
     _memory: _recmap.BlockPool | None = None  # of the columns, set by recmap.torch
+    _companions: Companions | None = None  # of a join that this loader leads
 
     if TYPE_CHECKING:  # the type of the batches
 
@@ -399,17 +400,18 @@ class Loader(Closing, Generic[Batch]):
             assert self._transform is not None
             transform, columns_of_step = self._transform, self._columns_of_step()
             check = None if self._parser is None else self._first_batch.check
+            companions = self._companions
+            if companions is not None:
+                columns_of_step = companions.columns_of_step
             given = self._arguments["transform"]  # not what an adapter made of it
-            warn_once = functools.cache(functools.partial(warn_of_none, given))
-
-            def function(step: _recmap.Step) -> Any:
-                value = transform(columns_of_step(step))
-                if value is None:
-                    warn_once()
-                return value
-
+            function = value_of_step(transform, columns_of_step, given)
             pipeline = self._pipelines.Pipeline(
-                self._loader, check, function, self._worker_count, self._epoch_limit(), self._times
+                self._loader,
+                check_of_step(check, companions),
+                function,
+                self._worker_count,
+                self._epoch_limit(),
+                self._times,
             )
             self._pipeline = pipeline
         return pipeline.first()

@@ -47,7 +47,7 @@ class Pipeline:
 
     Args:
         source: where steps are taken.
-        check: called with each batch, in their order; None: not needed. What it raises, the step
+        check: called with each step, in their order; None: not needed. What it raises, the step
             raises.
         function: what to make of a step: called in a thread of the pool.
         worker_count: threads of the pool.
@@ -197,7 +197,7 @@ class Pipeline:
         step.status = _PENDING
         try:
             if self._check is not None:
-                self._context.copy().run(self._check, step.batch)
+                self._context.copy().run(self._check, step)
             pool.submit(self._work, step)
         except BaseException as error:  # also if no thread can be started
             self._fail(step, error)

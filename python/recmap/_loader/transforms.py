@@ -1,15 +1,20 @@
-"""Checks of a loader's transform."""
+"""What a loader's pipeline does with a step, without a reference to the loader."""
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from .. import _recmap
 from .._numbers import natural
 from .._warn import warn_caller
 
-__all__ = ["thread_count", "warn_of_none"]
+if TYPE_CHECKING:
+    from .companions import Companions
+
+__all__ = ["check_of_step", "thread_count", "value_of_step"]
 
 _THREADS_MAX = 1024
 
@@ -24,7 +29,37 @@ def thread_count(transform_threads: int | None) -> int:
     return transform_threads
 
 
-def warn_of_none(transform: Callable[[Any], Any]) -> None:
+def check_of_step(
+    check: Callable[[Any], None] | None, companions: Companions | None
+) -> Callable[[_recmap.Step], None] | None:
+    """What the feeder calls with each step. `check` is that of a batch."""
+    if companions is None:
+        return None if check is None else lambda step: check(step.batch)
+
+    def check_and_take(step: _recmap.Step) -> None:
+        if check is not None:
+            check(step.batch)
+        companions.take(step)
+
+    return check_and_take
+
+
+def value_of_step(
+    transform: Callable[[Any], Any], columns_of_step: Callable[[_recmap.Step], Any], given: Any
+) -> Callable[[_recmap.Step], Any]:
+    """What the pool calls with each step. `given` is the transform of the caller."""
+    warn_once = functools.cache(functools.partial(_warn_of_none, given))
+
+    def function(step: _recmap.Step) -> Any:
+        value = transform(columns_of_step(step))
+        if value is None:
+            warn_once()
+        return value
+
+    return function
+
+
+def _warn_of_none(transform: Callable[[Any], Any]) -> None:
     """In a thread of the pipeline, where a warning cannot name the caller's line."""
     code = getattr(transform, "__code__", None)
     place = "" if code is None else f" in {code.co_filename}:{code.co_firstlineno}"

@@ -162,6 +162,8 @@ static int take_into(struct step_object *step, struct loader_object *self) {
     uint64_t epoch, position;
     recmap_batch *batch;
     if (tell_library(&epoch, &position, self) < 0 || next_batch(&batch, self) < 0) return -1;
+    step->start_epoch = epoch;
+    step->start_position = position;
     step->is_end = !batch;
     if (batch) step->batch = batch_wrap(self->handle, batch, self->parser);
     if ((batch && !step->batch) || tell_library(&step->epoch, &step->position, self) < 0)

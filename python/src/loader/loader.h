@@ -17,14 +17,15 @@
 
 struct step_object {
     PyObject_HEAD
-    struct step_object *next; /* among the steps ahead; owned */
-    PyObject *batch;          /* a RecordBatch; NULL at an epoch's end */
-    PyObject *value;          /* what the transform made of it; NULL until then */
-    PyObject *error;          /* what the transform raised */
-    PyObject *finished;       /* a lock that is free once value or error is set */
-    atomic_int status;        /* the transform's progress; its meaning is Python's */
-    uint64_t epoch, position; /* of the loader once the step is delivered */
-    char is_end;              /* of an epoch */
+    struct step_object *next;             /* among the steps ahead; owned */
+    PyObject *batch;                      /* a RecordBatch; NULL at an epoch's end */
+    PyObject *value;                      /* what the transform made of it; NULL until then */
+    PyObject *error;                      /* what the transform raised */
+    PyObject *finished;                   /* a lock that is free once value or error is set */
+    atomic_int status;                    /* the transform's progress; its meaning is Python's */
+    uint64_t start_epoch, start_position; /* of the loader before the step */
+    uint64_t epoch, position;             /* of the loader once the step is delivered */
+    char is_end;                          /* of an epoch */
 };
 
 struct loader_object {

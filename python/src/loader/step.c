@@ -112,6 +112,8 @@ static PyMethodDef methods[] = {
 
 static PyMemberDef members[] = {
     {"batch", T_OBJECT, OFFSET(batch), READONLY, NULL},
+    {"start_epoch", T_ULONGLONG, OFFSET(start_epoch), READONLY, NULL},
+    {"start_position", T_ULONGLONG, OFFSET(start_position), READONLY, NULL},
     {"epoch", T_ULONGLONG, OFFSET(epoch), READONLY, NULL},
     {"position", T_ULONGLONG, OFFSET(position), READONLY, NULL},
     {"is_end", T_BOOL, OFFSET(is_end), READONLY, NULL},

@@ -88,7 +88,7 @@ def test_tensorflow(joined):
         dataset = recmap.tensorflow.dataset(loader).prefetch(2)
         assert rows_of(dataset) == ORDER
         assert sorted(rows_of(dataset)) == list(range(COUNT))  # the next epoch
-        with pytest.raises(ValueError, match="no output_signature"):
+        with pytest.raises(ValueError, match="results of a transform, but there is none"):
             recmap.tensorflow.dataset(loader, output_signature=0)
 
 
@@ -131,10 +131,61 @@ def test_tensorflow_after_an_error_of_one_side(joined, name, monkeypatch):
 
 def test_records_without_features_in_tensorflow(joined):
     pytest.importorskip("tensorflow")
-    features = {"caption": FEATURES["caption"]}
+    features = {"image": None, "caption": FEATURES["caption"]}
     for batch in recmap.tensorflow.dataset(recmap.JoinedLoader(joined, 30, features=features)):
         ids = [recmap.decode_example(record)["id"][0] for record in batch["image"].numpy()]
         assert ids == [f"id-{i}".encode() for i in batch["caption"]["caption"].numpy()]
+
+
+def differences(batch):
+    """A transform that checks that the rows belong together."""
+    (rows,) = {tuple(np.asarray(batch[name][name]).tolist()) for name in ("image", "caption")}
+    return {"n": np.array(rows)}
+
+
+@pytest.mark.parametrize("policy", ["error", "skip"])
+def test_transforms_in_torch(joined, policy):
+    torch = pytest.importorskip("torch")
+
+    def transform(batch):
+        assert all(isinstance(batch[name][name], torch.Tensor) for name in batch)
+        return differences(batch)["n"].tolist()
+
+    options = {"features": FEATURES, "shuffle": True, "seed": 3, "on_bad_record": policy}
+    with recmap.torch.JoinedLoader(joined, 50, transform=transform, **options) as loader:
+        states = [loader.state_dict() for _ in loader]
+        loader.load_state_dict(states[0])
+        assert sum(loader, []) == ORDER[50:]
+        loader.load_state_dict(states[-1])  # inside the loop, the end of the epoch
+        assert list(loader) == []
+        assert sorted(sum(loader, [])) == list(range(COUNT))
+
+
+@pytest.mark.parametrize("stop", [1, 5, 13])
+def test_transforms_in_tensorflow(joined, stop):
+    tensorflow = pytest.importorskip("tensorflow")
+    signature = {"n": tensorflow.TensorSpec((None,), tensorflow.int64)}
+    options = {"features": FEATURES, "shuffle": True, "seed": 3, "transform": differences}
+    loader = recmap.JoinedLoader(joined, 8, **options)
+    with pytest.raises(ValueError, match="output_signature= is required"):
+        recmap.tensorflow.dataset(loader)
+    rows = recmap.tensorflow.dataset(loader, state=True, output_signature=signature)
+    found = list(rows.prefetch(4).take(stop))
+    seen = [int(n) for batch, _ in found for n in batch["n"].numpy()]
+    again = recmap.JoinedLoader(joined, 8, **options)
+    again.load_state_dict(json.loads(found[-1][1].numpy()))
+    rest = [int(n) for batch in again for n in batch["n"]] if stop < 13 else []
+    assert seen + rest == ORDER
+
+
+def test_bad_rows_in_tensorflow(tmp_path, joined):
+    pytest.importorskip("tensorflow")
+    path = tmp_path / "caption.tfrecord"
+    path.write_bytes(path.read_bytes().replace(b"id-20", b"id-x0"))
+    options = {"features": FEATURES, "on_bad_record": "skip", "last": "pad"}
+    with recmap.JoinedLoader(joined, 8, **options) as loader:
+        seen = rows_of(recmap.tensorflow.dataset(loader))
+    assert seen == [n for n in [*range(COUNT), *range(4)] if n != 20]
 
 
 def test_grain(joined):
@@ -159,6 +210,8 @@ def test_grain(joined):
 
 def test_misuse_in_grain(joined):
     pytest.importorskip("grain")
+    with pytest.warns(UserWarning, match="features lacks 'image', so its records are given as byt"):
+        recmap.grain.JoinedSource(joined, {"caption": FEATURES["caption"]})
     with pytest.raises(TypeError, match=r"joined must be what recmap\.join returned"):
         recmap.grain.JoinedSource(joined.views)
     with pytest.raises(ValueError, match="features has 'text', but the join has image, caption"):

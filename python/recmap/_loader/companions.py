@@ -1,0 +1,178 @@
+"""The batches of the other data sets of a join, for each step of the loader of the first one.
+
+The loader of the first data set leads: it has the position, and its pipeline runs the transform.
+The feeder of the pipeline takes the same step from the other loaders, which are only sources: they
+are moved whenever they are not where the step begins, after a move of the leading loader or an
+error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _recmap
+from .._dataset.dataset import Dataset
+from .._errors import CorruptRecordError, FeatureError
+from .._numbers import UInt64s
+from .._order.orders import Order
+
+if TYPE_CHECKING:
+    from .loader import Loader
+
+__all__ = ["Companions"]
+
+_TRIES = 1024  # bad rows one after another, after which the data is unusable
+_SKIPPED_MAX = 1024  # as many as a loader lists
+
+
+@dataclass(frozen=True)
+class _Side:
+    """What the batches of a data set are made of, without a reference to its loader."""
+
+    dataset: Dataset
+    order: Order
+    records: _recmap.Order  # the order in terms of the whole data set
+    parser: _recmap.Parser | None
+    columns_of_step: Callable[[Any], Any]
+
+    def numbers_at(self, epoch: int, positions: UInt64s) -> npt.NDArray[np.int64]:
+        numbers = np.empty(len(positions), np.int64)
+        self.records.at(numbers, epoch, positions)
+        return numbers
+
+    def read(self, epoch: int, positions: UInt64s) -> Any:
+        items = self.order.at(epoch, positions)
+        if self.parser is None:
+            return self.dataset.gather(items)
+        return self.dataset._parsed(items, self.parser, "raise")
+
+    def is_good(self, epoch: int, positions: UInt64s) -> bool:
+        try:
+            self.read(epoch, positions)
+        except (CorruptRecordError, FeatureError):
+            return False
+        return True
+
+
+class Companions:
+    """Joins the steps of several loaders of the same order.
+
+    Args:
+        loaders: {name: loader}; the first one leads. They skip bad records, unless those are
+            errors.
+        substitutes: whether a row with a bad record is replaced by the next good one.
+    """
+
+    def __init__(self, loaders: Mapping[str, Loader[Any]], substitutes: bool) -> None:
+        self._lead, *others = loaders
+        self._others = {name: loaders[name] for name in others}
+        self._sides = {name: self._side_of(loader) for name, loader in loaders.items()}
+        lead = loaders[self._lead]
+        self._deal = lead._world_size, lead._batch_size, lead._last
+        self._rank = lead._rank
+        self._substitutes = substitutes
+        self.skipped: list[dict[str, Any]] = []
+
+    @staticmethod
+    def _side_of(loader: Loader[Any]) -> _Side:
+        columns_of_step = loader._columns_of_step()
+        return _Side(loader.dataset, loader.order, loader._order, loader._parser, columns_of_step)
+
+    def take(self, step: _recmap.Step) -> None:
+        """Takes the step of the other loaders. They wait in the step until it has its value.
+
+        Called by the feeder for one step after another, and again after a failure.
+        """
+        if step.value is None:
+            step.value = {name: _step_at(loader, step) for name, loader in self._others.items()}
+        for name, loader in self._others.items():
+            if loader._parser is not None:
+                loader._first_batch.check(step.value[name].batch)
+
+    def columns_of_step(self, step: _recmap.Step) -> dict[str, Any]:
+        """{name: batch} of a step. Called by a thread of the pool."""
+        steps = {self._lead: step, **step.value}
+        epoch, first = step.start_epoch, step.start_position
+        order = self._sides[self._lead].records
+        _, first, count = order.share(epoch, first, *self._deal, 0, self._rank)
+        if any(len(each.batch) != count for each in steps.values()):
+            positions = np.arange(first, first + count, dtype=np.uint64) % order.count()
+            steps = self._repaired(epoch, positions, steps)
+        return {name: side.columns_of_step(steps[name]) for name, side in self._sides.items()}
+
+    def _repaired(self, epoch: int, positions: UInt64s, steps: Mapping[str, Any]) -> dict[str, Any]:
+        """The rows without a bad record in any data set, or with their substitutes, read again.
+
+        A bad record is bad wherever it occurs, so its number tells which rows lack it.
+        """
+        numbers = {name: side.numbers_at(epoch, positions) for name, side in self._sides.items()}
+        are_there = {
+            name: np.isin(numbers[name], np.asarray(steps[name].batch.numbers, np.int64))
+            for name in self._sides
+        }
+        is_good = np.logical_and.reduce(list(are_there.values()))
+        kept = positions.copy()
+        for row in np.flatnonzero(~is_good):
+            substitute = self._substitute(epoch, positions[row : row + 1])
+            bad = [name for name, rows in are_there.items() if not rows[row]]
+            self._note(epoch, int(positions[row]), bad, numbers, int(row), substitute)
+            if substitute is not None:
+                kept[row] = substitute
+        rows = kept if self._substitutes else kept[is_good]
+        return {
+            name: SimpleNamespace(batch=side.read(epoch, rows))
+            for name, side in self._sides.items()
+        }
+
+    def _substitute(self, epoch: int, position: UInt64s) -> int | None:
+        """The next position, wrapping at the end of the epoch, of which all records are good."""
+        if not self._substitutes:
+            return None
+        count = self._sides[self._lead].records.count()
+        for distance in range(1, min(count, _TRIES + 1)):
+            candidate = (position + np.uint64(distance)) % np.uint64(count)
+            if all(side.is_good(epoch, candidate) for side in self._sides.values()):
+                return int(candidate[0])
+        for side in self._sides.values():  # raises what is wrong with the row
+            side.read(epoch, position)
+        return None
+
+    def _note(
+        self,
+        epoch: int,
+        position: int,
+        bad: list[str],
+        numbers: Mapping[str, npt.NDArray[np.int64]],
+        row: int,
+        substitute: int | None,
+    ) -> None:
+        for name in bad:
+            found = {
+                "epoch": epoch,
+                "position": position,
+                "name": name,
+                "number": int(numbers[name][row]),
+                "substitute": substitute,
+            }
+            if len(self.skipped) < _SKIPPED_MAX and found not in self.skipped:
+                self.skipped.append(found)
+
+
+def _step_at(loader: Loader[Any], lead: _recmap.Step) -> _recmap.Step:
+    """The step of another loader that begins where the leading one does, and ends there."""
+    source, start = loader._loader, (lead.start_epoch, lead.start_position)
+    while True:
+        if source.tell() != start:
+            source.seek(*start)
+        step = source.take()
+        if step is None:
+            continue
+        source.deliver(step)
+        if not step.is_end and (step.start_epoch, step.start_position) == start:
+            return step
