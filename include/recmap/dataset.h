@@ -207,14 +207,19 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_shard_path(char *path, 
                                                                     recmap_error *error);
 
 /* Shards that are not in a data set although the names of its other shards say that they exist:
- * train-00000-of-00004.tfrecord is one of 4. */
+ * train-00000-of-00004.tfrecord is one of 4, which count from 0, or from 1 if there is a
+ * train-00004-of-00004.tfrecord and no train-00000-of-00004.tfrecord. Shards with larger numbers
+ * are surplus: of another run, perhaps. */
 typedef struct recmap_missing_shards {
     uint64_t count;
     char first[1024]; /* the name of the first one, shortened to fit; empty if there is none */
+    uint64_t surplus_count;
+    char surplus[1024]; /* the same */
 } recmap_missing_shards;
 
-/* Looks at the names in the index only, at no file. Reports nothing for a data set of a single
- * shard, because one of many is often indexed alone for a trial. Errors: NO_MEMORY. */
+/* Looks at the names in the index only, at no file. One of many shards is often indexed by itself
+ * for a trial: before you warn of the others, make sure that it was not named on purpose. Errors:
+ * NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_missing_shards(
     recmap_missing_shards *missing, const recmap_dataset *dataset, recmap_error *error);
 

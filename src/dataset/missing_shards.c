@@ -2,6 +2,7 @@
 #include <recmap/dataset.h>
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -14,7 +15,6 @@ static int compare_members(const void *left, const void *right) {
     return order ? order : (a->number > b->number) - (a->number < b->number);
 }
 
-/* Adds the shards from number `start` up to but not including `stop` of a member's set. */
 static void add_missing(recmap_missing_shards *missing, const struct set_member *member,
                         unsigned start, unsigned stop) {
     if (start >= stop) return;
@@ -22,15 +22,43 @@ static void add_missing(recmap_missing_shards *missing, const struct set_member 
     missing->count += stop - start;
 }
 
-/* The members are in the order of compare_members. */
-static void find_gaps(recmap_missing_shards *missing, const struct set_member *members,
+static void add_surplus(recmap_missing_shards *missing, const struct set_member *member) {
+    if (!missing->surplus_count)
+        snprintf(missing->surplus, sizeof missing->surplus, "%s", member->path);
+    missing->surplus_count++;
+}
+
+/* Compares a set with what its names say. The members are sorted by their numbers, which count from
+ * 1 if the last one is there and 0 is not. A number may be repeated: parts of a shard that grew. */
+static void check_set(recmap_missing_shards *missing, const struct set_member *members,
                       size_t count) {
+    bool has_last = false;
+    struct set_member pattern = members[0]; /* with the fewest digits: others may need more */
     for (size_t i = 0; i < count; i++) {
-        bool is_first = !i || set_member_compare_sets(&members[i - 1], &members[i]);
-        bool is_last = i + 1 == count || set_member_compare_sets(&members[i], &members[i + 1]);
-        add_missing(missing, &members[i], is_first ? 0 : members[i - 1].number + 1,
-                    members[i].number);
-        if (is_last) add_missing(missing, &members[i], members[i].number + 1, members[i].count);
+        has_last |= members[i].number == members[i].count;
+        if (members[i].number_digits < pattern.number_digits) pattern = members[i];
+    }
+    unsigned start = has_last && members[0].number ? 1 : 0, end = start + pattern.count;
+    unsigned next = start;
+    for (size_t i = 0; i < count; i++) {
+        unsigned number = members[i].number;
+        if (number >= end) {
+            if (!i || number != members[i - 1].number) add_surplus(missing, &members[i]);
+            continue;
+        }
+        add_missing(missing, &pattern, next, number);
+        next = number + 1;
+    }
+    add_missing(missing, &pattern, next, end);
+}
+
+/* The members are in the order of compare_members. */
+static void check_sets(recmap_missing_shards *missing, const struct set_member *members,
+                       size_t count) {
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count; end++)
+            if (set_member_compare_sets(&members[first], &members[end])) break;
+        check_set(missing, members + first, end - first);
     }
 }
 
@@ -39,8 +67,7 @@ recmap_status recmap_dataset_find_missing_shards(recmap_missing_shards *missing,
                                                  recmap_error *error) {
     uint64_t shard_count = recmap_dataset_get_info(dataset)->shard_count;
     *missing = (recmap_missing_shards){0};
-    if (shard_count < 2) return RECMAP_OK;
-    struct set_member *members = calloc(shard_count, sizeof *members);
+    struct set_member *members = calloc(shard_count + 1, sizeof *members);
     if (!members) return fail_memory(error);
     size_t count = 0;
     for (uint64_t i = 0; i < shard_count; i++) {
@@ -49,7 +76,7 @@ recmap_status recmap_dataset_find_missing_shards(recmap_missing_shards *missing,
             count += set_member_parse(&members[count], info.path);
     }
     qsort(members, count, sizeof *members, compare_members);
-    find_gaps(missing, members, count);
+    check_sets(missing, members, count);
     free(members);
     return RECMAP_OK;
 }

@@ -87,7 +87,8 @@ static bool find_set(char name[COMMAND_SIZE], const struct index_shard *shards, 
     for (size_t i = 0; i < count; i++) {
         if (!set_member_parse(&member, shards[i].entry.path)) return false;
         if (!i) first = member;
-        if (member.number != i || set_member_compare_sets(&member, &first)) return false;
+        if (member.number_digits != SET_DIGITS || member.number != i) return false;
+        if (set_member_compare_sets(&member, &first)) return false;
     }
     /* Where the number begins, NAME@N[END] has the @ instead of the last -. */
     if (first.digits != SET_DIGITS || first.count != count) return false;

@@ -66,21 +66,30 @@ static size_t measure_hash(const char *text) {
     return size > DIGITS_MIN && (!text[size] || text[size] == '.') ? size : 0;
 }
 
+/* Returns true if the digits of a number and of the count go together. With zeros before the count,
+ * all numbers have as many digits as it: x-01-of-12, x-001-of-012. Without, they may have fewer. */
+static bool digits_fit(int number_digits, const char *count, int digits) {
+    if (!number_digits || !digits || number_digits > DIGITS_MAX || digits > DIGITS_MAX)
+        return false;
+    return *count != '0' || number_digits == digits;
+}
+
 bool set_member_parse(struct set_member *member, const char *path) {
     const char *file = path_name(path), *of = find_last_separator(file);
     if (!of) return false;
     const char *count = of + strlen(separator);
-    int digits = count_digits(count);
-    if (!digits || digits > DIGITS_MAX || count_digits_before(of, file) != digits) return false;
+    int digits = count_digits(count), number_digits = count_digits_before(of, file);
+    if (!digits_fit(number_digits, count, digits)) return false;
     size_t hash_size = measure_hash(count + digits);
     *member = (struct set_member){.path = path,
-                                  .stem_size = (size_t)(of - digits - path),
+                                  .stem_size = (size_t)(of - number_digits - path),
+                                  .number_digits = number_digits,
                                   .digits = digits,
-                                  .number = (unsigned)strtoul(of - digits, NULL, 10),
+                                  .number = (unsigned)strtoul(of - number_digits, NULL, 10),
                                   .count = (unsigned)strtoul(count, NULL, 10),
                                   .hash_size = hash_size,
                                   .end = count + digits + hash_size};
-    return member->number < member->count;
+    return member->count > 0;
 }
 
 int set_member_compare_sets(const struct set_member *a, const struct set_member *b) {
@@ -95,6 +104,6 @@ int set_member_compare_sets(const struct set_member *a, const struct set_member 
 void set_member_write(char *path, size_t capacity, const struct set_member *member,
                       unsigned number) {
     snprintf(path, capacity, "%.*s%0*u-of-%0*u%s%s", (int)member->stem_size, member->path,
-             member->digits, number, member->digits, member->count, member->hash_size ? "-*" : "",
-             member->end);
+             member->number_digits, number, member->digits, member->count,
+             member->hash_size ? "-*" : "", member->end);
 }

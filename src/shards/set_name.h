@@ -26,12 +26,15 @@ bool set_name_parse(struct set_name *set, const char *path);
 /* The path of a shard, which the caller frees; NULL without memory. */
 char *set_name_format(const struct set_name *set, unsigned number);
 
-/* One of the names, with any number of digits. The parts point into it. */
+/* One of the names, with any number of digits. Numbers may lack zeros, as in x-1-of-12, and they
+ * may count from 1, or be larger than the count, which no writer means. The parts point into the
+ * path. */
 struct set_member {
     const char *path;
     size_t stem_size; /* bytes before the number, often with a last - */
-    int digits;       /* of each number */
-    unsigned number;  /* less than `count` */
+    int number_digits;
+    int digits; /* of the count */
+    unsigned number;
     unsigned count;
     size_t hash_size; /* of text such as -9f86d081884c7d65 after the count, another in each name */
     const char *end;  /* what follows */
@@ -43,8 +46,8 @@ bool set_member_parse(struct set_member *member, const char *path);
 /* Orders members by their sets: 0 for two of the same. */
 int set_member_compare_sets(const struct set_member *a, const struct set_member *b);
 
-/* Writes the path of the member's set that has this number, with * for its hash, shortened to fit
- * the capacity, which includes the NUL. */
+/* Writes the path of the member's set that has this number, with as many digits as the member's or
+ * more, and with * for its hash; shortened to fit the capacity, which includes the NUL. */
 void set_member_write(char *path, size_t capacity, const struct set_member *member,
                       unsigned number);
 

@@ -120,7 +120,10 @@ class Naming(CliTest):
         )
         self.index("--append", "-o", "d/a.rmx", "d/*-0000[02]-*", err=note.format("d/a.rmx", 4))
         self.write("d/train-00004-of-00005.gz", gzip.compress(shard("4")))
-        self.index("d/train-00004-of-00005.gz", "-o", "d/b.rmx")  # a single shard
+        self.index("d/train-00004-of-00005.gz", "-o", "d/b.rmx")  # one that is named itself
+        note_of_four = "recmap: d/b.rmx: 4 shards are missing, the first is "
+        note_of_four += "train-00000-of-00005.gz; restore them and index again\n"
+        self.index("d/*-00004-*", "-o", "d/b.rmx", err=note_of_four)
         summary = "recmap: d/c.rmx: 5 records in 5 shards\n"
         self.check("merge", "d/b.rmx", "d/a.rmx", "-o", "d/c.rmx", err=summary)
         os.remove(self.path("d/train-00001-of-00005.gz"))
@@ -284,6 +287,19 @@ class Naming(CliTest):
         self.write("a", tfrecord([example(n=1), example(n=2)]))
         note = "recmap: no record has the lifted feature 'm': all have its default\n"
         self.index("--lift", "m=0", "--lift", "n=0", "-o", "a.rmx", "a", err=note)
+
+    def test_shards_that_are_surplus(self):
+        for i in range(4):
+            self.write(f"d/a-{i}-of-2", shard(str(i)))
+        note = "recmap: d/a.rmx: 2 shards are surplus by their names, the first is a-2-of-2; "
+        note += "remove them if they are of another run, and index again\n"
+        self.index("d", "-o", "d/a.rmx", err=note)
+        os.remove(self.path("d/a-3-of-2"))
+        note = "recmap: d/a.rmx: the shard a-2-of-2 is surplus by its name; remove it if it is of "
+        note += "another run, and index again\n"
+        self.index("d", "-o", "d/a.rmx", err=note)
+        os.remove(self.path("d/a-0-of-2"))  # they count from 1
+        self.index("d", "-o", "d/a.rmx")
 
     def test_shards_that_are_links(self):
         """They have the names of the links, and the index beside them is opened by its name."""

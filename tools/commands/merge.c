@@ -76,7 +76,7 @@ static int run_merge(struct merge_job *job) {
     /* No shard was read, so rates would mean nothing. */
     message("%s: %" PRIu64 " record%s in %" PRIu64 " shard%s", job->path, summary.record_count,
             plural(summary.record_count), summary.shard_count, plural(summary.shard_count));
-    missing_shards_warn(job->path, &job->args.dataset_options);
+    missing_shards_warn(job->path, false, &job->args.dataset_options);
     return interrupt_finish(0);
 }
 

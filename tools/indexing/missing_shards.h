@@ -2,9 +2,13 @@
 #ifndef RECMAP_TOOLS_INDEXING_MISSING_SHARDS_H
 #define RECMAP_TOOLS_INDEXING_MISSING_SHARDS_H
 
+#include <stdbool.h>
+
 #include <recmap/dataset.h>
 
-/* Prints a message about the missing shards of the index, just built, if there are any. */
-void missing_shards_warn(const char *path, const recmap_dataset_options *dataset_options);
+/* Prints a message about the missing shards of the index, just built, and one about surplus ones,
+ * if there are any. Others are not missed if `is_alone`: a single shard was named itself. */
+void missing_shards_warn(const char *path, bool is_alone,
+                         const recmap_dataset_options *dataset_options);
 
 #endif

@@ -80,7 +80,8 @@ def plan_of(
     """The index that the arguments of `index` ask for. An index that may not be replaced is an
     error here, before anything is read."""
     pairs = storage_pairs(storage_options)
-    shards, default_path, pairs = expanded(names_of(source), pairs, credentials, fs)
+    names = names_of(source)
+    shards, default_path, pairs = expanded(names, pairs, credentials, fs)
     framing_name, framing_path = load_framing(framing)
     options = IndexOptions(
         lifts=lifts_of(lift),
@@ -92,6 +93,7 @@ def plan_of(
         storage=pairs,
         credentials=credentials,
         fs=fs,
+        is_named_file=shards == names,
         **others,
     )
     check_missing_is_used(options.missing, options.lifts)
@@ -180,7 +182,7 @@ def warn_of_empty_lifts(options: IndexOptions, names: Container[str]) -> None:
 def _warn_of_gaps(path: str, options: IndexOptions, counts: dict[str, int]) -> None:
     """Warns of missing shards, of records without ids and of skipped damage."""
     with open_contents(path, options) as dataset:
-        _warn_of_missing_shards(path, dataset)
+        _warn_of_missing_shards(path, dataset, options)
         id_name = options.id if counts["records"] and not counts["ids"] else None
         if id_name is not None:
             warn_without_ids(dataset, id_name)
@@ -188,15 +190,27 @@ def _warn_of_gaps(path: str, options: IndexOptions, counts: dict[str, int]) -> N
             _warn_of_damage(dataset.info["damage"], counts["damaged_bytes"])
 
 
-def _warn_of_missing_shards(path: str, dataset: Dataset) -> None:
-    """Warns if the names of shards say that there are more: `train-00000-of-00004` is one of 4."""
-    count, first = dataset._missing_shards()
-    if count == 1:
+def _warn_of_missing_shards(path: str, dataset: Dataset, options: IndexOptions) -> None:
+    """Warns if the names of shards say that there are more, or fewer: `train-00000-of-00004` is one
+    of 4. One that the caller named itself is meant to be alone."""
+    count, first, surplus_count, surplus = dataset._missing_shards()
+    is_alone = options.is_named_file and len(dataset.shards) == 1
+    if count == 1 and not is_alone:
         warn_caller(f"{path}: the shard {first} is missing; restore it and index again")
-    elif count:
+    elif count and not is_alone:
         warn_caller(
             f"{path}: {count} shards are missing, the first is {first}; "
             f"restore them and index again"
+        )
+    if surplus_count == 1:
+        warn_caller(
+            f"{path}: the shard {surplus} is surplus by its name; remove it if it is of another "
+            "run, and index again"
+        )
+    elif surplus_count:
+        warn_caller(
+            f"{path}: {surplus_count} shards are surplus by their names, the first is {surplus}; "
+            "remove them if they are of another run, and index again"
         )
 
 

@@ -363,6 +363,7 @@ def open(
         storage=pairs,
         credentials=credentials,
         fs=fs,
+        is_named_file=paths == names,
     )
     if is_index:
         dataset = _open_index(opening, indexing, rebuild=rebuild)

@@ -176,6 +176,7 @@ class IndexOptions:
     storage: StoragePairs = field(default=(), repr=False)  # may contain credentials
     credentials: Credentials | None = field(default=None, repr=False)
     fs: Any = field(default=None, repr=False)  # a filesystem of fsspec or a store of obstore
+    is_named_file: bool = field(default=False, repr=False)  # not a pattern, folder, set or list
 
     def __post_init__(self) -> None:
         if self.id is not None and not isinstance(self.id, str):

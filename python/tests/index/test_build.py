@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 import recmap
-from conftest import flip, shards, text_index
+from conftest import flip, shards, text_index, write
 
 
 @pytest.fixture
@@ -149,6 +149,42 @@ def test_shards_that_are_missing_warn(copied_digits):
     message = rf"/digits\.rmx: 2 shards are missing, the first is {first.name}; restore them "
     with pytest.warns(UserWarning, match=message):
         recmap.open(copied_digits, rebuild=True)
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["a-0-of-4"], ["3 shards are missing, the first is a-1-of-4"]),
+        (["a-00001-of-00002", "a-00002-of-00002"], []),
+        ([f"a-{k}-of-12" for k in range(1, 13)], []),
+        (["a-1-of-3", "a-3-of-3"], ["the shard a-2-of-3 is missing"]),
+        ([f"a-{k}-of-2" for k in range(3)], ["the shard a-2-of-2 is surplus by its name"]),
+        (["a-0-of-1", "a-1-of-1", "a-2-of-1"], ["2 shards are surplus by their names, the first"]),
+    ],
+)
+def test_what_names_say_about_other_shards(tmp_path, names, told):
+    folder = tmp_path / "d"
+    folder.mkdir()
+    for name in names:
+        write(tmp_path, [name.encode()])[0].rename(folder / name)
+    for source in folder, folder / "a*":
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            recmap.open(source, index=folder / "i.rmx", rebuild=True)
+        texts = [str(warning.message).partition(": ")[2] for warning in caught]
+        assert len(texts) == len(told)
+        assert all(text.startswith(start) for text, start in zip(texts, told, strict=True))
+
+
+def test_a_shard_that_is_named_itself_may_be_alone(tmp_path):
+    (shard,) = write(tmp_path, [b"a"])
+    named = shard.rename(tmp_path / "a-00001-of-00004")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recmap.open(named)
+        recmap.index([named], tmp_path / "b.rmx")
+    with pytest.warns(UserWarning, match="3 shards are missing"):
+        recmap.index(tmp_path / "a-*", tmp_path / "b.rmx")
 
 
 def test_memory_limit_is_an_error_over_it(tmp_path):

@@ -13,7 +13,8 @@
 
 enum { NAMES_MAX = 8 };
 
-static void assert_missing(uint64_t count, const char *first, const char *const *names) {
+static void assert_found(uint64_t count, const char *first, uint64_t surplus_count,
+                         const char *surplus, const char *const *names) {
     size_t name_count = 0;
     for (; name_count < NAMES_MAX && names[name_count]; name_count++)
         file_write(names[name_count], NULL, 0);
@@ -24,11 +25,16 @@ static void assert_missing(uint64_t count, const char *first, const char *const 
     ASSERT_OK(recmap_dataset_find_missing_shards(&missing, dataset, &error), &error);
     assert_string_equal(missing.first, first);
     assert_int_equal(missing.count, count);
+    assert_string_equal(missing.surplus, surplus);
+    assert_int_equal(missing.surplus_count, surplus_count);
     recmap_dataset_close(dataset);
 }
 
 #define MISSING(count, first, ...)                                                                 \
-    assert_missing(count, first, (const char *const[NAMES_MAX]){__VA_ARGS__})
+    assert_found(count, first, 0, "", (const char *const[NAMES_MAX]){__VA_ARGS__})
+
+#define SURPLUS(count, first, surplus_count, surplus, ...)                                         \
+    assert_found(count, first, surplus_count, surplus, (const char *const[NAMES_MAX]){__VA_ARGS__})
 
 static void test_complete_sets(void **state) {
     (void)state;
@@ -58,11 +64,38 @@ static void test_sets_that_differ(void **state) {
 
 static void test_names_that_tell_nothing(void **state) {
     (void)state;
-    MISSING(0, "", "a-2-of-2", "a-of-3", "a-1-of-", "a-1-of-03", "-of-");
+    MISSING(0, "", "a-of-3", "a-1-of-", "a-1-of-03", "-of-");
     MISSING(0, "", "a-00000001-of-00000002", "a-00000001-of-00000003");
     MISSING(0, "", "part-00000", "part-00002");
-    /* One shard of many, indexed to try it. */
-    MISSING(0, "", "a-00001-of-00002");
+}
+
+static void test_one_of_several(void **state) {
+    (void)state;
+    MISSING(3, "a-00000-of-00004", "a-00002-of-00004");
+    MISSING(3, "a-00001-of-00004", "a-00004-of-00004");
+    MISSING(0, "", "a-00000-of-00001");
+    MISSING(0, "", "a-00001-of-00001");
+}
+
+static void test_numbers_from_one(void **state) {
+    (void)state;
+    MISSING(0, "", "a-00001-of-00004", "a-00002-of-00004", "a-00003-of-00004", "a-00004-of-00004");
+    MISSING(1, "a-00002-of-00004", "a-00001-of-00004", "a-00003-of-00004", "a-00004-of-00004");
+    MISSING(1, "b-0-of-2", "a-1-of-2", "a-2-of-2", "b-1-of-2");
+}
+
+static void test_numbers_without_zeros(void **state) {
+    (void)state;
+    MISSING(0, "", "a-1-of-4", "a-2-of-4", "a-3-of-4", "a-4-of-4");
+    MISSING(9, "a-1-of-12", "a-0-of-12", "a-10-of-12", "a-11-of-12");
+    MISSING(9, "a-3-of-12", "a-12-of-12", "a-2-of-12", "a-1-of-12", "a-11-of-12", "b-0-of-2");
+}
+
+static void test_surplus(void **state) {
+    (void)state;
+    SURPLUS(0, "", 1, "a-2-of-2.x", "a-0-of-2.x", "a-1-of-2.x", "a-2-of-2.x");
+    SURPLUS(1, "a-1-of-2", 2, "a-5-of-2", "a-0-of-2", "a-5-of-2", "a-7-of-2");
+    SURPLUS(0, "", 1, "a-3-of-2", "a-1-of-2", "a-2-of-2", "a-3-of-2");
 }
 
 /* The name of the first missing shard is cut, not written past its end. */
@@ -85,8 +118,11 @@ static void test_long_names(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(complete_sets),           TEST(gaps),       TEST(sets_that_differ),
-        TEST(names_that_tell_nothing), TEST(long_names),
+        TEST(complete_sets),    TEST(gaps),
+        TEST(sets_that_differ), TEST(names_that_tell_nothing),
+        TEST(long_names),       TEST(one_of_several),
+        TEST(numbers_from_one), TEST(numbers_without_zeros),
+        TEST(surplus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

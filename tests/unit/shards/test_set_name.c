@@ -59,7 +59,8 @@ static void test_names_of_no_set(void **state) {
                                         "x-00001-of-",
                                         "x-of-00004",
                                         "x-001-of-00004",
-                                        "x-00004-of-00004",
+                                        "x-1-of-04",
+                                        "x-0001-of-04",
                                         "x-00000-of-00000",
                                         "x-00000000-of-00000004",
                                         "x-00000-of-00004/y",
@@ -67,6 +68,25 @@ static void test_names_of_no_set(void **state) {
     struct set_member member;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_false(set_member_parse(&member, names[i]));
+}
+
+/* Numbers without zeros have as many digits as they need. */
+static void test_numbers_without_zeros(void **state) {
+    (void)state;
+    static const char *const names[] = {"x-1-of-12", "x-01-of-12", "x-12-of-12", "x-10-of-12",
+                                        "x-00003-of-12"};
+    struct set_member first, member;
+    assert_true(set_member_parse(&first, names[0]));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char written[64];
+        assert_true(set_member_parse(&member, names[i]));
+        assert_int_equal(set_member_compare_sets(&member, &first), 0);
+        assert_int_equal(member.stem_size, 2);
+        set_member_write(written, sizeof written, &member, member.number);
+        assert_string_equal(written, names[i]);
+    }
+    assert_true(set_member_parse(&member, "x-7-of-4"));
+    assert_int_equal(member.number, 7);
 }
 
 static void test_other_sets(void **state) {
@@ -96,8 +116,8 @@ static void test_shortened(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_short_names), cmocka_unit_test(test_members),
-        cmocka_unit_test(test_names_of_no_set), cmocka_unit_test(test_other_sets),
-        cmocka_unit_test(test_shortened)};
+        cmocka_unit_test(test_short_names),     cmocka_unit_test(test_members),
+        cmocka_unit_test(test_names_of_no_set), cmocka_unit_test(test_numbers_without_zeros),
+        cmocka_unit_test(test_other_sets),      cmocka_unit_test(test_shortened)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
