@@ -19,7 +19,7 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 
-from ._columns import ColumnBatch, rows_of_batch
+from ._columns import ColumnBatch, RowBatch, rows_of_batch
 from ._columns.record_batch import RecordBatch
 from ._loader.joined import check_loader
 from ._loader.loader import Loader
@@ -33,7 +33,8 @@ def __dir__() -> list[str]:
 
 
 def table(batch: RecordBatch | ColumnBatch, *, tensor: Callable[[Any], Any] | None = None) -> Any:
-    """A ``pyarrow.Table`` of a batch: a column "bytes" for records, else the columns by name.
+    """A ``pyarrow.Table`` of a batch: a column "bytes" for records, else the columns by name. Of
+    rows, with the additional "segment_ids", "positions" and "mask", or only "mask" for windows.
 
     Copies bytes into ``large_binary``, but not numbers.
 
@@ -55,7 +56,20 @@ def table(batch: RecordBatch | ColumnBatch, *, tensor: Callable[[Any], Any] | No
             columns[name] = tensor(column)
         else:
             columns[name] = _without_views(exported[name])
-    return pa.table(columns)
+    return _with_layout(pa.table(columns), batch, tensor or _fixed_lists)
+
+
+def _with_layout(made: Any, batch: ColumnBatch, tensor: Callable[[Any], Any]) -> Any:
+    """The table, with what tells pieces and padding of rows apart."""
+    layout = batch.layout if isinstance(batch, RowBatch) else {}
+    for name, array in layout.items():
+        made = made.append_column(name, tensor(array))
+    return made
+
+
+def _fixed_lists(array: Any) -> Any:
+    """As the library exports values with one dimension; bits are packed, as Arrow has them."""
+    return pa.FixedSizeListArray.from_arrays(pa.array(array.reshape(-1)), array.shape[1])
 
 
 def lists(array: Any) -> Any:
@@ -92,7 +106,7 @@ def reader(loader: Loader[Any], *, views: bool = False) -> Any:
         if not views:
             return table(batch)
         if isinstance(batch, ColumnBatch):
-            return pa.table(batch)
+            return _with_layout(pa.table(batch), batch, _fixed_lists)
         return pa.table({"bytes": pa.array(batch)})
 
     schema = exported(_empty(loader)).schema

@@ -20,8 +20,7 @@ import numpy as np
 
 import grain
 
-from . import _recmap
-from ._columns import RowForm, columns_of, rows_of_batch
+from ._columns import ColumnBatch, RowForm, columns_of, name_of_lengths, rows_of_batch
 from ._columns.record_batch import RecordBatch
 from ._columns.rows import plain, rows_of
 from ._dataset.dataset import Dataset, check_dataset
@@ -35,7 +34,7 @@ from ._example.features import (
     Sliced,
     VarLen,
     feature_of,
-    parser_of,
+    parser_of_batches,
 )
 from ._loader.view_order import order_over
 from ._numbers import natural, out_of_range
@@ -114,7 +113,7 @@ class DataSource:
         check_dataset(dataset, "grain.JoinedSource")
         self._dataset = dataset
         self._missing: Missing = missing
-        self._parser = None if features is None else parser_of(features)
+        self._parser = parser_of_batches(features, None)
         self._first_batch = FirstBatchCheck(dataset, features, None, missing)
         self._features = None if features is None else dict(features)
         self._repr: str | None = None
@@ -351,13 +350,20 @@ class Ordered(grain.MapDataset):
         return f"recmap.grain.Ordered({self._run.order.describe()})"
 
 
+def _with_lengths(batch: ColumnBatch) -> dict[str, Any]:
+    """The columns, and the lengths of padded sequences."""
+    lengths = {name_of_lengths(name, batch): of for name, of in batch.lengths.items()}
+    return {name: plain(batch[name]) for name in batch} | lengths
+
+
 class Batches(grain.MapDataset):
     """A MapDataset of whole batches: element i is batch i of the order, read and parsed in C.
 
     Much faster than batching in Grain, because Python runs once per batch instead of per element. A
     batch is a dict {name: column} with arrays, object arrays for bytes, or `recmap.RaggedColumn`;
-    without features it is a list of bytes. The last batch of an epoch can be smaller, unless
-    `drop_remainder`. `missing` is as in `recmap.Dataset.parse`, for the first batch read.
+    without features it is a list of bytes. A padded sequence has an additional item ``name +
+    "/length"`` with the number of steps of each row. The last batch of an epoch can be smaller,
+    unless `drop_remainder`. `missing` is as in `recmap.Dataset.parse`, for the first batch read.
 
     With `recmap.Chunked`, `Packed` or `Windows`, a batch consists of rows, and has the additional
     arrays "segment_ids", "positions" and "mask", or only "mask" for windows. "positions" are those
@@ -386,9 +392,7 @@ class Batches(grain.MapDataset):
         self._order_over = order_over(dataset, order)
         warn_if_empty(order)
         self._dataset, self._order, self._batch_size = dataset, order, batch_size
-        self._parser: _recmap.Parser | None = None
-        if features is not None:
-            self._parser = parser_of(features)
+        self._parser = parser_of_batches(features, None)
         self._features = None if features is None else dict(features)
         self._missing: Missing = missing
         self._first_batch, self._later_batch = self._checks()
@@ -413,8 +417,7 @@ class Batches(grain.MapDataset):
         with self._dataset._advised(self._features or {}):
             parsed = self._dataset._parsed(numbers, self._parser, "raise")
         self._check_batch(index, parsed)
-        columns = columns_of(parsed)
-        return {name: plain(columns[name]) for name in columns}
+        return _with_lengths(columns_of(parsed))
 
     def _check_batch(self, index: int, batch: RecordBatch) -> None:
         """The first batch of a run decides. Another may be the first that is read, and warns."""
@@ -430,7 +433,7 @@ class Batches(grain.MapDataset):
         )
         self._check_batch(index, batch)
         columns = rows_of_batch(batch, RowForm.of(self._order_over))
-        return {name: plain(columns[name]) for name in columns} | columns.layout
+        return _with_lengths(columns) | columns.layout
 
     @property
     def _element_spec(self) -> Any:
@@ -443,6 +446,10 @@ class Batches(grain.MapDataset):
             name: _spec_of(name, feature, (rows,), is_batch=True, width=width)
             for name, feature in self._features.items()
         }
+        for name, given in self._features.items():
+            feature = feature_of(given)
+            if isinstance(feature, FixedLenSequence) and not feature.ragged:
+                specs[name_of_lengths(name, self._features)] = Spec((rows,), np.dtype(np.int64))
         if width:
             for name in RowForm.of(self._order_over).names:
                 dtype = np.dtype(np.bool_ if name == "mask" else np.int32)
@@ -465,8 +472,7 @@ class Batches(grain.MapDataset):
             setattr(self, name, value)
         self._first_batch, self._later_batch = self._checks()
         self._order_over = order_over(self._dataset, self._order)
-        if self._features is not None:
-            self._parser = parser_of(self._features)
+        self._parser = parser_of_batches(self._features, None)
 
     def __str__(self) -> str:
         return f"recmap.grain.Batches({self._order.describe()}, {self._batch_size})"

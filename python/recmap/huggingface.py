@@ -17,7 +17,7 @@ import datasets
 from . import arrow
 from ._dataset.dataset import Dataset, check_dataset
 from ._dataset.missing import Missing, softened, validate_missing
-from ._example.features import Features, check_column_of_numbers, parser_of
+from ._example.features import Features, check_column_of_numbers, parser_of_batches
 from ._numbers import cuts_of
 from ._order.orders import Order, check_fits
 
@@ -73,8 +73,7 @@ def dataset(
     validate_missing(missing)
     if order is not None:
         check_fits(order, len(dataset))
-    if features is not None:
-        parser_of(features)
+    parser_of_batches(features, None)
     check_column_of_numbers(numbers, features)
     count = len(dataset) if order is None else len(order)
     cuts = cuts_of(count, min(shards, max(count, 1)))

@@ -26,7 +26,7 @@ from ray.data.datasource import ReadTask
 from ._dataset.dataset import Dataset, check_dataset
 from ._dataset.missing import Missing, softened, validate_missing
 from ._display.progress import Progress
-from ._example.features import Features, check_column_of_numbers, parser_of
+from ._example.features import Features, check_column_of_numbers, parser_of_batches
 from ._index.build import plan_of
 from ._index.parts import BuiltPart, Part, build_in_parts
 from ._numbers import Int64s, cuts_of
@@ -105,8 +105,7 @@ class Datasource(_Datasource):
             raise IndexError(
                 f"position {position} is out of range: the order has {self._count} positions"
             )
-        if features is not None:
-            parser_of(features)  # wrong features raise here, not in every task
+        parser_of_batches(features, None)  # wrong features raise here, not in every task
         check_column_of_numbers(numbers, features)
         self._dataset = dataset
         self._features = None if features is None else dict(features)

@@ -12,14 +12,14 @@ import itertools
 import json
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 import tensorflow as tf
 
-from ._columns import BytesColumn, RaggedColumn
+from ._columns import BytesColumn, RaggedColumn, name_of_lengths
 from ._errors import InvalidError
 from ._example.elements import element_of, shape_of
 from ._example.features import (
@@ -54,11 +54,12 @@ def dataset(
     needed.
 
     FixedLen and padded sequences become a Tensor, VarLen and Ragged a RaggedTensor, and Sparse a
-    SparseTensor, all over the library's memory. Bytes become a Tensor of strings, which are copied,
-    because TensorFlow owns its strings. Features of tf.io become the same as with
-    ``tf.io.parse_example``: a VarLenFeature becomes a SparseTensor. Without features, an element is
-    a Tensor of strings: the records. Rows become Tensors, with the additional "segment_ids",
-    "positions" and "mask", or only "mask" for windows.
+    SparseTensor, all over the library's memory. A padded sequence has an additional item ``name +
+    "/length"`` with the number of steps of each row. Bytes become a Tensor of strings, which are
+    copied, because TensorFlow owns its strings. Features of tf.io become the same as with
+    ``tf.io.parse_example``: a VarLenFeature becomes a SparseTensor, and a FixedLenSequenceFeature
+    has no lengths. Without features, an element is a Tensor of strings: the records. Rows become
+    Tensors, with the additional "segment_ids", "positions" and "mask", or only "mask" for windows.
 
     Keep the dataset, one made from it (``map``, ``prefetch``, ...), an iterator over one of these,
     or the loader while you need batches: each of them keeps the loader, but functions that
@@ -198,6 +199,7 @@ class _Form:
     specs: list[Any]
     take: Callable[[Any], list[Any]]
     build: Callable[..., Any]
+    of_lengths: str = ""  # the column whose lengths these are
 
 
 @dataclass(frozen=True)
@@ -213,8 +215,14 @@ class _Layout:
         return [spec for form in self._named().values() for spec in form.specs]
 
     def take(self, batch: Any) -> list[Any]:
-        columns = {"": batch} if isinstance(self.forms, _Form) else batch
-        return [part for name, form in self._named().items() for part in form.take(columns[name])]
+        if isinstance(self.forms, _Form):
+            return self.forms.take(batch)
+        lengths = batch.lengths
+        return [
+            part
+            for name, form in self.forms.items()
+            for part in form.take(lengths[form.of_lengths] if form.of_lengths else batch[name])
+        ]
 
     def build(self, parts: Iterator[Any]) -> Any:
         """Takes as many tensors as there are specs."""
@@ -275,10 +283,12 @@ def _forms(loader: Loader[Any]) -> dict[str, _Form] | _Form:
     if features is None:
         return _dense((rows,), tf.string)
     width = loader._order.row_width()
-    if not width:
-        return {name: _form(feature, rows) for name, feature in features.items()}
     forms = {name: _form_of_rows(feature, rows, width) for name, feature in features.items()}
-    for name in loader._form.names:
+    for name, feature in features.items():
+        if isinstance(feature, FixedLenSequence) and not feature.ragged:
+            lengths = replace(_dense((rows,), tf.int64), of_lengths=name)
+            forms[name_of_lengths(name, features)] = lengths
+    for name in loader._form.names if width else ():
         dtype = tf.bool if name == "mask" else tf.int32
         forms.setdefault(name, _dense((rows, width), dtype))
     return forms
@@ -286,7 +296,7 @@ def _forms(loader: Loader[Any]) -> dict[str, _Form] | _Form:
 
 def _form_of_rows(given: Any, rows: int | None, width: int) -> _Form:
     feature = feature_of(given)
-    if not isinstance(feature, Sliced):
+    if not width or not isinstance(feature, Sliced):
         return _form(given, rows)
     element = element_of(feature.dtype)
     dtype = tf.string if element == "bytes" else tf.as_dtype(element)

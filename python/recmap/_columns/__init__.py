@@ -4,7 +4,7 @@ Numbers are NumPy arrays over the library's memory and bytes are views into the 
 nothing is copied. A column is created when it is first used, and keeps its batch alive.
 """
 
-from .batch import Column, ColumnBatch, columns_of, sequence_columns_of
+from .batch import Column, ColumnBatch, columns_of, name_of_lengths, sequence_columns_of
 from .bytes import BytesColumn
 from .ragged import RaggedColumn
 from .row_batch import Positions, RowBatch, RowForm, rows_of_batch, sequence_rows_of_batch
@@ -20,6 +20,7 @@ __all__ = [
     "RowForm",
     "SparseColumn",
     "columns_of",
+    "name_of_lengths",
     "rows_of_batch",
     "sequence_columns_of",
     "sequence_rows_of_batch",

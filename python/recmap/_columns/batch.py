@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, KeysView, ValuesView
+from collections.abc import Collection, ItemsView, Iterator, KeysView, ValuesView
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,7 +18,14 @@ from .record_batch import RecordBatch
 from .sparse import SparseColumn
 from .tensor import Part, Tensor
 
-__all__ = ["Column", "ColumnBatch", "columns_of", "descriptions_of", "sequence_columns_of"]
+__all__ = [
+    "Column",
+    "ColumnBatch",
+    "columns_of",
+    "descriptions_of",
+    "name_of_lengths",
+    "sequence_columns_of",
+]
 
 Column: TypeAlias = "npt.NDArray[Any] | BytesColumn | RaggedColumn | SparseColumn"
 _SHOWN_COLUMNS = 20  # in a repr
@@ -230,6 +237,22 @@ def descriptions_of(
 def columns_of(batch: RecordBatch, first: int = 0, end: int | None = None) -> ColumnBatch:
     """The columns of a parsed batch: all of them, or those from `first` to `end`."""
     return ColumnBatch(batch, descriptions_of(batch, first, end))
+
+
+def name_of_lengths(name: str, names: Collection[str]) -> str:
+    """The name of the item that an adapter adds for the lengths of a padded sequence.
+
+    Raises:
+        ValueError: it is the name of a feature.
+    """
+    made = f"{name}/length"
+    if made in names:
+        raise ValueError(
+            f"the lengths of the padded sequence {name!r} are the item {made!r}, but that is the "
+            f'name of a feature too: give the feature another name, such as {{"count": '
+            f"FixedLen(key={made!r})}}"
+        )
+    return made
 
 
 def sequence_columns_of(batch: RecordBatch, context: int) -> tuple[ColumnBatch, ColumnBatch]:

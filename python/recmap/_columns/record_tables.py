@@ -54,8 +54,8 @@ def _values_of(read: Callable[[int], memoryview], item: int) -> tuple[str, dict[
     except CorruptRecordError:  # not a tf.Example
         return size, {"record": cell_of(record)}
     cells = {name: cell_of(value) for name, value in context.items()}
-    for name, steps in (lists or {}).items():
-        cells[name] = Cell(f"{len(steps)} steps")
+    for name, steps in (lists or {}).items():  # a feature of the context may have the same name
+        cells[f"{name} (list)" if name in cells else name] = Cell(f"{len(steps)} steps")
     return size, cells
 
 

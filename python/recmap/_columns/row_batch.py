@@ -19,6 +19,7 @@ Positions: TypeAlias = Literal["piece", "document"]
 _SEGMENTS, _MASK = 0, 3  # values of enum layout in batch_rows.c
 _POSITIONS = {"piece": 1, "document": 2}
 _LAYOUT_NAMES = "segment_ids", "positions", "mask"
+_WINDOW_NAMES = ("mask",)
 
 
 class RowForm(NamedTuple):
@@ -32,7 +33,7 @@ class RowForm(NamedTuple):
         """The form of the rows of an order: a window has one piece, so a mask says all."""
         if positions not in ("piece", "document"):
             raise ValueError(f'positions must be "piece" or "document", not {positions!r}')
-        return cls(positions, ("mask",) if order.has_windows() else _LAYOUT_NAMES)
+        return cls(positions, _WINDOW_NAMES if order.has_windows() else _LAYOUT_NAMES)
 
 
 class RowBatch(ColumnBatch):
@@ -47,6 +48,8 @@ class RowBatch(ColumnBatch):
       `positions`); 0 for padding.
     - "mask": bool, False for padding.
 
+    ``pyarrow.table(batch)`` has the features only; `recmap.arrow.table` has these arrays as well.
+
     Attributes:
         records: a RecordBatch: the records that the rows are cut from, each once. Of a record of
             128 KiB or more, often only the bytes of the rows are read (from compressed and remote
@@ -54,9 +57,10 @@ class RowBatch(ColumnBatch):
             its item raises ValueError: read it with ``ds.gather``.
         layout_names: the names of the arrays in `layout`.
         row_width: the number of elements of each row.
+        has_windows: each row has one piece, because `Windows` made it.
     """
 
-    __slots__ = ("_positions", "layout_names", "row_width")
+    __slots__ = ("_positions", "has_windows", "layout_names", "row_width")
 
     def __init__(
         self,
@@ -68,6 +72,7 @@ class RowBatch(ColumnBatch):
         self._positions = form.positions
         self.layout_names: tuple[str, ...] = form.names
         self.row_width: int = records._row_width()
+        self.has_windows: bool = form.names == _WINDOW_NAMES
 
     def __getitem__(self, name: str) -> Any:
         if name in self._descriptions:

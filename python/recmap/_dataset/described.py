@@ -107,7 +107,7 @@ class Described(Selectable):
         return schema
 
     def features(
-        self, sample: int | None = 1000, *, feature_lists: bool = False
+        self, sample: int | None = 1000, *, feature_lists: bool | None = None
     ) -> dict[str, Feature]:
         """The features found in the records, ready for `parse` or a loader: {name: feature}.
 
@@ -116,8 +116,9 @@ class Described(Selectable):
 
         Args:
             sample: see `schema`. Use None to be sure that the result fits all records.
-            feature_lists: the feature lists of tf.SequenceExample instead of the features of the
-                context: a `FixedLenSequence` or a `VarLen` each.
+            feature_lists: True: the feature lists of tf.SequenceExample instead of the features of
+                the context, a `FixedLenSequence` or a `VarLen` each. False: those of the context.
+                None: the same, with a warning if the records have feature lists.
 
         Warns about features that have no values, or values of several kinds: they are left out.
 
@@ -125,7 +126,16 @@ class Described(Selectable):
         >>> spec == recmap.FixedLen((), "int64")
         True
         """
-        features, omitted = features_of_schema(self.schema(sample), feature_lists)
+        schema = self.schema(sample)
+        features, omitted = features_of_schema(schema, bool(feature_lists))
+        lists = [name for name, members in schema.items() if "list" in members]
+        if feature_lists is None and lists:
+            warn_caller(
+                f"these feature lists are left out: {', '.join(map(repr, lists))}. "
+                "features(feature_lists=True) returns them, for feature_lists of a loader and of "
+                "parse_sequence; features(feature_lists=False) returns the context without a "
+                "warning"
+            )
         if omitted:
             warn_caller(
                 f"these features have no values, or values of several kinds, or a NUL in their "

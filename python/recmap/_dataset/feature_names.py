@@ -23,7 +23,6 @@ Schema: TypeAlias = Mapping[str, Mapping[str, Any]]  # as ``recmap schema --json
 _SAMPLE_COUNTS = 100, 900  # records read; the second sample only if a name is not in the first
 _SAMPLE_SIZE = 256 << 20  # bytes of a sample, at most, but at least _COUNT_MIN records
 _COUNT_MIN = 10
-_BATCH_COUNT = 1024  # records of a batch that are read again
 
 
 class Names(NamedTuple):
@@ -80,11 +79,6 @@ class FeatureNames:
         self._sampled_count = 0  # of the largest sample that was read
         self._lock = threading.Lock()
 
-    @property
-    def known(self) -> Names:
-        """The names that are known without reading."""
-        return self._known
-
     def learn(self, schema: Schema) -> None:
         """Adds the names in the schema of some records."""
         self._add(_names_of(schema), 0)
@@ -101,13 +95,6 @@ class FeatureNames:
                 return True
             self._read_sample(dataset, count)
         return name in self._known.of(is_list)
-
-    def has_in(self, dataset: Selectable, numbers: UInt64s, name: str) -> bool:
-        """Whether one of these records, or of 1,024 of them, has this feature of the context."""
-        if name not in self._known.context:
-            chosen = numbers[sample_of(len(numbers), _BATCH_COUNT)]
-            self._add(_names_in(dataset, chosen), 0)
-        return name in self._known.context
 
     def sampled(self, dataset: Selectable) -> Names:
         """The names that are known, at least those of a small sample."""

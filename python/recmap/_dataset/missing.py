@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias
 
-import numpy as np
-
 from .._errors import Error, FeatureError
 from .._example.features import Feature, FixedLen, Ragged, Sliced, Sparse, feature_of
 from .._example.partitions import partition_row
@@ -61,7 +59,6 @@ class _Request(NamedTuple):
     column: str
     values: _Name
     others: tuple[_Name, ...]  # of coordinates and partitions
-    has_default: bool
     is_required: bool  # a record without it is an error
 
 
@@ -78,7 +75,7 @@ def _request_of(column: str, feature: Feature, is_list: bool) -> _Request:
     has_default = isinstance(feature, FixedLen) and feature.default is not None
     is_required = isinstance(feature, (FixedLen, Sliced)) and not has_default
     more = tuple(_Name(other, is_list) for other in others)
-    return _Request(column, _Name(name, is_list), more, has_default, is_required)
+    return _Request(column, _Name(name, is_list), more, is_required)
 
 
 def _requests_of(
@@ -95,6 +92,7 @@ class _Check:
     """Looks for requested features that no record of a parsed batch has.
 
     A feature that other records of the data set are known to have is only rare, and not reported.
+    Nor is one with a default, which says that it may be missing.
 
     Args:
         dataset: the data set or view that the batches come from.
@@ -116,7 +114,6 @@ class _Check:
         self._names = dataset._feature_names
         self._warned = warned
         self._requests = _requests_of(features, feature_lists)
-        self._with_default = [request for request in self._requests if request.has_default]
 
     def check(self, batch: RecordBatch) -> bool:
         """Warns, or raises FeatureError. Returns whether rows of the batch were parsed."""
@@ -136,15 +133,7 @@ class _Check:
     def _missing_in(self, batch: RecordBatch) -> list[_Name]:
         """Features that neither a row of the batch nor another record is known to have."""
         suspects = [self._requests[index].values for index in batch._null_columns()]
-        missing = [name for name in suspects if not self._is_known(name)]
-        # Columns do not show where a default was used: records are read again to see that.
-        defaults = [request.values for request in self._with_default]
-        suspects = [name for name in defaults if not self._is_known(name)]
-        if suspects:
-            numbers = batch.numbers.astype(np.uint64)
-            has_in = self._names.has_in
-            missing += [name for name in suspects if not has_in(self._dataset, numbers, name.text)]
-        return missing
+        return [name for name in suspects if not self._is_known(name)]
 
     def _missing_everywhere(self) -> list[_Name]:
         """What a record needs, but none is known to have: perhaps why no row was parsed."""
@@ -177,16 +166,6 @@ class _Check:
         )
 
 
-def _has_unknown_default(features: Mapping[str, Any], known: frozenset[str]) -> bool:
-    """Whether a feature with a default, which may be one of tf.io, has a name that is not known."""
-    for column, given in features.items():
-        default = getattr(given, "default", None)
-        has_default = default is not None or getattr(given, "default_value", None) is not None
-        if has_default and (getattr(given, "key", None) or column) not in known:
-            return True
-    return False
-
-
 def check_batch(
     batch: RecordBatch,
     dataset: Selectable,
@@ -198,10 +177,9 @@ def check_batch(
     validate_missing(missing)
     if missing == "ignore":
         return
-    names = dataset._feature_names
-    has_suspects = batch._null_columns() or _has_unknown_default(features, names.known.context)
-    if has_suspects or (len(batch) and len(batch._failures()) == len(batch)):
-        _Check(dataset, features, feature_lists, missing, names.warned).check(batch)
+    if batch._null_columns() or (len(batch) and len(batch._failures()) == len(batch)):
+        warned = dataset._feature_names.warned
+        _Check(dataset, features, feature_lists, missing, warned).check(batch)
 
 
 class FirstBatchCheck:

@@ -84,8 +84,8 @@ class Records(Selectable):
                 and lists them in ``failures``.
             missing: what to do about a feature that no record of the batch has, which is usually a
                 misspelt name: "warn" warns once per data set and "error" raises FeatureError, both
-                with similar names; "ignore" gives an empty column, or the default. Neither
-                happens if a sample of up to 1,000 records of the whole data set has the feature.
+                with similar names; "ignore" gives an empty column. Neither happens if the feature
+                has a default, or if a sample of up to 1,000 records of the whole data set has it.
             threads: how many threads read and parse. 0: one per core for 1,024 records or about
                 1 MiB and more, else one. The result is the same for any number.
 

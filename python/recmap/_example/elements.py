@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["defaults_of", "element_name_of", "element_of", "shape_of", "size_of"]
+__all__ = [
+    "check_no_shape",
+    "check_shape_and_dtype",
+    "defaults_of",
+    "element_name_of",
+    "element_of",
+    "shape_of",
+    "size_of",
+]
 
 _ELEMENTS = (
     "bool",
@@ -36,11 +44,44 @@ def element_of(dtype: Any) -> str:
         ValueError: it is not an element type.
     """
     name = element_name_of(dtype)
-    if name not in _ELEMENTS:
-        raise ValueError(
-            f"the dtype {dtype!r} is unknown: it must be one of {', '.join(_ELEMENTS)}"
-        )
-    return name
+    if name in _ELEMENTS:
+        return name
+    known = f"it must be one of {', '.join(_ELEMENTS)}"
+    import difflib  # only for messages
+
+    near = difflib.get_close_matches(name.lower(), _ELEMENTS, n=1)
+    guess = f"did you mean {near[0]!r}? " if near else ""
+    raise ValueError(f"the dtype {dtype!r} is unknown: {guess}{known}")
+
+
+def check_shape_and_dtype(kind: str, shape: Any, dtype: Any) -> None:
+    """Refuses a shape and a dtype in the place of each other: the arguments of a feature.
+
+    Raises:
+        ValueError: what was given, and what was probably meant.
+    """
+    if not _is_dtype(shape):
+        return
+    meant = f"{dtype!r}, {shape!r}" if not _is_dtype(dtype) else f"(), {shape!r}"
+    raise ValueError(
+        f"{kind} takes the shape first, but {shape!r} is a dtype: did you mean {kind}({meant})?"
+    )
+
+
+def check_no_shape(kind: str, dtype: Any, key: Any) -> None:
+    """Refuses a shape as the dtype of a feature that has none.
+
+    Raises:
+        ValueError: what was given, and what was probably meant.
+    """
+    if not isinstance(dtype, (tuple, list, int)):
+        return
+    meant = f"{kind}({key!r})" if _is_dtype(key) else f'{kind}("int64")'
+    raise ValueError(f"{kind} has no shape, but its dtype is {dtype!r}: did you mean {meant}?")
+
+
+def _is_dtype(value: Any) -> bool:
+    return element_name_of(value) in _ELEMENTS
 
 
 def element_name_of(dtype: Any) -> str:
@@ -58,7 +99,8 @@ def element_name_of(dtype: Any) -> str:
 
 def shape_of(shape: Any) -> tuple[int, ...]:
     """The shape as a tuple, from an int, a sequence or a tf.TensorShape."""
-    sizes = (shape,) if hasattr(shape, "__index__") else tuple(shape)
+    is_one = hasattr(shape, "__index__") or not hasattr(shape, "__iter__")
+    sizes = (shape,) if is_one else tuple(shape)
     if any(not hasattr(size, "__index__") or size < 0 for size in sizes):
         raise ValueError(f"the shape {shape!r} must consist of non-negative integers")
     return tuple(map(operator.index, sizes))

@@ -12,7 +12,14 @@ import numpy as np
 
 from .. import _recmap
 from .call_repr import CallRepr
-from .elements import defaults_of, element_of, shape_of, size_of
+from .elements import (
+    check_no_shape,
+    check_shape_and_dtype,
+    defaults_of,
+    element_of,
+    shape_of,
+    size_of,
+)
 from .partitions import partition_row
 
 __all__ = [
@@ -25,6 +32,7 @@ __all__ = [
     "feature_of",
     "features_of_schema",
     "parser_of",
+    "parser_of_batches",
 ]
 
 Row: TypeAlias = tuple[Any, ...]
@@ -59,6 +67,16 @@ def _row(
     return (*values, partitions, index_keys, sizes, already_sorted, raw_resize, *more)
 
 
+class _Checked(CallRepr):
+    """A feature that checks its arguments when it is made, where the mistake is."""
+
+    def __post_init__(self) -> None:
+        self._row("")
+
+    def _row(self, name: str) -> Row:
+        raise NotImplementedError
+
+
 def _raw_of(raw: bool, little_endian: bool) -> int:
     """The value of recmap_raw."""
     if not little_endian and not raw:
@@ -83,7 +101,7 @@ def _check_fixed_length(length: int, raw: bool, shape: tuple[int, ...], element:
 
 
 @dataclass(frozen=True, repr=False)
-class FixedLen(CallRepr):
+class FixedLen(_Checked):
     """The same number of values in every record: a NumPy array [rows, *shape].
 
     Args:
@@ -112,6 +130,7 @@ class FixedLen(CallRepr):
     fixed_length: int | None = None
 
     def _row(self, name: str) -> Row:
+        check_shape_and_dtype("FixedLen", self.shape, self.dtype)
         element, shape = element_of(self.dtype), shape_of(self.shape)
         if self.fixed_length is not None:
             _check_fixed_length(self.fixed_length, self.raw, shape, element)
@@ -129,7 +148,7 @@ class FixedLen(CallRepr):
 
 
 @dataclass(frozen=True, repr=False)
-class VarLen(CallRepr):
+class VarLen(_Checked):
     """Any number of values per record: a `RaggedColumn`. For the arguments see `FixedLen`."""
 
     dtype: Any = "int64"
@@ -139,12 +158,13 @@ class VarLen(CallRepr):
     little_endian: bool = True
 
     def _row(self, name: str) -> Row:
+        check_no_shape("VarLen", self.dtype, self.key)
         raw = _raw_of(self.raw, self.little_endian)
         return _row(2, name, self.key, element_of(self.dtype), raw=raw, copy=self.copy)
 
 
 @dataclass(frozen=True, repr=False)
-class FixedLenSequence(CallRepr):
+class FixedLenSequence(_Checked):
     """Any number of steps of `shape` each: an array [rows, longest, *shape], padded with `default`.
 
     With ``ragged=True``: a `RaggedColumn` of steps. For the other arguments see `FixedLen`.
@@ -173,6 +193,7 @@ class FixedLenSequence(CallRepr):
     pad_to: int | None = None
 
     def _row(self, name: str) -> Row:
+        check_shape_and_dtype("FixedLenSequence", self.shape, self.dtype)
         return _row(
             3,
             name,
@@ -189,7 +210,7 @@ class FixedLenSequence(CallRepr):
 
 
 @dataclass(frozen=True, repr=False)
-class Ragged(CallRepr):
+class Ragged(_Checked):
     """Values divided into nested rows by other features: nested `RaggedColumn`.
 
     Args:
@@ -208,7 +229,7 @@ class Ragged(CallRepr):
 
 
 @dataclass(frozen=True, repr=False)
-class Sparse(CallRepr):
+class Sparse(_Checked):
     """Values with coordinates from other features: a `SparseColumn`.
 
     Args:
@@ -239,7 +260,7 @@ class Sparse(CallRepr):
 
 
 @dataclass(frozen=True, repr=False)
-class Sliced(CallRepr):
+class Sliced(_Checked):
     """Elements that a row order cuts into rows: an array [rows, width, *shape].
 
     Only for loaders with `Chunked`, `Packed` or `Windows`. Every record must have as many elements
@@ -267,6 +288,7 @@ class Sliced(CallRepr):
     little_endian: bool = True
 
     def _row(self, name: str) -> Row:
+        check_shape_and_dtype("Sliced", self.shape, self.dtype)
         element = element_of(self.dtype)
         is_edge = isinstance(self.pad, str) and self.pad == "edge"
         has_no_pad = is_edge or (element == "bytes" and self.pad == 0)
@@ -405,6 +427,23 @@ def parser_of(features: Features, lists: Features | None = None) -> _recmap.Pars
         if not isinstance(given, Mapping):
             raise TypeError("features must be a dict: {name: recmap.FixedLen(...), ...}")
     return _parsers.find(features, lists)
+
+
+def parser_of_batches(features: Features | None, lists: Features | None) -> _recmap.Parser | None:
+    """The parser of a loader or an adapter; None if the records are not parsed.
+
+    Raises:
+        ValueError: nothing is requested, so that batches would be empty.
+    """
+    if features is None and lists is None:
+        return None
+    if not features and not lists:
+        empty = "features is" if lists is None else "features and feature_lists are"
+        raise ValueError(
+            f"{empty} empty, so batches would have no columns: ds.features() returns those of the "
+            "records, and None gives the records' bytes"
+        )
+    return parser_of({} if features is None else features, lists)
 
 
 _DTYPES = {"int64": "int64", "float": "float32", "bytes": "bytes"}

@@ -34,7 +34,7 @@ from .._dataset.dataset import Dataset, check_dataset
 from .._dataset.missing import FirstBatchCheck, Missing, advise_names
 from .._display.text import class_name, joined
 from .._errors import CorruptStateError, FeatureError
-from .._example.features import Features, parser_of
+from .._example.features import Features, parser_of_batches
 from .._numbers import natural
 from .._order.orders import Order, Sequential, Shuffled
 from .._order.row_orders import warn_if_empty
@@ -51,6 +51,7 @@ from .options import (
     Readahead,
     one_of,
 )
+from .skipped import warning_of_empty_steps
 from .stages import Statistics, TransformTimes, statistics_of
 from .transforms import check_of_step, thread_count, value_of_step
 from .view_order import order_over
@@ -117,7 +118,8 @@ class Loader(Closing, Generic[Batch]):
         batches_ahead: the maximum number of batches to read ahead; 0: a default. With `epochs`,
             nothing is read after the last batch.
         on_error: for records that fail their check: "raise" an exception, "skip" the record, or
-            "substitute" the next good one of the epoch. `skipped` lists them.
+            "substitute" the next good one of the epoch. `skipped` lists them. Warns if no record
+            of a step is good.
         missing: what to do about a feature that no record of the first batch has, as in
             `Dataset.parse`: "error", "warn" or "ignore". Instead of an error, ranks above 0 warn,
             and so does a loader that was moved, with `load_state_dict` for example.
@@ -236,11 +238,7 @@ class Loader(Closing, Generic[Batch]):
         self._batch_size = self._size_of(batch_size)
         self._last = one_of("last", last, LAST)
         self._rank, self._world_size = rank, world_size
-        self._parser = None
-        if feature_lists is not None:
-            self._parser = parser_of({} if features is None else features, feature_lists)
-        elif features is not None:
-            self._parser = parser_of(features)
+        self._parser = parser_of_batches(features, feature_lists)
         self._is_sequence = feature_lists is not None
         self._form = RowForm.of(self._order, positions)
         self._first_batch = FirstBatchCheck(dataset, features, feature_lists, missing)
@@ -380,6 +378,8 @@ class Loader(Closing, Generic[Batch]):
     def _first_source(self) -> Callable[[], _recmap.Step | None]:
         """What gives the first step that is not delivered; it keeps what it needs of the loader."""
         take = self._loader.first_or_take if self._transform is None else self._first_transformed
+        if self._arguments["on_error"] == "skip":
+            take = warning_of_empty_steps(take)
         if self._parser is None:
             return take
         dataset, given = self.dataset, self._arguments

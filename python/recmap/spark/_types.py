@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,8 @@ import pyarrow as pa
 from pyspark.sql import types
 
 from .._dataset.dataset import Dataset
+from .._display.text import joined
+from .._warn import warn_caller
 
 __all__ = ["Column", "columns_of", "inferred_schema"]
 
@@ -82,17 +85,23 @@ def columns_of(schema: types.StructType, record_type: str) -> list[Column]:
 
 
 def inferred_schema(dataset: Dataset, sample: int | None, record_type: str) -> types.StructType:
-    """The schema that a sample of the records suggests. All columns may be null."""
+    """The schema that a sample of the records suggests. All columns may be null.
+
+    Raises:
+        ValueError: it would leave out features that have values.
+    """
     if record_type == "ByteArray":
         return types.StructType([types.StructField("byteArray", types.BinaryType())])
+    schema = dataset.schema(sample)
+    _refuse_omissions(schema, record_type)
     fields = []
-    for name, members in dataset.schema(sample).items():
+    for name, members in schema.items():
         lists = members.get("list", {}) if record_type == "SequenceExample" else {}
         for entry, is_list in ((members, False), (lists, True)):
             if entry.get("kind") not in _INFERRED:
                 continue
             kind: types.DataType = _INFERRED[entry["kind"]]()
-            if is_list or entry["max_length"] > 1:
+            if is_list or not entry["min_length"] == entry["max_length"] == 1:
                 kind = types.ArrayType(kind)
             fields.append(types.StructField(name, types.ArrayType(kind) if is_list else kind))
     if not fields:
@@ -101,3 +110,32 @@ def inferred_schema(dataset: Dataset, sample: int | None, record_type: str) -> t
             f"with .schema(...), or another recordType than {record_type}"
         )
     return types.StructType(fields)
+
+
+def _refuse_omissions(schema: Mapping[str, Mapping[str, Any]], record_type: str) -> None:
+    """Refuses to infer a schema without features that have values, and warns of those without."""
+    is_example = record_type == "Example"
+    lists = {name: members["list"] for name, members in schema.items() if "list" in members}
+    if lists and is_example:
+        raise ValueError(
+            f"the records have feature lists, {_quoted(lists)}: read them with another recordType "
+            "than Example, SequenceExample, or name the columns that you need with .schema(...)"
+        )
+    entries = [*schema.items(), *lists.items()]
+    mixed = [name for name, entry in entries if entry.get("kind") == "mixed"]
+    if mixed:
+        raise ValueError(
+            f"features have values of several kinds, which no column holds: {_quoted(mixed)}: name "
+            "the columns that you need with .schema(...), or use recordType=ByteArray"
+        )
+    unset = [name for name, entry in entries if entry.get("kind") == "unset"]
+    if unset:
+        warn_caller(
+            f"features without a value in the sample are left out of the schema: {_quoted(unset)}. "
+            "Name them with .schema(...) to read them"
+        )
+
+
+def _quoted(names: Iterable[str]) -> str:
+    listed = list(names)
+    return joined(map(repr, listed), len(listed), 20)

@@ -66,7 +66,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
 
     Args:
         loader: the loader, with its rank and world size. Its `epochs` also limits one ``for``.
-        numbers: the name of an additional item with the records' numbers.
+        numbers: the name of an additional item with the records' numbers, as for `tensors`.
 
     >>> features = {"label": recmap.FixedLen()}
     >>> loader = recmap.Loader(digits(), 600, features=features)

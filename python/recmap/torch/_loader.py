@@ -32,7 +32,7 @@ class Loader(_Loader[Batch]):
     the start of that one. Lightning needs `recmap.Loader` (docs/python/lightning.md).
 
     Args:
-        numbers: the name of an additional item with the records' numbers.
+        numbers: the name of an additional item with the records' numbers, as for `tensors`.
         pin_memory: decode columns straight into PyTorch's pinned memory, so that
             ``tensor.to("cuda", non_blocking=True)`` does not wait. What is not decoded there is
             copied there ahead of its use, in the threads of `transform`: new tensors that

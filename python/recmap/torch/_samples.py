@@ -14,7 +14,7 @@ from .._dataset.dataset import Dataset, check_dataset
 from .._dataset.missing import FirstBatchCheck, Missing
 from .._display.text import counted, joined, printable
 from .._errors import StateMismatchError
-from .._example.features import Features, parser_of
+from .._example.features import Features, parser_of_batches
 from .._loader.joined import JoinedLoader
 from .._loader.loader import Loader
 from ._tensors import Ragged, tensors
@@ -113,11 +113,7 @@ class MapDataset(data.Dataset[Any]):
         self._feature_lists = None if feature_lists is None else dict(feature_lists)
 
     def _set_up(self, features: Features | None, lists: Features | None) -> None:
-        self._parser = None
-        if lists is not None:
-            self._parser = parser_of(features or {}, lists)
-        elif features is not None:
-            self._parser = parser_of(features)
+        self._parser = parser_of_batches(features, lists)
         self._first_batch = FirstBatchCheck(self.dataset, features, lists, self._missing)
 
     def __len__(self) -> int:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 import torch
 from torch.utils import dlpack
 
-from .._columns import BytesColumn, ColumnBatch, RaggedColumn, RowBatch, SparseColumn
+from .._columns import (
+    BytesColumn,
+    ColumnBatch,
+    RaggedColumn,
+    RowBatch,
+    SparseColumn,
+    name_of_lengths,
+)
 from .._columns.record_batch import RecordBatch
 
 Adopt: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
@@ -86,7 +93,8 @@ def tensors(batch: Any, numbers: str | None = None) -> Any:
     result of a transform, is returned unchanged.
 
     Args:
-        numbers: the name of an additional item with the records' numbers.
+        numbers: the name of an additional item with the records' numbers. Of rows that `Chunked`
+            or `Packed` make, it is a `Ragged` with the record of every piece.
 
     >>> features = {"label": recmap.FixedLen(), "image": recmap.FixedLen(64, "uint8", raw=True)}
     >>> batch = recmap.torch.tensors(digits().parse(range(4), features))
@@ -107,7 +115,7 @@ def convert(batch: Any, numbers: str | None, adopt: Adopt | None = None) -> Any:
     source = _Source(batch, adopt)
     made = {name: _tensor(source, name, column) for name, column in batch.items()}
     for name in batch.lengths:
-        made.setdefault(f"{name}/length", source.tensor(name, "lengths"))
+        made[name_of_lengths(name, batch)] = source.tensor(name, "lengths")
     if isinstance(batch, RowBatch):
         made.update((name, torch.from_numpy(array)) for name, array in batch.layout.items())
     if numbers is not None:
@@ -116,8 +124,16 @@ def convert(batch: Any, numbers: str | None, adopt: Adopt | None = None) -> Any:
                 f"numbers={numbers!r} is already the name of an item of the batch: give the "
                 "records' numbers another name"
             )
-        made[numbers] = torch.from_numpy(batch.numbers)
+        made[numbers] = _numbers(batch)
     return made
+
+
+def _numbers(batch: ColumnBatch) -> torch.Tensor | Ragged:
+    """The number of each row's record; of rows that may have several pieces, those of all."""
+    if not isinstance(batch, RowBatch) or batch.has_windows:
+        return torch.from_numpy(batch.numbers)
+    items, splits = batch.pieces
+    return Ragged(torch.from_numpy(items[:, 0].copy()), torch.from_numpy(splits))
 
 
 class _Source(NamedTuple):

@@ -157,14 +157,27 @@ static int tell_library(uint64_t *epoch, uint64_t *position, struct loader_objec
     return status == RECMAP_OK ? 0 : raise_error_int(&error);
 }
 
+/* The number of records that were skipped so far. -1 with an exception. */
+static int count_skipped(uint64_t *count, struct loader_object *self) {
+    recmap_loader_statistics found;
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (recmap_loader_get_statistics(&found, self->loader, &error) != RECMAP_OK)
+        return raise_error_int(&error);
+    *count = found.skipped_count;
+    return 0;
+}
+
 /* Takes a step and adds it to those ahead. The lock is held. -1 with an exception. */
 static int take_into(struct step_object *step, struct loader_object *self) {
-    uint64_t epoch, position;
+    uint64_t epoch, position, skipped_before, skipped;
     recmap_batch *batch;
-    if (tell_library(&epoch, &position, self) < 0 || next_batch(&batch, self) < 0) return -1;
+    if (tell_library(&epoch, &position, self) < 0 || count_skipped(&skipped_before, self) < 0 ||
+        next_batch(&batch, self) < 0 || count_skipped(&skipped, self) < 0)
+        return -1;
     step->start_epoch = epoch;
     step->start_position = position;
     step->is_end = !batch;
+    step->skipped_count = skipped - skipped_before;
     if (batch) step->batch = batch_wrap(self->handle, batch, self->parser);
     if ((batch && !step->batch) || tell_library(&step->epoch, &step->position, self) < 0)
         return put_back(self, epoch, position);

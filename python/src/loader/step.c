@@ -116,6 +116,7 @@ static PyMemberDef members[] = {
     {"start_position", T_ULONGLONG, OFFSET(start_position), READONLY, NULL},
     {"epoch", T_ULONGLONG, OFFSET(epoch), READONLY, NULL},
     {"position", T_ULONGLONG, OFFSET(position), READONLY, NULL},
+    {"skipped_count", T_ULONGLONG, OFFSET(skipped_count), READONLY, NULL},
     {"is_end", T_BOOL, OFFSET(is_end), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };

@@ -3,6 +3,7 @@
 import os
 import pickle
 import random
+import warnings
 
 import numpy as np
 import pytest
@@ -342,7 +343,13 @@ def test_features_of_feature_lists(tmp_path):
     lists = {"steps": [[1, 2], [3, 4]], "words": [["a"], ["b", "c"]]}
     write(tmp_path, [recmap.encode_sequence_example({"id": 3}, lists)])
     ds = recmap.open(tmp_path / "made-0.tfrecord")
-    context, feature_lists = ds.features(), ds.features(feature_lists=True)
+    with pytest.warns(UserWarning, match="feature lists are left out: 'steps', 'words'") as caught:
+        context = ds.features()
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ds.features(feature_lists=False) == context
+        feature_lists = ds.features(feature_lists=True)
     assert context == {"id": recmap.FixedLen((), "int64")}
     assert feature_lists == {
         "steps": recmap.FixedLenSequence((2,), "int64"),

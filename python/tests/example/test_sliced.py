@@ -445,7 +445,7 @@ def test_sliced_features_without_rows(documents):
         ({"append": [2**31], "dtype": "int32"}, "out of range"),
         ({"append": ["end"]}, "not a number"),
         ({"shape": (0,)}, "a dimension is 0"),
-        ({"dtype": "nothing"}, "'tokens': the dtype 'nothing' is unknown: it must be one of"),
+        ({"dtype": "nothing"}, "the dtype 'nothing' is unknown: it must be one of"),
         ({"little_endian": False}, "needs raw=True"),
     ],
 )

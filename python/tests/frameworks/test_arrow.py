@@ -100,7 +100,7 @@ def test_reader_of_a_transform(digits):
     with pytest.raises(ValueError, match="transform"):
         recmap.arrow.reader(recmap.Loader(digits, 100, transform=len))
     with pytest.raises(ValueError, match="are pairs"):
-        recmap.arrow.reader(recmap.Loader(digits, 100, feature_lists={}))
+        recmap.arrow.reader(recmap.Loader(digits, 100, feature_lists={"x": recmap.VarLen()}))
 
 
 def test_pandas(digits):

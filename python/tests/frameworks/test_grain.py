@@ -257,6 +257,8 @@ def test_batches_of_all_kinds_pickle(examples):
     assert again["words"].tolist()[3] == [b"w0", b"w1", b"w2"]
     assert np.array_equal(again["sparse"].indices, batch["sparse"].indices)
     assert again["nested"].tolist()[1] == [[0], [1]]
+    assert again["padded/length"].tolist() == [i % 5 for i in range(50)]
+    assert batch.keys() - ALL_KINDS.keys() == {"padded/length", "padded words/length"}
 
 
 def test_element_spec_describes_elements(digits):

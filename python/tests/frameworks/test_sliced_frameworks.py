@@ -70,6 +70,28 @@ def test_torch(documents, order):
         assert_equal(batch, arrays)
 
 
+def test_numbers_of_every_piece(documents, order):
+    pytest.importorskip("torch")
+    options = {"order": order, "features": FEATURES}
+    plain = recmap.Loader(documents, BATCH, **options)
+    batches = [
+        list(recmap.torch.Loader(documents, BATCH, numbers="document", **options)),
+        list(recmap.torch.IterableDataset(recmap.Loader(documents, BATCH, **options), "document")),
+        [recmap.torch.tensors(batch, "document") for batch in plain],
+    ]
+    rows = [range(i, min(i + BATCH, len(order))) for i in range(0, len(order), BATCH)]
+    for found in batches:
+        for batch, positions in zip(found, rows, strict=True):
+            items, splits = order.pieces(0, positions)
+            if isinstance(order, recmap.Windows):  # one piece in each row
+                assert batch["document"].tolist() == items[:, 0].tolist()
+                continue
+            values, offsets = batch["document"]
+            assert values.tolist() == items[:, 0].tolist()
+            assert offsets.tolist() == splits.tolist()
+            assert batch["document"].row(0).tolist() == items[: splits[1], 0].tolist()
+
+
 def test_torch_workers(documents, order):
     data = pytest.importorskip("torch.utils.data")
     loader = recmap.Loader(documents, BATCH, order=order, features=FEATURES, threads=1)
@@ -91,6 +113,10 @@ def test_arrow(documents, order):
         for name in FEATURES:
             rows = np.concatenate([arrays[name] for arrays in due])
             assert (np.array(table[name].to_pylist()).reshape(rows.shape) == rows).all()
+        assert set(table.column_names) == due[0].keys()
+        for name in due[0].keys() - FEATURES.keys():
+            rows = np.concatenate([arrays[name] for arrays in due])
+            assert (np.array(table[name].to_pylist()) == rows).all()
 
 
 def test_tensorflow(documents, order):

@@ -50,6 +50,50 @@ def index_elsewhere(tmp_path):
     return shard, folder / INDEX_NAME
 
 
+def inferred(path, record_type="Example"):
+    schema = TFRecord({"path": str(path), "recordType": record_type}).schema()
+    return {field.name: field.dataType.simpleString() for field in schema.fields}
+
+
+def test_the_schema_has_scalars_only_where_each_value_is_one(tmp_path):
+    records = [
+        {"one": 1, "some": 1.5, "some or none": ["a"], "many": [1, 2], "none": np.zeros(0, "i8")},
+        {"one": 2, "some or none": np.zeros(0, "i8"), "many": [1]},
+        {"one": 3, "some or none": ["b"], "many": [1]},
+    ]
+    del records[1]["some or none"]
+    empty = b"\x0a\x14\x0a\x12\x0a\x0csome or none\x12\x02\x0a\x00"  # an empty list of bytes
+    write(
+        tmp_path, [*map(recmap.encode_example, records), recmap.encode_example(records[0]) + empty]
+    )
+    expected = {
+        "one": "bigint",
+        "some": "float",
+        "some or none": "array<binary>",
+        "many": "array<bigint>",
+        "none": "array<bigint>",
+    }
+    assert inferred(tmp_path) == dict(sorted(expected.items()))
+    assert inferred(tmp_path, "SequenceExample") == dict(sorted(expected.items()))
+
+
+def test_a_schema_without_some_features_is_not_inferred(tmp_path):
+    write(tmp_path, [{"a": 1, "b": 1}, {"a": 1.5, "b": 1}])
+    with pytest.raises(ValueError, match=r"several kinds, which no column holds: 'a': name the"):
+        inferred(tmp_path)
+    lists = tmp_path / "lists"
+    lists.mkdir()
+    write(lists, [recmap.encode_sequence_example({"id": 1}, {"steps": [[1], [2, 3]]})])
+    with pytest.raises(ValueError, match=r"have feature lists, 'steps': .* SequenceExample, or"):
+        inferred(lists)
+    assert inferred(lists, "SequenceExample") == {"id": "bigint", "steps": "array<array<bigint>>"}
+    unset = tmp_path / "unset"
+    unset.mkdir()
+    write(unset, [recmap.encode_example({"a": 1}) + b"\x0a\x07\x0a\x05\x0a\x01b\x12\x00"])
+    with pytest.warns(UserWarning, match="without a value in the sample are left out.*: 'b'"):
+        assert inferred(unset) == {"a": "bigint"}
+
+
 @pytest.mark.parametrize("options", [{}, {"allow_urls": "true"}, {"allow_absolute_paths": "false"}])
 def test_an_index_of_absolute_paths_is_refused(tmp_path, options):
     _, path = index_elsewhere(tmp_path)

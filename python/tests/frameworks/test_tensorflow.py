@@ -122,11 +122,32 @@ def test_features_of_recmap(examples):
     assert batch["tokens"].to_list() == [list(range(i % 5)) for i in range(50)]
     assert batch["words"].to_list() == [[b"w%d" % j for j in range(i % 4)] for i in range(50)]
     assert batch["padded"].numpy()[3].tolist() == [0, 1, 2, -1]
+    assert batch["padded/length"].numpy().tolist() == [i % 5 for i in range(50)]
+    assert batch.keys() - OURS.keys() == {"padded/length"}
     assert batch["steps"][5].numpy().tolist() == [[2.5, 1.25]]
     assert batch["nested"].to_list()[5] == [[0], [1, 2]] and batch["nested"].ragged_rank == 2
     assert batch["pairs"][5].numpy().tolist() == [[5, 6], [7, 8]]
     assert tf.sparse.to_dense(batch["sparse"])[2].numpy().tolist() == [1, 0, 0, 0, 0, 0]
     assert batch["tokens"].dtype == tf.int64 and batch["steps"].dtype == tf.float32
+
+
+def test_lengths_need_a_name_of_their_own(examples):
+    features = {
+        "a": recmap.FixedLenSequence(key="tokens"),
+        "a/length": recmap.FixedLen(key="number"),
+    }
+    loader = recmap.Loader(examples, 50, features=features)
+    with pytest.raises(ValueError, match="'a/length', but that is the name of a feature too"):
+        recmap.tensorflow.dataset(loader)
+
+
+def test_lengths_of_joined_loaders(tmp_path):
+    write(tmp_path, RECORDS)
+    examples = recmap.open(tmp_path, id="name", index=tmp_path / "ids.rmx", progress=None)
+    joined = recmap.join({"all": examples, "few": examples[:10]})
+    features = {"all": {"padded": OURS["padded"]}, "few": {"number": OURS["number"]}}
+    (batch,) = recmap.tensorflow.dataset(recmap.JoinedLoader(joined, 10, features=features))
+    assert batch["all"]["padded/length"].numpy().tolist() == [i % 5 for i in range(10)]
 
 
 @pytest.mark.parametrize("last", ["keep", "drop", "pad"])

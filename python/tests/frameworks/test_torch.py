@@ -81,6 +81,12 @@ VARIED = {
 }
 
 
+def test_lengths_do_not_give_way_to_a_feature_of_their_name(varied):
+    features = {"steps": VARIED["steps"], "steps/length": recmap.VarLen("int64", key="values")}
+    with pytest.raises(ValueError, match=r"'steps/length', but .* FixedLen\(key='steps/length'\)"):
+        recmap.torch.tensors(varied.parse([3], features))
+
+
 def test_every_kind_of_column(varied):
     batch = recmap.torch.tensors(varied.parse([3, 0, 5], VARIED))
     ragged = batch["values"]

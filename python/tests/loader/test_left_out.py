@@ -1,0 +1,84 @@
+"""Loaders and adapters say what they would leave out: all records of a step, or all features."""
+
+import warnings
+
+import numpy as np
+import pytest
+import recmap
+from conftest import flip, write
+
+X = {"x": recmap.FixedLen((), "int64")}
+
+
+def damaged(folder, bad):
+    """Forty records with `x`, of which those in `bad` are damaged."""
+    (path,) = write(folder, [{"x": i} for i in range(40)])
+    ds = recmap.open(path, progress=None)
+    size = path.stat().st_size // 40
+    for number in bad:
+        flip(path, size * number + 14)
+    return ds
+
+
+@pytest.mark.parametrize("transform", [None, lambda batch: batch])
+@pytest.mark.parametrize("features", [None, X])
+def test_a_step_without_a_good_record_warns_once_an_epoch(tmp_path, features, transform):
+    ds = damaged(tmp_path, range(40))
+    loader = recmap.Loader(ds, 15, features=features, transform=transform, on_error="skip")
+    for epoch in range(2):
+        with pytest.warns(UserWarning, match="all 15 records of a step were skipped") as caught:
+            batches = list(loader)
+        found = [str(warning.message) for warning in caught]
+        assert len([text for text in found if "were skipped" in text]) == 1
+        assert caught[0].filename == __file__
+        assert [len(getattr(batch, "records", batch)) for batch in batches] == [0, 0, 0]
+        assert len(loader.skipped) == 40 * (epoch + 1)
+
+
+def test_records_of_another_kind_are_skipped_with_a_warning(tmp_path):
+    write(tmp_path, [b"\x09" + bytes(8) + b"\x10\x03"] * 20)  # events of TensorBoard
+    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+        loader = recmap.Loader(ds, 10, features={"x": recmap.VarLen("int64")}, on_error="skip")
+        with pytest.warns(UserWarning, match="all 10 records of a step were skipped"):
+            assert [batch.row_count for batch in loader] == [0, 0]
+
+
+def test_steps_with_a_good_record_do_not_warn(tmp_path):
+    ds = damaged(tmp_path, [*range(9), 35])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loader = recmap.Loader(ds, 10, features=X, on_error="skip")
+        assert [batch.row_count for batch in loader] == [1, 10, 10, 9]
+        # The last step of the last rank has no record.
+        loader = recmap.Loader(ds[9:14], 4, features=X, on_error="skip", rank=2, world_size=3)
+        assert sum(batch.row_count for batch in loader) <= 2
+
+
+def test_rows_without_a_good_record(tmp_path):
+    ds = damaged(tmp_path, range(40))
+    order = recmap.Chunked(np.ones(40, np.int64), 4)
+    rows = {"x": recmap.Sliced((), "int64")}
+    loader = recmap.Loader(ds, 5, order=order, features=rows, on_error="skip")
+    with pytest.warns(UserWarning, match="all 5 records of a step were skipped"):
+        list(loader)
+
+
+def adapters(ds):
+    order = recmap.Sequential(len(ds))
+    yield "Loader", lambda: recmap.Loader(ds, 5, features={})
+    yield "Loader", lambda: recmap.Loader(ds, 5, features={}, feature_lists={})
+    yield "torch", lambda: recmap.torch.Loader(ds, 5, features={})
+    yield "torch", lambda: recmap.torch.MapDataset(ds, {})
+    yield "grain", lambda: recmap.grain.DataSource(ds, {})
+    yield "grain", lambda: recmap.grain.Batches(ds, order, 5, {})
+    yield "ray", lambda: recmap.ray.Datasource(ds, {})
+    yield "huggingface", lambda: recmap.huggingface.dataset(ds, {})
+
+
+@pytest.mark.parametrize("index", range(8))
+def test_features_that_are_empty_are_refused(digits, index):
+    name, call = list(adapters(digits))[index]
+    if name != "Loader":
+        pytest.importorskip({"huggingface": "datasets"}.get(name, name))
+    with pytest.raises(ValueError, match="empty, so batches would have no columns"):
+        call()
