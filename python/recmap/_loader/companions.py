@@ -21,6 +21,7 @@ from .._dataset.dataset import Dataset
 from .._errors import CorruptRecordError, FeatureError
 from .._numbers import UInt64s
 from .._order.orders import Order
+from .skipped import EmptySteps
 
 if TYPE_CHECKING:
     from .loader import Loader
@@ -77,6 +78,7 @@ class Companions:
         self._deal = lead._world_size, lead._batch_size, lead._last
         self._rank = lead._rank
         self._substitutes = substitutes
+        self._empty_steps = EmptySteps('on_bad_record="error"')
         self.skipped: list[dict[str, Any]] = []
 
     @staticmethod
@@ -125,6 +127,8 @@ class Companions:
             if substitute is not None:
                 kept[row] = substitute
         rows = kept if self._substitutes else kept[is_good]
+        if not len(rows):
+            self._empty_steps.note(epoch, len(positions))
         return {
             name: SimpleNamespace(batch=side.read(epoch, rows))
             for name, side in self._sides.items()

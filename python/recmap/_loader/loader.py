@@ -51,7 +51,7 @@ from .options import (
     Readahead,
     one_of,
 )
-from .skipped import warning_of_empty_steps
+from .skipped import EmptySteps
 from .stages import Statistics, TransformTimes, statistics_of
 from .transforms import check_of_step, thread_count, value_of_step
 from .view_order import order_over
@@ -244,6 +244,7 @@ class Loader(Closing, Generic[Batch]):
         self._first_batch = FirstBatchCheck(dataset, features, feature_lists, missing)
         if self._rank:  # ranks must agree, so the first one decides
             self._first_batch.warn_only()
+        self._empty_steps = EmptySteps('on_error="raise"')
         self._moves = Moves()
         self._reading = (
             natural("threads", threads),
@@ -378,8 +379,8 @@ class Loader(Closing, Generic[Batch]):
     def _first_source(self) -> Callable[[], _recmap.Step | None]:
         """What gives the first step that is not delivered; it keeps what it needs of the loader."""
         take = self._loader.first_or_take if self._transform is None else self._first_transformed
-        if self._arguments["on_error"] == "skip":
-            take = warning_of_empty_steps(take)
+        if self._arguments["on_error"] == "skip" and self._companions is None:
+            take = self._empty_steps.noting(take)
         if self._parser is None:
             return take
         dataset, given = self.dataset, self._arguments

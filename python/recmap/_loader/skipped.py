@@ -7,30 +7,36 @@ from collections.abc import Callable
 from .. import _recmap
 from .._warn import warn_caller
 
-__all__ = ["warning_of_empty_steps"]
-
-Take = Callable[[], "_recmap.Step | None"]
+__all__ = ["EmptySteps"]
 
 
-def warning_of_empty_steps(take: Take) -> Take:
-    """As `take`, but warns of the first step of each epoch of which every record was skipped.
+class EmptySteps:
+    """Warns of the first step of each epoch of which every record was skipped."""
 
-    A step without records is not enough: with last="keep", a rank may have none of an epoch's last
-    ones.
-    """
-    warned: set[int] = set()
+    def __init__(self, option: str) -> None:
+        self._option = option  # that says what is wrong instead
+        self._warned: set[int] = set()  # epochs
 
-    def take_or_warn() -> _recmap.Step | None:
-        step = take()
-        if step is None or step.is_end:
+    def note(self, epoch: int, skipped_count: int) -> None:
+        """Called for a step without records, of which so many were skipped.
+
+        There may be none: with last="keep", a rank may get none of an epoch's last records.
+        """
+        if not skipped_count or epoch in self._warned:
+            return
+        self._warned.add(epoch)
+        warn_caller(
+            f"all {skipped_count} records of a step were skipped, so its batch is empty: "
+            f"loader.skipped lists them, and {self._option} says what is wrong with the first"
+        )
+
+    def noting(self, take: Callable[[], _recmap.Step | None]) -> Callable[[], _recmap.Step | None]:
+        """As `take`, which gives the first step ahead, but notes steps without records."""
+
+        def take_and_note() -> _recmap.Step | None:
+            step = take()
+            if step is not None and not step.is_end and not len(step.batch):
+                self.note(step.start_epoch, step.skipped_count)
             return step
-        epoch = step.epoch if step.position else step.epoch - 1  # an epoch's last step leads out
-        if step.skipped_count and not len(step.batch) and epoch not in warned:
-            warned.add(epoch)
-            warn_caller(
-                f"all {step.skipped_count} records of a step were skipped, so its batch is empty: "
-                'loader.skipped lists them, and on_error="raise" says what is wrong with the first'
-            )
-        return step
 
-    return take_or_warn
+        return take_and_note

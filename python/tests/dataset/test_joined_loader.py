@@ -285,6 +285,21 @@ def test_rows_with_bad_records_are_skipped_in_all_data_sets(tmp_path, joined, si
         flat(loader)
 
 
+@pytest.mark.parametrize("side", ["image", "caption"])
+def test_a_step_without_a_good_row_warns(tmp_path, joined, side):
+    damage(tmp_path, side, *range(16, 32))
+    with recmap.JoinedLoader(joined, 8, features=FEATURES, on_bad_record="skip") as loader:
+        with pytest.warns(UserWarning, match="all 8 records of a step were skipped") as caught:
+            assert rows_of(loader) == [*range(16), *range(32, COUNT)]
+        assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with recmap.JoinedLoader(
+            joined, 8, features=FEATURES, on_bad_record="substitute"
+        ) as loader:
+            assert len(rows_of(loader)) == COUNT
+
+
 def test_rows_with_bad_records_are_replaced_by_rows_that_are_good_everywhere(tmp_path, joined):
     places = {int(n): place for place, n in enumerate(ORDER.at(0, range(COUNT)))}
     order = ORDER.at(0, range(COUNT)).tolist()
