@@ -23,6 +23,7 @@
 
 #include "base/bytes.h"
 #include "format/adler32.h"
+#include "format/framing.h"
 
 enum {
     INPUT_SIZE = 256 << 10,
@@ -55,7 +56,7 @@ struct inflater {
     uint8_t lead[INPUT_LEAD]; /* the input before the position of a copy without a source */
 };
 
-static const char ends_inside[] = "the file ends inside the compressed stream";
+static const char ends_inside[] = "the file ends inside the compressed stream" FILE_IS_CUT;
 
 /* The state must be zeroed. ISA-L fills its tables only for the symbols that a block's codes have,
  * but if the codes are incomplete, lookups also reach entries that were never written. Bits that do

@@ -15,12 +15,11 @@ static enum frame_verdict parse(struct frame *frame, const struct framing *frami
     (void)framing;
     if (size == 0) return FRAME_AT_END;
     if (size < OFRECORD_HEADER_SIZE)
-        return frame_is_bad(fault, FRAME_BAD_LENGTH,
-                            "%" PRIu64 " trailing bytes, too few for a record's size of 8", size);
+        return frame_is_cut(fault, "%" PRIu64 " trailing bytes, too few for a record's size of 8",
+                            size);
     uint64_t length = load64(bytes), left = size - OFRECORD_HEADER_SIZE;
     if (length > left)
-        return frame_is_bad(fault, FRAME_BAD_LENGTH,
-                            "the record's size is %" PRId64 ", but %" PRIu64 " bytes follow",
+        return frame_is_cut(fault, "the record's size is %" PRId64 ", but %" PRIu64 " bytes follow",
                             (int64_t)length, left);
     *frame = (struct frame){length + OFRECORD_HEADER_SIZE, OFRECORD_HEADER_SIZE, length, 0};
     if (check == FRAME_CHECK_STORED)

@@ -175,7 +175,7 @@ static enum tar_verdict read_extension(struct extension *extension, uint64_t *po
     uint8_t type = bytes[*position + TYPE_AT];
     uint64_t left = size - *position - TAR_BLOCK_SIZE;
     if (data_size > left || padded(data_size) > left)
-        return bad(fault, "the archive ends inside an extended header");
+        return bad(fault, "the archive ends inside an extended header" FILE_IS_CUT);
     *position += TAR_BLOCK_SIZE + padded(data_size);
     if (type == 'x' || type == 'X') return read_pax(extension, data, data_size, fault);
     if (type == 'L' && !extension->name) {
@@ -233,9 +233,7 @@ static enum tar_verdict read_body(struct tar_member *member, const struct extens
     if (data_size <= left && type == 'g' && !global_is_void(header + TAR_BLOCK_SIZE, data_size))
         return bad(fault, "a pax header for the whole archive is malformed, or has a name or size");
     if (data_size > left) {
-        frame_is_bad(fault, FRAME_BAD_LENGTH,
-                     "the archive ends inside a member of %" PRIu64 " bytes: only %" PRIu64
-                     " follow its header",
+        frame_is_cut(fault, "the archive ends in a member of %" PRIu64 " bytes, after %" PRIu64,
                      data_size, left);
         return TAR_CUT;
     }
@@ -254,8 +252,8 @@ enum tar_verdict tar_member_read(struct tar_member *member, const uint8_t *bytes
     for (;;) {
         const uint8_t *header = bytes + at;
         if (size - at < TAR_BLOCK_SIZE) {
-            frame_is_bad(fault, FRAME_BAD_LENGTH,
-                         "%" PRIu64 " bytes are left, too few for a header of 512", size - at);
+            frame_is_cut(fault, "%" PRIu64 " bytes are left, too few for a header of 512",
+                         size - at);
             return TAR_BAD;
         }
         if (!memcmp(header, zeros, TAR_BLOCK_SIZE))

@@ -52,9 +52,8 @@ static enum frame_verdict parse(struct frame *frame, const struct framing *frami
      * CRC is verified, and compared with the bytes left before the payload is touched. */
     if (size == 0) return FRAME_AT_END;
     if (size < TFRECORD_HEADER_SIZE)
-        return frame_is_bad(fault, FRAME_BAD_LENGTH,
-                            "%" PRIu64 " trailing bytes, too few for a record's header of 12",
-                            size);
+        return frame_is_cut(
+            fault, "%" PRIu64 " trailing bytes, too few for a record's header of 12", size);
     uint32_t stored = load32(bytes + 8), computed = crc32c_mask(crc32c(bytes, 8));
     if (stored != computed)
         return frame_is_bad(fault, FRAME_BAD_LENGTH,
@@ -62,11 +61,10 @@ static enum frame_verdict parse(struct frame *frame, const struct framing *frami
                             computed);
     uint64_t length = load64(bytes), left = size - TFRECORD_HEADER_SIZE;
     if (left < TFRECORD_FOOTER_SIZE || length > left - TFRECORD_FOOTER_SIZE)
-        return frame_is_bad(
-            fault, FRAME_BAD_LENGTH,
-            "the file ends inside the record: %" PRIu64
-            " bytes of data and 4 of CRC should follow the header, but only %" PRIu64 " do",
-            length, left);
+        return frame_is_cut(fault,
+                            "the file ends inside the record: %" PRIu64
+                            " bytes follow its header, not %" PRIu64 " + 4",
+                            left, length);
     frame->size = length + TFRECORD_OVERHEAD;
     frame->data_offset = TFRECORD_HEADER_SIZE;
     frame->data_size = length;

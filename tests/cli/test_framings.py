@@ -15,6 +15,8 @@ import zlib
 
 from support import COMMAND, IS_SANITIZED, CliTest, make_payloads, tfrecord
 
+CUT = "; the file may still be written, or its writer was not closed"
+
 
 def ofrecord(payloads):
     return b"".join(struct.pack("<q", len(payload)) + payload for payload in payloads)
@@ -224,7 +226,7 @@ class Damage(FramingTest):
         data[at + 7] = 0x7F
         self.write("part-0", bytes(data))
         size = struct.unpack_from("<q", data, at)[0]
-        reason = f"the record's size is {size}, but {len(data) - at - 8} bytes follow"
+        reason = f"the record's size is {size}, but {len(data) - at - 8} bytes follow{CUT}"
         self.check(
             "index",
             "--framing",
@@ -251,7 +253,7 @@ class Damage(FramingTest):
 
     def test_fixed_must_come_out_even(self):
         self.write("a.bin", b"hh" + b"abc" * 5 + b"x" + b"f")
-        reason = "1 bytes are left, too few for a record of 3"
+        reason = "1 bytes are left, too few for a record of 3" + CUT
         result = self.run_recmap("index", "--framing", "fixed:2,3,1", "a.bin")
         self.assertEqual(result.status, 3)
         self.assertIn(f"recmap: a.bin: record 5 at byte 17: {reason}\n".encode(), result.err)

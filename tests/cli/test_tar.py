@@ -21,6 +21,8 @@ from test_framings import FramingTest
 FORMATS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}
 BLOCK = 512
 
+CUT = "; the file may still be written, or its writer was not closed"
+
 
 def archive(files, kind=tarfile.USTAR_FORMAT, **options):
     """Members are (name, data) or (name, data, attributes of TarInfo)."""
@@ -283,7 +285,7 @@ class Damage(CliTest):
     def test_hostile_headers(self):
         inside, at = self.header(20)
         left, where = len(self.data) - at - BLOCK, f" (member at byte {inside} of it)"
-        cut = "the archive ends inside a member of {} bytes: only {} follow its header" + where
+        cut = "the archive ends in a member of {} bytes, after {}" + CUT + where
         number = "the size of a member is not a number below 2^63" + where
         for size, reason in {
             b"77777777777\0": cut.format(0o77777777777, left),
@@ -340,15 +342,15 @@ class Damage(CliTest):
         self.check_damage(
             self.data[: at + BLOCK + size - 1],
             good,
-            f"the archive ends inside a member of {size} bytes: only {size - 1} "
-            "follow its header (member at byte 0 of it)",
+            f"the archive ends in a member of {size} bytes, after {size - 1}{CUT} "
+            "(member at byte 0 of it)",
         )
         # In a header: it is unknown whether the preceding sample is complete.
         inside = len(self.due[good - 1])
         self.check_damage(
             self.data[: at + 100],
             good - 1,
-            f"100 bytes are left, too few for a header of 512 (member at byte {inside} of it)",
+            f"100 bytes are left, too few for a header of 512{CUT} (member at byte {inside} of it)",
         )
         # Damage between two samples is not detected.
         self.write("a.tar", self.data[:at])
