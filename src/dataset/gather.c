@@ -209,6 +209,25 @@ static size_t cut_at_missing(const struct gather *gather, struct source *source,
     return next;
 }
 
+/* Checks a record of a local shard. If it fails, it is read once more, into memory of the batch:
+ * what was read or mapped may have been changed on the way from the file. */
+static recmap_status check_local(struct gather *gather, size_t i, const struct open_shard *shard,
+                                 const struct shard_window *window, recmap_error *error) {
+    const struct index_place *place = &gather->batch->places[i];
+    recmap_status status = check(gather, i, window, NULL);
+    if (__builtin_expect(status == RECMAP_OK, 1)) return RECMAP_OK;
+    if (status == RECMAP_CANCELLED) return interrupt_fail(error);
+    bool is_possible;
+    uint8_t *frame = batch_allocate(gather->batch, (size_t)place->frame_size);
+    struct shard_window copy = {frame, place->offset, place->frame_size, NULL};
+    if (frame &&
+        open_shard_read_again(&is_possible, shard, frame, (size_t)place->frame_size, place->offset,
+                              NULL) == RECMAP_OK &&
+        is_possible && check(gather, i, &copy, NULL) == RECMAP_OK)
+        return RECMAP_OK;
+    return check(gather, i, window, error);
+}
+
 /* Plans to read the requests [first, end) with one read of a distant shard. */
 static recmap_status plan_distant(struct gather *gather, size_t first, size_t end, uint64_t size,
                                   recmap_error *error) {
@@ -324,7 +343,7 @@ static recmap_status read_merged(struct gather *gather, size_t i, size_t count, 
     if (status != RECMAP_OK) fail_at(error, NULL, batch->requests[i].number, RECMAP_NO_OFFSET);
     struct shard_window window = {bytes, first->offset, size, NULL};
     for (size_t r = i; status == RECMAP_OK && r < *next; r++)
-        status = check(gather, r, &window, error);
+        status = check_local(gather, r, gather->shard, &window, error);
     return status;
 }
 
@@ -481,7 +500,8 @@ static recmap_status turn_stages(struct gather *gather, size_t turn, size_t coun
     if (is_due(&i, turn, LAG_LOCATE, count)) status = locate_some(gather, i, count, error);
     if (status == RECMAP_OK && is_due(&i, turn, LAG_PREFETCH, count)) prefetch_record(gather, i);
     if (status == RECMAP_OK && is_due(&i, turn, LAG_CHECK, count) && batch->shards[i])
-        status = check(gather, i, open_shard_window(batch->shards[i]), error);
+        status =
+            check_local(gather, i, batch->shards[i], open_shard_window(batch->shards[i]), error);
     return status;
 }
 
@@ -497,40 +517,50 @@ static recmap_status read_all(struct gather *gather, size_t count, recmap_error 
     return read_distant(gather, error);
 }
 
-/* Returns the error of the first bad record. The pipeline need not have failed at that one: records
- * are located ahead of earlier ones and read together with their neighbours. So the records are
- * read again one by one, which is slow but happens only after a failure. */
-static recmap_status fail_first(recmap_batch *batch, recmap_dataset *dataset, size_t count,
-                                recmap_status failed, recmap_error *error) {
-    if (failed == RECMAP_NO_MEMORY || failed == RECMAP_CANCELLED) return failed;
+/* Returns the error of the first bad record, or OK if all can be read by now. The pipeline need not
+ * have failed at that one: records are located ahead of earlier ones, and read with neighbours. */
+static recmap_status find_first(recmap_batch *batch, recmap_dataset *dataset, size_t count,
+                                recmap_error *error) {
     for (size_t i = 0; i < count; i++) {
         recmap_record record;
         RETURN_IF_FAILED(recmap_dataset_get(&record, dataset, batch->requests[i].number, error));
         recmap_record_release(&record);
     }
-    return failed;
+    return RECMAP_OK;
 }
 
-/* The batch's interrupt becomes the thread's for the time of the call, so that waits for a network
- * ask it, too. An error of a network is returned as it is. After any other, fail_first finds out
- * which record is the first bad one. */
-static recmap_status gather_requests(recmap_batch *batch, recmap_dataset *dataset,
-                                     struct row_caches *caches, struct gather_parts *parts,
-                                     size_t count, recmap_error *error) {
-    struct gather gather = {.batch = batch,
-                            .dataset = dataset,
-                            .caches = caches,
-                            .parts = parts,
-                            .overlap = {.batch = batch}};
-    struct interrupt former =
-        thread_interrupt_replace(batch->interrupt.function, batch->interrupt.context);
+/* Sets `is_final` if the error is not to be explained by reading the records one by one. */
+static recmap_status gather_once(bool *is_final, recmap_batch *batch, recmap_dataset *dataset,
+                                 struct row_caches *caches, struct gather_parts *parts,
+                                 size_t count, recmap_error *error) {
+    struct gather gather = {
+        .batch = batch, .dataset = dataset, .caches = caches, .parts = parts, .overlap = {batch}};
     recmap_status status = read_all(&gather, count, error);
     leave_shard(&gather);
     overlap_deinit(&gather.overlap);
     batch->count = count;
     if (status != RECMAP_OK) recmap_batch_clear(batch);
-    if (status != RECMAP_OK && !gather.is_final)
-        status = fail_first(batch, dataset, count, status, error);
+    *is_final = gather.is_final || status == RECMAP_NO_MEMORY || status == RECMAP_CANCELLED;
+    return status;
+}
+
+/* The batch's interrupt becomes the thread's, so that waits for a network ask it, too. An error of
+ * a network is returned as it is. After any other, the records are read one by one. If none is bad,
+ * the fault has passed. */
+static recmap_status gather_requests(recmap_batch *batch, recmap_dataset *dataset,
+                                     struct row_caches *caches, struct gather_parts *parts,
+                                     size_t count, recmap_error *error) {
+    recmap_error local;
+    bool is_final;
+    struct interrupt former =
+        thread_interrupt_replace(batch->interrupt.function, batch->interrupt.context);
+    recmap_status status = gather_once(&is_final, batch, dataset, caches, parts, count, &local);
+    if (status != RECMAP_OK && !is_final) {
+        status = find_first(batch, dataset, count, &local);
+        if (status == RECMAP_OK)
+            status = gather_once(&is_final, batch, dataset, caches, parts, count, &local);
+    }
+    if (status != RECMAP_OK && error) *error = local;
     thread_interrupt_restore(&former);
     return status;
 }

@@ -1,10 +1,12 @@
 /* Reading one record: locate, check, return. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "dataset/dataset.h"
 #include "format/tfrecord.h"
+#include "os/read_again.h"
 #include "os/thread.h"
 
 /* The bytes of a record that was copied: read with pread, or inflated. The data set lists all of
@@ -171,19 +173,53 @@ static recmap_status read_frame(recmap_record *record, struct record_buffer *buf
     return status;
 }
 
-/* Bytes of a distant shard that fail a check may have been changed on the way, so they are read
- * once more. */
+/* Reads a record of a local shard once more, after it failed a check with the bytes `first`: only
+ * what is wrong in the file fails twice, with the same bytes. With the status OK, `pin` is that of
+ * a copy. */
+static recmap_status read_again(recmap_record *record, recmap_dataset *dataset,
+                                const struct open_shard *shard, const struct index_place *place,
+                                uint64_t number, const uint8_t *first, recmap_status failed,
+                                recmap_error *error) {
+    bool is_possible;
+    struct record_buffer *buffer = create_buffer(dataset, place->frame_size);
+    if (!buffer) return failed;
+    struct shard_window window = {buffer->bytes, place->offset, place->frame_size, NULL};
+    recmap_status status = open_shard_read_again(&is_possible, shard, buffer->bytes,
+                                                 (size_t)place->frame_size, place->offset, NULL);
+    if (status != RECMAP_OK || !is_possible) status = failed;
+    else status = dataset_check_frame(record, dataset, &window, place, number, NULL);
+    if (status == RECMAP_OK) {
+        record->pin = &buffer->pin;
+        return RECMAP_OK;
+    }
+    if (is_possible && memcmp(first, buffer->bytes, (size_t)place->frame_size) != 0) {
+        status = fail_differing(error, NULL, "the record");
+        dataset_fail_at(error, dataset, place->shard_index, number, place->offset);
+    }
+    release_buffer(&buffer->pin);
+    return status;
+}
+
+static bool may_be_wrong_read(recmap_status status) {
+    return status == RECMAP_CORRUPT || status == RECMAP_STALE;
+}
+
+/* Bytes that fail a check may have been changed on the way, so they are read once more. */
 static recmap_status read_record(recmap_record *record, recmap_dataset *dataset,
                                  const struct open_shard *shard, const struct index_place *place,
                                  uint64_t number, recmap_error *error) {
+    recmap_error local;
     struct record_buffer *buffer = create_buffer(dataset, place->frame_size);
     if (!buffer) return fail_memory(error);
-    recmap_status status = read_frame(record, buffer, dataset, shard, place, number, error);
-    bool may_pass = status == RECMAP_CORRUPT || status == RECMAP_STALE;
-    if (may_pass && open_shard_forget(shard, place->offset, place->frame_size))
-        status = read_frame(record, buffer, dataset, shard, place, number, error);
+    recmap_status status = read_frame(record, buffer, dataset, shard, place, number, &local);
+    if (may_be_wrong_read(status) && open_shard_forget(shard, place->offset, place->frame_size))
+        status = read_frame(record, buffer, dataset, shard, place, number, &local);
     record->pin = &buffer->pin;
-    if (status != RECMAP_OK) release_buffer(&buffer->pin);
+    if (status == RECMAP_OK) return RECMAP_OK;
+    if (may_be_wrong_read(status))
+        status = read_again(record, dataset, shard, place, number, buffer->bytes, status, &local);
+    release_buffer(&buffer->pin);
+    if (status != RECMAP_OK && error) *error = local;
     return status;
 }
 
@@ -211,6 +247,26 @@ static recmap_status judge_shard(struct open_shard *shard, const struct index_pl
     return RECMAP_STALE;
 }
 
+/* Checks a record in a mapping. If it fails, the kernel may keep wrong bytes, so it is read once
+ * more: then it is a copy, and does not pin the shard. */
+static recmap_status check_mapped(recmap_record *record, recmap_dataset *dataset,
+                                  struct open_shard *shard, const struct index_place *place,
+                                  uint64_t number, recmap_error *error) {
+    const struct shard_window *window = open_shard_window(shard);
+    dataset_prefetch_one(dataset, window->data + place->offset, place->frame_size);
+    record->pin = open_shard_record_pin(shard);
+    recmap_status status = dataset_check_frame(record, dataset, window, place, number, NULL);
+    if (__builtin_expect(status == RECMAP_OK, 1)) return RECMAP_OK;
+    const uint8_t *bytes = window_find_frame(window, place);
+    if (bytes && may_be_wrong_read(status)) {
+        recmap_status again =
+            read_again(record, dataset, shard, place, number, bytes, status, error);
+        if (again == RECMAP_OK) shard_cache_unpin(shard);
+        if (again != status) return again;
+    }
+    return dataset_check_frame(record, dataset, window, place, number, error);
+}
+
 /* The page of the record is prefetched before the index is read, so that both waits overlap. A
  * mapped shard gives a view that holds the pin; any other shard gives a copy. */
 recmap_status recmap_dataset_get(recmap_record *record, recmap_dataset *dataset, uint64_t number,
@@ -231,9 +287,7 @@ recmap_status recmap_dataset_get(recmap_record *record, recmap_dataset *dataset,
     if (!window->data) {
         status = read_record(&found, dataset, shard, &place, number, error);
     } else {
-        dataset_prefetch_one(dataset, window->data + place.offset, place.frame_size);
-        found.pin = open_shard_record_pin(shard);
-        status = dataset_check_frame(&found, dataset, window, &place, number, error);
+        status = check_mapped(&found, dataset, shard, &place, number, error);
     }
     if (status == RECMAP_CORRUPT) status = judge_shard(shard, &place, number, error);
     if (status != RECMAP_OK || !window->data) shard_cache_unpin(shard);

@@ -17,6 +17,7 @@
 #include "index/rebuild_advice.h"
 #include "os/file.h"
 #include "os/process.h"
+#include "os/read_again.h"
 #include "os/thread.h"
 #include "spans/span_read.h"
 #include "spans/stream_sum.h"
@@ -29,6 +30,7 @@ struct open_shard {
     struct shard_window mapped; /* of an uncompressed mapped shard: all its bytes; else empty */
     struct shard_image image;   /* used if there is no source */
     struct source *source;      /* NULL if the shard is mapped */
+    struct file_stat stat;      /* of its file or object */
     struct point_list points;   /* seek points of a compressed shard */
     struct waypoints *waypoints;
     int direct_fd; /* for reads past the page cache; -1: none */
@@ -185,13 +187,46 @@ bool open_shard_is_remote(const struct open_shard *shard) {
     return shard->source && shard->source->fd < 0;
 }
 
+/* Opens the file once more, and reads bytes from there. */
+static recmap_status read_again(bool *is_possible, const struct open_shard *shard, void *data,
+                                size_t size, uint64_t offset, recmap_error *error) {
+    struct source *source;
+    int fd;
+    *is_possible = false;
+    RETURN_IF_FAILED(shard_folder_open(&source, &shard->cache->folder,
+                                       entry_of(shard->cache, shard->shard_index)->path,
+                                       shard->path, NULL, error));
+    bool is_same = file_is_same(&source->stat, &shard->stat);
+    RETURN_IF_FAILED(source_take_file(&fd, source, error));
+    *is_possible = is_same;
+    recmap_status status = is_same ? file_read_again(fd, data, size, offset, shard->path, error)
+                                   : RECMAP_OK;
+    file_close(fd);
+    return status;
+}
+
+recmap_status open_shard_read_again(bool *is_possible, const struct open_shard *shard, void *data,
+                                    size_t size, uint64_t offset, recmap_error *error) {
+    *is_possible = false;
+    if (open_shard_is_remote(shard) || is_compressed(shard)) return RECMAP_OK;
+    return read_again(is_possible, shard, data, size, offset, error);
+}
+
+/* The same for compressed bytes of a span. */
+static recmap_status read_span_again(bool *is_possible, void *context, void *data, size_t size,
+                                     uint64_t offset, recmap_error *error) {
+    return read_again(is_possible, context, data, size, offset, error);
+}
+
 static struct span_source source_of(const struct open_shard *shard) {
     return (struct span_source){.entry = entry_of(shard->cache, shard->shard_index),
                                 .path = shard->path,
                                 .points = &shard->points,
                                 .map = shard->image.map,
                                 .source = shard->source,
-                                .waypoints = shard->waypoints};
+                                .waypoints = shard->waypoints,
+                                .read_again = open_shard_is_remote(shard) ? NULL : read_span_again,
+                                .context = (void *)shard};
 }
 
 /* Sets whether a compressed shard with samples that cannot be read is another file: the checksums
@@ -400,6 +435,7 @@ static recmap_status open_shard_file(struct open_shard *shard, recmap_error *err
     struct file_stat stat = shard->source->stat;
     bool is_same = is_same_version(shard->source, last_part_of(shard->cache, shard->shard_index));
     bool is_larger = stat.size > entry->file_size;
+    shard->stat = stat;
     RETURN_IF_FAILED(check_size(shard, &stat, error));
     if (!is_same && is_larger) RETURN_IF_FAILED(check_end(shard, error));
     RETURN_IF_FAILED(index_points(&shard->points, shard->cache->index, shard->shard_index, error));

@@ -118,6 +118,12 @@ bool open_shard_is_remote(const struct open_shard *shard);
  * it changed; those of reading. */
 recmap_status open_shard_judge(struct open_shard *shard, recmap_error *error);
 
+/* Reads bytes of an uncompressed local shard once more, past the page cache if possible, because
+ * those that were read or mapped seem to be damaged. `is_possible` is set to false for other shards
+ * and if the file is not the opened one any more. Errors: IO, NO_MEMORY. */
+recmap_status open_shard_read_again(bool *is_possible, const struct open_shard *shard, void *data,
+                                    size_t size, uint64_t offset, recmap_error *error);
+
 /* For bytes that turned out to be damaged. Returns whether the shard is a remote object, so that
  * they may have been changed on the way here: reading them again gets them from the store, because
  * they are dropped from the disk cache. */

@@ -93,6 +93,22 @@ static bool is_unreadable(const struct shard_samples *samples, recmap_status sta
            (status == RECMAP_IO && !open_shard_is_remote(samples->shard));
 }
 
+/* Judges a record that is not the indexed one by its bytes in the file, if they are other ones than
+ * those that were read or mapped. */
+static recmap_status judge_again(struct sample *sample, const struct shard_samples *samples,
+                                 recmap_error *error) {
+    const struct index_place *place = &sample->place;
+    bool is_possible;
+    uint8_t *copy = malloc((size_t)place->frame_size);
+    if (!copy) return fail_memory(error);
+    recmap_status status = open_shard_read_again(&is_possible, samples->shard, copy,
+                                                 (size_t)place->frame_size, place->offset, NULL);
+    if (status == RECMAP_OK && is_possible)
+        sample->verdict = judge_frame(sample, indexed_shard(samples)->framing, copy);
+    free(copy);
+    return RECMAP_OK;
+}
+
 /* Compares one record. */
 static recmap_status compare(struct sample *sample, const struct shard_samples *samples,
                              uint64_t record, const uint32_t *check, recmap_error *error) {
@@ -103,12 +119,12 @@ static recmap_status compare(struct sample *sample, const struct shard_samples *
     const struct shard_window *window = open_shard_window(samples->shard);
     const uint8_t *bytes = window->data ? window_find_frame(window, &sample->place) : NULL;
     if (bytes) sample->verdict = judge_frame(sample, shard->framing, bytes);
-    if (window->data) {
-        if (!bytes) sample->verdict = SAMPLES_UNREADABLE;
-        return RECMAP_OK;
-    }
+    if (window->data && !bytes) sample->verdict = SAMPLES_UNREADABLE;
     recmap_error local;
-    recmap_status status = judge_copy(sample, samples, shard->framing, &local);
+    recmap_status status = RECMAP_OK;
+    if (!window->data) status = judge_copy(sample, samples, shard->framing, &local);
+    if (status == RECMAP_OK && sample->verdict != SAMPLES_EQUAL)
+        status = judge_again(sample, samples, &local);
     if (is_unreadable(samples, status)) {
         sample->verdict = SAMPLES_UNREADABLE;
         return RECMAP_OK;

@@ -130,6 +130,13 @@ static recmap_status map_pages(struct file_map **map, int fd, size_t size, const
     return status;
 }
 
+void map_forget(const struct file_map *map, uint64_t offset, uint64_t size) {
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t begin = offset / page * page;
+    if (size)
+        (void)madvise((void *)(map->data + begin), (size_t)(offset - begin + size), MADV_DONTNEED);
+}
+
 recmap_status map_create(struct file_map **map, int fd, size_t size, const char *path,
                          recmap_error *error) {
     if (size) return map_pages(map, fd, size, path, error);

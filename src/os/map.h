@@ -39,6 +39,9 @@ enum map_advice {
 };
 void map_advise(const struct file_map *map, uint64_t offset, uint64_t size, enum map_advice advice);
 
+/* Lets the kernel read the range from the file again, if no other process has mapped it. */
+void map_forget(const struct file_map *map, uint64_t offset, uint64_t size);
+
 /* Returns whether the range is in memory, as far as the kernel tells. For files that the process
  * neither owns nor may write, the kernel always says yes. Examines only the first 64 pages of a
  * longer range. */

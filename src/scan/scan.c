@@ -9,6 +9,7 @@
 #include "base/interrupt.h"
 #include "format/tfrecord.h"
 #include "os/process.h"
+#include "scan/confirm.h"
 #include "scan/segments.h"
 
 enum {
@@ -141,13 +142,29 @@ static recmap_status copy_status(const struct scan *scan, const struct scan_shar
     return shard->status;
 }
 
+/* Confirms damage before it is handed out. If the bytes cannot be trusted, the shard fails. */
+static recmap_status confirm(struct scan *scan, struct segment *segment,
+                             const struct scan_cursor *first, struct scan_cursor *cursor,
+                             recmap_error *error) {
+    struct scan_shard *shard = &scan->shards[segment->shard_index];
+    recmap_error local = RECMAP_ERROR_INIT;
+    if (!findings_have_damage(&segment->findings, cursor)) return RECMAP_OK;
+    recmap_status status = confirm_segment(&segment->findings, cursor, shard, scan->options, first,
+                                           segment->begin, segment->end, &local);
+    if (status == RECMAP_OK) return RECMAP_OK;
+    segments_fail_shard(&scan->segments, shard, status, &local);
+    return copy_status(scan, shard, error);
+}
+
 /* Scans a segment from where the previous one ended. */
 static recmap_status scan_here(struct scan *scan, struct segment *segment,
                                struct scan_cursor *cursor, recmap_error *error) {
     const struct scan_shard *shard = &scan->shards[segment->shard_index];
     struct scanner scanner = scan_shard_scanner(shard, scan->options);
+    const struct scan_cursor first = *cursor;
     scan_from(&scanner, &segment->findings, cursor, shard->image.data, shard->image.size,
               segment->end);
+    RETURN_IF_FAILED(confirm(scan, segment, &first, cursor, error));
     return take_findings(scan, shard, &segment->findings, error);
 }
 
@@ -172,7 +189,9 @@ static recmap_status join_segment(struct scan *scan, struct segment *segment,
     /* A record of an earlier segment may extend past the end of this one. */
     if (is_plain && !cursor->is_lost && cursor->position >= segment->end && segment->end > 0)
         return RECMAP_OK;
-    if (!guess_is_right(shard, segment, cursor)) return scan_here(scan, segment, cursor, error);
+    bool is_doubtful = is_plain && findings_have_damage(&segment->findings, &segment->cursor);
+    if (!guess_is_right(shard, segment, cursor) || is_doubtful)
+        return scan_here(scan, segment, cursor, error);
     recmap_status status = RECMAP_OK;
     if (cursor->is_lost)
         status = add_damage(scan, cursor->lost_since, segment->entry - cursor->lost_since,

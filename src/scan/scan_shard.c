@@ -5,14 +5,17 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/crc32c.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "format/tfrecord.h"
+#include "os/read_again.h"
 #include "scan/remote_scan.h"
 
 enum {
     COPY_PIECE = 16 << 20,   /* of the copy of a remote shard: bytes that are scanned at once */
     INFLATE_AHEAD = 8 << 20, /* of a compressed remote shard: bytes that are requested together */
+    CHECK_FACTOR = 1000003,  /* odd, so that the order of the bytes counts */
 };
 
 static recmap_status fail_changed(const struct scan_shard *shard, recmap_error *error) {
@@ -43,6 +46,11 @@ static recmap_status open_detected(struct source **source, const struct scan_sha
     source_close(*source);
     *source = NULL;
     return fail_changed(shard, error);
+}
+
+recmap_status scan_shard_open_again(struct source **source, const struct scan_shard *shard,
+                                    const struct scan_options *options, recmap_error *error) {
+    return open_detected(source, shard, options, error);
 }
 
 /* The first bytes of a TFRecord file tell whether it is compressed. Files of other framings may
@@ -178,13 +186,16 @@ struct inflate_input {
     struct source *source;
     struct read_window window;
     const char *path;
+    uint64_t check; /* of all bytes that were read from the file, in their order */
 };
 
 static recmap_status read_opened(void *context, void *data, size_t size, uint64_t offset,
                                  recmap_error *error) {
-    const struct inflate_input *input = context;
+    struct inflate_input *input = context;
     RETURN_IF_FAILED(interrupt_check(thread_interrupt(), size, error));
-    return file_read_at(input->fd, data, size, offset, input->path, error);
+    RETURN_IF_FAILED(file_read_at(input->fd, data, size, offset, input->path, error));
+    input->check = input->check * CHECK_FACTOR + crc32c(data, size);
+    return RECMAP_OK;
 }
 
 /* The inflater reads forwards, except for a few bytes at the end of the file. */
@@ -240,6 +251,12 @@ static void discard_inflated(struct scan_shard *shard) {
     shard->inflated = (struct inflate_scan){0};
 }
 
+/* Whether no damage was found, so that the shard need not be read once more. */
+static bool is_certain_of(recmap_status status, const struct scan_findings *findings) {
+    return status != RECMAP_CORRUPT && findings->status != RECMAP_CORRUPT &&
+           !findings->damage_count;
+}
+
 /* Scans a remote shard as it arrives. `is_certain` is false if there seems to be damage: it may
  * have come about on the way. */
 static recmap_status inflate_arriving(bool *is_certain, struct scan_shard *shard,
@@ -250,13 +267,12 @@ static recmap_status inflate_arriving(bool *is_certain, struct scan_shard *shard
         .size = shard->stat.size, .read = read_arriving, .context = &input};
     recmap_status status = inflate_input(shard, &arriving, options, findings, error);
     read_window_deinit(&input.window);
-    *is_certain = status != RECMAP_CORRUPT && findings->status != RECMAP_CORRUPT &&
-                  !findings->damage_count;
+    *is_certain = is_certain_of(status, findings);
     return status;
 }
 
-/* Closes the source, even on failure. */
-static recmap_status inflate_file(struct scan_shard *shard, struct source *source,
+/* Closes the source, even on failure. `check` is set to one of the bytes that were read. */
+static recmap_status inflate_file(uint64_t *check, struct scan_shard *shard, struct source *source,
                                   const struct scan_options *options,
                                   struct scan_findings *findings, recmap_error *error) {
     struct inflate_input input = {.fd = -1, .path = shard->path};
@@ -264,12 +280,32 @@ static recmap_status inflate_file(struct scan_shard *shard, struct source *sourc
     RETURN_IF_FAILED(source_take_file(&input.fd, source, error));
     recmap_status status = inflate_input(shard, &file, options, findings, error);
     file_close(input.fd);
+    *check = input.check;
+    return status;
+}
+
+/* Scans a local shard that seems to be damaged once more. If other bytes are read then, its damage
+ * may not be in the file. `check` is that of the first scan. */
+static recmap_status inflate_again(struct scan_shard *shard, const struct scan_options *options,
+                                   struct scan_findings *findings, uint64_t check,
+                                   recmap_error *error) {
+    struct source *source;
+    uint64_t second = 0;
+    recmap_error local = RECMAP_ERROR_INIT;
+    RETURN_IF_FAILED(open_detected(&source, shard, options, error));
+    file_forget(source->fd, 0, shard->stat.size);
+    discard_inflated(shard);
+    recmap_status status = inflate_file(&second, shard, source, options, findings, &local);
+    if (!is_certain_of(status, findings) && second != check)
+        status = fail_differing(&local, shard->path, "the compressed stream");
+    if (status != RECMAP_OK && error) *error = local;
     return status;
 }
 
 recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_options *options,
                                  struct scan_findings *findings, recmap_error *error) {
     struct source *source;
+    uint64_t check = 0;
     RETURN_IF_FAILED(open_detected(&source, shard, options, error));
     if (source->fd < 0) {
         bool is_certain;
@@ -278,8 +314,14 @@ recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_opt
         if (is_certain) source_close(source);
         if (is_certain) return status;
         discard_inflated(shard);
+        return inflate_file(&check, shard, source, options, findings, error);
     }
-    return inflate_file(shard, source, options, findings, error);
+    recmap_error local = RECMAP_ERROR_INIT;
+    recmap_status status = inflate_file(&check, shard, source, options, findings, &local);
+    if (!is_certain_of(status, findings))
+        return inflate_again(shard, options, findings, check, error);
+    if (status != RECMAP_OK && error) *error = local;
+    return status;
 }
 
 void scan_shard_close(struct scan_shard *shard) {

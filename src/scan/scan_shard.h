@@ -39,6 +39,10 @@ void scan_shard_detect(struct scan_shard *shard, const char *path, size_t index,
 recmap_status scan_shard_open(struct scan_shard *shard, const struct scan_options *options,
                               recmap_error *error);
 
+/* Opens the file of a local shard once more; STALE if it is not the detected one any more. */
+recmap_status scan_shard_open_again(struct source **source, const struct scan_shard *shard,
+                                    const struct scan_options *options, recmap_error *error);
+
 /* Scans the next piece of an open remote shard, from the cursor on, and adds to `findings`.
  * `piece_end` is where the previous piece ended, and becomes the end of this one. `has_more` says
  * whether another piece follows. A piece ends early if the findings pause. At damage the shard is
@@ -49,7 +53,8 @@ recmap_status scan_shard_piece(bool *has_more, uint64_t *piece_end, struct scan_
                                struct scan_cursor *cursor, recmap_error *error);
 
 /* Inflates and scans a compressed shard. A remote one is scanned as its bytes arrive. If it seems
- * damaged, it is read once more, to a temporary file, and that decides. Errors: as above, and those
+ * damaged, it is read once more, a remote one to a temporary file, and that decides; if a local one
+ * has other damage then, the error is IO. Errors: as above, and those
  * of inflate_scan_shard. */
 recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_options *options,
                                  struct scan_findings *findings, recmap_error *error);

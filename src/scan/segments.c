@@ -102,8 +102,8 @@ bool segments_open_shard(struct segment_ring *ring, struct segment *segment) {
                                                   : inflate_shard(ring, shard, segment);
 }
 
-static void set_failed(struct segment_ring *ring, struct scan_shard *shard, recmap_status status,
-                       const recmap_error *error) {
+void segments_fail_shard(struct segment_ring *ring, struct scan_shard *shard, recmap_status status,
+                         const recmap_error *error) {
     pthread_mutex_lock(&ring->lock);
     scan_shard_set_status(shard, status, error);
     shard->state = SHARD_FAILED;
@@ -133,7 +133,7 @@ bool segments_scan_remote(struct segment_ring *ring, struct segment *segment) {
     findings->pause_size = 0; /* the next shard in this slot may be a local one */
     if (status == RECMAP_OK) return true;
     segment->has_more = false;
-    set_failed(ring, shard, status, &error);
+    segments_fail_shard(ring, shard, status, &error);
     return false;
 }
 

@@ -76,6 +76,10 @@ void segments_resume(struct segment_ring *ring);
  * shard this scans it. False if that failed: see the shard's status. */
 bool segments_open_shard(struct segment_ring *ring, struct segment *segment);
 
+/* Makes the rest of a shard that is being scanned fail. */
+void segments_fail_shard(struct segment_ring *ring, struct scan_shard *shard, recmap_status status,
+                         const recmap_error *error);
+
 /* Scans the segment of an open remote shard until it has enough findings to hand over, or to the
  * end. Workers call this; without workers, the receiver does. False if that failed: see the shard's
  * status. */

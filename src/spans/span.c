@@ -3,12 +3,14 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "os/file.h"
+#include "os/read_again.h"
 #include "spans/span_input.h"
 
 uint64_t span_begin(const struct span_source *source, uint64_t span_index) {
@@ -231,12 +233,16 @@ static void inflate_piece(struct span *span, struct inflater *inflater,
         bool is_remote = source->source && source->source->fd < 0;
         span->is_transient = status != RECMAP_CORRUPT || is_remote;
     }
-    if (!can_use) span->size = 0;
+    if (can_use) return;
+    span->failed_check = crc32c(span->data, span->size);
+    span->size = 0;
 }
 
-void span_inflate(struct span *span, const struct span_source *source, struct span_piece piece) {
+static void inflate_once(struct span *span, const struct span_source *source,
+                         struct span_piece piece, bool is_again) {
     struct span_input input;
     span_input_init(&input, source, piece);
+    input.is_again = is_again;
     struct inflater *inflater = start_before(span, &input, piece);
     if (inflater) inflate_piece(span, inflater, source, piece);
     inflater_destroy(inflater);
@@ -244,4 +250,46 @@ void span_inflate(struct span *span, const struct span_source *source, struct sp
     if (span->size) return;
     free(span->data);
     span->data = NULL;
+}
+
+/* Whether compressed bytes are the same when they are read once more. */
+static bool is_same_piece(const struct span_source *source, uint8_t *first, uint8_t *second,
+                          size_t size, uint64_t offset) {
+    bool is_possible;
+    if (source->map) memcpy(first, source->map->data + offset, size);
+    else if (source_read(source->source, first, size, offset, NULL) != RECMAP_OK) return true;
+    recmap_status status =
+        source->read_again(&is_possible, source->context, second, size, offset, NULL);
+    return status != RECMAP_OK || !is_possible || !memcmp(first, second, size);
+}
+
+/* The same for all compressed bytes of a span. */
+static bool has_same_bytes(const struct span_source *source, uint64_t span_index) {
+    enum { PIECE = 1 << 18 };
+    uint64_t begin = span_file_begin(source, span_index), end = span_file_end(source, span_index);
+    uint8_t *pieces = malloc((size_t)2 * PIECE);
+    bool is_same = true;
+    for (; pieces && is_same && begin < end; begin += PIECE)
+        is_same = is_same_piece(source, pieces, pieces + PIECE, (size_t)min_u64(PIECE, end - begin),
+                                begin);
+    free(pieces);
+    return is_same;
+}
+
+/* What may have been read wrongly is inflated once more. What fails twice in the same way, of bytes
+ * that are the same when they are read again, is damaged in the file. */
+void span_inflate(struct span *span, const struct span_source *source, struct span_piece piece) {
+    inflate_once(span, source, piece, false);
+    if (span->error.status != RECMAP_CORRUPT || span->size || !source->read_again) return;
+    uint32_t check = span->failed_check;
+    uint64_t offset = span->error.offset;
+    *span = (struct span){.error = RECMAP_ERROR_INIT, .passed_size = span->passed_size};
+    inflate_once(span, source, piece, true);
+    if (span->error.status != RECMAP_CORRUPT || span->size) return;
+    if (span->failed_check == check && span->error.offset == offset &&
+        has_same_bytes(source, piece.span_index))
+        return;
+    fail_differing(&span->error, source->path, "a span of the compressed stream");
+    fail_at(&span->error, NULL, RECMAP_NO_RECORD, span_file_begin(source, piece.span_index));
+    span->is_transient = true;
 }

@@ -22,6 +22,11 @@ struct span_source {
     const struct file_map *map;      /* NULL: read from the source */
     struct source *source;
     struct waypoints *waypoints; /* within long spans */
+    /* Reads compressed bytes once more, or sets `is_possible` to false; NULL if they are not in a
+     * local file. */
+    recmap_status (*read_again)(bool *is_possible, void *context, void *data, size_t size,
+                                uint64_t offset, recmap_error *error);
+    void *context;
 };
 
 /* The unit of inflating: bytes [begin, end) of the shard's inflated image. */
@@ -43,7 +48,8 @@ struct span_piece span_piece_at(const struct span_source *source, uint64_t offse
 uint64_t span_file_begin(const struct span_source *source, uint64_t span_index);
 uint64_t span_file_end(const struct span_source *source, uint64_t span_index);
 
-/* Inflates a piece and checks it. On failure `span` has an error that
+/* Inflates a piece and checks it. Bytes of a local file that seem to be damaged are read once more.
+ * On failure `span` has an error that
  * names the file and the compressed byte. It has data then only if the stream was damaged when it
  * was indexed: the bytes before the damage. */
 void span_inflate(struct span *span, const struct span_source *source, struct span_piece piece);

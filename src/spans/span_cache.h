@@ -21,9 +21,10 @@ struct span {
     uint8_t *data; /* malloc'ed */
     size_t size;   /* smaller than expected if the stream is damaged; `error` then says why */
     recmap_error error;
-    uint64_t passed_size; /* bytes that were inflated only to reach the piece, and discarded */
-    bool is_transient;    /* another attempt may succeed: not kept, and without data not found by
-                             later calls, even while it is pinned */
+    uint64_t passed_size;  /* bytes that were inflated only to reach the piece, and discarded */
+    uint32_t failed_check; /* of what a piece inflated to that is damaged */
+    bool is_transient;     /* another attempt may succeed: not kept, and without data not found by
+                              later calls, even while it is pinned */
 };
 
 /* Returns NULL without memory. `keep_size` limits the bytes kept (0: a default); pinned spans may

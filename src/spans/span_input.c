@@ -54,9 +54,21 @@ static bool has(const struct span_input *input, size_t size, uint64_t offset) {
     return offset >= input->offset && bytes_fit(offset - input->offset, size, input->size);
 }
 
+static recmap_status copy_mapped(const struct span_input *input, void *data, size_t size,
+                                 uint64_t offset) {
+    memcpy(data, input->source->map->data + offset, size);
+    return RECMAP_OK;
+}
+
 static recmap_status read_input(void *context, void *data, size_t size, uint64_t offset,
                                 recmap_error *error) {
     struct span_input *input = context;
+    bool is_read = false;
+    if (input->is_again)
+        RETURN_IF_FAILED(
+            input->source->read_again(&is_read, input->source->context, data, size, offset, error));
+    if (is_read) return RECMAP_OK;
+    if (!input->source->source) return copy_mapped(input, data, size, offset);
     if (!is_remote(input->source))
         return source_read(input->source->source, data, size, offset, error);
     if (!has(input, size, offset)) RETURN_IF_FAILED(request(input, size, offset, error));
@@ -66,7 +78,8 @@ static recmap_status read_input(void *context, void *data, size_t size, uint64_t
 
 struct inflate_source span_input_source(struct span_input *input) {
     const struct span_source *source = input->source;
-    return (struct inflate_source){.bytes = source->map ? source->map->data : NULL,
+    return (struct inflate_source){.bytes = source->map && !input->is_again ? source->map->data
+                                                                            : NULL,
                                    .size = source->entry->file_size,
                                    .read_end = input->end,
                                    .read = read_input,

@@ -3,6 +3,8 @@
 #ifndef RECMAP_SPANS_SPAN_INPUT_H
 #define RECMAP_SPANS_SPAN_INPUT_H
 
+#include <stdbool.h>
+
 #include "format/inflate.h"
 #include "spans/span.h"
 
@@ -11,6 +13,7 @@
 
 struct span_input {
     const struct span_source *source;
+    bool is_again;  /* the bytes of a local file are read once more */
     uint64_t end;   /* in the file: the piece probably needs no byte from here on */
     uint8_t *bytes; /* [offset, offset + size) of the file; NULL: none yet */
     uint64_t offset;

@@ -229,7 +229,8 @@ static ssize_t read_with(int fd, void *data, size_t size, off_t offset, const vo
     enum call_fault fault = enter(CALL_READ, caller);
     if (fault == FAULT_ERRNO) return -1;
     ssize_t n = real(fd, data, shortened(fault, size), offset);
-    struct call made = {.kind = CALL_READ, .fd = fd, .offset = (uint64_t)offset, .size = (size_t)n};
+    struct call made = {
+        .kind = CALL_READ, .fd = fd, .data = data, .offset = (uint64_t)offset, .size = (size_t)n};
     if (n >= 0) leave(fault, &made);
     return n;
 }
@@ -367,7 +368,8 @@ static void *map_with(void *address, size_t size, int protection, int flags, int
     enum call_fault fault = enter(CALL_MAP, caller);
     if (fault == FAULT_ERRNO) return MAP_FAILED;
     void *map = real(address, size, protection, flags, fd, offset);
-    struct call made = {.kind = CALL_MAP, .fd = fd, .offset = (uint64_t)offset, .size = size};
+    struct call made = {
+        .kind = CALL_MAP, .fd = fd, .data = map, .offset = (uint64_t)offset, .size = size};
     if (map != MAP_FAILED) {
         map_count++;
         leave(fault, &made);

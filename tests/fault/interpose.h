@@ -35,7 +35,7 @@ struct call {
     int fd;               /* of its file, or what open returned; else -1 */
     const char *path;     /* or NULL */
     const char *new_path; /* of rename */
-    const void *data;     /* what was written */
+    const void *data;     /* what was written or read, or the map */
     uint64_t offset;      /* where; the new size, of resize */
     size_t size;          /* bytes that were read or written */
     bool creates;         /* of open: O_CREAT */
