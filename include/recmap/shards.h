@@ -22,6 +22,27 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_set_storage(recmap_shard
                                                                     recmap_storage *storage,
                                                                     recmap_error *error);
 
+/* What to do about several sets of shards in one folder. */
+typedef enum recmap_sets {
+    RECMAP_SETS_ERROR = 0, /* an error that lists them */
+    RECMAP_SETS_ALL = 1    /* join them */
+} recmap_sets;
+
+/* Chooses which sets the names that are added afterwards stand for. Files NAME-K-of-N[END] are a
+ * set. So are files that are named train, test, validation, val, dev or eval, or whose names end in
+ * that, apart from a number and suffixes; and all other files of a folder or pattern together. A
+ * set that is there plain and compressed, or split in two ways (x@2 and x@4), counts as two. By
+ * default, several sets in a folder are an error, because one of them is often the test set;
+ * several that match a pattern give a warning. Names of files and sets that are added one by one
+ * are meant, so only two copies of one set are an error. RECMAP_SETS_ALL joins whatever there is.
+ *
+ * With a split, only files whose names are `split`, or end in it after -, _ or ., are added. NULL:
+ * all. A name without such files is an error. Errors: INVALID; NO_MEMORY. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_choose_sets(recmap_shards *shards,
+                                                                    const char *split,
+                                                                    recmap_sets sets,
+                                                                    recmap_error *error);
+
 /* Adds the shards that `name` stands for. An existing file of that name takes precedence over the
  * other meanings:
  *
@@ -50,9 +71,9 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_set_storage(recmap_shard
  * Symbolic links to files count as files, even broken ones: reading them reports what is missing.
  * The name of the link is that of the shard, as in the cache of a hub or in an annex.
  *
- * Errors: INVALID if nothing exists or matches, naming it; IO if a folder, list file or remote
- * store cannot be read. Objects that are named without a pattern are not looked for. The list is
- * then unchanged. */
+ * Errors: INVALID if nothing exists or matches, naming it, or if a folder has several sets (see
+ * recmap_shards_choose_sets); IO if a folder, list file or remote store cannot be read. Objects
+ * that are named without a pattern are not looked for. The list is then unchanged. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_add(recmap_shards *shards, const char *name,
                                                             recmap_error *error);
 
@@ -74,12 +95,29 @@ RECMAP_API const char *recmap_shards_left_out_path(const recmap_shards *shards, 
 RECMAP_API size_t recmap_shards_signed_count(const recmap_shards *shards);
 RECMAP_API const char *recmap_shards_signed_url(const recmap_shards *shards, size_t index);
 
+/* Warnings about added names: of patterns that match several sets. One line each. */
+RECMAP_API size_t recmap_shards_warning_count(const recmap_shards *shards);
+RECMAP_API const char *recmap_shards_warning(const recmap_shards *shards, size_t index);
+
 /* The default path of the index of these shards, in the folder of the first shard, or in the
- * current folder if that is named by a URL. For one file, its name without extensions; for several,
- * their common prefix without digits and separators at its end, or the folder's name if they have
- * none; plus `.rmx`. Writes at most `capacity` bytes including the NUL. Errors: INVALID for an
- * empty list or if `capacity` is too small. */
+ * current folder if that is named by a URL. Its name is that of the set, without -K-of-N and
+ * without the suffixes .tfrecord, .tfrecords and .recordio; of one file, the file's; of other
+ * files, the words with which their names begin, without numbers at the end, or the name of their
+ * folder if they have none in common; plus `.rmx`. Writes at most `capacity` bytes including the
+ * NUL. Errors: INVALID for an empty list or if `capacity` is too small. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_index_path(char *path, size_t capacity,
+                                                                   const recmap_shards *shards,
+                                                                   recmap_error *error);
+
+/* The default path by the rules of recmap 0.2.0. Errors: as above. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_old_index_path(char *path, size_t capacity,
+                                                                       const recmap_shards *shards,
+                                                                       recmap_error *error);
+
+/* The path of the index to open, extend or build for these shards: recmap_shards_index_path; but if
+ * no file has that path, and the index at recmap_shards_old_index_path has exactly these shards, or
+ * the first of them, its path. Errors: as above, and NO_MEMORY. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_find_index(char *path, size_t capacity,
                                                                    const recmap_shards *shards,
                                                                    recmap_error *error);
 

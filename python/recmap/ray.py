@@ -38,6 +38,7 @@ from ._options.options import (
     MissingLift,
     OnCorrupt,
     Path,
+    Sets,
     Source,
     StorageOptions,
 )
@@ -239,6 +240,8 @@ def index(
     lift: Lift = (),
     missing: MissingLift = "error",
     count: Count = (),
+    split: str | None = None,
+    sets: Sets = "error",
     on_corrupt: OnCorrupt = "raise",
     framing: Path = "auto",
     compression: Compression = "auto",
@@ -259,8 +262,8 @@ def index(
     custom framing and text indexes must be readable on all nodes.
 
     Args:
-        source, path, id, lift, missing, count, on_corrupt, framing, compression, from_idx,
-            memory_limit, guard, storage_options: see `recmap.index`.
+        source, path, id, lift, missing, count, split, sets, on_corrupt, framing, compression,
+            from_idx, memory_limit, guard, storage_options: see `recmap.index`.
         credentials: see `recmap.index`; every task calls it, so it must be picklable.
         fs: see `recmap.index`; every task reads with a copy of it, so it must be picklable.
         threads: threads per task.
@@ -274,6 +277,8 @@ def index(
         lift=lift,
         missing=missing,
         count=count,
+        split=split,
+        sets=sets,
         on_corrupt=on_corrupt,
         framing=framing,
         compression=compression,

@@ -15,9 +15,6 @@
 /* With the prefix and what an error adds around it, the command fits in the advice. */
 enum { COMMAND_SIZE = 360, LISTED_MAX = 3 };
 
-/* The digits of each number in the names that NAME@N stands for. */
-enum { SET_DIGITS = 5 };
-
 struct command {
     char text[COMMAND_SIZE];
     size_t size;
@@ -87,15 +84,11 @@ static bool find_set(char name[COMMAND_SIZE], const struct index_shard *shards, 
     for (size_t i = 0; i < count; i++) {
         if (!set_member_parse(&member, shards[i].entry.path)) return false;
         if (!i) first = member;
-        if (member.number_digits != SET_DIGITS || member.number != i) return false;
+        if (!set_member_has_short_name(&member) || member.number != i) return false;
         if (set_member_compare_sets(&member, &first)) return false;
     }
-    /* Where the number begins, NAME@N[END] has the @ instead of the last -. */
-    if (first.digits != SET_DIGITS || first.count != count) return false;
-    if (!first.stem_size || first.path[first.stem_size - 1] != '-') return false;
-    int size = snprintf(name, COMMAND_SIZE, "%.*s@%zu%s", (int)first.stem_size - 1, first.path,
-                        count, first.end);
-    return size > 0 && size < COMMAND_SIZE;
+    if (first.count != count) return false;
+    return set_member_write_set(name, COMMAND_SIZE, &first, first.path) < COMMAND_SIZE;
 }
 
 /* The framing of the shards is named unless it is the default. A custom one, or several, cannot be

@@ -129,8 +129,30 @@ int set_label_compare_names(const struct set_label *a, const struct set_label *b
     return order ? order : compare_parts(a->type, b->type);
 }
 
+static struct path_part plain_file(const struct set_label *label) {
+    const char *start = label->name.start;
+    return (struct path_part){start, (size_t)(label->compression.start - start)};
+}
+
+int set_label_compare_files(const struct set_label *a, const struct set_label *b) {
+    int order = compare_parts(a->folder, b->folder);
+    return order ? order : compare_parts(plain_file(a), plain_file(b));
+}
+
+bool set_label_is_copy(const struct set_label *a, const struct set_label *b) {
+    if (a->kind == SET_NUMBERED || b->kind == SET_NUMBERED)
+        return !set_label_compare_names(a, b) && set_label_compare_sets(a, b) != 0;
+    return !set_label_compare_files(a, b) && compare_parts(a->compression, b->compression) != 0;
+}
+
 bool set_label_has_split(const struct set_label *label, const char *split) {
     struct path_part name = label->name, stem = stem_of(name);
     if (part_has_word(name, split) || part_has_word(stem, split)) return true;
     return label->kind != SET_NUMBERED && part_has_word(without_number(stem), split);
+}
+
+const char *set_label_find_split(const struct set_label *label) {
+    for (size_t i = 0; splits[i]; i++)
+        if (set_label_has_split(label, splits[i])) return splits[i];
+    return NULL;
 }

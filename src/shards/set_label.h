@@ -33,11 +33,20 @@ void set_label_init(struct set_label *label, const char *path);
 /* Orders files by their sets: 0 for two files of one set. Loose files are equal. */
 int set_label_compare_sets(const struct set_label *a, const struct set_label *b);
 
-/* Orders files by folder and name: 0 for two files of one set, or of two copies of a set that are
- * split into different numbers of shards or compressed differently. */
+/* Orders files by folder and name: 0 for two files of one set, or of two copies of a set. */
 int set_label_compare_names(const struct set_label *a, const struct set_label *b);
+
+/* Orders files without a number by folder and by all of their name but the compression suffix. */
+int set_label_compare_files(const struct set_label *a, const struct set_label *b);
+
+/* Returns true for files of two copies of a set: x-0-of-2 and x-0-of-4, or x.tfrecord and
+ * x.tfrecord.gz, in one folder. */
+bool set_label_is_copy(const struct set_label *a, const struct set_label *b);
 
 /* Returns true if the name is `split`, or ends in it after a hyphen, an underscore or a dot. */
 bool set_label_has_split(const struct set_label *label, const char *split);
+
+/* Returns the split that is usual (train, test, ...) and that the name has, or NULL. */
+const char *set_label_find_split(const struct set_label *label);
 
 #endif

@@ -10,6 +10,9 @@
 /* Numbers with more digits in the name of a file are not those of shards. */
 enum { DIGITS_MAX = 7 };
 
+/* The digits of each number in the names that NAME@N stands for, if N has no more. */
+enum { SHORT_DIGITS = 5 };
+
 static const char separator[] = "-of-";
 
 static bool is_digit(char c) {
@@ -106,4 +109,22 @@ void set_member_write(char *path, size_t capacity, const struct set_member *memb
     snprintf(path, capacity, "%.*s%0*u-of-%0*u%s%s", (int)member->stem_size, member->path,
              member->number_digits, number, member->digits, member->count,
              member->hash_size ? "-*" : "", member->end);
+}
+
+bool set_member_has_short_name(const struct set_member *member) {
+    return member->digits == SHORT_DIGITS && member->number_digits == SHORT_DIGITS &&
+           member->number < member->count && !member->hash_size && member->stem_size &&
+           member->path[member->stem_size - 1] == '-';
+}
+
+size_t set_member_write_set(char *name, size_t capacity, const struct set_member *member,
+                            const char *start) {
+    int stem_size = (int)(member->path + member->stem_size - start), size;
+    if (set_member_has_short_name(member)) /* the @ is in the place of the last hyphen */
+        size =
+            snprintf(name, capacity, "%.*s@%u%s", stem_size - 1, start, member->count, member->end);
+    else
+        size = snprintf(name, capacity, "%.*s*-of-%0*u%s%s", stem_size, start, member->digits,
+                        member->count, member->hash_size ? "-*" : "", member->end);
+    return size < 0 ? 0 : (size_t)size;
 }

@@ -51,4 +51,14 @@ int set_member_compare_sets(const struct set_member *a, const struct set_member 
 void set_member_write(char *path, size_t capacity, const struct set_member *member,
                       unsigned number);
 
+/* Writes the name of the member's set from `start`, a place in its path, on: NAME@N[END], or a
+ * pattern if that does not name these files. Shortened to fit the capacity. Returns the size of the
+ * complete name. */
+size_t set_member_write_set(char *name, size_t capacity, const struct set_member *member,
+                            const char *start);
+
+/* Returns true if NAME@N[END] names the member's set, of which the member has the largest number.
+ */
+bool set_member_has_short_name(const struct set_member *member);
+
 #endif

@@ -1,5 +1,6 @@
 #include "shards/shard_sets.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +11,9 @@
 
 enum { LABEL_WORK = 256 /* for the interrupt, in bytes: looking at a name */ };
 
-/* The suffixes of a file without a number. */
+/* The compression suffix of a file without a number, which ends its name. */
 static const char *suffix_of(const struct set_label *label) {
-    return label->name.start + label->name.size;
+    return label->compression.start;
 }
 
 static bool is_numbered(const struct set_label *label) {
@@ -20,17 +21,16 @@ static bool is_numbered(const struct set_label *label) {
 }
 
 static int compare_copies(const void *a, const void *b) {
-    return set_label_compare_names(a, b);
+    return set_label_compare_files(a, b);
 }
 
-/* Returns whether two files have the same name and different suffixes. Sorts the labels. */
+/* Looks for two files that differ in their compression suffixes alone. Sorts the labels. */
 static recmap_status find_copies(bool *has_copies, struct set_label *labels, size_t count,
                                  recmap_error *error) {
     RETURN_IF_FAILED(sort_items(labels, count, sizeof *labels, compare_copies, error));
     *has_copies = false;
     for (size_t i = 1; i < count && !*has_copies; i++)
-        *has_copies = !set_label_compare_names(&labels[i - 1], &labels[i]) &&
-                      strcmp(suffix_of(&labels[i - 1]), suffix_of(&labels[i])) != 0;
+        *has_copies = set_label_is_copy(&labels[i - 1], &labels[i]);
     return RECMAP_OK;
 }
 
@@ -96,6 +96,11 @@ static bool is_same_set(const struct shard_set *a, struct shard_set b,
     return !compare(a, &b);
 }
 
+static void add_to_set(struct shard_set *set, const struct shard_set *run) {
+    set->shard_count += run->shard_count;
+    if (run->largest > set->largest) set->largest = run->largest;
+}
+
 /* Adds an item for each run of consecutive shards of one set: usually few, because the paths of a
  * set follow each other. */
 static recmap_status add_runs(struct shard_sets *sets, char *const *paths, size_t count,
@@ -104,8 +109,9 @@ static recmap_status add_runs(struct shard_sets *sets, char *const *paths, size_
         struct shard_set next = {.shard_count = 1, .first = i};
         RETURN_IF_FAILED(interrupt_check(thread_interrupt(), LABEL_WORK, error));
         set_label_init(&next.label, paths[i]);
+        if (is_numbered(&next.label)) next.largest = next.label.member.number;
         if (sets->count && is_same_set(&sets->sets[sets->count - 1], next, compare)) {
-            sets->sets[sets->count - 1].shard_count++;
+            add_to_set(&sets->sets[sets->count - 1], &next);
             continue;
         }
         if (!array_reserve(&sets->sets, &sets->capacity, sets->count + 1, sizeof *sets->sets))
@@ -120,7 +126,7 @@ static void join_runs(struct shard_sets *sets, int (*compare)(const void *a, con
     size_t count = 0;
     for (size_t i = 0; i < sets->count; i++) {
         if (count && is_same_set(&sets->sets[count - 1], sets->sets[i], compare))
-            sets->sets[count - 1].shard_count += sets->sets[i].shard_count;
+            add_to_set(&sets->sets[count - 1], &sets->sets[i]);
         else sets->sets[count++] = sets->sets[i];
     }
     sets->count = count;
@@ -141,6 +147,27 @@ recmap_status shard_sets_find(struct shard_sets *sets, char *const *paths, size_
     }
     if (status != RECMAP_OK) shard_sets_deinit(sets);
     return status;
+}
+
+bool shard_set_has_name(const struct shard_set *set) {
+    return is_numbered(&set->label) || set->shard_count == 1;
+}
+
+void shard_set_write_title(char *title, size_t capacity, const struct shard_set *set,
+                           bool has_folder) {
+    const struct set_label *label = &set->label;
+    const char *start = label->path + (has_folder ? 0 : label->folder.size);
+    if (is_numbered(label)) {
+        struct set_member member = label->member;
+        member.number = set->largest;
+        set_member_write_set(title, capacity, &member, start);
+        return;
+    }
+    size_t others = set->shard_count - 1;
+    int size = snprintf(title, capacity, "%s", start);
+    if (others && size > 0 && (size_t)size < capacity)
+        snprintf(title + size, capacity - (size_t)size, " and %zu other%s", others,
+                 others == 1 ? "" : "s");
 }
 
 void shard_sets_deinit(struct shard_sets *sets) {

@@ -15,6 +15,8 @@
 #include "os/file.h"
 #include "os/list.h"
 #include "protocol/url.h"
+#include "shards/index_name.h"
+#include "shards/set_choice.h"
 #include "shards/set_name.h"
 #include "shards/shard_name.h"
 #include "shards/shard_source.h"
@@ -33,6 +35,9 @@ struct recmap_shards {
     struct path_list left_out;    /* files in folders that are not taken for shards */
     struct path_list signed_urls; /* the URLs with a query, complete */
     recmap_storage *storage;      /* to list remote stores with; NULL: the defaults */
+    struct set_choice choice;
+    struct path_list warnings;
+    struct set_register sets;
 };
 
 /* The state of expanding a name, which may lead to nested list files. */
@@ -42,6 +47,7 @@ struct list_expansion {
     struct path_list *left_out;
     struct path_list *signed_urls;
     recmap_storage *storage; /* or NULL */
+    recmap_shards *shards;   /* to which the names are added */
 };
 
 recmap_status recmap_shards_create(recmap_shards **shards, recmap_error *error) {
@@ -62,6 +68,9 @@ void recmap_shards_destroy(recmap_shards *shards) {
     path_list_deinit(&shards->left_out);
     erase_signed(shards);
     path_list_deinit(&shards->signed_urls);
+    path_list_deinit(&shards->warnings);
+    set_register_clear(&shards->sets);
+    free(shards->choice.split);
     recmap_storage_release(shards->storage);
     free(shards);
 }
@@ -97,6 +106,14 @@ size_t recmap_shards_signed_count(const recmap_shards *shards) {
 
 const char *recmap_shards_signed_url(const recmap_shards *shards, size_t index) {
     return index < shards->signed_urls.count ? shards->signed_urls.paths[index] : NULL;
+}
+
+size_t recmap_shards_warning_count(const recmap_shards *shards) {
+    return shards->warnings.count;
+}
+
+const char *recmap_shards_warning(const recmap_shards *shards, size_t index) {
+    return index < shards->warnings.count ? shards->warnings.paths[index] : NULL;
 }
 
 static recmap_status fail_name(recmap_error *error, const char *name, const char *what,
@@ -506,90 +523,90 @@ static recmap_status add_signed(struct path_list *list, const char *name,
     return status;
 }
 
-/* Existing files take precedence over special meanings of a name: a file may be called `@a` or
- * `[1].tfrecord`. */
-static recmap_status add_name(struct path_list *list, const char *name,
-                              struct list_expansion *expansion, recmap_error *error) {
-    enum path_kind kind;
-    RETURN_IF_FAILED(path_get_kind(&kind, name, error));
+static recmap_status expand_name(struct path_list *list, const char *name, enum path_kind kind,
+                                 struct list_expansion *expansion, recmap_error *error) {
     if (kind == PATH_MISSING && signed_url_is_signed(name))
         return add_signed(list, name, expansion, error);
     if (kind == PATH_MISSING && url_is_url(name)) return add_remote(list, name, expansion, error);
     if (kind == PATH_FOLDER) return add_folder(list, name, expansion, error);
     if (kind != PATH_MISSING) return add_file(list, name, error);
-    if (name[0] == '@') return add_list(list, name + 1, expansion, error);
     if (strpbrk(name, "*?[")) return add_matches(list, name, expansion, error);
     struct set_name set;
     if (set_name_parse(&set, name)) return add_set(list, &set, error);
     return fail_unknown(error, name, expansion->depth);
 }
 
+static enum set_source source_of(const char *name, enum path_kind kind) {
+    if (kind == PATH_FOLDER) return SET_SOURCE_FOLDER;
+    if (kind != PATH_MISSING || signed_url_is_signed(name)) return SET_SOURCE_NAME;
+    if (strpbrk(name, "*?[")) return SET_SOURCE_PATTERN;
+    return url_is_url(name) && is_folder_url(name) ? SET_SOURCE_FOLDER : SET_SOURCE_NAME;
+}
+
+/* Existing files take precedence over special meanings of a name: a file may be called `@a` or
+ * `[1].tfrecord`. Names in a list file are like names that are added one after the other. */
+static recmap_status add_name(struct path_list *list, const char *name,
+                              struct list_expansion *expansion, recmap_error *error) {
+    enum path_kind kind;
+    size_t first = list->count;
+    recmap_shards *shards = expansion->shards;
+    RETURN_IF_FAILED(path_get_kind(&kind, name, error));
+    if (kind == PATH_MISSING && name[0] == '@') return add_list(list, name + 1, expansion, error);
+    RETURN_IF_FAILED(expand_name(list, name, kind, expansion, error));
+    RETURN_IF_FAILED(set_choice_apply(list, first, name, source_of(name, kind), &shards->choice,
+                                      &shards->warnings, error));
+    if (shards->choice.joins_all) return RECMAP_OK;
+    return set_register_check(&shards->sets, list, first, name, error);
+}
+
 recmap_status recmap_shards_add(recmap_shards *shards, const char *name, recmap_error *error) {
     size_t first = shards->list.count, left_out = shards->left_out.count;
-    size_t first_signed = shards->signed_urls.count;
-    struct list_expansion expansion = {0, false, &shards->left_out, &shards->signed_urls,
-                                       shards->storage};
+    size_t first_signed = shards->signed_urls.count, first_warning = shards->warnings.count;
+    struct list_expansion expansion = {
+        0, false, &shards->left_out, &shards->signed_urls, shards->storage, shards};
     recmap_status status = add_name(&shards->list, name, &expansion, error);
     if (status == RECMAP_OK) return RECMAP_OK;
     path_list_cut(&shards->list, first);
     path_list_cut(&shards->left_out, left_out);
     path_list_cut(&shards->signed_urls, first_signed);
+    path_list_cut(&shards->warnings, first_warning);
+    set_register_clear(&shards->sets);
     return status;
 }
 
-/* The name of the folder of `path`, as a name for the data set. */
-static recmap_status copy_folder_name(char **name, const char *path, recmap_error *error) {
-    char *folder = path_folder(path);
-    if (!folder) return fail_memory(error);
-    char *resolved = NULL;
-    recmap_status status = path_resolve(&resolved, folder, error);
-    free(folder);
-    if (status != RECMAP_OK) return status;
-    /* The root folder has no name. */
-    char *copy = strdup(path_name(resolved)[0] ? path_name(resolved) : "shards");
-    free(resolved);
-    if (!copy) return fail_memory(error);
-    *name = copy;
+recmap_status recmap_shards_choose_sets(recmap_shards *shards, const char *split, recmap_sets sets,
+                                        recmap_error *error) {
+    char *copy = NULL;
+    if (sets != RECMAP_SETS_ERROR && sets != RECMAP_SETS_ALL)
+        return fail(error, RECMAP_INVALID, "invalid choice of sets: %d", (int)sets);
+    if (split && (!*split || strchr(split, '/'))) {
+        fail(error, RECMAP_INVALID, "'%.100s' is not the name of a split", split);
+        fail_advise(error, "a split is a part of the names of shards, such as train");
+        return RECMAP_INVALID;
+    }
+    if (split && !(copy = strdup(split))) return fail_memory(error);
+    free(shards->choice.split);
+    shards->choice = (struct set_choice){copy, sets == RECMAP_SETS_ALL};
     return RECMAP_OK;
 }
 
-/* The name of the data set: that of a single shard without extensions, or the common beginning of
- * the names of several; if that is empty, the name of the folder of the first one. */
-static recmap_status make_stem(char **stem, const struct path_list *list, recmap_error *error) {
-    const char *first = path_name(list->paths[0]);
-    size_t size = list->count == 1 ? shard_name_stem_size(first) : strlen(first);
-    for (size_t i = 1; i < list->count; i++)
-        size = shard_name_common_size(first, size, path_name(list->paths[i]));
-    if (list->count > 1) size = shard_name_trim_size(first, size);
-    if (!size && url_is_url(list->paths[0]))
-        return (*stem = strdup("shards")) ? RECMAP_OK : fail_memory(error);
-    if (!size) return copy_folder_name(stem, list->paths[0], error);
-    char *copy = strndup(first, size);
-    if (!copy) return fail_memory(error);
-    *stem = copy;
-    return RECMAP_OK;
+typedef recmap_status write_index_name(char *path, size_t capacity, char *const *shards,
+                                       size_t count, recmap_error *error);
+
+static recmap_status write_index_path(char *path, size_t capacity, const recmap_shards *shards,
+                                      write_index_name *write, recmap_error *error) {
+    const struct path_list *list = &shards->list;
+    if (list->count) return write(path, capacity, list->paths, list->count, error);
+    return fail(error, RECMAP_INVALID,
+                "there are no shards from which to derive the name of the index");
 }
 
-/* The index is named after its shards and is in the folder of the first one. */
 recmap_status recmap_shards_index_path(char *path, size_t capacity, const recmap_shards *shards,
                                        recmap_error *error) {
-    const struct path_list *list = &shards->list;
-    if (!list->count)
-        return fail(error, RECMAP_INVALID,
-                    "there are no shards from which to derive the name of the index");
-    char *stem = NULL;
-    RETURN_IF_FAILED(make_stem(&stem, list, error));
-    const char *first = list->paths[0];
-    /* An index cannot be written to a remote store: it goes to the current folder. */
-    if (url_is_url(first)) first = path_name(first);
-    size_t folder_size = (size_t)(path_name(first) - first);
-    size_t size = folder_size + strlen(stem) + sizeof ".rmx";
-    if (size > capacity) {
-        free(stem);
-        return fail_name(error, first, "the name of its index would be too long",
-                         "name the index with -o");
-    }
-    snprintf(path, capacity, "%.*s%s.rmx", (int)folder_size, first, stem);
-    free(stem);
-    return RECMAP_OK;
+    return write_index_path(path, capacity, shards, index_name_write, error);
+}
+
+recmap_status recmap_shards_old_index_path(char *path, size_t capacity, const recmap_shards *shards,
+                                           recmap_error *error) {
+    return write_index_path(path, capacity, shards, index_name_write_old, error);
 }

@@ -123,7 +123,7 @@ class Kinds(FramingTest):
         )
         limits = (150 << 20, 150 << 20)
         done = subprocess.run(
-            [COMMAND, "index", "--framing", "fixed:4,4096,6", "f.gz"],
+            [COMMAND, "index", "--framing", "fixed:4,4096,6", "f.gz", "-o", "f.rmx"],
             cwd=self.path("."),
             capture_output=True,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, limits),
@@ -171,11 +171,12 @@ class Kinds(FramingTest):
             + gzip.compress(parts[2]),
         )
         self.assertEqual(self.run_recmap("index", "--framing", "lines", "a.gz").status, 3)
-        self.run_recmap("index", "--framing", "lines", "--on-corrupt", "skip", "a.gz")
+        skip = ("--on-corrupt", "skip", "-o", "a.rmx")
+        self.run_recmap("index", *skip, "--framing", "lines", "a.gz")
         found = self.payloads("a.rmx")
         # Lines have no checks: the damaged member and everything after it is lost.
         self.assertEqual(found, parts[0].split(b"\n")[:-1])
-        self.run_recmap("index", "--framing", "fixed:0,10,0", "--on-corrupt", "skip", "a.gz")
+        self.run_recmap("index", *skip, "--framing", "fixed:0,10,0", "a.gz")
         found = self.payloads("a.rmx")
         self.assertTrue(parts[0].startswith(b"".join(found)))
         self.assertEqual(len(found), len(parts[0]) // 10)
@@ -263,6 +264,8 @@ class Damage(FramingTest):
             "--on-corrupt",
             "skip",
             "a.bin",
+            "-o",
+            "a.rmx",
             err="recmap: 1 damaged place skipped, 1 byte; 'recmap info a.rmx' lists them\n",
         )
         self.assertEqual(self.payloads("a.rmx"), [b"abc"] * 5)
@@ -276,7 +279,7 @@ class Damage(FramingTest):
     def test_verify_finds_what_changed(self):
         lines = [b"line %d" % i for i in range(100)]
         self.write("a.txt", b"\n".join(lines))
-        self.index("--framing", "lines", "a.txt")
+        self.index("--framing", "lines", "a.txt", "-o", "a.rmx")
         for change in (
             lambda data: data.replace(b"line 50", b"lime 50"),
             lambda data: data.replace(b"e 50\n", b"e 5\n0"),
@@ -291,7 +294,7 @@ class Damage(FramingTest):
 
     def test_a_changed_sample_is_stale(self):
         self.write("a.txt", b"one\ntwo\n")
-        self.index("--framing", "lines", "a.txt")
+        self.index("--framing", "lines", "a.txt", "-o", "a.rmx")
         self.write("a.txt", b"one\ntwi\n")
         result = self.run_recmap("get", "a.rmx", "0")
         self.assertEqual(result.status, 3)
@@ -350,7 +353,7 @@ class Plugin(FramingTest):
 
     def test_every_command_takes_it(self):
         own = ("--framing", self.plugin)
-        self.index(*own, "a.bin")
+        self.index(*own, "a.bin", "-o", "a.rmx")
         self.assertEqual(
             self.run_recmap("cat", *own, "--format", "tfrecord", "a.rmx").out, tfrecord(self.due)
         )
@@ -368,7 +371,7 @@ class Plugin(FramingTest):
         )
 
     def test_without_it_nothing_is_read(self):
-        self.index("--framing", self.plugin, "a.bin")
+        self.index("--framing", self.plugin, "a.bin", "-o", "a.rmx")
         for command in (
             ("cat", "a.rmx"),
             ("get", "a.rmx", "0"),
@@ -429,6 +432,8 @@ class Plugin(FramingTest):
             "--on-corrupt",
             "skip",
             "a.bin",
+            "-o",
+            "a.rmx",
             err="recmap: 1 damaged place skipped, 8 bytes; 'recmap info a.rmx' lists them\n",
         )
         self.assertEqual(

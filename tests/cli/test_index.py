@@ -34,8 +34,10 @@ class Naming(CliTest):
     def test_the_default_name(self):
         for name, files in {
             "a.rmx": ["a.tfrecord"],
-            "b.rmx": ["b.tfrecord.gz"],
-            ".c.rmx": [".c.x"],
+            "b.gz.rmx": ["b.tfrecord.gz"],
+            ".c.x.rmx": [".c.x"],
+            "v1.0.rmx": ["v1.0.tfrecord"],
+            "fold2.rmx": ["fold2-00000-of-00002.tfrecord", "fold2-00001-of-00002.tfrecord"],
             "train.rmx": [f"train-{i:05}-of-00003.tfrecord" for i in range(3)],
             "d/e.rmx": ["d/e_1", "d/e_2"],
             "f/f.rmx": ["f/1", "f/2"],
@@ -639,7 +641,7 @@ class Building(CliTest):
 class Compressed(CliTest):
     def spans(self, member, count):
         self.write("a.gz", member * count)
-        self.index("--framing", "fixed:0,1048576,0", "a.gz")
+        self.index("--framing", "fixed:0,1048576,0", "a.gz", "-o", "a.rmx")
         out = self.run_recmap("info", "a.rmx").out.decode()
         return out, json.loads(self.run_recmap("info", "--json", "a.rmx").out)["compressed"]
 
@@ -672,7 +674,7 @@ class Compressed(CliTest):
             "a.gz",
             b"\x1f\x8b\x08" + bytes(7) + stream + struct.pack("<II", zlib.crc32(image), len(image)),
         )
-        self.index("--framing", "fixed:1,2064,0", "a.gz")
+        self.index("--framing", "fixed:1,2064,0", "a.gz", "-o", "a.rmx")
         self.assertIn(
             "in 1 span of 72.2 MB on average, 72.2 MB at most\n             the largest "
             "span is one deflate block: ",

@@ -29,7 +29,9 @@ enum {
     OPTION_COMPRESSION,
     OPTION_FROM_IDX,
     OPTION_MEMORY_LIMIT,
-    OPTION_MISSING
+    OPTION_MISSING,
+    OPTION_SPLIT,
+    OPTION_SETS
 };
 
 enum { PATH_SIZE = 4096, THREADS_MAX = 4096 };
@@ -41,6 +43,8 @@ struct index_job {
     bool appends;
     bool only_lifts; /* no option but --lift and --missing was given */
     bool missing_is_null;
+    const char *split;
+    recmap_sets sets;
     recmap_index_options options;
     recmap_lift *lifts;                       /* malloc'ed; borrows names and defaults from argv */
     recmap_counted_feature *counted_features; /* malloc'ed; borrows names from argv */
@@ -62,6 +66,8 @@ static const struct option options[] = {
     {"framing", required_argument, NULL, OPTION_FRAMING},
     {"compression", required_argument, NULL, OPTION_COMPRESSION},
     {"memory-limit", required_argument, NULL, OPTION_MEMORY_LIMIT},
+    {"split", required_argument, NULL, OPTION_SPLIT},
+    {"sets", required_argument, NULL, OPTION_SETS},
     {"storage", required_argument, NULL, ARGS_STORAGE},
     {NULL, 0, NULL, 0}};
 
@@ -150,6 +156,13 @@ static int set_on_corrupt(struct index_job *job, const char *text) {
     return 0;
 }
 
+static int set_sets(struct index_job *job, const char *text) {
+    if (!strcmp(text, "error")) job->sets = RECMAP_SETS_ERROR;
+    else if (!strcmp(text, "all")) job->sets = RECMAP_SETS_ALL;
+    else return args_usage_error(&job->args, "invalid --sets '%s': use error or all", text);
+    return 0;
+}
+
 /* A text with a slash is the path of a shared object; any other is the name of a framing. */
 static int set_framing(struct index_job *job, const char *text) {
     if (strchr(text, '/')) return args_load_framing(&job->options.framing, text);
@@ -183,8 +196,15 @@ static int set_option(struct index_job *job, int option) {
     case OPTION_FRAMING: return set_framing(job, optarg);
     case OPTION_FROM_IDX: job->options.idx_folder = optarg; return 0;
     case OPTION_COMPRESSION: return set_compression(job, optarg);
+    case OPTION_SPLIT: job->split = optarg; return 0;
+    case OPTION_SETS: return set_sets(job, optarg);
     default: job->appends = true; return 0;
     }
+}
+
+static void print_warnings(const struct index_job *job) {
+    for (size_t i = 0; i < recmap_shards_warning_count(job->shards); i++)
+        message("%s", recmap_shards_warning(job->shards, i));
 }
 
 static int list_shards(struct index_job *job) {
@@ -195,15 +215,36 @@ static int list_shards(struct index_job *job) {
     job->options.storage = job->args.dataset_options.storage;
     if (status == RECMAP_OK)
         status = recmap_shards_set_storage(job->shards, job->options.storage, &error);
+    if (status == RECMAP_OK)
+        status = recmap_shards_choose_sets(job->shards, job->split, job->sets, &error);
     for (int i = 0; status == RECMAP_OK && i < job->args.operand_count; i++)
         status = recmap_shards_add(job->shards, job->args.operands[i], &error);
-    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+    if (status != RECMAP_OK) return recmap_error_print(&error, stderr);
+    print_warnings(job);
+    return 0;
+}
+
+static bool exists(const char *path) {
+    struct stat status;
+    return !stat(path, &status);
+}
+
+/* The default path. Shards to append are not in the index yet, so an index of 0.2.0 is found by its
+ * name alone. */
+static recmap_status find_path(char path[PATH_SIZE], const struct index_job *job,
+                               recmap_error *error) {
+    char old[PATH_SIZE];
+    if (!job->appends) return recmap_shards_find_index(path, PATH_SIZE, job->shards, error);
+    RETURN_IF_FAILED(recmap_shards_index_path(path, PATH_SIZE, job->shards, error));
+    RETURN_IF_FAILED(recmap_shards_old_index_path(old, PATH_SIZE, job->shards, error));
+    if (!exists(path) && exists(old)) memcpy(path, old, strlen(old) + 1);
+    return RECMAP_OK;
 }
 
 static int choose_path(struct index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
     if (job->path) return 0;
-    if (recmap_shards_index_path(job->path_buffer, PATH_SIZE, job->shards, &error) != RECMAP_OK)
+    if (find_path(job->path_buffer, job, &error) != RECMAP_OK)
         return recmap_error_print(&error, stderr);
     job->path = job->path_buffer;
     return 0;
@@ -415,8 +456,12 @@ static const char help[] =
     "an index, and reads its records once.\n"
     "\n"
     "  -o, --output NAME.rmx    the index; default: next to the first shard (in the current\n"
-    "                           folder if that is a URL), named after the common prefix of the\n"
-    "                           shards (train-00000-of-00004.tfrecord and so on: train.rmx)\n"
+    "                           folder if that is a URL), named after the set of shards\n"
+    "                           (train-00000-of-00004.tfrecord and so on: train.rmx)\n"
+    "      --split NAME         take the shards of a split: those of sets and files whose names\n"
+    "                           are NAME, or end in -NAME, _NAME or .NAME\n"
+    "      --sets error|all     several sets in a folder, such as train and test, are an error\n"
+    "                           (default), or are joined\n"
     "      --id FEATURE         make records findable by this bytes or int64 feature\n"
     "      --lift FEATURE[=DEFAULT]\n"
     "                           copy this feature (one value per record) into a column of the\n"

@@ -22,6 +22,7 @@ from .._options.options import (
     MissingLift,
     OnCorrupt,
     Path,
+    Sets,
     Source,
     StorageOptions,
     absolute,
@@ -67,6 +68,8 @@ def plan_of(
     source: Source,
     path: Path | None,
     *,
+    split: str | None = None,
+    sets: Sets = "error",
     lift: Lift,
     count: Count,
     framing: Path,
@@ -81,8 +84,8 @@ def plan_of(
     error here, before anything is read."""
     pairs = storage_pairs(storage_options)
     names = names_of(source)
-    shards, default_path, pairs = expanded(names, pairs, credentials, fs)
     framing_name, framing_path = load_framing(framing)
+    shards, default_path, pairs = expanded(names, pairs, credentials, fs, split=split, sets=sets)
     options = IndexOptions(
         lifts=lifts_of(lift),
         counted=counted_of(count),
@@ -242,6 +245,8 @@ def index(
     lift: Lift = (),
     missing: MissingLift = "error",
     count: Count = (),
+    split: str | None = None,
+    sets: Sets = "error",
     on_corrupt: OnCorrupt = "raise",
     framing: Path = "auto",
     compression: Compression = "auto",
@@ -274,6 +279,8 @@ def index(
         lift=lift,
         missing=missing,
         count=count,
+        split=split,
+        sets=sets,
         on_corrupt=on_corrupt,
         framing=framing,
         compression=compression,

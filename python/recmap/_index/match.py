@@ -148,6 +148,8 @@ def check_shards(dataset: Dataset, shards: Sequence[str]) -> list[str]:
     if len(sizes) > len(shards):
         given = {resolved("", shard) for shard in shards}
         missing = [name for name in sizes if resolved(folder, name) not in given]
+        if len(missing) == len(sizes):
+            raise _other_shard(dataset, 0, list(sizes), shards)
         rebuild = "" if dataset._annotated_columns() else "rebuild=True, or with "
         raise _stale(
             dataset,
@@ -157,15 +159,11 @@ def check_shards(dataset: Dataset, shards: Sequence[str]) -> list[str]:
             f"{rebuild}index=PATH to build another index.",
         )
     grown = []
-    for (name, size), shard in zip(sizes.items(), shards, strict=False):
+    for i, ((name, size), shard) in enumerate(zip(sizes.items(), shards, strict=False)):
         # Following links takes long for many shards, and is not needed for equal paths.
         is_equal = os.path.join(folder, name) == shard
         if not is_equal and resolved(folder, name) != resolved("", shard):
-            raise _stale(
-                dataset,
-                f"the index has the shard {name}, but {shard} was given in its place",
-                _copy_advice(dataset, list(sizes), shards),
-            )
+            raise _other_shard(dataset, i, list(sizes), shards)
         if is_url(shard):
             continue  # every read compares the object with the index
         now = os.stat(shard).st_size
@@ -183,11 +181,26 @@ def _sizes(dataset: Dataset) -> dict[str, int]:
     return {name: size for name, size, _, _ in dataset._shard_table()}
 
 
-def _copy_advice(dataset: Dataset, names: Sequence[str], shards: Sequence[str]) -> str:
-    """The advice for shards in other places than the index names. Shards of the same names are
-    taken for copies: the index serves them as it is."""
+def _other_shard(
+    dataset: Dataset, i: int, names: Sequence[str], shards: Sequence[str]
+) -> StaleIndexError:
+    """The error for an index that has another shard i."""
+    return _stale(
+        dataset,
+        f"the index has the shard {names[i]}, but {shards[i]} was given in its place",
+        _other_advice(dataset, names, shards),
+    )
+
+
+def _other_advice(dataset: Dataset, names: Sequence[str], shards: Sequence[str]) -> str:
+    """The advice for other shards than those of the index. Shards of the same names are taken for
+    copies: the index serves them as it is. An index without any of the shards is that of another
+    set, such as another generation of it, so it must not be built again from these."""
     pairs = list(zip(names, shards, strict=False))
     if any(os.path.basename(name) != os.path.basename(shard) for name, shard in pairs):
+        known = {os.path.basename(name) for name in names}
+        if known.isdisjoint(map(os.path.basename, shards)):
+            return f"{_ANOTHER}: this one is of other shards."
         return _advice(dataset)
     name, shard = pairs[0]
     is_below = not os.path.isabs(name) and not is_url(name) and shard.endswith(f"/{name}")

@@ -26,6 +26,7 @@ from .._options.options import (
     OnCorrupt,
     OpenOptions,
     Path,
+    Sets,
     Source,
     StorageOptions,
     absolute,
@@ -157,8 +158,14 @@ def _selected_index(selection: str, index: Path | None, *, allow_absolute_paths:
     return path
 
 
-def _check_names(index: Path | None, shards: Path | None, *, is_index: bool) -> None:
-    """Raises if `index` or `shards` does not fit the kind of source."""
+def _check_names(
+    index: Path | None, shards: Path | None, split: str | None, sets: str, *, is_index: bool
+) -> None:
+    """Raises if one of the arguments does not fit the kind of source."""
+    if is_index and (split is not None or sets != "error"):
+        raise ValueError(
+            "split= and sets= choose shards: an .rmx or .rmv has its own, so leave them out"
+        )
     if shards is not None and not is_index:
         raise ValueError("shards= is for opening an .rmx or .rmv: the shards are already named")
     if index is not None and is_url(os.fspath(index)):
@@ -178,6 +185,8 @@ def open(
     count: Count = (),
     on_corrupt: OnCorrupt = "raise",
     index: Path | None = None,
+    split: str | None = None,
+    sets: Sets = "error",
     framing: Path = "auto",
     compression: Compression = "auto",
     from_idx: Path | None = None,
@@ -204,11 +213,12 @@ def open(
 ) -> Dataset:
     """Opens TFRecord files as a data set. The first use indexes them.
 
-    The index is stored next to the first shard, or in the current folder if that is a URL; pass
-    ``index=`` for another place, such as when the folder is read-only. An existing index is used if
-    it has the same shards. If more shards follow, or records were added at the end of shards that
-    are not compressed, they are appended to it, after all records that it has. Any other difference
-    raises StaleIndexError, unless ``rebuild=True``.
+    The index is stored next to the first shard, or in the current folder if that is a URL, and is
+    named after the set of shards (``train@8.tfrecord``: train.rmx); pass ``index=`` for another
+    place, such as when the folder is read-only. An existing index is used if it has the same
+    shards. If more shards follow, or records were added at the end of shards that are not
+    compressed, they are appended to it, after all records that it has. Any other difference raises
+    StaleIndexError, unless ``rebuild=True``.
 
     Args:
         source: a file, a glob (``**`` means any number of folders), a folder, ``@listfile``, a URL
@@ -228,6 +238,12 @@ def open(
             ``ds.info["damage"]``. "raise" also rejects an existing index with skipped records,
             unless you open that .rmx by name.
         index: the path of the index; for an ``.rmv``, of an index that was moved.
+        split: take only the shards of this split: of sets and files whose names are "train", say,
+            or end in -train, _train or .train. A source without them is an error.
+        sets: what to do if a folder has several sets of shards, such as train and test, or two
+            copies of one: "error" lists them, "all" joins them. A pattern that matches several
+            sets warns unless it is "all". A list may name several sets, but not two copies of one.
+            See docs/framings.md.
         framing: how records are stored in the shards: "tfrecord" (what "auto" means for new
             indexes), "ofrecord", "lines", "tar" (WebDataset), "fixed:HEADER,RECORD,FOOTER" in
             bytes, or the path of a shared object with a custom framing, which must contain a slash
@@ -293,10 +309,12 @@ def open(
             looked for.
 
     Raises:
-        FileNotFoundError: nothing has that name, or an ``.rmx`` was copied away from its shards.
-        InvalidError: an ``.rmx`` names shards outside its own folder, or, with ``shards=``, in a
-            way that could leave that folder. Without ``shards=``, pass ``shards=`` or, if you
-            trust the index, ``allow_absolute_paths=True``; for URLs, ``allow_urls=True``.
+        FileNotFoundError: nothing has that name or split, or an ``.rmx`` was copied away from its
+            shards.
+        InvalidError: a folder has several sets; or an ``.rmx`` names shards outside its own folder,
+            or, with ``shards=``, in a way that could leave that folder. Without ``shards=``, pass
+            ``shards=`` or, if you trust the index, ``allow_absolute_paths=True``; for URLs,
+            ``allow_urls=True``.
         StorageError: a remote store cannot be reached, or refuses access.
         StaleIndexError: the index is of other shards, or has other ids, columns or counts; or a
             text index does not match its shard.
@@ -316,16 +334,16 @@ def open(
     # What a selection names is only opened, never indexed, whatever its name: the selection may be
     # from elsewhere.
     is_index = selection is not None or _is_index(names)
-    _check_names(index, shards, is_index=is_index)
+    _check_names(index, shards, split, sets, is_index=is_index)
     if cache is None and cache_size is not None:
         raise ValueError("cache_size= is for a cache: pass cache=FOLDER as well")
     pairs = storage_pairs(storage_options)
     paths: list[str] = []
+    framing_name, framing_path = load_framing(framing)
     if is_index:
         default_path, pairs = without_query(names[0], pairs)
     else:
-        paths, default_path, pairs = expanded(names, pairs, credentials, fs)
-    framing_name, framing_path = load_framing(framing)
+        paths, default_path, pairs = expanded(names, pairs, credentials, fs, split=split, sets=sets)
     opening = OpenOptions(
         path=absolute(default_path if index is None else os.fspath(index)),
         access=access,

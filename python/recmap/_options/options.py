@@ -13,9 +13,10 @@ import numpy as np
 
 from .. import _recmap
 from .._display.progress import Progress
-from .._errors import InvalidError, redacted
+from .._errors import InvalidError, in_python, redacted
 from .._example.elements import element_name_of
 from .._numbers import natural
+from .._warn import warn_caller
 from .credentials import Credentials, renewed_storage
 from .filesystem import set_filesystem, urls_of
 
@@ -33,6 +34,7 @@ __all__ = [
     "OnCorrupt",
     "OpenOptions",
     "Path",
+    "Sets",
     "Source",
     "StorageOptions",
     "absolute",
@@ -60,6 +62,7 @@ MissingLift: TypeAlias = Literal["error", "null"]
 Access: TypeAlias = Literal["map", "read", "direct", "auto"]
 Check: TypeAlias = Literal["data", "header"]
 Compression: TypeAlias = Literal["auto", "none", "gzip", "zlib"]
+Sets: TypeAlias = Literal["error", "all"]
 Lift: TypeAlias = "Iterable[str] | Mapping[str, object]"
 StorageOptions: TypeAlias = "Mapping[str, object]"
 StoragePairs: TypeAlias = "tuple[tuple[str, str], ...]"
@@ -76,6 +79,7 @@ _CHECK = {"data": 0, "header": 1}
 _COMPRESSION = {"auto": 0, "none": 1, "gzip": 2, "zlib": 3}
 _ON_CORRUPT = {"raise": 0, "skip": 1}
 _MISSING = {"error": 0, "null": 1}
+_SETS = {"error": 0, "all": 1}
 
 
 def _check_choice(name: str, value: str, choices: Mapping[str, int]) -> None:
@@ -368,15 +372,29 @@ def storage_pairs(options: StorageOptions | None) -> StoragePairs:
 
 
 def expanded(
-    names: list[str], pairs: StoragePairs, credentials: Credentials | None, fs: object = None
+    names: list[str],
+    pairs: StoragePairs,
+    credentials: Credentials | None = None,
+    fs: object = None,
+    *,
+    split: str | None = None,
+    sets: Sets = "error",
 ) -> tuple[list[str], str, StoragePairs]:
     """The shards that names mean, the default path of their index, and the storage options that
     read them: presigned URLs among the names become options, and shards are named without queries.
+    Warns of patterns that match several sets.
     """
+    _check_choice("sets", sets, _SETS)
+    if split is not None and not isinstance(split, str):
+        raise TypeError(f"split must be the name of a split, not {split!r}")
     storage = storage_of(pairs, credentials, fs)
-    paths, path, urls = _recmap.shards_expand(urls_of(names, fs), storage)
+    paths, path, urls, warned = _recmap.shards_expand(
+        urls_of(names, fs), storage, split, sets == "all"
+    )
     if fs is not None and urls:
         raise ValueError("a URL with a query cannot be read with fs=: leave out one of them")
+    for text in warned:
+        warn_caller(in_python(text))
     return paths, path, pairs + tuple(("urls", url) for url in urls)
 
 

@@ -16,6 +16,7 @@ SPARK_TYPES = {"int64": "bigint", "float32": "float", "bytes": "binary"}
 
 _INDEXING = ("on_corrupt", "framing", "compression", "from_idx", "memory_limit")  # not in Spark
 _CONTENTS = ("id", "lift", "count")
+_OTHERS = ("missing", "split", "sets")  # other options with the names of arguments
 
 
 @dataclass(frozen=True)
@@ -26,21 +27,23 @@ class Place:
     index: str | None
     contents: str = ""  # arguments that tell what the index contains
     is_append: bool = False  # an existing index tells it
+    chosen: str = ""  # arguments that choose sets of shards
 
     def dataset_call(self) -> str:
         """A call of `recmap.open` with these shards."""
         index = "" if self.index is None else f", index={self.index!r}"
-        return f"recmap.open({self.source!r}{index})"
+        chosen = f", {self.chosen[:-2]}" if self.chosen else ""
+        return f"recmap.open({self.source!r}{index}{chosen})"
 
     def open_call(self, argument: str) -> str:
         """A call of `recmap.open` with these shards and an argument."""
         index = "" if self.index is None else f"index={self.index!r}, "
-        return f"recmap.open({self.source!r}, {index}{argument})"
+        return f"recmap.open({self.source!r}, {index}{self.chosen}{argument})"
 
     def index_call(self, argument: str) -> str:
         """A call that builds the index of these shards, with another argument."""
         index = "" if self.index is None else f"{self.index!r}, "
-        return f"recmap.index({self.source!r}, {index}{self.contents}{argument})"
+        return f"recmap.index({self.source!r}, {index}{self.contents}{self.chosen}{argument})"
 
 
 def option(name: str, value: str) -> str:
@@ -83,7 +86,7 @@ def _code(code: str, place: Place) -> str:
         return place.index_call(code if value else f"{name}=...")
     if name in _CONTENTS and place.is_append:
         return place.open_call(f"{code}, rebuild=True")
-    return option(name, _text_of(value)) if name in (*_CONTENTS, "missing") else code
+    return option(name, _text_of(value)) if name in (*_CONTENTS, *_OTHERS) else code
 
 
 def _text_of(value: str) -> str:

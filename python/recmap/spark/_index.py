@@ -20,6 +20,7 @@ from .._options.options import (
     MissingLift,
     OnCorrupt,
     Path,
+    Sets,
     Source,
     StorageOptions,
 )
@@ -36,6 +37,8 @@ def index(
     lift: Lift = (),
     missing: MissingLift = "error",
     count: Count = (),
+    split: str | None = None,
+    sets: Sets = "error",
     on_corrupt: OnCorrupt = "raise",
     framing: Path = "auto",
     compression: Compression = "auto",
@@ -56,8 +59,8 @@ def index(
 
     Args:
         spark: the session.
-        source, path, id, lift, missing, count, on_corrupt, framing, compression, from_idx,
-            memory_limit, guard, storage_options: see `recmap.index`.
+        source, path, id, lift, missing, count, split, sets, on_corrupt, framing, compression,
+            from_idx, memory_limit, guard, storage_options: see `recmap.index`.
         credentials: see `recmap.index`; every task calls it, so it must be picklable.
         fs: see `recmap.index`; every task reads with a copy of it, so it must be picklable.
         threads: threads per task; set ``spark.task.cpus`` to as many.
@@ -70,6 +73,8 @@ def index(
         lift=lift,
         missing=missing,
         count=count,
+        split=split,
+        sets=sets,
         on_corrupt=on_corrupt,
         framing=framing,
         compression=compression,

@@ -10,7 +10,7 @@ from typing import TypeVar
 from .._dataset.dataset import Dataset
 from .._errors import InvalidError, redacted
 from .._index import open as opening
-from .._options.options import MissingLift, is_url
+from .._options.options import MissingLift, Sets, is_url
 from ._advice import Place, option, spark_errors
 
 __all__ = ["Settings"]
@@ -21,9 +21,10 @@ _RECORD_TYPES = ("Example", "SequenceExample", "ByteArray")
 
 _OPTIONS = {
     "path", "paths", "recordtype", "id", "lift", "count", "index", "partitions", "sample",
-    "missing", "compression", "where", "allow_absolute_paths", "allow_urls"
+    "missing", "compression", "where", "allow_absolute_paths", "allow_urls", "split", "sets"
 }  # fmt: skip
 _MISSING: tuple[MissingLift, ...] = ("error", "null")
+_SETS: tuple[Sets, ...] = ("error", "all")
 _STORAGE = "storage."
 _PERMISSIONS = ("allow_absolute_paths", "allow_urls")
 
@@ -51,6 +52,8 @@ class Settings:
         self.lift = dict(_parted(name, "=") for name in self._list("lift"))
         self.count = dict(_parted(name, ":") for name in self._list("count"))
         self.index = self.values.get("index")
+        self.split = self.values.get("split")
+        self.sets: Sets = self._choice("sets", _SETS, "error")
         self.where = self.values.get("where")
         self.partitions = self._number("partitions", 0)
         self.sample = self._number("sample", 1000)
@@ -95,6 +98,8 @@ class Settings:
                     missing=self.missing,
                     count=self.count,
                     index=self.index,
+                    split=self.split,
+                    sets=self.sets,
                     progress=None,
                     access="read",
                     allow_absolute_paths=self.allow_absolute_paths,
@@ -109,8 +114,12 @@ class Settings:
         source = self.paths[0] if len(self.paths) == 1 else self.paths
         missing = "null" if self.missing == "null" else None
         given = {"id": self.id, "lift": self.lift, "missing": missing, "count": self.count}
-        contents = "".join(f"{name}={value!r}, " for name, value in given.items() if value)
-        return Place(source, self.index, contents, is_append)
+        chosen = {"split": self.split, "sets": "all" if self.sets == "all" else None}
+        return Place(source, self.index, _arguments(given), is_append, _arguments(chosen))
+
+
+def _arguments(given: Mapping[str, object]) -> str:
+    return "".join(f"{name}={value!r}, " for name, value in given.items() if value)
 
 
 def _with_option(error: InvalidError, path: str) -> InvalidError:

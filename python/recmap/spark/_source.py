@@ -33,6 +33,7 @@ class TFRecord(sources.DataSource):
         id, lift, missing, count, index: see `recmap.open`; lift and count are names with commas
             between, as for the command: "age=0,score", "tokens:uint16". Shards that are appended
             get what the index has.
+        split, sets: the sets of shards to read; see `recmap.open`.
         storage.NAME: a storage option of `recmap.open`, as "storage.endpoint", for reading.
         allow_absolute_paths, allow_urls: "true" lets an ``.rmx`` name shards outside its own folder
             by absolute paths, or by URLs, when it is read; see `recmap.open`. Set them only for an
@@ -67,6 +68,9 @@ class TFRecord(sources.DataSource):
         Raises:
             ValueError: an option is only for reading.
         """
-        if "where" in {name.lower() for name in self.options}:
+        given = {name.lower() for name in self.options}
+        if "where" in given:
             raise ValueError("the option where is for reading: filter the DataFrame instead")
+        if "split" in given:
+            raise ValueError("the option split is for reading: write each split to its own folder")
         return ShardWriter(schema, Settings(self.options), overwrite)

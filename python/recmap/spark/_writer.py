@@ -26,6 +26,7 @@ from .._options.options import (
     check_missing_is_used,
     compression_code,
     counted_of,
+    expanded,
     is_url,
     lifts_of,
 )
@@ -274,7 +275,7 @@ class ShardWriter(sources.DataSourceArrowWriter):
         """The files that the new index replaces: those of the old data set."""
         files = [index] if index is not None else []
         if self.overwrite and shards:
-            files += [*shards, _recmap.shards_expand(shards, None)[1]]  # also an index by default
+            files += [*shards, expanded(shards, (), sets="all")[1]]  # also an index by default
         return files
 
     def _existing(self) -> tuple[list[str], str | None]:
@@ -296,7 +297,8 @@ class ShardWriter(sources.DataSourceArrowWriter):
         if not os.path.isdir(self.folder):
             return [], ""
         try:
-            shards, path, _ = _recmap.shards_expand([self.folder], None)
+            sets = "all" if self.overwrite else self.settings.sets
+            shards, path, _ = expanded([self.folder], (), sets=sets)
         except InvalidError as error:
             if error.message.startswith("the folder contains no shards"):
                 return [], ""
@@ -332,7 +334,7 @@ class ShardWriter(sources.DataSourceArrowWriter):
         """Merges the indexes of the shards, and that of the old ones unless they are replaced."""
         kept = [] if self.overwrite or old_index is None else [old_index]
         names = shards if self.overwrite else [*old, *shards]
-        default = _recmap.shards_expand(sorted(names), None)[1]
+        default = expanded(sorted(names), (), sets="all")[1]
         path = os.path.abspath(self.settings.index or default)
         build.merge(path, [*kept, *map(self._part_index, shards)], progress=None)
         return path

@@ -44,20 +44,28 @@ static PyObject *texts_of(const recmap_shards *shards, size_t count, text_at *fi
 static PyObject *describe(const recmap_shards *shards, const char *index) {
     PyObject *paths = texts_of(shards, recmap_shards_count(shards), recmap_shards_path);
     PyObject *urls = texts_of(shards, recmap_shards_signed_count(shards), recmap_shards_signed_url);
+    PyObject *warnings =
+        texts_of(shards, recmap_shards_warning_count(shards), recmap_shards_warning);
     PyObject *index_path = PyUnicode_DecodeFSDefault(index), *result = NULL;
-    if (paths && urls && index_path) result = Py_BuildValue("(OOO)", paths, index_path, urls);
+    if (paths && urls && warnings && index_path)
+        result = Py_BuildValue("(OOOO)", paths, index_path, urls, warnings);
     Py_XDECREF(paths);
     Py_XDECREF(urls);
+    Py_XDECREF(warnings);
     Py_XDECREF(index_path);
     return result;
 }
 
-/* shards_expand(names, storage or None) -> ([path], default path of their index, [signed URL]) */
+/* shards_expand(names, storage or None, split or None, joins_sets)
+ * -> ([path], path of their index, [signed URL], [warning]) */
 PyObject *shards_expand(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *names;
     recmap_storage *storage = NULL;
-    if (!PyArg_ParseTuple(arguments, "OO&:shards_expand", &names, take_storage, &storage))
+    const char *split;
+    int joins_sets;
+    if (!PyArg_ParseTuple(arguments, "OO&zp:shards_expand", &names, take_storage, &storage, &split,
+                          &joins_sets))
         return NULL;
     recmap_shards *shards = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -65,9 +73,12 @@ PyObject *shards_expand(PyObject *module, PyObject *arguments) {
     char index[4096];
     recmap_status status = recmap_shards_create(&shards, &error);
     if (status == RECMAP_OK) status = recmap_shards_set_storage(shards, storage, &error);
+    if (status == RECMAP_OK)
+        status = recmap_shards_choose_sets(
+            shards, split, joins_sets ? RECMAP_SETS_ALL : RECMAP_SETS_ERROR, &error);
     if (status == RECMAP_OK) status = add_all(shards, names, &has_failed, &error);
     if (status == RECMAP_OK && !has_failed)
-        status = recmap_shards_index_path(index, sizeof index, shards, &error);
+        status = recmap_shards_find_index(index, sizeof index, shards, &error);
     PyObject *result = NULL;
     if (status != RECMAP_OK) raise_error(&error);
     else if (!has_failed) result = describe(shards, index);

@@ -202,7 +202,7 @@ def append_rows(folder, schema, rows, overwrite=False, **options):
 
 def index_of(folder):
     """The path of the index that a folder of shards has by default."""
-    return Path(_recmap.shards_expand([str(folder)], None)[1])
+    return Path(_recmap.shards_expand([str(folder)], None, None, False)[1])
 
 
 def lifted_with_null(path):

@@ -145,7 +145,7 @@ def test_lines(lines):
         recmap.open(lines)
     with recmap.open(lines, framing="lines") as ds:
         assert records(ds) == LINES
-    for again in recmap.open(lines), recmap.open(lines.with_suffix(".rmx")):
+    for again in recmap.open(lines), recmap.open(f"{lines}.rmx"):
         assert records(again) == LINES
         assert records(pickle.loads(pickle.dumps(again))) == LINES
 
@@ -162,7 +162,7 @@ def test_fixed_length_records(tmp_path):
     path = tmp_path / "fixed.bin"
     path.write_bytes(b"HD" + b"aaabbbccc" + b"F")
     assert records(recmap.open(path, framing="fixed:2,3,1")) == [b"aaa", b"bbb", b"ccc"]
-    assert recmap.index(path, framing="fixed:2,9,1").endswith("fixed.rmx")
+    assert recmap.index(path, framing="fixed:2,9,1").endswith("fixed.bin.rmx")
     assert records(recmap.open(path)) == [b"aaabbbccc"]
 
 
@@ -222,7 +222,7 @@ def test_wrong_framings(lines, wish, kind):
         recmap.open(lines, **wish)
     with pytest.raises(kind):
         recmap.index(lines, **wish)
-    assert not lines.with_suffix(".rmx").exists()
+    assert not lines.with_name(f"{lines.name}.rmx").exists()
 
 
 def test_index_contains_its_framings(lines):

@@ -44,11 +44,12 @@ static void touch(const char *path) {
     write_file(path, "");
 }
 
-/* The paths that `names` (up to NULL) stand for, one a line. */
+/* The paths that `names` (up to NULL) stand for, one a line, of whatever sets. */
 static void list(char *text, size_t capacity, const char *const *names) {
     recmap_shards *shards;
     recmap_error error = RECMAP_ERROR_INIT;
     assert_int_equal(recmap_shards_create(&shards, &error), RECMAP_OK);
+    assert_int_equal(recmap_shards_choose_sets(shards, NULL, RECMAP_SETS_ALL, &error), RECMAP_OK);
     for (; *names; names++)
         if (recmap_shards_add(shards, *names, &error) != RECMAP_OK) fail_msg("%s", error.message);
     size_t size = 0;
@@ -490,14 +491,18 @@ static void assert_index_path(const char *expected, const char *const *names) {
 static void test_index_of_one_file(void **state) {
     (void)state;
     ASSERT_INDEX("data.rmx", "data");
-    ASSERT_INDEX("data.rmx", "data.tfrecord.gz");
+    ASSERT_INDEX("data.gz.rmx", "data.tfrecord.gz");
+    ASSERT_INDEX("v1.0.rmx", "v1.0.tfrecord");
+    ASSERT_INDEX("lines.txt.rmx", "lines.txt");
+    ASSERT_INDEX("x.rmx", "x.RECORDIO");
     ASSERT_INDEX("train-00000-of-00004.rmx", "train-00000-of-00004.tfrecord");
     ASSERT_INDEX("train.rmx", "train.tfrecord-00000-of-00001");
     ASSERT_INDEX(".data.rmx", ".data.tfrecord");
     ASSERT_INDEX("....rmx", "...");
     ASSERT_INDEX("0.rmx", "0.tfrecord");
-    ASSERT_INDEX("a b\n.rmx", "a b\n.c");
-    ASSERT_INDEX("\xff.rmx", "\xff.c");
+    ASSERT_INDEX("a b\n.rmx", "a b\n.tfrecords");
+    ASSERT_INDEX("\xff.c.rmx", "\xff.c");
+    ASSERT_INDEX("00000-of-00002.rmx", "00000-of-00002.tfrecord");
 }
 
 static void test_index_of_several_files(void **state) {
@@ -507,17 +512,43 @@ static void test_index_of_several_files(void **state) {
                  "train-00002-of-00004.tfrecord");
     ASSERT_INDEX("a.b.rmx", "a.b_1", "a.b_2");
     ASSERT_INDEX("x.rmx", "x -_.=+ 1", "x -_.=+ 2");
-    ASSERT_INDEX("abc.rmx", "abc", "abcd");
-    ASSERT_INDEX("same.tfrecord.rmx", "same.tfrecord", "same.tfrecord");
+    ASSERT_INDEX("same.rmx", "same.tfrecord", "same.tfrecord");
+    ASSERT_INDEX("fold1.rmx", "fold1-a", "fold1-b");
+    ASSERT_INDEX("fold.rmx", "fold1", "fold2");
+    ASSERT_INDEX("images.rmx", "images10", "images11");
+    ASSERT_INDEX("v1.0.rmx", "v1.0-1", "v1.0-2");
+    ASSERT_INDEX("y.gz.rmx", "y-1.gz", "y-2.gz");
+    ASSERT_INDEX("data.rmx", "data-2023-01", "data-2023-02");
+    ASSERT_INDEX("data.rmx", "data-2023-01", "data-2023-02", "data-2024-01");
     ASSERT_INDEX(".h.rmx", ".h1", ".h2");
     ASSERT_INDEX("d.1/t.rmx", "d.1/t1", "t2");
     ASSERT_INDEX("t.rmx", "t2", "d.1/t1");
     /* Nothing in common, or nothing but digits and separators: the folder's name. */
     ASSERT_INDEX("work.rmx", "left", "right");
+    ASSERT_INDEX("work.rmx", "abc", "abcd");
     ASSERT_INDEX("work.rmx", "0001", "0002");
     ASSERT_INDEX("d.1/d.1.rmx", "d.1/-1", "d.1/-2");
-    /* Both begin with the byte c3, which is only part of a character. */
-    ASSERT_INDEX("e.rmx", "e\xc3\xa9", "e\xc3\xa8");
+    ASSERT_INDEX("work.rmx", "e\xc3\xa9", "e\xc3\xa8");
+}
+
+static void test_index_of_a_set(void **state) {
+    (void)state;
+    ASSERT_INDEX("fold2.rmx", "fold2-00000-of-00002.tfrecord", "fold2-00001-of-00002.tfrecord");
+    ASSERT_INDEX("robot-train.rmx", "robot-train.tfrecord-0-of-2", "robot-train.tfrecord-1-of-2");
+    ASSERT_INDEX("cats.tar.rmx", "cats-0-of-2.tar", "cats-1-of-2.tar");
+    ASSERT_INDEX("cats.gz.rmx", "cats-0-of-2.tfrecords.gz", "cats-1-of-2.tfrecords.gz");
+    ASSERT_INDEX("work.rmx", "0-of-2", "1-of-2");
+    ASSERT_INDEX("train.rmx", "train-1", "train-2");
+    ASSERT_INDEX("mnist-train.rmx", "mnist-train-1", "mnist-train-2");
+    ASSERT_INDEX("train.rmx", "monday-train", "tuesday-train");
+}
+
+/* The index of several sets differs from that of each. */
+static void test_index_of_several_sets(void **state) {
+    (void)state;
+    ASSERT_INDEX("mnist.rmx", "mnist-test-0-of-1", "mnist-train-0-of-2", "mnist-train-1-of-2");
+    ASSERT_INDEX("b-foo-all.rmx", "b-foo-0-of-2", "b-foo-1-of-2", "b-foo_bar-0-of-1");
+    ASSERT_INDEX("work.rmx", "test.tfrecord", "train.tfrecord");
 }
 
 static void test_no_shards_have_no_index(void **state) {
@@ -555,6 +586,8 @@ int main(void) {
         TEST(test_unreadable_folders_are_errors),
         TEST(test_index_of_one_file),
         TEST(test_index_of_several_files),
+        TEST(test_index_of_a_set),
+        TEST(test_index_of_several_sets),
         TEST(test_no_shards_have_no_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,159 @@
+"""Several sets of shards: what a folder, a pattern, a list or a store with them gives."""
+
+import warnings
+
+import fsspec
+import pytest
+import recmap
+from conftest import write
+from object_server import ObjectServer
+
+
+@pytest.fixture
+def mnist(tmp_path):
+    """A folder as TFDS writes it."""
+    for split, shards in ("train", 4), ("test", 1):
+        name = f"mnist-{split}.tfrecord-{{shard:05d}}-of-{{shards:05d}}"
+        write(tmp_path, [{"split": split}] * 10, shards, name)
+    (tmp_path / "dataset_info.json").write_text("{}")
+    return tmp_path
+
+
+def splits(ds):
+    return {bytes(recmap.decode_example(record)["split"][0]).decode() for record in ds}
+
+
+def indexes(folder):
+    return sorted(path.name for path in folder.glob("*.rmx"))
+
+
+def test_a_folder_of_several_sets_is_an_error_that_lists_them(mnist):
+    for call in recmap.open, recmap.index:
+        with pytest.raises(recmap.InvalidError) as caught:
+            call(mnist)
+        assert caught.value.path == str(mnist)
+        assert "mnist-test.tfrecord@1 (1 shard), mnist-train.tfrecord@4 (4 shards)" in str(
+            caught.value
+        )
+        assert 'split="train"' in caught.value.advice and 'sets="all"' in caught.value.advice
+    assert indexes(mnist) == []
+
+
+def test_a_split_is_one_set_with_its_own_index(mnist):
+    train, test = (recmap.open(mnist, split=split) for split in ("train", "test"))
+    assert (len(train), splits(train)) == (10, {"train"})
+    assert (len(test), splits(test)) == (10, {"test"})
+    assert indexes(mnist) == ["mnist-test.rmx", "mnist-train.rmx"]
+    named = recmap.open(mnist / "mnist-train.tfrecord@4")
+    assert named.index_path == train.index_path
+    assert recmap.index(mnist, split="test") == test.index_path
+    with pytest.raises(FileNotFoundError, match="no set has the split 'val'"):
+        recmap.open(mnist, split="val")
+    with pytest.raises(FileNotFoundError, match="is not of the split 'test'"):
+        recmap.open(mnist / "mnist-train.tfrecord@4", split="test")
+
+
+def test_all_sets_are_joined_if_asked(mnist):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for source in mnist, mnist / "mnist-*of*":
+            assert splits(recmap.open(source, sets="all")) == {"train", "test"}
+    assert indexes(mnist) == ["mnist.rmx"]
+
+
+def test_a_pattern_of_several_sets_warns_at_the_callers_line(mnist):
+    with pytest.warns(UserWarning, match='the pattern matches 2 sets.*sets="all"') as caught:
+        ds = recmap.open(mnist / "mnist-*of*")
+    assert splits(ds) == {"train", "test"}
+    assert [warning.filename for warning in caught] == [__file__]
+    with pytest.warns(UserWarning, match="the pattern matches 2 sets"):
+        recmap.index(mnist / "mnist-*of*")
+
+
+def test_a_list_of_sets_is_meant_unless_it_has_copies_of_one(mnist):
+    sources = [mnist / "mnist-test.tfrecord@1", mnist / "mnist-train.tfrecord@4"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(recmap.open(sources)) == 20
+    write(mnist, [{"split": "train"}] * 10, 2, "mnist-train@2.tfrecord")
+    copies = [sources[1], mnist / "mnist-train@2.tfrecord"]
+    with pytest.raises(recmap.InvalidError, match="two copies of one set"):
+        recmap.open(copies)
+    assert len(recmap.open(copies, sets="all", index=mnist / "both.rmx")) == 20
+
+
+def test_the_second_generation_needs_an_index_of_its_own(tmp_path):
+    for shards in 4, 2:
+        write(tmp_path, [{"x": i} for i in range(10)], shards, f"s@{shards}.tfrecord")
+    assert len(recmap.open(tmp_path / "s@4.tfrecord")) == 10
+    with pytest.raises(recmap.StaleIndexError, match="index=PATH") as caught:
+        recmap.open(tmp_path / "s@2.tfrecord")
+    assert "rebuild" not in caught.value.advice
+    assert len(recmap.open(tmp_path / "s@2.tfrecord", index=tmp_path / "s2.rmx")) == 10
+    with pytest.raises(recmap.InvalidError, match=r"s@2.tfrecord \(2 shards\), s@4.tfrecord \(4"):
+        recmap.open(tmp_path)
+    with pytest.raises(recmap.StaleIndexError):  # the index of s@4
+        recmap.open(tmp_path / "s@2.tfrecord")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("fold1@2.tfrecord", "fold2@2.tfrecord"),
+        ("y2023@2.tfrecord", "y2024@2.tfrecord"),
+        ("v1.0.tfrecord", "v1.1.tfrecord"),
+        ("train.tfrecord", "train.tfrecord.gz"),
+        ("b-foo@2.tfrecord", "b-foo*"),
+        ("data.txt", "data.tar"),
+        ("fold1-*", "fold2-*"),
+    ],
+)
+def test_different_sets_have_different_indexes(names, tmp_path):
+    for name in ("b-foo@2.tfrecord", "b-foo_bar@2.tfrecord", "fold1-a", "fold1-b", "fold2-a"):
+        write(tmp_path, [{"x": 1}], 2 if "@" in name else 1, name)
+    for name in names:
+        if "*" not in name:
+            write(tmp_path, [{"x": 1}] * 4, 2 if "@" in name else 1, name)
+    opened = [recmap.open(tmp_path / name, sets="all").index_path for name in names]
+    assert len({*opened}) == 2
+    for name, path in zip(names, opened, strict=True):
+        assert recmap.open(tmp_path / name, sets="all").index_path == path
+
+
+def test_stores_follow_the_same_rules(mnist, tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with ObjectServer(mnist.parent) as server:
+        options = {"storage_options": server.options()}
+        folder = f"s3://{mnist.name}"
+        with pytest.raises(recmap.InvalidError, match="the folder has 2 sets of shards"):
+            recmap.open(f"{folder}/", **options)
+        with pytest.warns(UserWarning, match="the pattern matches 2 sets"):
+            recmap.open(f"{folder}/mnist-*of*", **options)
+        for source in f"{folder}/", f"{folder}/*", folder:
+            ds = recmap.open(source, split="train", **options)
+            assert splits(ds) == {"train"} and ds.index_path.endswith("/here/mnist-train.rmx")
+
+
+def test_filesystems_follow_the_same_rules(mnist, tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    fs = fsspec.filesystem("local")
+    with pytest.raises(recmap.InvalidError, match="the folder has 2 sets of shards"):
+        recmap.open(f"{mnist}/", fs=fs)
+    assert splits(recmap.open(f"{mnist}/", fs=fs, split="test")) == {"test"}
+
+
+def test_wrong_choices(mnist):
+    path = recmap.index(mnist, split="train")
+    for wrong, kind in (
+        ({"sets": "both"}, ValueError),
+        ({"split": "a/b"}, ValueError),
+        ({"split": ""}, ValueError),
+        ({"split": 3}, TypeError),
+    ):
+        with pytest.raises(kind):
+            recmap.open(mnist, **wrong)
+    for wrong in {"split": "train"}, {"sets": "all"}:
+        with pytest.raises(ValueError, match="choose shards"):
+            recmap.open(path, **wrong)

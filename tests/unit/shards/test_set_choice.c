@@ -1,0 +1,276 @@
+/* Several sets of shards in a folder, a pattern or a list: what is an error, what is a warning, and
+ * which shards are taken. */
+#define _GNU_SOURCE /* mkdtemp */
+#include <recmap/shards.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char base[64];
+
+static int enter(void **state) {
+    (void)state;
+    snprintf(base, sizeof base, "/tmp/recmap-sets-XXXXXX");
+    return !mkdtemp(base) || chdir(base) || mkdir("f", 0777);
+}
+
+static int leave(void **state) {
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", base);
+    return chdir("/") || system(command);
+}
+
+static void write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+#define TOUCH(...)                                                                                 \
+    do {                                                                                           \
+        const char *const paths[] = {__VA_ARGS__};                                                 \
+        for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) write_file(paths[i], "");        \
+    } while (0)
+
+/* Adds names (up to NULL) with a choice of sets. Writes the shards and the warnings, one a line. */
+static recmap_status add(char text[4096], recmap_error *error, const char *split, recmap_sets sets,
+                         const char *const *names) {
+    recmap_shards *shards;
+    size_t size = 0;
+    text[0] = 0;
+    assert_int_equal(recmap_shards_create(&shards, error), RECMAP_OK);
+    recmap_status status = recmap_shards_choose_sets(shards, split, sets, error);
+    for (; status == RECMAP_OK && *names; names++)
+        status = recmap_shards_add(shards, *names, error);
+    for (size_t i = 0; i < recmap_shards_count(shards); i++)
+        size += (size_t)snprintf(text + size, 4096 - size, "%s\n", recmap_shards_path(shards, i));
+    for (size_t i = 0; i < recmap_shards_warning_count(shards); i++)
+        size +=
+            (size_t)snprintf(text + size, 4096 - size, "%s\n", recmap_shards_warning(shards, i));
+    assert_null(recmap_shards_warning(shards, recmap_shards_warning_count(shards)));
+    recmap_shards_destroy(shards);
+    return status;
+}
+
+#define ASSERT_TAKEN(expected, split, sets, ...)                                                   \
+    do {                                                                                           \
+        char text[4096];                                                                           \
+        recmap_error error = RECMAP_ERROR_INIT;                                                    \
+        if (add(text, &error, split, sets, (const char *const[]){__VA_ARGS__, NULL}) != RECMAP_OK) \
+            fail_msg("%s: %s", error.path, error.message);                                         \
+        assert_string_equal(text, expected);                                                       \
+    } while (0)
+
+#define ASSERT_REFUSED(where, what, todo, split, ...)                                              \
+    do {                                                                                           \
+        char text[4096];                                                                           \
+        recmap_error error = RECMAP_ERROR_INIT;                                                    \
+        assert_int_equal(                                                                          \
+            add(text, &error, split, RECMAP_SETS_ERROR, (const char *const[]){__VA_ARGS__, NULL}), \
+            RECMAP_INVALID);                                                                       \
+        assert_string_equal(error.path, where);                                                    \
+        assert_string_equal(error.message, what);                                                  \
+        assert_string_equal(error.advice, todo);                                                   \
+    } while (0)
+
+static void touch_mnist(void) {
+    TOUCH("f/mnist-train.tfrecord-00000-of-00002", "f/mnist-train.tfrecord-00001-of-00002",
+          "f/mnist-test.tfrecord-00000-of-00001", "f/dataset_info.json");
+}
+
+#define MNIST_TEST "f/mnist-test.tfrecord-00000-of-00001\n"
+#define MNIST_TRAIN "f/mnist-train.tfrecord-00000-of-00002\nf/mnist-train.tfrecord-00001-of-00002\n"
+
+static void test_a_folder_of_several_sets_is_an_error(void **state) {
+    (void)state;
+    touch_mnist();
+    ASSERT_REFUSED("f",
+                   "the folder has 2 sets of shards: mnist-test.tfrecord@1 (1 shard), "
+                   "mnist-train.tfrecord@2 (2 shards)",
+                   "to read one, pass `--split train`, or name it: "
+                   "'f/mnist-train.tfrecord@2'; `--sets all` joins them",
+                   NULL, "f");
+    ASSERT_TAKEN(MNIST_TEST MNIST_TRAIN, NULL, RECMAP_SETS_ALL, "f");
+    ASSERT_TAKEN(MNIST_TRAIN, "train", RECMAP_SETS_ERROR, "f");
+    ASSERT_TAKEN(MNIST_TEST, "test", RECMAP_SETS_ERROR, "f/");
+    ASSERT_TAKEN(MNIST_TRAIN, NULL, RECMAP_SETS_ERROR, "f/mnist-train.tfrecord@2");
+}
+
+static void test_other_sets_in_a_folder(void **state) {
+    (void)state;
+    static const char train[] = "to read one, pass `--split train`, or name it: "
+                                "'f/train.tfrecord'; `--sets all` joins them";
+    TOUCH("f/train.tfrecord", "f/test.tfrecord");
+    ASSERT_REFUSED("f",
+                   "the folder has 2 sets of shards: test.tfrecord (1 shard), train.tfrecord "
+                   "(1 shard)",
+                   train, NULL, "f");
+    TOUCH("f/test.tfrecord", "f/a.tfrecord", "f/b.tfrecord");
+    unlink("f/test.tfrecord");
+    ASSERT_REFUSED("f",
+                   "the folder has 2 sets of shards: a.tfrecord and 1 other (2 shards), "
+                   "train.tfrecord (1 shard)",
+                   train, NULL, "f");
+    unlink("f/train.tfrecord");
+    ASSERT_TAKEN("f/a.tfrecord\nf/b.tfrecord\n", NULL, RECMAP_SETS_ERROR, "f");
+}
+
+static void test_copies_in_a_folder(void **state) {
+    (void)state;
+    TOUCH("f/s-00000-of-00002", "f/s-00001-of-00002", "f/s-00000-of-00003", "f/s-00002-of-00003");
+    ASSERT_REFUSED("f", "the folder has 2 sets of shards: s@2 (2 shards), s@3 (2 of 3 shards)",
+                   "to read one, name it: 'f/s@2'; `--sets all` joins them", NULL, "f");
+    /* NAME@N does not name shards that count from 1. */
+    TOUCH("f/s-00001-of-00003", "f/s-00003-of-00003");
+    unlink("f/s-00000-of-00003");
+    ASSERT_REFUSED("f", "the folder has 2 sets of shards: s@2 (2 shards), s-*-of-00003 (3 shards)",
+                   "to read one, name it: 'f/s@2'; `--sets all` joins them", NULL, "f");
+    mkdir("g", 0777);
+    TOUCH("g/x.recordio", "g/x.recordio.gz", "g/y.recordio");
+    ASSERT_REFUSED("g",
+                   "the folder has 2 sets of shards: x.recordio and 1 other (2 shards), "
+                   "x.recordio.gz (1 shard)",
+                   "to read one, name it: 'g/x.recordio.gz'; `--sets all` joins them", NULL, "g");
+    TOUCH("g/y.recordio.gz");
+    ASSERT_REFUSED("g",
+                   "the folder has 2 sets of shards: x.recordio and 1 other (2 shards), "
+                   "x.recordio.gz and 1 other (2 shards)",
+                   "to read one, name its files; `--sets all` joins them", NULL, "g");
+}
+
+static void test_a_pattern_of_several_sets_is_a_warning(void **state) {
+    (void)state;
+    TOUCH("f/b-foo-00000-of-00001", "f/b-foo_bar-00000-of-00001");
+    ASSERT_TAKEN("f/b-foo-00000-of-00001\nf/b-foo_bar-00000-of-00001\n"
+                 "f/b-foo*: the pattern matches 2 sets of shards, which are joined: b-foo@1 (1 "
+                 "shard), b-foo_bar@1 (1 shard). To read one, name it: 'f/b-foo@1'; "
+                 "`--sets all` says that all are meant\n",
+                 NULL, RECMAP_SETS_ERROR, "f/b-foo*");
+    ASSERT_TAKEN("f/b-foo-00000-of-00001\nf/b-foo_bar-00000-of-00001\n", NULL, RECMAP_SETS_ALL,
+                 "f/b-foo*");
+    ASSERT_TAKEN("f/b-foo-00000-of-00001\n", "foo", RECMAP_SETS_ERROR, "**/b-foo*");
+    ASSERT_TAKEN("f/b-foo-00000-of-00001\n", NULL, RECMAP_SETS_ERROR, "f/b-foo-*");
+    mkdir("f/v2", 0777);
+    TOUCH("f/v2/b-foo-00000-of-00001");
+    ASSERT_TAKEN("f/b-foo-00000-of-00001\nf/v2/b-foo-00000-of-00001\n"
+                 "**/b-foo-*: the pattern matches 2 sets of shards, which are joined: f/b-foo@1 (1 "
+                 "shard), f/v2/b-foo@1 (1 shard). To read one, name it: 'f/b-foo@1'; "
+                 "`--sets all` says that all are meant\n",
+                 NULL, RECMAP_SETS_ERROR, "**/b-foo-*");
+}
+
+/* Names are meant, unless they name a set twice. */
+static void test_lists(void **state) {
+    (void)state;
+    static const char advice[] = "leave one out; `--sets all` joins them";
+    touch_mnist();
+    ASSERT_TAKEN(MNIST_TEST MNIST_TRAIN, NULL, RECMAP_SETS_ERROR, "f/mnist-test.tfrecord@1",
+                 "f/mnist-train*");
+    TOUCH("s-00000-of-00001", "s-00000-of-00002", "s-00001-of-00002");
+    ASSERT_REFUSED("s@2", "the list has two copies of one set: s@1 and s@2", advice, NULL, "s@1",
+                   "s@2");
+    ASSERT_REFUSED("s-00001-of-00002", "the list has two copies of one set: s@1 and s@2", advice,
+                   NULL, "s-00000-of-00001", "s-00001-of-00002");
+    ASSERT_TAKEN("s-00000-of-00001\ns-00000-of-00002\ns-00001-of-00002\n", NULL, RECMAP_SETS_ALL,
+                 "s@1", "s@2");
+    TOUCH("x.recordio", "x.recordio.gz");
+    ASSERT_REFUSED("x.recordio.gz",
+                   "the list has two copies of one set: x.recordio and x.recordio.gz", advice, NULL,
+                   "x.recordio", "x.recordio.gz");
+    TOUCH("f/x.recordio", "x", "x-2.recordio");
+    ASSERT_TAKEN("x.recordio\nx.recordio\nf/x.recordio\nx\nx-2.recordio\n", NULL, RECMAP_SETS_ERROR,
+                 "x.recordio", "x.recordio", "f/x.recordio", "x", "x-2.recordio");
+    write_file("list", "s@1\ns@2\n");
+    ASSERT_REFUSED("list", "line 2: s@2: the list has two copies of one set: s@1 and s@2", advice,
+                   NULL, "@list");
+    unlink("f/x.recordio");
+    write_file("list", "f\n");
+    ASSERT_REFUSED("list",
+                   "line 1: f: the folder has 2 sets of shards: mnist-test.tfrecord@1 (1 shard), "
+                   "mnist-train.tfrecord@2 (2 shards)",
+                   "to read one, pass `--split train`, or name it: "
+                   "'f/mnist-train.tfrecord@2'; `--sets all` joins them",
+                   NULL, "@list");
+    ASSERT_TAKEN(MNIST_TRAIN, "train", RECMAP_SETS_ERROR, "@list");
+}
+
+/* A list may have thousands of files, of which one may be a copy. */
+static void test_long_lists(void **state) {
+    (void)state;
+    recmap_shards *shards;
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_int_equal(recmap_shards_create(&shards, &error), RECMAP_OK);
+    char name[32];
+    for (int number = 0; number < 3000; number++) {
+        snprintf(name, sizeof name, "f/%d.tfrecord", number);
+        TOUCH(name);
+        assert_int_equal(recmap_shards_add(shards, name, &error), RECMAP_OK);
+    }
+    TOUCH("f/1234.tfrecord.gz", "f/x");
+    assert_int_equal(recmap_shards_add(shards, "f/1234.tfrecord.gz", &error), RECMAP_INVALID);
+    assert_int_equal(recmap_shards_count(shards), 3000);
+    assert_int_equal(recmap_shards_add(shards, "f/x", &error), RECMAP_OK);
+    assert_int_equal(recmap_shards_add(shards, "f/1234.tfrecord.gz", &error), RECMAP_INVALID);
+    recmap_shards_destroy(shards);
+}
+
+static void test_splits(void **state) {
+    (void)state;
+    touch_mnist();
+    static const char advice[] = "a set has the split if it is named 'val', or if its name ends in "
+                                 "-, _ or . and that; check the name, or leave the split out";
+    static const char found[] = "no set has the split 'val': there is mnist-test.tfrecord@1 (1 "
+                                "shard), mnist-train.tfrecord@2 (2 shards)";
+    ASSERT_REFUSED("f", found, advice, "val", "f");
+    ASSERT_REFUSED("f/*",
+                   "no set has the split 'val': there is dataset_info.json (1 shard), "
+                   "mnist-test.tfrecord@1 (1 shard), mnist-train.tfrecord@2 (2 shards)",
+                   advice, "val", "f/*");
+    ASSERT_REFUSED("f/mnist-train.tfrecord@2", "is not of the split 'val'", advice, "val",
+                   "f/mnist-train.tfrecord@2");
+    TOUCH("f/train_small-1", "f/train_small-2", "f/train.tfrecord");
+    ASSERT_TAKEN("f/train_small-1\nf/train_small-2\n", "train_small", RECMAP_SETS_ERROR, "f");
+    ASSERT_REFUSED("f",
+                   "the folder has 2 sets of shards: mnist-train.tfrecord@2 (2 shards), "
+                   "train.tfrecord (1 shard)",
+                   "to read one, name it: 'f/mnist-train.tfrecord@2'; `--sets all` "
+                   "joins them",
+                   "train", "f");
+    ASSERT_TAKEN(MNIST_TRAIN "f/train.tfrecord\n", "train", RECMAP_SETS_ALL, "f");
+}
+
+static void test_invalid_choices(void **state) {
+    (void)state;
+    recmap_shards *shards;
+    assert_int_equal(recmap_shards_create(&shards, NULL), RECMAP_OK);
+    assert_int_equal(recmap_shards_choose_sets(shards, "", RECMAP_SETS_ALL, NULL), RECMAP_INVALID);
+    assert_int_equal(recmap_shards_choose_sets(shards, "a/b", RECMAP_SETS_ALL, NULL),
+                     RECMAP_INVALID);
+    assert_int_equal(recmap_shards_choose_sets(shards, NULL, (recmap_sets)2, NULL), RECMAP_INVALID);
+    recmap_shards_destroy(shards);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, enter, leave)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(test_a_folder_of_several_sets_is_an_error),
+                                       TEST(test_other_sets_in_a_folder),
+                                       TEST(test_copies_in_a_folder),
+                                       TEST(test_a_pattern_of_several_sets_is_a_warning),
+                                       TEST(test_lists),
+                                       TEST(test_long_lists),
+                                       TEST(test_splits),
+                                       TEST(test_invalid_choices)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
