@@ -170,6 +170,12 @@ typedef struct recmap_dataset_info {
 RECMAP_API const recmap_dataset_info *recmap_dataset_get_info(const recmap_dataset *dataset);
 RECMAP_API uint64_t recmap_dataset_count(const recmap_dataset *dataset);
 
+/* Returns 1 if the data set begins with the records of the data set that had this fingerprint and
+ * number of records, with the same numbers: it is the same, or has grown since. Otherwise 0. */
+RECMAP_API int recmap_dataset_begins_with(const recmap_dataset *dataset,
+                                          const recmap_fingerprint *fingerprint,
+                                          uint64_t record_count);
+
 /* Appends one JSON document: records, shards, bytes, index_bytes, fingerprint, ids, columns,
  * counts, damage, compressed. If `with_shards` is not 0, "shard_table" lists every shard. Bytes
  * of paths that are not UTF-8 are escaped as lone surrogates, U+DC80 to U+DCFF, as in Python's

@@ -156,6 +156,11 @@ uint64_t recmap_dataset_count(const recmap_dataset *dataset) {
     return dataset->info.record_count;
 }
 
+int recmap_dataset_begins_with(const recmap_dataset *dataset, const recmap_fingerprint *fingerprint,
+                               uint64_t record_count) {
+    return dataset_begins_with(dataset, fingerprint, record_count);
+}
+
 static recmap_status check_shard_index(const recmap_dataset *dataset, uint64_t shard_index,
                                        recmap_error *error) {
     if (shard_index < dataset->info.shard_count) return RECMAP_OK;

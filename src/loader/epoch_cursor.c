@@ -12,7 +12,7 @@ recmap_status epoch_cursor_init(struct epoch_cursor *cursor, const recmap_order 
                                 const recmap_deal_options *options, recmap_error *error) {
     if (epoch > RECMAP_STATE_NUMBER_MAX)
         return fail(error, RECMAP_INVALID, "epoch %" PRIu64 " is above 2^62", epoch);
-    struct epoch_cursor fresh = {.step = 0};
+    struct epoch_cursor fresh = {.next_order = order};
     RETURN_IF_FAILED(recmap_deal_init(&fresh.deal, order, epoch, position, options, error));
     *cursor = fresh;
     return RECMAP_OK;
@@ -22,8 +22,8 @@ recmap_status epoch_cursor_next(struct epoch_step *step, struct epoch_cursor *cu
                                 recmap_error *error) {
     if (cursor->is_over) {
         const recmap_deal *deal = &cursor->deal;
-        RETURN_IF_FAILED(
-            epoch_cursor_init(cursor, deal->order, deal->epoch + 1, 0, &deal->options, error));
+        RETURN_IF_FAILED(epoch_cursor_init(cursor, cursor->next_order, deal->epoch + 1, 0,
+                                           &deal->options, error));
     }
     assert(cursor->step <= cursor->deal.step_count);
     *step =

@@ -16,9 +16,10 @@ struct epoch_step {
 };
 
 struct epoch_cursor {
-    recmap_deal deal; /* of the current epoch */
-    uint64_t step;    /* the next step; the epoch's end follows the last one */
-    bool is_over;     /* the epoch's end was visited */
+    recmap_deal deal;               /* of the current epoch */
+    const recmap_order *next_order; /* of the following epochs; usually the deal's */
+    uint64_t step;                  /* the next step; the epoch's end follows the last one */
+    bool is_over;                   /* the epoch's end was visited */
 };
 
 /* Errors: INVALID for an epoch or a position out of range; NO_MEMORY. */

@@ -61,7 +61,7 @@ static recmap_status check_options(const recmap_loader_options *options, recmap_
     return RECMAP_OK;
 }
 
-static recmap_status check_order(const recmap_dataset *dataset, const recmap_order *order,
+recmap_status loader_check_order(const recmap_dataset *dataset, const recmap_order *order,
                                  const recmap_parser *parser, recmap_error *error) {
     if (recmap_order_row_width(order)) return rows_check(dataset, order, parser, error);
     uint64_t limit = recmap_order_number_limit(order), have = recmap_dataset_count(dataset);
@@ -110,7 +110,7 @@ recmap_status recmap_loader_create(recmap_loader **loader, recmap_dataset *datas
     static const recmap_loader_options defaults = RECMAP_LOADER_OPTIONS_INIT;
     if (!options) options = &defaults;
     RETURN_IF_FAILED(check_options(options, error));
-    RETURN_IF_FAILED(check_order(dataset, order, options->parser, error));
+    RETURN_IF_FAILED(loader_check_order(dataset, order, options->parser, error));
     recmap_loader *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     fresh->dataset = dataset;
@@ -166,6 +166,10 @@ void recmap_loader_destroy(recmap_loader *loader) {
     pthread_mutex_destroy(&loader->lock);
     recmap_text_deinit(&loader->order_text);
     recmap_order_release(loader->order);
+    recmap_text_deinit(&loader->old.order_text);
+    recmap_order_release(loader->old.order);
+    for (size_t i = 0; i < loader->retired_count; i++) recmap_order_release(loader->retired[i]);
+    free(loader->retired);
     recmap_parser_release(loader->options.parser);
     free(loader->skipped);
     free(loader->spares);

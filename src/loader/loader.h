@@ -26,10 +26,24 @@ struct loader_slot {
     struct filled_batch result;
 };
 
+/* The records with which the data set began before it grew. The epochs up to `last_epoch` are over
+ * them. */
+struct old_records {
+    recmap_order *order; /* NULL: there are none */
+    recmap_text order_text;
+    recmap_fingerprint fingerprint;
+    uint64_t count;
+    uint64_t last_epoch;
+};
+
 struct recmap_loader {
     recmap_dataset *dataset;
     recmap_order *order;
     recmap_text order_text; /* its description */
+    struct old_records old;
+    recmap_order **retired; /* old orders that workers may still use */
+    size_t retired_count;
+    size_t retired_capacity;
     recmap_loader_options options;
     recmap_deal_options deal;
     unsigned direct_depth; /* reads that each worker keeps in flight; 0: records are gathered */
@@ -80,6 +94,13 @@ void loader_add_spare(recmap_loader *loader, recmap_batch *batch);
 
 /* Empties a slot. The caller holds the lock. */
 void loader_clear_slot(recmap_loader *loader, struct loader_slot *slot);
+
+/* Checks that the order can be read from the data set. Errors: INVALID. */
+recmap_status loader_check_order(const recmap_dataset *dataset, const recmap_order *order,
+                                 const recmap_parser *parser, recmap_error *error);
+
+/* The order of an epoch. */
+const recmap_order *loader_order_of(const recmap_loader *loader, uint64_t epoch);
 
 /* Moves the loader to a position. An error leaves it where it was. */
 recmap_status loader_go_to(recmap_loader *loader, uint64_t epoch, uint64_t position,

@@ -96,8 +96,8 @@ recmap_status recmap_loader_estimate_requests(recmap_request_estimate *estimate,
     RETURN_IF_FAILED(loader_check_process(loader, error));
     if (recmap_order_row_width(loader->order))
         return fail(error, RECMAP_INVALID, "requests for rows cannot be estimated");
-    RETURN_IF_FAILED(
-        recmap_deal_init(&deal, loader->order, loader->epoch, 0, &loader->deal, error));
+    RETURN_IF_FAILED(recmap_deal_init(&deal, loader_order_of(loader, loader->epoch), loader->epoch,
+                                      0, &loader->deal, error));
     recmap_status status = RECMAP_OK;
     if (loader->dataset->is_remote)
         status = count_epoch(&counted, &deal, loader->options.rank, error);

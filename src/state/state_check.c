@@ -199,7 +199,11 @@ static void add_order(struct difference_list *list, const recmap_state_info *the
 
 /* ---- The check. */
 
-static const char *advice_for(const recmap_state_info *theirs, const recmap_state_info *ours) {
+static const char *advice_for(const recmap_state_info *theirs, const recmap_state_info *ours,
+                              bool has_grown) {
+    if (has_grown && memcmp(&theirs->fingerprint, &ours->fingerprint, sizeof ours->fingerprint))
+        return "to finish its epoch over these records, and to continue with all, use "
+               "`recmap_loader_load_grown`";
     if (description_is_of_mixture(theirs->order) && description_is_of_mixture(ours->order))
         return "open the data set and make the order with which the state was saved; to change the "
                "weights or sources of a mixture, see `recmap_order_blended`";
@@ -216,7 +220,7 @@ static recmap_status check(const recmap_state_info *info, const recmap_state_inf
             info->position_count, expected->position_count);
     if (!list.size) return RECMAP_OK;
     fail(error, RECMAP_MISMATCH, "%s", list.text);
-    fail_advise(error, "%s", advice_for(info, expected));
+    fail_advise(error, "%s", advice_for(info, expected, has_grown));
     return RECMAP_MISMATCH;
 }
 

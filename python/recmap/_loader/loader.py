@@ -39,6 +39,7 @@ from .._numbers import natural
 from .._order.orders import Order, Sequential, Shuffled
 from .._order.row_orders import warn_if_empty
 from .._warn import warn_caller
+from .grown import Grown, OldRecords, check_grown, old_records
 from .launcher import share_of, warn_in_worker
 from .moves import Moves
 from .options import (
@@ -246,6 +247,7 @@ class Loader(Closing, Generic[Batch]):
             self._first_batch.warn_only()
         self._empty_steps = EmptySteps('on_error="raise"')
         self._moves = Moves()
+        self._old: OldRecords | None = None  # if the data set grew since an epoch was begun
         self._reading = (
             natural("threads", threads),
             natural("batches_ahead", batches_ahead),
@@ -482,9 +484,22 @@ class Loader(Closing, Generic[Batch]):
         return self._steps_from(*self._loader.tell())
 
     def _steps_from(self, epoch: int, position: int) -> int:
-        return self._order.share(
+        return self._inner_of(epoch).share(
             epoch, position, self._world_size, self._batch_size, self._last, 0, self._rank
         )[0]
+
+    def _old_of(self, epoch: int) -> OldRecords | None:
+        """What the epoch is over, if that is not all records."""
+        old = self._old
+        return old if old is not None and epoch <= old.last_epoch else None
+
+    def _order_of_epoch(self, epoch: int) -> Order:
+        old = self._old_of(epoch)
+        return self.order if old is None else old.order
+
+    def _inner_of(self, epoch: int) -> _recmap.Order:
+        old = self._old_of(epoch)
+        return self._order if old is None else old.inner
 
     def __getitem__(self, index: object) -> NoReturn:
         # DataLoader(loader) comes here, because a loader has a length.
@@ -503,14 +518,19 @@ class Loader(Closing, Generic[Batch]):
         return self._state_at(*self._loader.tell())
 
     def _state_at(self, epoch: int, position: int) -> dict[str, Any]:
-        text = _recmap.state_create(
-            *self._identity, len(self.order), epoch, position, self._order.describe()
-        )
+        old, inner = self._old_of(epoch), self._inner_of(epoch)
+        identity = self._identity if old is None else old.identity
+        text = _recmap.state_create(*identity, inner.count(), epoch, position, inner.describe())
         state: dict[str, Any] = json.loads(text)
         return state
 
     def load_state_dict(
-        self, state: dict[str, Any], order: Order | None = None, *, changed: bool = False
+        self,
+        state: dict[str, Any],
+        order: Order | None = None,
+        *,
+        changed: bool = False,
+        grown: Grown | None = None,
     ) -> None:
         """Resumes from a state. Rank, world size and batch size may differ from those when saved.
 
@@ -519,6 +539,11 @@ class Loader(Closing, Generic[Batch]):
                 mixture that continues it: see `Mixture.continued`.
             changed: accept any order and data set, and take nothing but the epoch and the position
                 from the state. Records may then occur twice or never.
+            grown: "finish" also accepts the state of a data set that has grown since. The loader
+                finishes the epoch over the records of the state, and continues with all of them.
+                Until then its states are of the old records. The old order has the parameters of
+                the loader's, and as many records as the state; where these do not say what it was,
+                as for a mixture or rows, pass it as `order`.
 
         Raises:
             StateMismatchError: the state belongs to another data set or order.
@@ -536,22 +561,40 @@ class Loader(Closing, Generic[Batch]):
             )
         self._refuse_own_transform()
         self._moves.check()
+        check_grown(grown)
         rule = _CHANGED if changed else _SAME if order is None else _CONTINUED
         text = json.dumps(state, default=operator.index)  # integers of NumPy
+        old = old_records(self.dataset, self.order, json.loads(text), order) if grown else None
+        if old is not None:
+            self._loader.load(text, rule, old.inner)
+            self._old = old if state["position"] else None
+            self._note_move()
+            return
         if order is None or order == self.order:
-            self._loader.load(text, rule)
+            self._loader.load(text, rule, None)
+            self._old = None
             self._note_move()
             return
         inner = order_over(self.dataset, order)
         size = self._size_of(self._arguments["batch_size"], inner)
         loader = self._create(inner, size)
-        loader.load(text, rule)
+        loader.load(text, rule, None)
         self.close()
+        self._old = None
         self.order, self._order, self._batch_size, self._loader = order, inner, size, loader
         self._pipeline = None
         self._form = RowForm.of(inner, self._arguments["positions"])
         self._arguments = {**self._arguments, "order": order, "shuffle": False, "seed": 0}
         self._note_move()
+
+    def _adopt_old(self, old: OldRecords) -> None:
+        """Uses the old records of another loader, in a new one: to be moved to a position."""
+        count = old.inner.count()
+        text = _recmap.state_create(
+            *old.identity, count, old.last_epoch, count, old.inner.describe()
+        )
+        self._loader.load(text, _SAME, old.inner)
+        self._old = old
 
     def seek(self, epoch: int = 0, position: int = 0) -> None:
         """Moves to a position of an epoch, 0 to ``len(order)``, in constant time.
@@ -649,13 +692,15 @@ class Loader(Closing, Generic[Batch]):
             pipeline.join()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self._arguments, self.state_dict())
+        state = self.state_dict()
+        old = self._old_of(state["epoch"])
+        return _rebuild, (type(self), self._arguments, state, old and old.order)
 
     def _repr_html_(self) -> str:
         from .._display.tables import facts_html
 
         epoch, position = self._loader.tell()
-        found, length = self.statistics, len(self.order)
+        found, length = self.statistics, len(self._order_of_epoch(epoch))
         bar = f' <progress value="{position}" max="{max(length, 1)}"></progress>'
         facts = {
             "data set": repr(self.dataset),
@@ -675,7 +720,7 @@ class Loader(Closing, Generic[Batch]):
     def __repr__(self) -> str:
         epoch, position = self._loader.tell()
         return (
-            f"<{class_name(self)} of {len(self.order)} positions, epoch {epoch}, "
+            f"<{class_name(self)} of {len(self._order_of_epoch(epoch))} positions, epoch {epoch}, "
             f"position {position}, rank {self._rank} of {self._world_size}>"
         )
 
@@ -693,8 +738,11 @@ def _value_of(step: _recmap.Step) -> Any:
 
 
 def _rebuild(
-    kind: type[Loader[Any]], arguments: dict[str, Any], state: dict[str, Any]
+    kind: type[Loader[Any]],
+    arguments: dict[str, Any],
+    state: dict[str, Any],
+    old_order: Order | None,
 ) -> Loader[Any]:
     loader = kind(**arguments)
-    loader.load_state_dict(state)
+    loader.load_state_dict(state, old_order, grown=None if old_order is None else "finish")
     return loader

@@ -76,6 +76,13 @@ class Order:
     def __len__(self) -> int:
         return self._order.count()
 
+    def _of_first(self, n: int) -> Order | None:
+        """The order with the same parameters over the first n records; None: they do not say."""
+        first, *others = self._arguments
+        if isinstance(first, np.ndarray):
+            return type(self)(first[:n], *others)
+        return type(self)(n, *others) if hasattr(first, "__index__") else None
+
     @overload
     def at(self, epoch: int, positions: int | np.integer[Any]) -> int: ...
     @overload

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import operator
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from .. import _recmap
 from .._columns import ColumnBatch
 from .._columns.record_batch import RecordBatch
 from .._errors import StateMismatchError
+from .._loader.grown import Grown, OldRecords, check_grown, old_records
 from .._loader.joined import check_loader
 from .._loader.launcher import Share
 from .._loader.loader import Loader
@@ -114,7 +116,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         check_loader(loader)
         check_name_of_numbers(numbers)
         self._set_up(dict(loader._arguments), numbers, loader._identity, Board())
-        self._loader, self._share = loader, loader._share
+        self._loader, self._share, self._old = loader, loader._share, loader._old
         loader._moves.add(self)
 
     def _set_up(
@@ -126,6 +128,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         self._board = board
         self._loader = None
         self._share = None
+        self._old: OldRecords | None = None  # if the data set grew since an epoch was begun
         self._seen = 0, 0  # the loader's position when this object was pickled
         names = "dataset", "order", "shuffle", "seed"
         dataset, order, shuffle, seed = (arguments[name] for name in names)
@@ -152,6 +155,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         self.__dict__.update(state)
         self._set_up(self._arguments, self._numbers, self._identity, self._board)
         self._seen, self._moves = state["_seen"], state["_moves"]
+        self._old = state["_old"]
 
     def _main_position(self) -> tuple[int, int]:
         """The position of the main process's loader, now or when this process started."""
@@ -167,15 +171,25 @@ class IterableDataset(data.IterableDataset[Item_co]):
     def _advance(self, epoch: int, position: int, steps: int, deal: Deal) -> tuple[int, int]:
         """The position after `steps` steps of all ranks; after an epoch's last step, its end."""
         while steps > 0:
-            left = self._order.share(epoch, position, *deal, 0, 0)[0]
+            order = self._inner_of(epoch)
+            left = order.share(epoch, position, *deal, 0, 0)[0]
             if steps < left:
-                return self._order.state_after(epoch, position, *deal, steps)
+                return order.state_after(epoch, position, *deal, steps)
             if steps == left:
-                return epoch, len(self.order)
+                return epoch, order.count()
             if left == 0 and position == 0:
                 return epoch, position
             epoch, position, steps = epoch + 1, 0, steps - left
         return epoch, position
+
+    def _old_of(self, epoch: int) -> OldRecords | None:
+        """What the epoch is over, if that is not all records."""
+        old = self._old
+        return old if old is not None and epoch <= old.last_epoch else None
+
+    def _inner_of(self, epoch: int) -> _recmap.Order:
+        old = self._old_of(epoch)
+        return self._order if old is None else old.inner
 
     # ---- Iteration.
 
@@ -230,6 +244,8 @@ class IterableDataset(data.IterableDataset[Item_co]):
         if self._loader is None:
             self._loader = Loader(**self._arguments)
             self._loader._moves.add(self)
+            if self._old is not None:
+                self._loader._adopt_old(self._old)
         return self._loader
 
     def _in_worker(self) -> Iterator[Any]:
@@ -253,7 +269,8 @@ class IterableDataset(data.IterableDataset[Item_co]):
         """Steps from the position to the end of the epoch: (of the rank, of the worker)."""
         assert self._worker is not None
         worker, workers = self._worker
-        total = self._order.share(place.epoch, place.position, *self._deal, 0, 0)[0]
+        order = self._inner_of(place.epoch)
+        total = order.share(place.epoch, place.position, *self._deal, 0, 0)[0]
         return total, max(0, -((place.first(worker, workers) - total) // workers))
 
     def _leave_epochs(self) -> bool:
@@ -283,7 +300,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         """
         assert self._worker is not None
         worker, workers = self._worker
-        order, deal, rank = self._order, self._deal, self._arguments["rank"]
+        order, deal, rank = self._inner_of(place.epoch), self._deal, self._arguments["rank"]
         world_size, size, _ = deal
         start, first = (place.epoch, place.position), place.first(worker, workers)
         whole = order.share(*start, workers * world_size, size, DROP, 0, 0)[0]
@@ -302,6 +319,9 @@ class IterableDataset(data.IterableDataset[Item_co]):
         """A loader that reads nothing after the epoch."""
         assert self._worker is not None
         arguments = {**self._arguments, "epochs": epoch + 1}
+        old = self._old_of(epoch)
+        if old is not None:
+            arguments.update(dataset=old.dataset, order=old.order, shuffle=False, seed=0)
         if self._has_read or self._worker[0]:
             arguments["missing"] = "ignore"
         if not arguments["threads"]:
@@ -314,7 +334,8 @@ class IterableDataset(data.IterableDataset[Item_co]):
         refuse_distributed_sampler(sys._getframe(1))
         if self._arguments["epochs"] is not None:
             raise TypeError("no length: with epochs=, one `for` iterates over several epochs")
-        return self._order.share(0, 0, *self._deal, 0, 0)[0]
+        epoch = 0 if self._old is None else self._main_position()[0]
+        return self._inner_of(epoch).share(epoch, 0, *self._deal, 0, 0)[0]
 
     # ---- State.
 
@@ -344,7 +365,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
             and self._loader._is_at_end()
             and place == self._main_position()
         ):
-            place = place[0] - 1, len(self.order)
+            place = place[0] - 1, self._inner_of(place[0] - 1).count()
         return self._state(*place)
 
     def state_after(self, steps: int) -> dict[str, Any]:
@@ -354,12 +375,12 @@ class IterableDataset(data.IterableDataset[Item_co]):
         deliver them in order: with ``in_order=False``, records would be repeated and lost.
         """
         start = self._latest_start()
-        left = self._order.share(*start, *self._deal, 0, 0)[0]
+        left = self._inner_of(start[0]).share(*start, *self._deal, 0, 0)[0]
         is_one_epoch = self._arguments["epochs"] is None
         if is_one_epoch:
             check_count("steps", steps, left)
         epoch, position = self._advance(*start, natural("steps", steps), self._deal)
-        if not is_one_epoch and position == len(self.order):
+        if not is_one_epoch and position == self._inner_of(epoch).count():
             epoch, position = epoch + 1, 0
         return self._state(epoch, position)
 
@@ -373,22 +394,28 @@ class IterableDataset(data.IterableDataset[Item_co]):
         return self._board.latest_start(main)
 
     def _state(self, epoch: int, position: int) -> dict[str, Any]:
-        fingerprint, records = self._identity
+        old, order = self._old_of(epoch), self._inner_of(epoch)
+        fingerprint, records = self._identity if old is None else old.identity
         text = _recmap.state_create(
-            fingerprint, records, len(self.order), epoch, position, self._order.describe()
+            fingerprint, records, order.count(), epoch, position, order.describe()
         )
         state: dict[str, Any] = json.loads(text)
         return state
 
     def load_state_dict(
-        self, state: Mapping[str, Any], order: Order | None = None, *, changed: bool = False
+        self,
+        state: Mapping[str, Any],
+        order: Order | None = None,
+        *,
+        changed: bool = False,
+        grown: Grown | None = None,
     ) -> None:
         """Resumes from a state of this class, a `Loader` or a StatefulDataLoader.
 
         Ranks, world size, workers and batch size may differ from those when it was saved.
 
         Args:
-            order, changed: as for `Loader.load_state_dict`.
+            order, changed, grown: as for `Loader.load_state_dict`.
 
         Raises:
             StateMismatchError: the state belongs to another data set or order.
@@ -399,11 +426,22 @@ class IterableDataset(data.IterableDataset[Item_co]):
         if "worker" in state:
             self._load_in_worker(state)
             return
-        loader, share = self._own_loader(), self._share
-        loader.load_state_dict(self._whole_state(state), order, changed=changed)
+        check_grown(grown)
+        former, self._old = self._old, None
+        try:
+            if grown is not None:
+                dataset = self._arguments["dataset"]
+                self._old = old_records(dataset, self.order, _state_in(state), order)
+            whole, share = self._whole_state(state), self._share
+            loader = self._own_loader()
+            loader.load_state_dict(whole, order, changed=changed, grown=grown)
+        except BaseException:
+            self._old = former
+            raise
         if self.order != loader.order:
             self._set_up(dict(loader._arguments), self._numbers, self._identity, self._board)
             self._loader, self._share = loader, share
+        self._old = loader._old
 
     def refuse_move(self) -> None:
         """Raises while worker processes have read ahead for a `for` that still runs."""
@@ -438,7 +476,10 @@ class IterableDataset(data.IterableDataset[Item_co]):
     def _check(self, state: Mapping[str, Any]) -> None:
         arguments: dict[str, Any] = {**self._arguments, "threads": 1, "batches_ahead": 1}
         with Loader(**arguments) as loader:
-            loader.load_state_dict(dict(state))
+            if self._old is None:
+                loader.load_state_dict(dict(state))
+            else:
+                loader.load_state_dict(dict(state), self._old.order, grown="finish")
 
     def _whole_state(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """The state of all workers together, from what a StatefulDataLoader saved."""
@@ -476,9 +517,20 @@ class IterableDataset(data.IterableDataset[Item_co]):
         world_size, size, last = newest["deal"]
         deal = world_size, size, last
         epoch, position = self._advance(place.epoch, place.position, steps, deal)
-        if is_over and position == len(self.order):
+        if is_over and position == self._inner_of(epoch).count():
             epoch, position = epoch + 1, 0
         return self._state(epoch, position)
 
     def __repr__(self) -> str:
         return f"<recmap.torch.IterableDataset of {self._loader!r}>"
+
+
+def _state_in(state: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A state of a loader, of the last epoch, in what a StatefulDataLoader or this class saved."""
+    if "_snapshot" in state:
+        snapshots = state["_snapshot"]["_worker_snapshots"].values()
+        states = [snapshot["dataset_state"]["state"] for snapshot in snapshots]
+        last: Mapping[str, Any] = max(states, key=operator.itemgetter("epoch"))
+        return last
+    whole: Mapping[str, Any] = state.get("dataset_state", state)
+    return whole

@@ -162,7 +162,7 @@ class Loader(_Loader[Batch]):
         """
         epoch, position = self._loader.tell()
         if self._epochs is None and self._is_at_end():
-            return self._state_at(epoch - 1, len(self.order))
+            return self._state_at(epoch - 1, len(self._order_of_epoch(epoch - 1)))
         return self._state_at(epoch, position)
 
 

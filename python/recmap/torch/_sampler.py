@@ -15,6 +15,7 @@ from torch.utils import data
 from .. import _recmap
 from .._display.text import counted
 from .._errors import UnsupportedError
+from .._loader.grown import Grown, check_grown, old_order
 from .._loader.launcher import share_of
 from .._loader.options import LAST, Last, one_of
 from .._numbers import natural
@@ -92,6 +93,7 @@ class Sampler(data.Sampler[Any]):
         _check_records(order)
         self._given_share = share_of(rank, world_size)
         self.order: Order = order
+        self._old: tuple[int, Order] | None = None  # the last epoch over fewer records, their order
         self._given_size = batch_size
         self._is_batched = batch_size is not None or order.batch_count > 0
         self._rank, world_size, _ = self._given_share
@@ -112,7 +114,14 @@ class Sampler(data.Sampler[Any]):
 
     def _share(self, epoch: int, position: int, step: int) -> tuple[int, int, int]:
         """(steps left in the epoch, first position of this step, number of its positions)."""
-        return self.order._order.share(epoch, position, *self._deal, step, self._rank)
+        order = self._order_of(epoch)._order
+        return order.share(epoch, position, *self._deal, step, self._rank)
+
+    def _order_of(self, epoch: int) -> Order:
+        """The order of an epoch."""
+        if self._old is not None and epoch <= self._old[0]:
+            return self._old[1]
+        return self.order
 
     # ---- Iteration.
 
@@ -163,19 +172,21 @@ class Sampler(data.Sampler[Any]):
             yield self._at(epoch, first, count)
 
     def _at(self, epoch: int, first: int, count: int) -> list[int]:
-        length = len(self.order)
+        order = self._order_of(epoch)
+        length = len(order)
         if first + count <= length:
-            numbers = self.order.at(epoch, range(first, first + count))
+            numbers = order.at(epoch, range(first, first + count))
         else:
-            numbers = self.order.at(epoch, np.arange(first, first + count) % length)
+            numbers = order.at(epoch, np.arange(first, first + count) % length)
         return list(numbers.tolist())
 
     def _one_by_one(self, epoch: int, position: int, steps: int) -> Iterator[int]:
         world_size = self._deal[0]
-        whole = (len(self.order) - position) // world_size
+        order = self._order_of(epoch)
+        whole = (len(order) - position) // world_size
         for step in range(0, whole, 1024):
             places = np.arange(step, min(step + 1024, whole)) * world_size
-            yield from self.order.at(epoch, places + (position + self._rank)).tolist()
+            yield from order.at(epoch, places + (position + self._rank)).tolist()
         if steps > whole:
             _, first, count = self._share(epoch, position, whole)
             yield from self._at(epoch, first, count)
@@ -183,10 +194,11 @@ class Sampler(data.Sampler[Any]):
     def __len__(self) -> int:
         """The number of items in a whole epoch of this rank."""
         refuse_distributed_sampler(sys._getframe(1))
-        steps = self._share(0, 0, 0)[0]
+        epoch = 0 if self._old is None else self._stand()[0]
+        steps = self._share(epoch, 0, 0)[0]
         if self._is_batched or not steps:
             return steps
-        return steps - 1 + self._share(0, 0, steps - 1)[2]
+        return steps - 1 + self._share(epoch, 0, steps - 1)[2]
 
     # ---- State.
 
@@ -205,9 +217,9 @@ class Sampler(data.Sampler[Any]):
         if not steps:
             return self._begin
         if steps >= self._step_count():
-            return self._begin[0], len(self.order)
+            return self._begin[0], len(self._order_of(self._begin[0]))
         items = steps * self._batching.size
-        return self.order._order.state_after(*self._begin, *self._deal, items)
+        return self._order_of(self._begin[0])._order.state_after(*self._begin, *self._deal, items)
 
     def _is_at_end(self) -> bool:
         """Whether the iteration gave its last item, but was broken off before its end."""
@@ -260,20 +272,28 @@ class Sampler(data.Sampler[Any]):
         return self._state(self._after(steps))
 
     def _state(self, stand: tuple[int, int]) -> dict[str, Any]:
-        order = {"order": self.order.describe(), "position_count": len(self.order)}
+        chosen = self._order_of(stand[0])
+        order = {"order": chosen.describe(), "position_count": len(chosen)}
         return {"format_version": 1, **order, "epoch": stand[0], "position": stand[1]}
 
     def load_state_dict(
-        self, state: Mapping[str, Any], order: Order | None = None, *, changed: bool = False
+        self,
+        state: Mapping[str, Any],
+        order: Order | None = None,
+        *,
+        changed: bool = False,
+        grown: Grown | None = None,
     ) -> None:
         """Resumes from a state of any rank of any world size, a `Loader` or a StatefulDataLoader.
 
         Args:
-            order, changed: as for `Loader.load_state_dict`.
+            order, changed, grown: as for `Loader.load_state_dict`. A sampler knows its order alone:
+                that the data set only grew, `MapDataset.load_state_dict` checks.
 
         Raises:
             StateMismatchError: the state belongs to another order.
         """
+        check_grown(grown)
         if self._requests is not None and self._requests.are_running():
             refuse_requests_ahead()
         here, state = self._state((0, 0)), _state_in(state)
@@ -284,15 +304,21 @@ class Sampler(data.Sampler[Any]):
                 f"a later version of recmap wrote the state: its format is "
                 f"{state['format_version']}, this version reads {here['format_version']}"
             )
+        count = state["position_count"]
+        is_old = grown is not None and count < len(self.order)
         chosen = self.order if order is None else order
+        if is_old:
+            chosen = old_order(self.order, count, order)
         _check_records(chosen)
         epoch, position = operator.index(state["epoch"]), operator.index(state["position"])
         if not changed:
             theirs = state["order"], state["position_count"], epoch, position
-            _recmap.order_check(chosen.describe(), len(chosen), *theirs, order is not None)
+            is_continued = order is not None and not is_old
+            _recmap.order_check(chosen.describe(), len(chosen), *theirs, is_continued)
         if not (epoch >= 0 and 0 <= position <= len(chosen)):
             raise ValueError(f"invalid state: epoch {epoch}, position {position}")
-        if order is not None:
+        self._old = (epoch, chosen) if is_old and position else None
+        if order is not None and not is_old:
             self.order = order
             self._is_batched = self._given_size is not None or order.batch_count > 0
         run, batching = self._run, self._batching

@@ -15,6 +15,7 @@ from .._dataset.missing import FirstBatchCheck, Missing
 from .._display.text import counted, joined, printable
 from .._errors import StateMismatchError
 from .._example.features import Features, parser_of_batches
+from .._loader.grown import Grown, check_grown
 from .._loader.joined import JoinedLoader
 from .._loader.loader import Loader
 from ._tensors import Ragged, tensors
@@ -149,10 +150,19 @@ class MapDataset(data.Dataset[Any]):
     def _fingerprint(self) -> str:
         return self.dataset.fingerprint
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Raises StateMismatchError if the state belongs to another data set."""
+    def load_state_dict(self, state: Mapping[str, Any], *, grown: Grown | None = None) -> None:
+        """Raises StateMismatchError if the state belongs to another data set.
+
+        With ``grown="finish"``, the data set may have grown since, because the numbers of its
+        records are the same. The state of a view is not accepted then.
+        """
+        check_grown(grown)
         here = self.state_dict()
         theirs = {name: state[name] for name in here}
+        if grown is not None and self.dataset._begins_with(
+            bytes.fromhex(theirs["fingerprint"]), theirs["record_count"]
+        ):
+            return
         if theirs != here:
             raise StateMismatchError(
                 "another data set: that of the state has "

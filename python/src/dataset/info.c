@@ -1,5 +1,8 @@
 #include "dataset/info.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "base/errors.h"
 #include "base/text.h"
 #include "dataset/dataset.h"
@@ -69,6 +72,23 @@ PyObject *dataset_fingerprint(PyObject *object, PyObject *unused) {
     PyObject *bytes = PyBytes_FromStringAndSize((const char *)print->bytes, sizeof print->bytes);
     handle_release(handle);
     return bytes;
+}
+
+PyObject *dataset_begins_with(PyObject *object, PyObject *arguments) {
+    const char *bytes;
+    Py_ssize_t size;
+    unsigned long long count;
+    recmap_fingerprint print;
+    if (!PyArg_ParseTuple(arguments, "y#K:_begins_with", &bytes, &size, &count)) return NULL;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    bool begins = size == sizeof print.bytes;
+    if (begins) {
+        memcpy(print.bytes, bytes, sizeof print.bytes);
+        begins = recmap_dataset_begins_with(handle->dataset, &print, count);
+    }
+    handle_release(handle);
+    return PyBool_FromLong(begins);
 }
 
 PyObject *dataset_id_name(PyObject *object, PyObject *unused) {

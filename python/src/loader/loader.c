@@ -368,22 +368,32 @@ static PyObject *close_iteration(PyObject *object, PyObject *unused) {
 
 enum load_rule { LOAD_SAME, LOAD_CONTINUED, LOAD_CHANGED };
 
-/* The GIL is not held. */
+/* With `old_order`, the rule is not used. The GIL is not held. */
 static recmap_status load_state(recmap_loader *loader, const recmap_state *state,
-                                enum load_rule rule, recmap_error *error) {
+                                enum load_rule rule, recmap_order *old_order, recmap_error *error) {
+    if (old_order) return recmap_loader_load_grown(loader, state, old_order, error);
     if (rule == LOAD_SAME) return recmap_loader_load(loader, state, error);
     if (rule == LOAD_CONTINUED) return recmap_loader_load_continued(loader, state, error);
     const recmap_state_info *info = recmap_state_get_info(state);
     return recmap_loader_seek(loader, info->epoch, info->position, error);
 }
 
-/* load(JSON of a state, rule) */
+/* load(JSON of a state, rule, old order or None) */
 static PyObject *load(PyObject *object, PyObject *arguments) {
     struct loader_object *self = (struct loader_object *)object;
     const char *text;
     Py_ssize_t size;
     int rule;
-    if (!PyArg_ParseTuple(arguments, "s#i:load", &text, &size, &rule)) return NULL;
+    PyObject *old_order;
+    if (!PyArg_ParseTuple(arguments, "s#iO:load", &text, &size, &rule, &old_order)) return NULL;
+    recmap_order *order = NULL;
+    if (old_order != Py_None) {
+        if (!PyObject_TypeCheck(old_order, (PyTypeObject *)order_type)) {
+            PyErr_SetString(PyExc_TypeError, "the old order must be an order or None");
+            return NULL;
+        }
+        order = ((struct order_object *)old_order)->order;
+    }
     recmap_state *state = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_state_from_json(&state, text, (size_t)size, &error);
@@ -394,7 +404,7 @@ static PyObject *load(PyObject *object, PyObject *arguments) {
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
-    status = load_state(self->loader, state, (enum load_rule)rule, &error);
+    status = load_state(self->loader, state, (enum load_rule)rule, order, &error);
     Py_END_ALLOW_THREADS
     recmap_state_destroy(state);
     if (end_move(self, &move, status, &error) < 0) return NULL;

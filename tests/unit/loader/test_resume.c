@@ -482,11 +482,66 @@ static void test_killed(void **unused) {
     recmap_order_release(order);
 }
 
+/* The data set has grown since the state was saved: its epoch is finished over the old records.
+ * The loader moves while its threads fill batches of either order. */
+static void test_grown(void **unused) {
+    (void)unused;
+    recmap_error error = RECMAP_ERROR_INIT;
+    numbered_write(4000, 4);
+    index_build("old.rmx", NULL, shard_names(4), 3);
+    recmap_dataset *old = dataset_open("old.rmx", NULL), *all = dataset_open("set.rmx", NULL);
+    uint64_t n = recmap_dataset_count(old);
+    recmap_order *old_order, *order;
+    ASSERT_OK(recmap_order_shuffled(&old_order, n, 5, &error), &error);
+    ASSERT_OK(recmap_order_shuffled(&order, recmap_dataset_count(all), 5, &error), &error);
+    recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
+    options.batch_size = 16;
+    recmap_loader *before = loader_open(old, old_order, &options);
+    recmap_loader *after = loader_open(all, order, &options),
+                  *whole = loader_open(old, old_order, &options);
+    struct number_list expected = {NULL}, found = {NULL};
+    take_steps(&expected, whole, SIZE_MAX);
+    take_steps(&found, before, 3);
+    recmap_state *state = save(before);
+    assert_int_equal(recmap_loader_load(after, state, &error), RECMAP_MISMATCH);
+    for (int i = 0; i < 5; i++) {
+        struct number_list some = {NULL};
+        ASSERT_OK(recmap_loader_load_grown(after, state, old_order, &error), &error);
+        assert_stands_at(after, 0, 48);
+        take_steps(&some, after, (size_t)i * 40);
+        free(some.numbers);
+        ASSERT_OK(recmap_loader_seek(after, 3, 0, &error), &error);
+        take_steps(&(struct number_list){NULL}, after, 0);
+    }
+    ASSERT_OK(recmap_loader_load_grown(after, state, old_order, &error), &error);
+    recmap_state *again = save(after);
+    assert_int_equal(recmap_state_get_info(again)->record_count, n);
+    take_steps(&found, after, SIZE_MAX);
+    assert_int_equal(found.count, expected.count);
+    assert_memory_equal(found.numbers, expected.numbers, found.count * sizeof *found.numbers);
+    recmap_state_destroy(again);
+    again = save(after);
+    assert_int_equal(recmap_state_get_info(again)->record_count, recmap_dataset_count(all));
+    found.count = 0;
+    take_steps(&found, after, SIZE_MAX);
+    assert_int_equal(found.count, recmap_dataset_count(all));
+    assert_int_equal(recmap_loader_load_grown(before, again, order, &error), RECMAP_MISMATCH);
+    recmap_state_destroy(again);
+    recmap_state_destroy(state);
+    free(found.numbers);
+    free(expected.numbers);
+    recmap_loader_destroy(after);
+    recmap_loader_destroy(whole);
+    loader_close(before, old_order, old);
+    recmap_order_release(order);
+    recmap_dataset_close(all);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(histories), TEST(every_step), TEST(no_drift),      TEST(elastic),
-        TEST(refused),   TEST(seek),       TEST(end_of_epochs), TEST(killed),
+        TEST(histories), TEST(every_step),    TEST(no_drift), TEST(elastic), TEST(refused),
+        TEST(seek),      TEST(end_of_epochs), TEST(killed),   TEST(grown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,81 @@
+"""Finishing an epoch that was begun before the data set grew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from .. import _recmap
+from .._dataset.dataset import Dataset
+from .._errors import UnsupportedError
+from .._order.orders import Order
+from .view_order import order_over
+
+__all__ = ["Grown", "OldRecords", "check_grown", "old_order", "old_records"]
+
+Grown: TypeAlias = Literal["finish"]
+
+
+@dataclass(frozen=True)
+class OldRecords:
+    """The records with which a data set began before it grew: epochs up to a last one use them."""
+
+    last_epoch: int
+    dataset: Dataset  # a view of them
+    order: Order
+    is_whole: bool  # they were a whole data set, not a view
+    identity: tuple[bytes, int]  # fingerprint and number of records of that data set
+
+    @cached_property
+    def inner(self) -> _recmap.Order:
+        """The order, by numbers in the whole data set."""
+        return self.order._order if self.is_whole else order_over(self.dataset, self.order)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = self.last_epoch, self.dataset, self.order, self.is_whole, self.identity
+        return type(self), parts
+
+
+def check_grown(grown: object) -> None:
+    """Raises unless `grown` is a value of that argument."""
+    if grown not in (None, "finish"):
+        raise ValueError(f"grown must be None or 'finish', not {grown!r}")
+
+
+def old_order(order: Order, count: int, given: Order | None) -> Order:
+    """The order as it was over the first `count` records, unless it is given."""
+    found = order._of_first(count) if given is None else given
+    if found is not None:
+        return found
+    raise UnsupportedError(
+        f"what the order was before the data set grew does not follow from {order!r}",
+        advice=f"Make the order of the state, over its {count} records, and pass it: "
+        'load_state_dict(state, order=order, grown="finish").',
+    )
+
+
+def old_records(
+    dataset: Dataset, order: Order, state: Mapping[str, Any], given: Order | None
+) -> OldRecords | None:
+    """What the state is of, if the data set may have grown since."""
+    count, here = state.get("record_count"), dataset._record_count()
+    if not isinstance(count, int) or not 0 <= count < here:
+        return None
+    view = _first(dataset, count)
+    chosen = old_order(order, len(view), given)
+    identity = bytes.fromhex(state["fingerprint"]), count
+    return OldRecords(int(state["epoch"]), view, chosen, dataset._is_whole(), identity)
+
+
+def _first(dataset: Dataset, count: int) -> Dataset:
+    """The items that are one of the first `count` records of the whole data set."""
+    if dataset._is_whole():
+        return dataset[:count]
+    items = np.flatnonzero(dataset._selection.records() < count)
+    if len(items) and items[-1] - items[0] + 1 == len(items):
+        return dataset[int(items[0]) : int(items[-1]) + 1]
+    return dataset.select(items)
