@@ -267,6 +267,7 @@ def _quoted(value: Any) -> str:
 
 _NAMES = {
     "recmap annotate": "ds.annotate",
+    "recmap_loader_load_grown": 'load_state_dict(state, grown="finish")',
     "recmap_order_blended": "Mixture.continued",
     "recmap schema": "ds.features()",
     "recmap schema --sample 0": "ds.features(sample=None)",

@@ -79,9 +79,11 @@ class Order:
     def _of_first(self, n: int) -> Order | None:
         """The order with the same parameters over the first n records; None: they do not say."""
         first, *others = self._arguments
+        made: Any = type(self)
         if isinstance(first, np.ndarray):
-            return type(self)(first[:n], *others)
-        return type(self)(n, *others) if hasattr(first, "__index__") else None
+            found: Order = made(first[:n], *others)
+            return found
+        return made(n, *others) if hasattr(first, "__index__") else None
 
     @overload
     def at(self, epoch: int, positions: int | np.integer[Any]) -> int: ...

@@ -77,6 +77,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
     """
 
     _loader: Loader[Any] | None
+    _old: OldRecords | None  # if the data set grew since an epoch was begun
     _seen: tuple[int, int]
     _share: Share | None  # None in a copy, whose rank and world size are given
 
@@ -128,7 +129,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         self._board = board
         self._loader = None
         self._share = None
-        self._old: OldRecords | None = None  # if the data set grew since an epoch was begun
+        self._old = None
         self._seen = 0, 0  # the loader's position when this object was pickled
         names = "dataset", "order", "shuffle", "seed"
         dataset, order, shuffle, seed = (arguments[name] for name in names)

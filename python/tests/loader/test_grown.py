@@ -65,8 +65,11 @@ def test_the_epoch_is_finished_and_all_records_follow(grown, name):
     state = loader.state_dict()
     bigger = grow()
     resumed = loader_of(bigger, name)
-    with pytest.raises(recmap.StateMismatchError, match="has grown from 100 to 160 records"):
+    with pytest.raises(
+        recmap.StateMismatchError, match="has grown from 100 to 160 records"
+    ) as caught:
         resumed.load_state_dict(state)
+    assert 'grown="finish"' in caught.value.advice
     resumed.load_state_dict(state, grown="finish")
     assert resumed.state_dict() == state
     assert resumed.steps_left == len(uninterrupted) - 4
