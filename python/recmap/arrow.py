@@ -23,6 +23,7 @@ from ._columns import ColumnBatch, RowBatch, rows_of_batch
 from ._columns.record_batch import RecordBatch
 from ._loader.joined import check_loader
 from ._loader.loader import Loader
+from ._names import suggest_arguments
 
 __all__ = ["lists", "reader", "table"]
 
@@ -32,6 +33,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+@suggest_arguments
 def table(batch: RecordBatch | ColumnBatch, *, tensor: Callable[[Any], Any] | None = None) -> Any:
     """A ``pyarrow.Table`` of a batch: a column "bytes" for records, else the columns by name. Of
     rows, with the additional "segment_ids", "positions" and "mask", or only "mask" for windows.
@@ -80,6 +82,7 @@ def lists(array: Any) -> Any:
     return column
 
 
+@suggest_arguments
 def reader(loader: Loader[Any], *, views: bool = False) -> Any:
     """A ``pyarrow.RecordBatchReader`` with a loader's batches up to the end of the epoch.
 

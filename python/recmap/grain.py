@@ -37,6 +37,7 @@ from ._example.features import (
     parser_of_batches,
 )
 from ._loader.view_order import order_over
+from ._names import suggest_arguments
 from ._numbers import natural, out_of_range
 from ._order.orders import Order, check_fits, order_of
 from ._order.row_orders import warn_if_empty
@@ -107,6 +108,7 @@ class DataSource:
     (1797, np.int64(5))
     """
 
+    @suggest_arguments
     def __init__(
         self, dataset: Dataset, features: Features | None = None, missing: Missing = "error"
     ) -> None:
@@ -184,6 +186,7 @@ class JoinedSource:
     (183, np.int64(3))
     """
 
+    @suggest_arguments
     def __init__(
         self,
         joined: Joined,
@@ -277,6 +280,7 @@ class Sampler:
     (20, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
+    @suggest_arguments
     def __init__(
         self, order: Order, num_epochs: int | None = None, seed: int | None = None
     ) -> None:
@@ -321,6 +325,7 @@ class Ordered(grain.MapDataset):
     ([0, 1, 2, 3, 4], True)
     """
 
+    @suggest_arguments
     def __init__(self, parent: Any, order: Order) -> None:
         super().__init__(parent)
         _check_records(order)
@@ -375,6 +380,7 @@ class Batches(grain.MapDataset):
     (8, (256,), (5,))
     """
 
+    @suggest_arguments
     def __init__(
         self,
         dataset: Dataset,

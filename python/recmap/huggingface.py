@@ -18,6 +18,7 @@ from . import arrow
 from ._dataset.dataset import Dataset, check_dataset
 from ._dataset.missing import Missing, softened, validate_missing
 from ._example.features import Features, check_column_of_numbers, parser_of_batches
+from ._names import suggest_arguments
 from ._numbers import cuts_of
 from ._order.orders import Order, check_fits
 
@@ -32,6 +33,7 @@ def __dir__() -> list[str]:
 _ROWS = 256  # rows read at once
 
 
+@suggest_arguments
 def dataset(
     dataset: Dataset,
     features: Features | None = None,

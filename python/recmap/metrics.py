@@ -23,6 +23,7 @@ from ._errors import Error
 from ._loader.joined import JoinedLoader, check_loader
 from ._loader.loader import Loader
 from ._loader.stages import Statistics
+from ._names import suggest_arguments
 from ._warn import warn_caller
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ _STAGES = ("none", "reading", "transform", "caller")
 _collectors: weakref.WeakKeyDictionary[Any, _Collector] = weakref.WeakKeyDictionary()
 
 
+@suggest_arguments
 def prometheus(
     loader: Loader[Any] | JoinedLoader,
     registry: CollectorRegistry | None = None,
@@ -179,6 +181,7 @@ def _places(found: list[tuple[str, tuple[int, int], Statistics]]) -> Iterable[An
     yield from (epoch, position, stage)
 
 
+@suggest_arguments
 def scalars(
     loader: Loader[Any], add_scalar: Callable[[str, float, int], object], prefix: str = "loader/"
 ) -> Callable[[int], None]:
@@ -293,6 +296,7 @@ def _facts(loader: Loader[Any], found: Statistics, rates: Mapping[str, float]) -
     }
 
 
+@suggest_arguments
 def live(loader: Loader[Any], every: float = 1.0) -> _Live:
     """Shows what a loader does while a block runs: ``with recmap.metrics.live(loader):``.
 

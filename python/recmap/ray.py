@@ -29,6 +29,7 @@ from ._display.progress import Progress
 from ._example.features import Features, check_column_of_numbers, parser_of_batches
 from ._index.build import plan_of
 from ._index.parts import BuiltPart, Part, build_in_parts
+from ._names import suggest_arguments
 from ._numbers import Int64s, cuts_of
 from ._options.credentials import Credentials
 from ._options.options import (
@@ -85,6 +86,7 @@ class Datasource(_Datasource):
             `recmap.Dataset.parse`. Later epochs and positions only warn.
     """
 
+    @suggest_arguments
     def __init__(
         self,
         dataset: Dataset,
@@ -232,6 +234,7 @@ def _tensor(array: Any) -> Any:
     return ArrowTensorArray.from_numpy(array)
 
 
+@suggest_arguments
 def index(
     source: Source,
     path: Path | None = None,

@@ -34,6 +34,7 @@ from ._example.features import (
 from ._loader.joined import JoinedLoader, check_loader
 from ._loader.loader import Loader
 from ._loader.moves import Moves
+from ._names import suggest_arguments
 
 __all__ = ["dataset"]
 
@@ -43,6 +44,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+@suggest_arguments
 def dataset(
     loader: Loader[Any] | JoinedLoader, *, state: bool = False, output_signature: Any = None
 ) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from .. import _recmap
+from .._names import suggest_arguments
 from .._options.options import ConcatOptions
 from .dataset import Dataset
 from .feature_names import FeatureNames
@@ -15,6 +16,7 @@ from .selection import Selection
 __all__ = ["concat"]
 
 
+@suggest_arguments
 def concat(datasets: Iterable[Dataset]) -> Dataset:
     """Several data sets as one, without merging their indexes or reading a shard.
 

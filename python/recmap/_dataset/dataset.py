@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import operator
 import os
@@ -18,6 +19,7 @@ from .._context import Closing
 from .._display.progress import Progress, shown
 from .._display.text import joined, size_text
 from .._errors import StaleIndexError, UnsupportedError
+from .._names import suggest_arguments
 from .._numbers import natural
 from .._options.options import (
     ConcatOptions,
@@ -56,6 +58,7 @@ class Dataset(Records, Described, Closing):
     shards is then refused, which takes 0.2 s for 100,000 shards.
     """
 
+    @suggest_arguments
     def annotate(
         self,
         columns: Any = MappingProxyType({}),
@@ -106,6 +109,7 @@ class Dataset(Records, Described, Closing):
         self._change_columns(changes, progress, "annotating", missing or "null")
         return self
 
+    @suggest_arguments
     def lift(
         self, features: Lift, *, missing: MissingLift = "error", progress: Progress = "auto"
     ) -> Dataset:
@@ -175,6 +179,7 @@ class Dataset(Records, Described, Closing):
         numbers = np.ascontiguousarray(self._selection.records().view(np.uint64))
         self._save_selection(os.fspath(path), numbers)
 
+    @suggest_arguments
     def verify(
         self,
         *,
@@ -331,7 +336,7 @@ def _rename_methods() -> None:
     for base in (Selectable, Records, Described):
         for name, member in vars(base).items():
             if isinstance(member, FunctionType):
-                member.__qualname__ = f"Dataset.{name}"
+                member.__qualname__ = inspect.unwrap(member).__qualname__ = f"Dataset.{name}"
 
 
 _rename_methods()

@@ -6,6 +6,7 @@ import json
 from typing import Any, cast
 
 from .._example.features import Feature, features_of_schema
+from .._names import suggest_arguments
 from .._numbers import natural
 from .._options.options import Counted, Lifts
 from .._warn import warn_caller
@@ -81,6 +82,7 @@ class Described(Selectable):
         """(framing, compression) of each shard."""
         return [(shard["framing"], shard["compression"]) for shard in self.shards]
 
+    @suggest_arguments
     def schema(self, sample: int | None = 1000) -> dict[str, dict[str, Any]]:
         """The features found in the records, as ``recmap schema --json`` prints them.
 
@@ -106,6 +108,7 @@ class Described(Selectable):
         self._feature_names.learn(schema)
         return schema
 
+    @suggest_arguments
     def features(
         self, sample: int | None = 1000, *, feature_lists: bool | None = None
     ) -> dict[str, Feature]:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from .._columns import ColumnBatch
 from .._errors import IdNotFoundError
 from .._example.features import Features
+from .._names import suggest_arguments
 from .._numbers import Int64s, Numbers, as_mask_or_items, row_of
 from .._options.options import ConcatOptions
 from .._warn import warn_caller
@@ -152,6 +153,7 @@ class Joined:
         return f"<recmap.Joined of {names}: {len(self)} rows>"
 
 
+@suggest_arguments
 def join(
     datasets: Mapping[str, Dataset], on: Literal["id"] = "id", missing: JoinMissing = "drop"
 ) -> Joined:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._errors import IdNotFoundError
+from .._names import near_names
 from .null_column import NullColumn
 from .text_column import TextColumn
 
@@ -58,9 +59,7 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
         known = f"its columns are {', '.join(self._types)}."
         if not isinstance(name, str) or not name or name.startswith("@"):
             return known  # no column can have this name
-        import difflib  # only for messages
-
-        near = difflib.get_close_matches(name, self._types, 1)
+        near = near_names(name, self._types, 1)
         if near:
             return f"did you mean {near[0]!r}? {known}"
         return f"{known} If the records have it, ds.lift([{name!r}]) adds it."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias
 from .._errors import Error, FeatureError
 from .._example.features import Feature, FixedLen, Ragged, Sliced, Sparse, feature_of
 from .._example.partitions import partition_row
+from .._names import near_names
 from .._warn import warn_caller
 from .feature_names import NO_NAMES, Names
 
@@ -218,7 +219,7 @@ def _guess(name: _Name, names: Names) -> str:
         if name.is_list:
             return "It is not a feature list: request it in features, or in the context."
         return "It is a feature list: request it in feature_lists of parse_sequence or a loader."
-    near = _near_names(name.text, names.of(name.is_list))
+    near = near_names(name.text, names.of(name.is_list))
     return f"Did you mean {_quoted(near)}?" if near else ""
 
 
@@ -277,19 +278,3 @@ def _quoted(names: Iterable[str]) -> str:
     listed = list(names)
     more = ", ..." if len(listed) > _LISTED_COUNT else ""
     return ", ".join(map(repr, listed[:_LISTED_COUNT])) + more
-
-
-def _near_names(name: str, names: Iterable[str]) -> list[str]:
-    """Names that `name` may be a misspelling or a part of, the most similar first."""
-    by_lower: dict[str, list[str]] = {}
-    for other in sorted(names):
-        by_lower.setdefault(other.lower(), []).append(other)
-    import difflib  # only for messages
-
-    near = difflib.get_close_matches(name.lower(), by_lower, n=5)
-    near += [other for other in by_lower if other not in near and _is_part(name.lower(), other)]
-    return [other for lower in near for other in by_lower[lower]][:5]
-
-
-def _is_part(a: str, b: str) -> bool:
-    return min(len(a), len(b)) > 2 and (a in b or b in a)

@@ -17,6 +17,7 @@ from .._columns.record_batch import RecordBatch
 from .._display.progress import Progress, shown
 from .._errors import FeatureError, IdNotFoundError
 from .._example.features import Features, parser_of
+from .._names import suggest_arguments
 from .._numbers import Int64s, Numbers, ids_to_find, natural
 from .collation import refuse_own_collation
 from .missing import Missing, advise_names, check_batch
@@ -31,6 +32,7 @@ _BLOCK_ROWS = 1 << 21
 class Records(Selectable):
     """The records of a data set or view, many at a time."""
 
+    @suggest_arguments
     def gather(self, items: Numbers, *, threads: int = 0) -> RecordBatch:
         """Reads many records at once, in the order given. Numbers may repeat.
 
@@ -65,6 +67,7 @@ class Records(Selectable):
         )
         return [bytes(record) for record in self.gather(items)]
 
+    @suggest_arguments
     def parse(
         self,
         items: Numbers,
@@ -102,6 +105,7 @@ class Records(Selectable):
         check_batch(batch, self, features, None, missing)
         return columns_of(batch)
 
+    @suggest_arguments
     def parse_sequence(
         self,
         items: Numbers,
@@ -208,6 +212,7 @@ class Records(Selectable):
             self._find_records(source, numbers, out[rows], table)
         return out
 
+    @suggest_arguments
     def duplicates(self, by: str = "content", *, progress: Progress = "auto") -> Int64s:
         """Which records equal an earlier one, as ``recmap duplicates`` prints: int64 array [n, 2].
 

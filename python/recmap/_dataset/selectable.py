@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _recmap
+from .._names import suggest_arguments
 from .._numbers import (
     Int64s,
     Numbers,
@@ -157,6 +158,7 @@ class Selectable(_recmap.Dataset):
         self._match(expression, mask)
         return self._selection.take(mask)
 
+    @suggest_arguments
     def sample(self, n: int, seed: int = 0) -> Self:
         """A view of n random records, each at most once, in their order in this data set.
 
@@ -198,6 +200,7 @@ class Selectable(_recmap.Dataset):
         cuts = cuts_of(len(self), n)
         return [self[cuts[i] : cuts[i + 1]] for i in range(n)]
 
+    @suggest_arguments
     def partition(self, shares: Mapping[str, float], seed: int = 0) -> dict[str, Self]:
         """Splits the data set by hash into named views: training, validation, ...
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._names import near_names
+
 __all__ = [
     "check_no_shape",
     "check_shape_and_dtype",
@@ -47,9 +49,7 @@ def element_of(dtype: Any) -> str:
     if name in _ELEMENTS:
         return name
     known = f"it must be one of {', '.join(_ELEMENTS)}"
-    import difflib  # only for messages
-
-    near = difflib.get_close_matches(name.lower(), _ELEMENTS, n=1)
+    near = near_names(name, _ELEMENTS, 1)
     guess = f"did you mean {near[0]!r}? " if near else ""
     raise ValueError(f"the dtype {dtype!r} is unknown: {guess}{known}")
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .. import _recmap
+from .._names import suggest_arguments
 from .call_repr import CallRepr
 from .elements import (
     check_no_shape,
@@ -100,6 +101,7 @@ def _check_fixed_length(length: int, raw: bool, shape: tuple[int, ...], element:
         raise ValueError(f"fixed_length must be {size}, the size of the shape, not {length}")
 
 
+@suggest_arguments
 @dataclass(frozen=True, repr=False)
 class FixedLen(_Checked):
     """The same number of values in every record: a NumPy array [rows, *shape].
@@ -147,6 +149,7 @@ class FixedLen(_Checked):
         )
 
 
+@suggest_arguments
 @dataclass(frozen=True, repr=False)
 class VarLen(_Checked):
     """Any number of values per record: a `RaggedColumn`. For the arguments see `FixedLen`."""
@@ -163,6 +166,7 @@ class VarLen(_Checked):
         return _row(2, name, self.key, element_of(self.dtype), raw=raw, copy=self.copy)
 
 
+@suggest_arguments
 @dataclass(frozen=True, repr=False)
 class FixedLenSequence(_Checked):
     """Any number of steps of `shape` each: an array [rows, longest, *shape], padded with `default`.
@@ -209,6 +213,7 @@ class FixedLenSequence(_Checked):
         )
 
 
+@suggest_arguments
 @dataclass(frozen=True, repr=False)
 class Ragged(_Checked):
     """Values divided into nested rows by other features: nested `RaggedColumn`.
@@ -228,6 +233,7 @@ class Ragged(_Checked):
         return _row(4, name, self.key, element, partitions=partitions, copy=self.copy)
 
 
+@suggest_arguments
 @dataclass(frozen=True, repr=False)
 class Sparse(_Checked):
     """Values with coordinates from other features: a `SparseColumn`.
@@ -259,6 +265,7 @@ class Sparse(_Checked):
         )
 
 
+@suggest_arguments
 @dataclass(frozen=True, repr=False)
 class Sliced(_Checked):
     """Elements that a row order cuts into rows: an array [rows, width, *shape].

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .._names import suggest_arguments
+
 __all__ = [
     "RowLengths",
     "RowLimits",
@@ -16,6 +18,7 @@ __all__ = [
 ]
 
 
+@suggest_arguments
 @dataclass(frozen=True)
 class _Partition:
     key: str
@@ -41,6 +44,7 @@ class ValueRowIds(_Partition):
     """An int64 feature has the row of each value."""
 
 
+@suggest_arguments
 @dataclass(frozen=True)
 class UniformRowLength:
     """Every row has this length."""

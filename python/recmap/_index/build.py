@@ -12,6 +12,7 @@ from .._dataset.dataset import Dataset
 from .._dataset.missing import similar_names
 from .._display.progress import Progress, shown
 from .._errors import CorruptIndexError, CorruptRecordError, Error
+from .._names import suggest_arguments
 from .._numbers import natural
 from .._options.options import (
     Compression,
@@ -237,6 +238,7 @@ def warn_without_ids(dataset: Dataset, name: str) -> None:
     warn_caller(f"{message}. {advice}" if advice else message)
 
 
+@suggest_arguments
 def index(
     source: Source,
     path: Path | None = None,
@@ -297,6 +299,7 @@ def index(
     return plan.path
 
 
+@suggest_arguments
 def merge(
     path: Path, parts: Iterable[Path], *, progress: Progress = "auto", fs: Any = None
 ) -> dict[str, int]:

@@ -14,6 +14,7 @@ from .. import _recmap
 from .._dataset.dataset import Dataset
 from .._display.progress import Progress
 from .._errors import FileMissingError, InvalidError, StateMismatchError
+from .._names import suggest_arguments
 from .._options.options import (
     Access,
     Check,
@@ -176,6 +177,7 @@ def _check_names(
         raise ValueError("index= is for shards: an .rmx is an index itself, so leave index= out")
 
 
+@suggest_arguments
 def open(
     source: Source,
     *,

@@ -14,6 +14,7 @@ from .._context import Closing
 from .._display.text import joined
 from .._errors import FileMissingError, InvalidError
 from .._example.encode import Features, encode_example
+from .._names import suggest_arguments
 from .._options.options import (
     Compression,
     Count,
@@ -78,6 +79,7 @@ class Writer(Closing):
     2
     """
 
+    @suggest_arguments
     def __init__(
         self,
         pattern: Path,

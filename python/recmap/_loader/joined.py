@@ -9,15 +9,19 @@ from .._context import Closing
 from .._dataset.dataset import Dataset
 from .._dataset.join import Joined, check_joined, features_of_sides, warn_of_bytes
 from .._example.features import Features
+from .._names import suggest_arguments
 from .companions import Companions
 from .launcher import share_of
 from .loader import Loader
-from .options import one_of
+from .options import LoaderOptions, one_of
 
 __all__ = ["JoinedLoader", "check_loader"]
 
 OnBadRecord: TypeAlias = Literal["error", "skip", "substitute"]
 Place: TypeAlias = tuple[int, int]  # epoch and position
+
+# Those of both classes; `on_error` has an error of its own, and the loaders judge the others.
+_OPTIONS = {*LoaderOptions.__annotations__, "feature_lists", "numbers", "pin_memory"}
 
 _ON_BAD_RECORD = {"error": 0, "skip": 1, "substitute": 2}
 
@@ -54,6 +58,7 @@ class JoinedLoader(Closing):
 
     _module = "recmap"
 
+    @suggest_arguments(options=_OPTIONS)
     def __init__(
         self,
         joined: Joined,

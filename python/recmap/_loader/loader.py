@@ -7,16 +7,7 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from numbers import Real
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Generic,
-    Literal,
-    NoReturn,
-    TypeVar,
-    Unpack,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, Unpack, overload
 
 from .. import _recmap
 from .._columns import (
@@ -35,6 +26,7 @@ from .._dataset.missing import FirstBatchCheck, Missing, advise_names
 from .._display.text import class_name, joined
 from .._errors import CorruptStateError, FeatureError
 from .._example.features import Features, parser_of_batches
+from .._names import suggest_arguments
 from .._numbers import natural
 from .._order.orders import Order, Sequential, Shuffled
 from .._order.row_orders import warn_if_empty
@@ -196,6 +188,7 @@ class Loader(Closing, Generic[Batch]):
             **options: Unpack[LoaderOptions],
         ) -> None: ...
 
+    @suggest_arguments
     def __init__(
         self,
         dataset: Dataset,
@@ -524,6 +517,7 @@ class Loader(Closing, Generic[Batch]):
         state: dict[str, Any] = json.loads(text)
         return state
 
+    @suggest_arguments
     def load_state_dict(
         self,
         state: dict[str, Any],

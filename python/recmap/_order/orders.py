@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from .._display.text import joined
 from .._errors import OutOfRangeError
+from .._names import suggest_arguments
 from .._numbers import (
     Int64s,
     as_integers,
@@ -307,6 +308,7 @@ class Sequential(Order):
     array([0, 1, 2, 3, 4])
     """
 
+    @suggest_arguments
     def __init__(self, n: int) -> None:
         self._set(_Order.sequential(_count(n)), n)
 
@@ -318,6 +320,7 @@ class Shuffled(Order):
     [0, 1, 2, 3, 4]
     """
 
+    @suggest_arguments
     def __init__(self, n: int, seed: int = 0) -> None:
         self._set(_Order.shuffled(_count(n), _seed(seed)), n, seed)
 
@@ -328,6 +331,7 @@ class Windowed(Order):
     Reads are nearly sequential, which suits disks: a reader is always within one window.
     """
 
+    @suggest_arguments
     def __init__(self, n: int, block: int, window: int, seed: int = 0) -> None:
         sizes = uint64_of("block", block), uint64_of("window", window)
         self._set(_Order.windowed(_count(n), *sizes, _seed(seed)), n, block, window, seed)
@@ -344,6 +348,7 @@ def _size(size: int | None) -> int:
 class WithReplacement(Order):
     """Draws `size` records per epoch (None: n), each with equal probability."""
 
+    @suggest_arguments
     def __init__(self, n: int, seed: int = 0, size: int | None = None) -> None:
         self._set(_Order.with_replacement(_count(n), _seed(seed), _size(size)), n, seed, size)
 
@@ -355,6 +360,7 @@ class Weighted(Order):
         weights: the weight of each record, not negative. Records with weight 0 are never drawn.
     """
 
+    @suggest_arguments
     def __init__(self, weights: npt.ArrayLike, seed: int = 0, size: int | None = None) -> None:
         array = _vector(weights, np.float64, "weights")
         self._set(_Order.weighted(array, _seed(seed), _size(size)), array, seed, size)
@@ -408,6 +414,7 @@ class Grouped(Order):
         groups: a label for each record. Records with equal labels form a group.
     """
 
+    @suggest_arguments
     def __init__(self, groups: npt.ArrayLike, batch_size: int, seed: int = 0) -> None:
         labels = _labels(groups, "groups")
         size = uint64_of("batch_size", batch_size)
@@ -428,6 +435,7 @@ class Bucketed(Order):
             the longest record in its bucket.
     """
 
+    @suggest_arguments
     def __init__(
         self,
         lengths: npt.ArrayLike,
@@ -446,6 +454,7 @@ class Bucketed(Order):
 class Stratified(Order):
     """Batches of `batch_size` records that contain each label in proportion to all records."""
 
+    @suggest_arguments
     def __init__(self, groups: npt.ArrayLike, batch_size: int, seed: int = 0) -> None:
         labels = _labels(groups, "groups")
         size = uint64_of("batch_size", batch_size)
@@ -475,6 +484,7 @@ class Mixture(Order):
     array([0, 1, 2, 3, 4, 6, 7, 8, 5, 9])
     """
 
+    @suggest_arguments
     def __init__(
         self,
         orders: Sequence[Order],
@@ -510,6 +520,7 @@ class Mixture(Order):
                 )
                 return
 
+    @suggest_arguments
     def continued(
         self,
         epoch: int,

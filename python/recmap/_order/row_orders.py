@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .._names import suggest_arguments
 from .._numbers import uint64_of, without_nulls
 from .._recmap import Counts as _Counts
 from .._recmap import Order as _Order
@@ -24,6 +25,7 @@ CountsLike: TypeAlias = "npt.ArrayLike | _KeptCounts"
 class _KeptCounts:
     """Packed element counts, which pickle as an array of the smallest type that holds them."""
 
+    @suggest_arguments
     def __init__(self, counts: _Counts) -> None:
         self.counts = counts
 
@@ -124,6 +126,7 @@ class Chunked(RowOrder):
     (4, [[3, 6, 1], [2, 0, 4]])
     """
 
+    @suggest_arguments
     def __init__(
         self,
         counts: CountsLike,
@@ -173,6 +176,7 @@ class Packed(RowOrder):
     (2, 1.0)
     """
 
+    @suggest_arguments
     def __init__(
         self,
         counts: CountsLike,
@@ -218,6 +222,7 @@ class Windows(RowOrder):
     [[[0, 0, 2]], [[0, 1, 2]]]
     """
 
+    @suggest_arguments
     def __init__(
         self,
         counts: CountsLike,

@@ -23,6 +23,7 @@ from .._loader.launcher import Share
 from .._loader.loader import Loader
 from .._loader.options import LAST
 from .._loader.view_order import order_over
+from .._names import suggest_arguments
 from .._numbers import natural
 from .._order.orders import Order
 from ._board import Board, Place
@@ -108,6 +109,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
             numbers: str | None = None,
         ) -> None: ...
 
+    @suggest_arguments
     def __init__(self, loader: Loader[Any], numbers: str | None = None) -> None:
         if isinstance(loader, TensorLoader):
             raise TypeError(
@@ -403,6 +405,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         state: dict[str, Any] = json.loads(text)
         return state
 
+    @suggest_arguments
     def load_state_dict(
         self,
         state: Mapping[str, Any],

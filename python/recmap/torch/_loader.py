@@ -12,6 +12,7 @@ from .._dataset.dataset import Dataset
 from .._example.features import Features
 from .._loader.loader import Loader as _Loader
 from .._loader.options import LoaderOptions
+from .._names import suggest_arguments
 from .._warn import warn_caller
 from ._pinned import PinnedBlocks, Pinning
 from ._tensors import Tensors, check_name_of_numbers, convert
@@ -102,6 +103,7 @@ class Loader(_Loader[Batch]):
             **options: Unpack[LoaderOptions],
         ) -> None: ...
 
+    @suggest_arguments(options=LoaderOptions.__annotations__)
     def __init__(
         self,
         dataset: Dataset,

@@ -18,6 +18,7 @@ from .._errors import UnsupportedError
 from .._loader.grown import Grown, check_grown, old_order
 from .._loader.launcher import share_of
 from .._loader.options import LAST, Last, one_of
+from .._names import suggest_arguments
 from .._numbers import natural
 from .._order.orders import Order, order_of
 from ._callers import (
@@ -80,6 +81,7 @@ class Sampler(data.Sampler[Any]):
     ([[2, 3], [6, 7], [9]], 1)
     """
 
+    @suggest_arguments
     def __init__(
         self,
         order: Order,
@@ -276,6 +278,7 @@ class Sampler(data.Sampler[Any]):
         order = {"order": chosen.describe(), "position_count": len(chosen)}
         return {"format_version": 1, **order, "epoch": stand[0], "position": stand[1]}
 
+    @suggest_arguments
     def load_state_dict(
         self,
         state: Mapping[str, Any],

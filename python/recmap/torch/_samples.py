@@ -18,6 +18,7 @@ from .._example.features import Features, parser_of_batches
 from .._loader.grown import Grown, check_grown
 from .._loader.joined import JoinedLoader
 from .._loader.loader import Loader
+from .._names import suggest_arguments
 from ._tensors import Ragged, tensors
 
 
@@ -93,6 +94,7 @@ class MapDataset(data.Dataset[Any]):
     (1797, {'label': tensor(5)})
     """
 
+    @suggest_arguments
     def __init__(
         self,
         dataset: Dataset,

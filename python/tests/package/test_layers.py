@@ -12,6 +12,7 @@ LAYERS = [
     "_errors",
     "_numbers",
     "_warn",
+    "_names",
     "_context",
     "_display",
     "_example",

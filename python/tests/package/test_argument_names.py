@@ -1,0 +1,115 @@
+"""Keyword arguments that do not exist: the error says which one is probably meant."""
+
+import importlib
+import inspect
+import pickle
+
+import pytest
+import recmap
+from recmap import _names
+
+# Public names that are not called by users with keyword arguments.
+NOT_CALLED = {
+    *("BytesColumn", "ColumnBatch", "Columns", "Dataset", "Joined", "Order", "RaggedColumn"),
+    *("RecordBatch", "RowBatch", "SparseColumn", "__version__"),
+    *("decode_example", "encode_example", "encode_sequence_example"),
+    *(name for name in recmap.__all__ if name.endswith("Error")),
+}
+METHODS = [
+    *("annotate", "duplicates", "features", "gather", "lift", "parse", "parse_sequence"),
+    *("partition", "sample", "schema", "verify"),
+]
+CALLED = {
+    **{name: getattr(recmap, name) for name in recmap.__all__ if name not in NOT_CALLED},
+    **{f"Dataset.{name}": getattr(recmap.Dataset, name) for name in METHODS},
+    "Loader.load_state_dict": recmap.Loader.load_state_dict,
+}
+FRAMEWORKS = {
+    "arrow": ("table", "reader"),
+    "grain": ("DataSource", "JoinedSource", "Sampler", "Ordered", "Batches"),
+    "huggingface": ("dataset",),
+    "metrics": ("live", "prometheus", "scalars"),
+    "ray": ("Datasource", "index"),
+    "tensorflow": ("dataset",),
+    "torch": ("IterableDataset", "JoinedLoader", "Loader", "MapDataset", "Sampler"),
+}
+
+
+def misspelt(function):
+    """(a keyword that the function takes, a misspelling of it)."""
+    code = inspect.unwrap(function.__init__ if isinstance(function, type) else function).__code__
+    first = code.co_posonlyargcount
+    for name in code.co_varnames[first : code.co_argcount + code.co_kwonlyargcount]:
+        if len(name) > 3 and name != "self":
+            yield name, name[:2] + name[1:]
+
+
+def check(function):
+    for name, wrong in misspelt(function):
+        with pytest.raises(TypeError) as raised:
+            function(**{wrong: None})
+        message = str(raised.value)
+        assert f"got an unexpected keyword argument {wrong!r}. Did you mean {name!r}?" in message
+
+
+@pytest.mark.parametrize("function", CALLED.values(), ids=CALLED)
+def test_misspelt_arguments(function):
+    check(function)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), [(module, name) for module in FRAMEWORKS for name in FRAMEWORKS[module]]
+)
+def test_misspelt_arguments_of_frameworks(module, name):
+    try:
+        found = importlib.import_module(f"recmap.{module}")
+    except ImportError as error:
+        pytest.skip(f"needs {error.name}")
+    check(getattr(found, name))
+
+
+MEANT = [
+    ("open", "shuffle", r"open\(\) got .* 'shuffle': recmap\.Loader takes shuffle=\.\.\."),
+    ("open", "batch_size", r"recmap\.Loader takes batch_size=\.\.\."),
+    ("open", "drop_last", r'recmap\.Loader takes last="drop"'),
+    ("index", "features", r"recmap\.Loader takes features=\.\.\."),
+    ("Loader", "drop_last", r'Loader\(\) got an .* \'drop_last\': write last="drop"'),
+    ("Loader", "num_workers", r"write threads=\.\.\.: recmap reads in threads, not in worker pro"),
+    ("Loader", "buffer_size", "write shuffle=True, which shuffles a whole epoch without a buff"),
+    ("Loader", "lift", r"recmap\.open takes lift=\.\.\."),
+    ("Loader", "pin_memory", r"recmap\.torch\.Loader takes pin_memory=\.\.\."),
+    ("JoinedLoader", "num_workers", r"JoinedLoader\(\) got .*write threads="),
+    ("FixedLen", "default_value", r"Did you mean 'default'\?"),
+    ("Loader", "zebra", "got an unexpected keyword argument 'zebra'$"),
+]
+
+
+@pytest.mark.parametrize(("name", "wrong", "message"), MEANT)
+def test_arguments_of_other_libraries(name, wrong, message):
+    with pytest.raises(TypeError, match=message):
+        getattr(recmap, name)(**{wrong: None})
+
+
+def test_the_tables_name_arguments_that_exist():
+    pytest.importorskip("torch")
+    accepted = {
+        "recmap.Loader": recmap.Loader,
+        "recmap.torch.Loader": recmap.torch.Loader,
+        "recmap.open": recmap.open,
+    }
+    for owner, names in _names.OWNERS.items():
+        assert {*names} <= {*inspect.signature(accepted[owner]).parameters}
+    for meant, _ in _names._FOREIGN.values():
+        assert any(meant in inspect.signature(each).parameters for each in accepted.values())
+
+
+def test_signatures_and_help_are_those_of_the_functions():
+    assert list(inspect.signature(recmap.Shuffled).parameters) == ["n", "seed"]
+    assert inspect.signature(recmap.open).parameters["rebuild"].default is False
+    assert list(inspect.signature(recmap.Dataset.parse).parameters)[:3] == [
+        *("self", "items", "features")
+    ]
+    assert recmap.open.__doc__.startswith("Opens TFRecord files as a data set.")
+    assert pickle.loads(pickle.dumps(recmap.open)) is recmap.open
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'n'"):
+        recmap.Shuffled()
