@@ -18,11 +18,13 @@ typedef struct recmap_writer_options {
                                           before -00000-of-00002 if that follows */
     unsigned thread_count; /* of compressing; 0: one per core that this process may use. The file
                               does not depend on it */
+    int keeps_leftovers;   /* not 0: recmap_writer_remove_leftovers was called for all files of a
+                              set, so that creating each writer need not list the folder */
 } recmap_writer_options;
 
-#define RECMAP_WRITER_OPTIONS_VERSION 2
+#define RECMAP_WRITER_OPTIONS_VERSION 3
 #define RECMAP_WRITER_OPTIONS_INIT                                                                 \
-    { RECMAP_WRITER_OPTIONS_VERSION, NULL, NULL, RECMAP_COMPRESSION_AUTO, 0 }
+    { RECMAP_WRITER_OPTIONS_VERSION, NULL, NULL, RECMAP_COMPRESSION_AUTO, 0, 0 }
 
 /* Writes one TFRecord file, compressed or not. A writer belongs to one thread at a time. The file
  * has a temporary name in the same folder until recmap_writer_finish succeeds; it then appears
@@ -32,6 +34,12 @@ typedef struct recmap_writer_options {
  * Fork: the writer stays with the parent. A child's copy writes nothing, cannot be finished
  * (INVALID), and can be destroyed without affecting the parent's file. */
 typedef struct recmap_writer recmap_writer;
+
+/* Removes the temporary files that writers of these files, or of indexes at these paths, left when
+ * they were killed. A writer does so for its own file, and lists its folder: to write many files of
+ * a set, call this once and set options.keeps_leftovers. Files of other targets, and those of
+ * writers that run, are left alone. Never fails: what cannot be removed stays. */
+RECMAP_API void recmap_writer_remove_leftovers(const char *const *paths, size_t count);
 
 /* Creates a writer, which the caller destroys. NULL options are the defaults. Errors: INVALID for
  * invalid options, for names that state another compression than that of the file, or one that

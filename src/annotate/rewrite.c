@@ -247,7 +247,8 @@ static recmap_status check_not_replaced(void *context, recmap_error *error) {
 static recmap_status write_index(struct rewrite *rewrite, recmap_error *error) {
     static const enum store_table copied[] = {STORE_COUNTS, STORE_IDS, STORE_DAMAGE, STORE_SHARDS};
     recmap_annotation *annotation = rewrite->annotation;
-    RETURN_IF_FAILED(store_writer_create(&rewrite->writer, annotation->path, error));
+    RETURN_IF_FAILED(
+        store_writer_create(&rewrite->writer, annotation->path, LEFTOVERS_REMOVE, error));
     RETURN_IF_FAILED(copy_table(rewrite, STORE_POINTS, error));
     RETURN_IF_FAILED(copy_table(rewrite, STORE_OFFSETS, error));
     RETURN_IF_FAILED(put_columns(rewrite, error));

@@ -136,7 +136,8 @@ static recmap_status prepare(recmap_index_builder *builder, const char *path,
     RETURN_IF_FAILED(framings_choose(&builder->framing, options->framing, error));
     builder->options.framing = builder->framing.name;
     RETURN_IF_FAILED(target_check(path, error));
-    RETURN_IF_FAILED(packer_create(&builder->packer, path, &builder->options, error));
+    RETURN_IF_FAILED(
+        packer_create(&builder->packer, path, &builder->options, LEFTOVERS_REMOVE, error));
     find_replaced(builder);
     return options->guard ? guard_install(error) : RECMAP_OK;
 }

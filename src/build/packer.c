@@ -85,21 +85,23 @@ static recmap_status find_folder(struct packer *packer, const char *path, recmap
 }
 
 static recmap_status prepare(struct packer *packer, const char *path,
-                             const recmap_index_options *options, recmap_error *error) {
+                             const recmap_index_options *options,
+                             enum temporary_leftovers leftovers, recmap_error *error) {
     RETURN_IF_FAILED(find_folder(packer, path, error));
     if (!allocate_parts(packer, options)) return fail_memory(error);
     if (options->id_feature) RETURN_IF_FAILED(idsort_create(&packer->ids, path, error));
-    return store_writer_create(&packer->store, path, error);
+    return store_writer_create(&packer->store, path, leftovers, error);
 }
 
 recmap_status packer_create(struct packer **packer, const char *path,
-                            const recmap_index_options *options, recmap_error *error) {
+                            const recmap_index_options *options, enum temporary_leftovers leftovers,
+                            recmap_error *error) {
     struct packer *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     fresh->manifest.format_version = 1;
     fresh->manifest.extracted_by_caller = options->extract != NULL;
     fresh->manifest.skips_damage = options->on_corrupt == RECMAP_ON_CORRUPT_SKIP;
-    recmap_status status = prepare(fresh, path, options, error);
+    recmap_status status = prepare(fresh, path, options, leftovers, error);
     if (status == RECMAP_OK) *packer = fresh;
     else packer_destroy(fresh);
     return status;

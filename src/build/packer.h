@@ -20,7 +20,8 @@ struct packer;
 /* Ids, lifts, counted features, and whether damage is skipped are options of the index. They are
  * copied. */
 recmap_status packer_create(struct packer **packer, const char *path,
-                            const recmap_index_options *options, recmap_error *error);
+                            const recmap_index_options *options, enum temporary_leftovers leftovers,
+                            recmap_error *error);
 void packer_destroy(struct packer *packer);
 
 uint64_t packer_record_count(const struct packer *packer);

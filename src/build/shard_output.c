@@ -31,7 +31,7 @@ static recmap_status write_bytes(struct shard_output *output, const uint8_t *byt
 
 recmap_status shard_output_create(struct shard_output *output, const char *path,
                                   enum compression compression, unsigned thread_count,
-                                  recmap_error *error) {
+                                  enum temporary_leftovers leftovers, recmap_error *error) {
     output->path = path;
     output->compression = compression;
     output->thread_count = thread_count;
@@ -40,7 +40,7 @@ recmap_status shard_output_create(struct shard_output *output, const char *path,
     if (is_parallel) output->capacity *= (size_t)thread_count * BLOCKS_PER_THREAD;
     output->buffer = malloc(output->capacity);
     if (!output->buffer) return fail_memory(error);
-    RETURN_IF_FAILED(temporary_create(&output->file, path, error));
+    RETURN_IF_FAILED(temporary_create(&output->file, path, leftovers, error));
     if (compression == COMPRESSION_NONE) return RECMAP_OK;
     uint8_t header[DEFLATE_EDGE_ROOM];
     output->sum = deflate_sum_begin(compression);

@@ -27,7 +27,7 @@ struct shard_output {
  * output also after an error. */
 recmap_status shard_output_create(struct shard_output *output, const char *path,
                                   enum compression compression, unsigned thread_count,
-                                  recmap_error *error);
+                                  enum temporary_leftovers leftovers, recmap_error *error);
 
 void shard_output_discard(struct shard_output *output);
 

@@ -124,6 +124,14 @@ static recmap_status choose_compression(enum compression *kind, const char *path
     return RECMAP_OK;
 }
 
+static enum temporary_leftovers leftovers_of(const recmap_writer_options *options) {
+    return options->keeps_leftovers ? LEFTOVERS_KEEP : LEFTOVERS_REMOVE;
+}
+
+void recmap_writer_remove_leftovers(const char *const *paths, size_t count) {
+    temporary_remove_leftovers(paths, count);
+}
+
 /* Prepares the index: extractor, run and packer. The file is the only shard, named by its final
  * path. */
 static recmap_status begin_index(recmap_writer *writer, const recmap_writer_options *options,
@@ -136,7 +144,8 @@ static recmap_status begin_index(recmap_writer *writer, const recmap_writer_opti
     if (!run_init(&writer->run, index->id_feature != NULL, index->lift_count,
                   index->counted_feature_count))
         return fail_memory(error);
-    RETURN_IF_FAILED(packer_create(&writer->packer, options->index_path, index, error));
+    RETURN_IF_FAILED(
+        packer_create(&writer->packer, options->index_path, index, leftovers_of(options), error));
     return packer_begin_shard(writer->packer, writer->path, tfrecord_framing.name, error);
 }
 
@@ -148,7 +157,8 @@ static recmap_status begin_file(recmap_writer *writer, const char *path,
     RETURN_IF_FAILED(choose_compression(&kind, path, options, error));
     RETURN_IF_FAILED(path_resolve_entry(&writer->path, path, error));
     unsigned thread_count = options->thread_count ? options->thread_count : core_count();
-    RETURN_IF_FAILED(shard_output_create(&writer->output, writer->path, kind, thread_count, error));
+    RETURN_IF_FAILED(shard_output_create(&writer->output, writer->path, kind, thread_count,
+                                         leftovers_of(options), error));
     return options->index_path ? begin_index(writer, options, error) : RECMAP_OK;
 }
 

@@ -350,19 +350,23 @@ static const char temporary_infix[] = ".tmp-";
 
 enum { INFIX_SIZE = sizeof temporary_infix - 1, RANDOM_DIGITS = 16 };
 
-/* Returns true if temporary_path could have named a temporary file of `target` so. Any other file
- * belongs to somebody else, however similar its name. */
-static bool is_temporary_name(const char *name, const char *target, size_t target_size) {
-    if (strncmp(name, target, target_size)) return false;
-    const char *rest = name + target_size;
-    if (strncmp(rest, temporary_infix, INFIX_SIZE)) return false;
-    rest += INFIX_SIZE;
-    return strlen(rest) == RANDOM_DIGITS && strspn(rest, "0123456789abcdef") == RANDOM_DIGITS;
+/* Returns the size of the target's name if temporary_path could have named the file so, else 0. Any
+ * other file belongs to somebody else, however similar its name. */
+static size_t target_name_size(const char *name) {
+    size_t size = strlen(name), end_size = INFIX_SIZE + RANDOM_DIGITS;
+    if (size <= end_size) return 0;
+    const char *end = name + size - end_size;
+    bool is_temporary = !strncmp(end, temporary_infix, INFIX_SIZE) &&
+                        strspn(end + INFIX_SIZE, "0123456789abcdef") == RANDOM_DIGITS;
+    return is_temporary ? size - end_size : 0;
 }
 
-/* Removes the regular file `folder/name` if no living writer holds its lock. */
+/* Removes the regular file `folder/name` if no living writer holds its lock. Network file systems
+ * lock a file for writing only if it is open for writing. */
 static void remove_if_dead(int folder, const char *name) {
-    int fd = open_retry(folder, name, OPEN_FLAGS | O_NOFOLLOW, 0);
+    int flags = (OPEN_FLAGS & ~O_ACCMODE) | O_NOFOLLOW;
+    int fd = open_retry(folder, name, flags | O_RDWR, 0);
+    if (fd < 0) fd = open_retry(folder, name, flags | O_RDONLY, 0);
     if (fd < 0) return;
     struct stat st;
     if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !lock_retry(fd, LOCK_EX | LOCK_NB))
@@ -370,19 +374,55 @@ static void remove_if_dead(int folder, const char *name) {
     close(fd);
 }
 
-/* A writer that died left its temporary file, but its lock is gone. */
-static void remove_dead_temporaries(const char *target) {
-    char *folder_path = path_folder(target);
+static int compare_names(const void *a, const void *b) {
+    return strcmp(path_name(*(const char *const *)a), path_name(*(const char *const *)b));
+}
+
+/* Orders the text before the size of the key, which is not terminated, and the name of a target. */
+struct name_key {
+    const char *name;
+    size_t size;
+};
+
+static int compare_key(const void *key, const void *target) {
+    const struct name_key *name = key;
+    const char *other = path_name(*(const char *const *)target);
+    int order = strncmp(name->name, other, name->size);
+    return order ? order : other[name->size] ? -1 : 0;
+}
+
+/* A writer that died left its temporary file, but its lock is gone. The targets are in one folder,
+ * and sorted by name. */
+static void remove_from_folder(const char *const *targets, size_t count) {
+    char *folder_path = path_folder(targets[0]);
     DIR *folder = folder_path ? opendir(folder_path) : NULL;
     free(folder_path);
     if (!folder) return;
-    const char *name = path_name(target);
-    size_t size = strlen(name);
     struct dirent *entry;
-    while ((entry = readdir(folder)))
-        if (is_temporary_name(entry->d_name, name, size))
+    while ((entry = readdir(folder))) {
+        struct name_key key = {entry->d_name, target_name_size(entry->d_name)};
+        if (key.size && bsearch(&key, targets, count, sizeof *targets, compare_key))
             remove_if_dead(dirfd(folder), entry->d_name);
+    }
     closedir(folder);
+}
+
+static bool is_same_folder(const char *a, const char *b) {
+    size_t size = (size_t)(path_name(a) - a);
+    return size == (size_t)(path_name(b) - b) && !strncmp(a, b, size);
+}
+
+void temporary_remove_leftovers(const char *const *targets, size_t count) {
+    const char **sorted = malloc((count + 1) * sizeof *sorted);
+    if (!sorted) return;
+    for (size_t i = 0; i < count; i++) sorted[i] = targets[i];
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count; end++)
+            if (!is_same_folder(targets[first], targets[end])) break;
+        qsort(sorted + first, end - first, sizeof *sorted, compare_names);
+        remove_from_folder(sorted + first, end - first);
+    }
+    free(sorted);
 }
 
 static char *temporary_path(const char *target) {
@@ -447,11 +487,11 @@ static bool find_mode(mode_t *mode, const char *target) {
 /* Retries under a new random name until the file is both locked and still there (see
  * create_locked). */
 recmap_status temporary_create(struct temporary_file *file, const char *target,
-                               recmap_error *error) {
+                               enum temporary_leftovers leftovers, recmap_error *error) {
     /* What replaces a private file must not be readable by others while it is written. */
     mode_t replaced_mode;
     mode_t mode = find_mode(&replaced_mode, target) ? 0600 : 0666;
-    remove_dead_temporaries(target);
+    if (leftovers == LEFTOVERS_REMOVE) temporary_remove_leftovers(&target, 1);
     for (;;) {
         char *path = temporary_path(target);
         if (!path) return fail_memory(error);
@@ -543,7 +583,7 @@ recmap_status file_create_unnamed(int *fd, const char *target, recmap_error *err
     /* Not every file system supports O_TMPFILE. As a substitute, create a named file and remove the
      * name. */
     struct temporary_file file = TEMPORARY_FILE_INIT;
-    RETURN_IF_FAILED(temporary_create(&file, target, error));
+    RETURN_IF_FAILED(temporary_create(&file, target, LEFTOVERS_REMOVE, error));
     *fd = file.fd;
     file.fd = -1;
     temporary_discard(&file);

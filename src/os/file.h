@@ -98,10 +98,18 @@ struct temporary_file {
 #define TEMPORARY_FILE_INIT                                                                        \
     { -1, NULL, NULL, 0 }
 
-/* Creates `TARGET.tmp-<16 hex digits>` next to `target`, after removing regular files with such
- * names whose writers are dead. */
+/* What to do about temporary files of a target that dead writers left. */
+enum temporary_leftovers { LEFTOVERS_REMOVE, LEFTOVERS_KEEP };
+
+/* Removes the regular files with temporary names of these targets whose writers are dead. Lists
+ * each folder once if its targets follow each other. */
+void temporary_remove_leftovers(const char *const *targets, size_t count);
+
+/* Creates `TARGET.tmp-<16 hex digits>` next to `target`, after removing its leftovers. They may be
+ * kept if temporary_remove_leftovers has been called for many targets: finding them takes as long
+ * as the folder is large. */
 recmap_status temporary_create(struct temporary_file *file, const char *target,
-                               recmap_error *error);
+                               enum temporary_leftovers leftovers, recmap_error *error);
 
 /* The error for a temporary file of `target` whose name now belongs to another file. */
 recmap_status temporary_fail_replaced(const char *target, recmap_error *error);

@@ -212,7 +212,7 @@ static recmap_status check_target(const char *path, recmap_error *error) {
 static recmap_status publish(const char *path, const uint8_t *bytes, size_t size,
                              recmap_error *error) {
     struct temporary_file file = TEMPORARY_FILE_INIT;
-    recmap_status status = temporary_create(&file, path, error);
+    recmap_status status = temporary_create(&file, path, LEFTOVERS_REMOVE, error);
     if (status == RECMAP_OK) status = file_write_at(file.fd, bytes, size, 0, path, error);
     if (status == RECMAP_OK) status = file_sync(file.fd, path, error);
     if (status == RECMAP_OK) status = temporary_publish(&file, error);

@@ -16,6 +16,8 @@
 
 #include <recmap/status.h>
 
+#include "os/file.h"
+
 /* The named databases. Their numbers are part of the values' hashes, so their order is fixed. */
 enum store_table {
     STORE_MANIFEST,
@@ -51,7 +53,7 @@ struct store_writer;
 
 /* Creates the temporary file that will replace `path`, with all tables, still empty. */
 recmap_status store_writer_create(struct store_writer **writer, const char *path,
-                                  recmap_error *error);
+                                  enum temporary_leftovers leftovers, recmap_error *error);
 
 /* Adds a copy of a value of at most STORE_VALUE_LIMIT bytes. Keys must ascend within a table;
  * tables may alternate. Memory is bounded: values are written to the file every 32 MiB. Errors:

@@ -18,11 +18,11 @@ struct store_writer {
 };
 
 recmap_status store_writer_create(struct store_writer **writer, const char *path,
-                                  recmap_error *error) {
+                                  enum temporary_leftovers leftovers, recmap_error *error) {
     struct store_writer *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     fresh->file = (struct temporary_file)TEMPORARY_FILE_INIT;
-    recmap_status status = temporary_create(&fresh->file, path, error);
+    recmap_status status = temporary_create(&fresh->file, path, leftovers, error);
     if (status == RECMAP_OK) status = environment_create(&fresh->env, &fresh->file, error);
     if (status != RECMAP_OK) store_writer_destroy(fresh);
     else *writer = fresh;

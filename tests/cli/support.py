@@ -4,6 +4,7 @@ Nothing of recmap is used to make or to check files: the framing, its CRC and tf
 again below, from their specifications.
 """
 
+import ctypes
 import os
 import random
 import re
@@ -132,6 +133,33 @@ def signals_as_usual():
     """For preexec_fn: a shell may ignore these signals for tests in the background."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
+
+
+IN_ACCESS, IN_CREATE, IN_ISDIR = 0x1, 0x100, 0x40000000
+
+
+def watch_folder(folder, mask):
+    """A descriptor of inotify(7), from which events in the folder are read."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    watch = libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
+    assert watch >= 0, os.strerror(ctypes.get_errno())
+    assert libc.inotify_add_watch(watch, folder.encode(), mask) >= 0
+    return watch
+
+
+def events_of(watch):
+    """The mask and the name of each event so far."""
+    events, at = os.read(watch, 1 << 20), 0
+    while at < len(events):
+        mask, _, size = struct.unpack_from("III", events, at + 4)
+        yield mask, events[at + 16 : at + 16 + size].rstrip(b"\0")
+        at += 16 + size
+
+
+def count_listings(watch):
+    """How often the watched folder was listed. Equal events that follow each other are one, so
+    events between the listings must be watched, too."""
+    return sum(mask & IN_ACCESS and mask & IN_ISDIR and not name for mask, name in events_of(watch))
 
 
 class CliTest(unittest.TestCase):

@@ -1,36 +1,25 @@
 """recmap index --append: what it gives, and how appends wait for each other."""
 
-import ctypes
 import fcntl
 import os
 import signal
-import struct
 import subprocess
 import unittest
 
-from support import COMMAND, EXAMPLES, CliTest, signals_as_usual, tfrecord
+from support import (
+    COMMAND,
+    EXAMPLES,
+    IN_CREATE,
+    CliTest,
+    events_of,
+    signals_as_usual,
+    tfrecord,
+    watch_folder,
+)
 
 
 def shard(*payloads):
     return tfrecord([p.encode() for p in payloads])
-
-
-def watch_created(folder):
-    """A descriptor of inotify(7), from which the names of new files are read."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    watch = libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
-    in_create = 0x100
-    assert watch >= 0, os.strerror(ctypes.get_errno())
-    assert libc.inotify_add_watch(watch, folder.encode(), in_create) >= 0
-    return watch
-
-
-def created_names(watch):
-    events, at = os.read(watch, 1 << 16), 0
-    while at < len(events):
-        (size,) = struct.unpack_from("I", events, at + 12)
-        yield events[at + 16 : at + 16 + size].rstrip(b"\0")
-        at += 16 + size
 
 
 class Appending(CliTest):
@@ -93,10 +82,10 @@ class Appending(CliTest):
 
     def count_created(self, *arguments):
         """How many temporary indexes it creates: each holds a whole index."""
-        watch = watch_created(self.folder)
+        watch = watch_folder(self.folder, IN_CREATE)
         self.addCleanup(os.close, watch)
         self.index(*arguments)
-        return sum(name.startswith(b"x.rmx.tmp-") for name in created_names(watch))
+        return sum(name.startswith(b"x.rmx.tmp-") for _, name in events_of(watch))
 
     def test_the_old_shards_are_not_read(self):
         self.index("-o", "x.rmx", "s-0")

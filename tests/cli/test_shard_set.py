@@ -4,12 +4,25 @@ import gzip
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import unittest
 import zlib
 
-from support import COMMAND, DIGITS, CliTest, example, parse_tfrecord, signals_as_usual, tfrecord
+from support import (
+    COMMAND,
+    DIGITS,
+    IN_ACCESS,
+    IN_CREATE,
+    CliTest,
+    count_listings,
+    example,
+    parse_tfrecord,
+    signals_as_usual,
+    tfrecord,
+    watch_folder,
+)
 
 from store import start_store
 
@@ -40,6 +53,35 @@ class ShardSets(CliTest):
             self.assertEqual(self.files(), sorted(["a.rmx", name, "served"]))
             self.assertEqual(self.read(name), b"another's")
             os.remove(self.path(name))
+
+    def count_listings(self, *arguments):
+        """How often the command lists the folder `new`, which is created first."""
+        os.mkdir(self.path("new"))
+        watch = watch_folder(self.path("new"), IN_ACCESS | IN_CREATE)
+        self.assertEqual(self.run_recmap(*arguments).status, 0)
+        count = count_listings(watch)
+        os.close(watch)
+        shutil.rmtree(self.path("new"))
+        return count
+
+    def test_the_folder_is_listed_as_often_for_many_files(self):
+        """It is listed for what killed writers left, which takes as long as it has files."""
+        self.digits("-o", "all@20")
+        few = self.count_listings("cat", "d.rmx", "-o", "new/out@2")
+        self.assertGreater(few, 0)
+        self.assertEqual(self.count_listings("cat", "d.rmx", "-o", "new/out@20"), few)
+        few = self.count_listings("export", "d.rmx", "--to", "idx", "-o", "new")
+        many = self.count_listings("export", "all.rmx", "--to", "idx", "-o", "new")
+        self.assertEqual(many, few)
+
+    def test_what_killed_writers_left_is_removed(self):
+        digits = "0123456789abcdef"
+        self.digits()
+        for name in ["out-00001-of-00002", "out.rmx", "other", "out-00002-of-00002"]:
+            self.write(f"{name}.tmp-{digits}", b"left")
+        self.check("cat", "d.rmx", "-o", "out@2", err="recmap: out.rmx: 1797 records in 2 shards\n")
+        left = [name for name in self.files() if ".tmp-" in name]
+        self.assertEqual(left, [f"{name}.tmp-{digits}" for name in ["other", "out-00002-of-00002"]])
 
     def records_of(self, *names):
         return [parse_tfrecord(self.read(name)) for name in names]

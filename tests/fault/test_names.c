@@ -168,7 +168,8 @@ static void make_index(const char *previous, const char *name) {
     struct store_writer *writer;
     file_bytes_save(data.index, data.new_index.bytes, data.new_index.size);
     require(store_open(&source, data.index, NULL, NULL) == RECMAP_OK, "open the index");
-    require(store_writer_create(&writer, data.index, NULL) == RECMAP_OK, "write an index");
+    require(store_writer_create(&writer, data.index, LEFTOVERS_REMOVE, NULL) == RECMAP_OK,
+            "write an index");
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;
         const struct store_value *values = store_values(source, (enum store_table)table, &count);

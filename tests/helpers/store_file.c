@@ -48,7 +48,7 @@ size_t sample_value(uint8_t *bytes, enum store_table table, size_t i) {
 void sample_write(const char *path) {
     static uint8_t bytes[SAMPLE_VALUE_MAX];
     struct store_writer *writer;
-    require(store_writer_create(&writer, path, NULL) == RECMAP_OK, "create");
+    require(store_writer_create(&writer, path, LEFTOVERS_REMOVE, NULL) == RECMAP_OK, "create");
     for (int table = 0; table < STORE_TABLE_COUNT; table++)
         for (size_t i = 0; i < sample_count((enum store_table)table); i++) {
             size_t size = sample_value(bytes, (enum store_table)table, i);

@@ -96,7 +96,7 @@ void forged_remove(struct forged *index, enum store_table table) {
 void forged_write(const struct forged *index, const char *path) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct store_writer *writer;
-    ASSERT_OK(store_writer_create(&writer, path, &error), &error);
+    ASSERT_OK(store_writer_create(&writer, path, LEFTOVERS_REMOVE, &error), &error);
     for (int t = 0; t < STORE_TABLE_COUNT; t++) {
         const struct forged_table *table = &index->tables[t];
         for (size_t i = 0; i < table->count; i++)

@@ -137,7 +137,9 @@ static recmap_status begin_shard(struct set_writer *writer, recmap_error *error)
     if (writer->shard) return RECMAP_OK;
     char *path = shard_path(writer->set, writer->finished);
     if (!path) return fail_memory(error);
-    recmap_status status = recmap_writer_create(&writer->shard, path, NULL, error);
+    recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
+    options.keeps_leftovers = 1;
+    recmap_status status = recmap_writer_create(&writer->shard, path, &options, error);
     free(path);
     return status;
 }
@@ -179,6 +181,19 @@ static recmap_status write_shards(struct set_writer *writer, const struct view *
         if (status == RECMAP_OK) status = finish_shard(writer, error);
     }
     return status;
+}
+
+/* Removes what a killed run left. Each writer would list the folder for its own file. */
+static recmap_status remove_leftovers(const struct shard_set *set, recmap_error *error) {
+    unsigned count = 0;
+    char **paths = calloc(shard_count(set), sizeof *paths);
+    if (!paths) return fail_memory(error);
+    while (count < shard_count(set) && (paths[count] = shard_path(set, count))) count++;
+    bool is_complete = count == shard_count(set);
+    if (is_complete) recmap_writer_remove_leftovers((const char *const *)paths, count);
+    while (count) free(paths[--count]);
+    free(paths);
+    return is_complete ? RECMAP_OK : fail_memory(error);
 }
 
 static recmap_status add_shards(recmap_index_builder *builder, const struct shard_set *set,
@@ -252,6 +267,7 @@ recmap_status shard_set_write(const struct shard_set *set, const struct view *vi
                               struct number_source positions, recmap_error *error) {
     struct set_writer writer = {.set = set, .record_count = positions.count};
     RETURN_IF_FAILED(check_all_are_new(set, error));
+    RETURN_IF_FAILED(remove_leftovers(set, error));
     if (carried_columns_exist(view->dataset)) {
         writer.numbers = malloc((size_t)(positions.count + 1) * sizeof *writer.numbers);
         if (!writer.numbers) return fail_memory(error);

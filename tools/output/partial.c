@@ -18,13 +18,42 @@ static const char infix[] = ".tmp-";
 
 enum { INFIX_SIZE = sizeof infix - 1, DIGIT_COUNT = 16 };
 
-/* Returns true if partial_create could have named a temporary file of `target` so. */
-static bool is_partial(const char *name, const char *target, size_t target_size) {
-    if (strncmp(name, target, target_size)) return false;
-    const char *rest = name + target_size;
-    if (strncmp(rest, infix, INFIX_SIZE)) return false;
-    rest += INFIX_SIZE;
-    return strlen(rest) == DIGIT_COUNT && strspn(rest, "0123456789abcdef") == DIGIT_COUNT;
+/* The temporary files in the folder that was listed last. A command that writes many files lists
+ * their folder once. */
+static struct {
+    char *folder;
+    char **names;
+    size_t count;
+} listed;
+
+/* Returns the size of the target's name if partial_create could have named the file so, else 0. */
+static size_t target_name_size(const char *name) {
+    size_t size = strlen(name), end_size = INFIX_SIZE + DIGIT_COUNT;
+    if (size <= end_size) return 0;
+    const char *end = name + size - end_size;
+    bool is_partial = !strncmp(end, infix, INFIX_SIZE) &&
+                      strspn(end + INFIX_SIZE, "0123456789abcdef") == DIGIT_COUNT;
+    return is_partial ? size - end_size : 0;
+}
+
+static void add_name(const char *name) {
+    char **names = realloc(listed.names, (listed.count + 1) * sizeof *names);
+    if (!names) return;
+    listed.names = names;
+    names[listed.count] = strdup(name);
+    listed.count += names[listed.count] != NULL;
+}
+
+/* Takes ownership of `folder`. */
+static void list_folder(char *folder) {
+    while (listed.count) free(listed.names[--listed.count]);
+    free(listed.folder);
+    listed.folder = folder;
+    DIR *stream = opendir(folder);
+    struct dirent *entry;
+    while (stream && (entry = readdir(stream)))
+        if (target_name_size(entry->d_name)) add_name(entry->d_name);
+    if (stream) closedir(stream);
 }
 
 /* Removes `folder/name` if no process holds its lock. */
@@ -43,16 +72,17 @@ static void remove_if_abandoned(int folder, const char *name) {
 static void remove_abandoned(const char *target) {
     const char *slash = strrchr(target, '/');
     const char *name = slash ? slash + 1 : target;
-    char *path = slash ? strndup(target, (size_t)(slash - target) + 1) : strdup(".");
-    DIR *folder = path ? opendir(path) : NULL;
-    free(path);
-    if (!folder) return;
     size_t size = strlen(name);
-    struct dirent *entry;
-    while ((entry = readdir(folder)))
-        if (is_partial(entry->d_name, name, size))
-            remove_if_abandoned(dirfd(folder), entry->d_name);
-    closedir(folder);
+    char *path = slash ? strndup(target, (size_t)(slash - target) + 1) : strdup(".");
+    if (!path) return;
+    if (!listed.folder || strcmp(listed.folder, path) != 0) list_folder(path);
+    else free(path);
+    int folder = listed.count ? open(listed.folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (folder < 0) return;
+    for (size_t i = 0; i < listed.count; i++)
+        if (target_name_size(listed.names[i]) == size && !strncmp(listed.names[i], name, size))
+            remove_if_abandoned(folder, listed.names[i]);
+    close(folder);
 }
 
 static char *make_path(const char *target) {

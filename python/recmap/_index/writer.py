@@ -113,8 +113,11 @@ class Writer(Closing):
         each = _threads_of(threads, len(self._absolute))
         if self._index is not None:
             _check_replaceable(self._index, self._absolute[0], code)
+        _recmap.remove_leftovers(self._absolute + self._parts)
         self._writers = [
-            _recmap.Writer(path, self._parts[i] if index else None, id, lifts, counted, code, each)
+            _recmap.Writer(
+                path, self._parts[i] if index else None, id, lifts, counted, code, each, True
+            )
             for i, path in enumerate(self._absolute)
         ]
 
@@ -217,7 +220,7 @@ def _check_replaceable(path: str, shard: str, compression: int) -> None:
 
     The indexes of the shards have names of their own, so only building the index at the end would
     check its path. A writer of a shard with this index checks it now."""
-    _recmap.Writer(shard, path, None, [], [], compression, 1).abandon()
+    _recmap.Writer(shard, path, None, [], [], compression, 1, True).abandon()
 
 
 def _check_index(path: str, shards: Sequence[str]) -> None:

@@ -240,7 +240,10 @@ class ShardWriter(sources.DataSourceArrowWriter):
         lifts = [(name, default, name in self.nullable) for name, default in contents.lifts]
         compression = compression_code("auto")  # by the end of the name
         index = _index_of(shard)
-        writer = _recmap.Writer(shard, index, contents.id, lifts, contents.counted, compression, 1)
+        # The name is new, so nothing is left of an earlier writer.
+        writer = _recmap.Writer(
+            shard, index, contents.id, lifts, contents.counted, compression, 1, True
+        )
         try:
             yield writer
             writer.close()

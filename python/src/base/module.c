@@ -17,6 +17,7 @@ static PyObject *install_guard(PyObject *module, PyObject *unused) {
 static PyMethodDef functions[] = {
     {"index_build", KEYWORDS(index_build), NULL},
     {"framing_load", framing_load, METH_O, NULL},
+    {"remove_leftovers", remove_leftovers, METH_O, NULL},
     {"shards_expand", shards_expand, METH_VARARGS, NULL},
     {"storage_create", storage_create, METH_O, NULL},
     {"storage_set_client", storage_set_client, METH_VARARGS, NULL},

@@ -40,6 +40,7 @@ extern PyType_Spec block_pool_spec;
 
 /* Functions of the module that are not methods of an object. */
 PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords);
+PyObject *remove_leftovers(PyObject *module, PyObject *names);
 PyObject *framing_load(PyObject *module, PyObject *path);
 PyObject *shards_expand(PyObject *module, PyObject *arguments);
 PyObject *storage_create(PyObject *module, PyObject *pairs);

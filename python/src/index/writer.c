@@ -45,7 +45,39 @@ static int open_writer(struct writer_object *self, PyObject *path,
     return 0;
 }
 
-/* Writer(path, index or None, id or None, lifts, counted features, compression, threads) */
+/* Keeps the converted paths in `kept`, to which those in `paths` point. */
+static int convert_paths(const char **paths, PyObject *kept, PyObject *names, Py_ssize_t count) {
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *name = PySequence_GetItem(names, i), *path = NULL;
+        int is_taken = name && take_path(name, &path) && !PyList_Append(kept, path);
+        if (is_taken) paths[i] = PyBytes_AsString(path);
+        Py_XDECREF(name);
+        Py_XDECREF(path);
+        if (!is_taken) return 0;
+    }
+    return 1;
+}
+
+/* remove_leftovers(paths): the temporary files that killed writers of these files left */
+PyObject *remove_leftovers(PyObject *module, PyObject *names) {
+    (void)module;
+    Py_ssize_t count = PySequence_Size(names);
+    if (count < 0) return NULL;
+    const char **paths = PyMem_Calloc((size_t)count + 1, sizeof *paths);
+    if (!paths) return PyErr_NoMemory();
+    PyObject *kept = PyList_New(0);
+    int is_ready = kept && convert_paths(paths, kept, names, count);
+    Py_BEGIN_ALLOW_THREADS
+    if (is_ready) recmap_writer_remove_leftovers(paths, (size_t)count);
+    Py_END_ALLOW_THREADS
+    Py_XDECREF(kept);
+    PyMem_Free(paths);
+    if (!is_ready) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* Writer(path, index or None, id or None, lifts, counted features, compression, threads, keeps
+ * leftovers) */
 static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     (void)keywords;
     PyObject *path = NULL, *index_name, *index = NULL;
@@ -54,9 +86,9 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     recmap_writer_options writing = RECMAP_WRITER_OPTIONS_INIT;
     struct lift_list lifts = {NULL, 0};
     struct counted_list counted = {NULL, 0};
-    if (!PyArg_ParseTuple(arguments, "O&OzO&O&iI:Writer", take_path, &path, &index_name,
+    if (!PyArg_ParseTuple(arguments, "O&OzO&O&iIp:Writer", take_path, &path, &index_name,
                           &options.id_feature, take_lifts, &lifts, take_counted, &counted,
-                          &compression, &writing.thread_count))
+                          &compression, &writing.thread_count, &writing.keeps_leftovers))
         return NULL;
     writing.index = &options;
     writing.compression = (recmap_compression)compression;

@@ -184,7 +184,8 @@ static void test_names(void **state) {
         {"x.zst-1-of-2", 0, false},
         {"x.gz-1-of-2", 1, false},
         {"x.gz-1-of-2.tfrecord", 1, true},
-        {"x.gz-1-of-1", 1, true},
+        {"x.gz-1-of-1", 1, false}, /* numbers may count from 1 */
+        {"x.gz-1-of-", 1, true},
         {"x.rmv", RECMAP_COMPRESSION_GZIP, false},
         {"x.rmx.gz", RECMAP_COMPRESSION_AUTO, true},
     };

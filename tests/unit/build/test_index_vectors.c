@@ -308,7 +308,8 @@ static void test_reading(void **state) {
     if (grown) write_shard(grown);
     recmap_error error = RECMAP_ERROR_INIT;
     struct store_writer *writer;
-    expect_ok(store_writer_create(&writer, in_folder("whole.rmx"), &error), &error);
+    expect_ok(store_writer_create(&writer, in_folder("whole.rmx"), LEFTOVERS_REMOVE, &error),
+              &error);
     const struct vector_case *vector;
     for (size_t i = 0; (vector = next_value(&i));) {
         size_t size;

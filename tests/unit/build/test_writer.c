@@ -161,7 +161,7 @@ static void test_impossible_places(void **state) {
     recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
     options.index_path = "no/x.rmx";
     assert_int_equal(recmap_writer_create(&writer, "x", &options, &error), RECMAP_IO);
-    options.version = 3;
+    options.version = RECMAP_WRITER_OPTIONS_VERSION + 1;
     assert_int_equal(recmap_writer_create(&writer, "x", &options, &error), RECMAP_INVALID);
     assert_null(writer);
     assert_int_equal(folder_count(), 0);

@@ -158,7 +158,7 @@ static void test_stat_tells_a_changed_file(void **state) {
 
 static void create(struct temporary_file *file, const char *content) {
     recmap_error error = RECMAP_ERROR_INIT;
-    ASSERT_OK(temporary_create(file, "target", &error), &error);
+    ASSERT_OK(temporary_create(file, "target", LEFTOVERS_REMOVE, &error), &error);
     ASSERT_OK(file_write_at(file->fd, content, strlen(content), 0, file->path, &error), &error);
 }
 
@@ -206,6 +206,35 @@ static void test_dead_writers_are_cleaned_up(void **state) {
     assert_int_equal(folder_count(), 1);
 }
 
+/* As by a program that writes a set: the files of all targets are found with one listing. */
+static void test_leftovers_of_many_targets(void **state) {
+    (void)state;
+    make_folder("inner");
+    const char *names[] = {"a.tmp-0123456789abcdef",       "b.tmp-00000000000000aa",
+                           "inner/a.tmp-0123456789abcdef", "ab.tmp-0123456789abcdef",
+                           "c.tmp-0123456789abcdef",       "a.tmp-0123456789abcdeg"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) file_write(names[i], "dead", 4);
+    struct temporary_file file = TEMPORARY_FILE_INIT;
+    create(&file, "alive");
+    const char *targets[] = {"c", "target", "a", "inner/a", "b-not-there", "b"};
+    temporary_remove_leftovers(targets, 1);
+    assert_true(file_exists(names[0]) && !file_exists(names[4]));
+    temporary_remove_leftovers(targets, 6);
+    for (size_t i = 0; i < 3; i++) assert_false(file_exists(names[i]));
+    assert_true(file_exists(names[3]) && file_exists(names[5]) && file_exists(file.path));
+    temporary_discard(&file);
+}
+
+static void test_leftovers_may_be_kept(void **state) {
+    (void)state;
+    struct temporary_file file = TEMPORARY_FILE_INIT;
+    recmap_error error = RECMAP_ERROR_INIT;
+    file_write("target.tmp-0123456789abcdef", "dead", 4);
+    ASSERT_OK(temporary_create(&file, "target", LEFTOVERS_KEEP, &error), &error);
+    temporary_discard(&file);
+    assert_int_equal(folder_count(), 1);
+}
+
 /* If another file has taken the temporary name, it is not published in place of the writer's. */
 static void test_replaced_temporary_file_is_not_published(void **state) {
     (void)state;
@@ -248,6 +277,8 @@ int main(void) {
         IN_FOLDER(test_stat_tells_a_changed_file),
         IN_FOLDER(test_temporary_file_replaces_its_target),
         IN_FOLDER(test_dead_writers_are_cleaned_up),
+        IN_FOLDER(test_leftovers_of_many_targets),
+        IN_FOLDER(test_leftovers_may_be_kept),
         IN_FOLDER(test_replaced_temporary_file_is_not_published),
         cmocka_unit_test(test_paths),
     };

@@ -76,7 +76,7 @@ void expect_sample(struct store *opened) {
 void write_empty_store(void) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct store_writer *writer;
-    expect_ok(store_writer_create(&writer, path, &error), &error);
+    expect_ok(store_writer_create(&writer, path, LEFTOVERS_REMOVE, &error), &error);
     expect_ok(store_writer_finish(writer, NULL, NULL, &error), &error);
     store_writer_destroy(writer);
 }
@@ -98,7 +98,7 @@ static void put_many(struct store_writer *writer) {
 
 int write_large_store(const char *target) {
     struct store_writer *writer;
-    if (store_writer_create(&writer, target, NULL) != RECMAP_OK) return 1;
+    if (store_writer_create(&writer, target, LEFTOVERS_REMOVE, NULL) != RECMAP_OK) return 1;
     put_many(writer);
     recmap_status status = store_writer_finish(writer, NULL, NULL, NULL);
     store_writer_destroy(writer);

@@ -73,7 +73,7 @@ static void keys_must_ascend(void **state) {
         recmap_error error = RECMAP_ERROR_INIT;
         struct store_writer *writer;
         struct store_key first = {5, 7}, other = {0, 0};
-        expect_ok(store_writer_create(&writer, path, &error), &error);
+        expect_ok(store_writer_create(&writer, path, LEFTOVERS_REMOVE, &error), &error);
         expect_ok(store_writer_put(writer, STORE_IDS, first, "a", 1, &error), &error);
         expect_ok(store_writer_put(writer, STORE_COLUMNS, other, "b", 1, &error), &error);
         assert_int_equal(store_writer_put(writer, STORE_IDS, bad[i], "c", 1, &error),
@@ -91,7 +91,7 @@ static void values_have_a_limit(void **state) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct store_writer *writer;
     struct store_key key = {0, 0};
-    expect_ok(store_writer_create(&writer, path, &error), &error);
+    expect_ok(store_writer_create(&writer, path, LEFTOVERS_REMOVE, &error), &error);
     assert_int_equal(store_writer_put(writer, STORE_IDS, key, "", STORE_VALUE_LIMIT + 1, &error),
                      RECMAP_INVALID);
     assert_string_equal(error.message,
@@ -114,7 +114,7 @@ static void nothing_is_left_of_an_unfinished_store(void **state) {
     for (int finish = 0; finish < 2; finish++) {
         struct store_writer *writer;
         struct store_key key = {0, 0};
-        expect_ok(store_writer_create(&writer, path, &error), &error);
+        expect_ok(store_writer_create(&writer, path, LEFTOVERS_REMOVE, &error), &error);
         expect_ok(store_writer_put(writer, STORE_IDS, key, "a", 1, &error), &error);
         if (finish)
             assert_int_equal(store_writer_finish(writer, say_no, path, &error), RECMAP_MISMATCH);
@@ -227,7 +227,7 @@ static void a_value_belongs_to_its_table_and_key(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
     struct store_writer *writer;
-    expect_ok(store_writer_create(&writer, path, &error), &error);
+    expect_ok(store_writer_create(&writer, path, LEFTOVERS_REMOVE, &error), &error);
     uint8_t bytes[10000];
     for (uint32_t i = 0; i < 6; i++) {
         struct store_key key = {7, i % 3};

@@ -26,7 +26,7 @@ static int build_to_error(int expected_errno) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct store_writer *writer = NULL;
     static uint8_t bytes[100000];
-    recmap_status status = store_writer_create(&writer, path, &error);
+    recmap_status status = store_writer_create(&writer, path, LEFTOVERS_REMOVE, &error);
     for (uint64_t i = 0; status == RECMAP_OK && i < 2000; i++) {
         struct store_key key = {i, 0};
         status = store_writer_put(writer, STORE_OFFSETS, key, bytes, sizeof bytes, &error);
