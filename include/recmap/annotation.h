@@ -76,8 +76,9 @@ recmap_annotation_add_file(recmap_annotation *annotation, const char *name, cons
 
 /* A warning about a column that was added from a file, or NULL if there are at most `index`. In CSV
  * and TSV, one text among numbers makes a column one of bytes: if most values are numbers, the
- * warning names the line of the first text. If a column of floats rounds integers of 64 bits, it
- * names the line or item of the first of them. It has the form of an error, and lives as long as
+ * warning names the line of the first text. If a column of floats does not hold numbers
+ * closely (beyond 2^24, where floats have no fractions, or because they become 0), it names the
+ * line or item of the first of them. It has the form of an error, and lives as long as
  * the annotation. */
 RECMAP_API const recmap_error *recmap_annotation_warning(const recmap_annotation *annotation,
                                                          size_t index);

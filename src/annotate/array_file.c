@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/rounding.h"
 
 /* The file: "\x93NUMPY", major and minor version, the header's size (2 bytes in version 1, else 4),
  * the header, which is a Python dictionary as text, and the items. */
@@ -165,11 +166,10 @@ recmap_status array_file_at(recmap_value *value, const struct array_file *array,
     return RECMAP_CORRUPT;
 }
 
-bool array_file_is_rounded(int64_t *integer, const struct array_file *array, uint64_t i) {
+bool array_file_is_rounded(double *number, const struct array_file *array, uint64_t i) {
     if (array->kind != 'f' || array->item_size != sizeof(double)) return false;
-    double number = read_double(array->items + i * array->item_size);
-    bool is_integer = fabs(number) < 0x1p63 && number == (double)(int64_t)number;
-    if (!is_integer || number == (double)(float)number) return false;
-    *integer = (int64_t)number;
+    double item = read_double(array->items + i * array->item_size);
+    if (!rounding_is_far(item)) return false;
+    *number = item;
     return true;
 }

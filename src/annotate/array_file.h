@@ -28,8 +28,8 @@ void array_file_close(struct array_file *array);
 recmap_status array_file_at(recmap_value *value, const struct array_file *array, uint64_t i,
                             recmap_error *error);
 
-/* Whether item `i` < count is a double that is an integer of 64 bits and changes as a float. Sets
- * `integer` only if so. */
-bool array_file_is_rounded(int64_t *integer, const struct array_file *array, uint64_t i);
+/* Returns true if item `i` < count is a double that a float does not hold closely. Sets `number`
+ * only if so. */
+bool array_file_is_rounded(double *number, const struct array_file *array, uint64_t i);
 
 #endif

@@ -25,8 +25,8 @@ struct column_file {
     uint64_t text_line; /* of the first text */
     char text[SHOWN_MAX + 1];
     uint64_t float_line;   /* of the first number that is not an integer */
-    uint64_t rounded_line; /* of the first integer that a float would round */
-    int64_t rounded;
+    uint64_t rounded_line; /* of the first number that a float does not hold closely */
+    struct field_rounding rounding;
     recmap_error beyond; /* about the first number that no type of numbers can hold */
     bool has_beyond;
 };
@@ -46,7 +46,7 @@ static const char *shown(const struct field *field) {
 static void count_number(struct column_file *file, const struct table_row *row, recmap_type type) {
     file->number_count++;
     if (type == RECMAP_TYPE_FLOAT && !file->float_line) file->float_line = row->line;
-    if (!file->rounded_line && field_is_rounded(&file->rounded, &row->value))
+    if (!file->rounded_line && field_is_rounded(&file->rounding, &row->value))
         file->rounded_line = row->line;
 }
 
@@ -128,12 +128,8 @@ static recmap_status warn_of_text(struct column_file *file, recmap_error *error)
     return RECMAP_OK;
 }
 
-static double rounded(int64_t integer) {
-    return (double)(float)(double)integer;
-}
-
-/* Large integers are usually timestamps or ids. One fraction, or a NaN for a missing value, makes
- * floats of them, which are equal for neighbouring integers. */
+/* Large numbers are usually timestamps or ids. One fraction, or a NaN for a missing value, makes
+ * floats of integers, which are equal for neighbouring ones. */
 static recmap_status warn_of_rounding(struct column_file *file, recmap_error *error) {
     if (!file->rounded_line) return RECMAP_OK;
     recmap_error *warning = create_warning(file->column);
@@ -144,9 +140,10 @@ static recmap_status warn_of_rounding(struct column_file *file, recmap_error *er
                      "missing"
                    : "write all values as integers, or all as strings, and null if the value is "
                      "missing",
-               "%" PRId64 " is rounded to %.0f, because line %" PRIu64
+               "%s is rounded to %.0f, because line %" PRIu64
                " makes column \"%s\" one of floats, which have 32 bits",
-               file->rounded, rounded(file->rounded), file->float_line, file->column->name);
+               file->rounding.number, (double)file->rounding.rounded, file->float_line,
+               file->column->name);
     return RECMAP_OK;
 }
 
@@ -254,17 +251,17 @@ static recmap_status add_table(struct column_file *file, recmap_key key, recmap_
     return status;
 }
 
-/* Warns about the first integer of an array of doubles that a float would round. */
+/* Warns about the first item of an array of doubles that a float does not hold closely. */
 static recmap_status check_rounding(struct new_column *column, const struct array_file *array,
                                     uint64_t i, recmap_error *error) {
-    int64_t integer;
-    if (column->warning || !array_file_is_rounded(&integer, array, i)) return RECMAP_OK;
+    double number;
+    if (column->warning || !array_file_is_rounded(&number, array, i)) return RECMAP_OK;
     recmap_error *warning = create_warning(column);
     if (!warning) return fail_memory(error);
     fail(warning, RECMAP_INVALID,
-         "item %" PRIu64 ": %" PRId64
-         " is rounded to %.0f, because column \"%s\" is one of floats, which have 32 bits",
-         i, integer, rounded(integer), column->name);
+         "item %" PRIu64
+         ": %.15g is rounded to %.0f, because column \"%s\" is one of floats, which have 32 bits",
+         i, number, (double)(float)number, column->name);
     fail_file(warning, array->path);
     fail_advise(warning, "save an array of integers, or a CSV file if values are missing");
     return RECMAP_OK;

@@ -1,11 +1,14 @@
 #include "annotate/field.h"
 
-#include <float.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/bytes.h"
 #include "base/json_reader.h"
+#include "base/rounding.h"
 
 static bool is_digit(char character) {
     return character >= '0' && character <= '9';
@@ -112,24 +115,20 @@ bool field_value(recmap_value *value, const struct field *field, recmap_type typ
     return false;
 }
 
-/* A float has 24 bits for what is left without trailing zeros. */
-static bool float_holds(int64_t integer) {
-    uint64_t size = integer < 0 ? 0 - (uint64_t)integer : (uint64_t)integer;
-    return !size || size >> __builtin_ctzll(size) < UINT64_C(1) << FLT_MANT_DIG;
-}
-
-bool field_is_rounded(int64_t *integer, const struct field *field) {
-    enum { DIGITS_MIN = 8 }; /* integers of fewer digits have at most 24 bits */
-    if (field->size < DIGITS_MIN) return false;
+bool field_is_rounded(struct field_rounding *rounding, const struct field *field) {
+    enum { SIZE_MIN = 5 }; /* 1e-46 becomes 0; other numbers are longer */
+    const char *text = (const char *)field->data;
+    float rounded;
+    int64_t integer;
+    if (field->size < SIZE_MIN || read_special(&rounded, text, text + field->size)) return false;
     struct json_number digits = number_of(field);
-    const char *end = digits.data + digits.size, *next = digits.data + (*digits.data == '-');
-    skip_digits(&next, end);
-    digits.size = (size_t)(next - digits.data);
-    if (next < end && *next == '.') next++;
-    while (next < end && *next == '0') next++;
-    int64_t number;
-    if (next < end || !json_number_to_int64(&number, &digits) || float_holds(number)) return false;
-    *integer = number;
+    if (!rounding_is_far_json(&digits) || !read_float(&rounded, field)) return false;
+    rounding->rounded = rounded;
+    if (json_number_to_int64(&integer, &digits))
+        snprintf(rounding->number, sizeof rounding->number, "%" PRId64, integer);
+    else
+        snprintf(rounding->number, sizeof rounding->number, "%.*s",
+                 (int)min_u64(digits.size, sizeof rounding->number - 1), digits.data);
     return true;
 }
 

@@ -27,10 +27,14 @@ bool field_type(recmap_type *type, const struct field *field);
  * not such a value. */
 bool field_value(recmap_value *value, const struct field *field, recmap_type type);
 
-/* Whether a field of type int64 or float is an integer that a column of floats would round. A
- * fraction of zeros is allowed, but not an exponent, which integers are not written with. Sets
- * `integer` only if so. */
-bool field_is_rounded(int64_t *integer, const struct field *field);
+/* A number that a column of floats does not hold closely, and what the column holds. */
+struct field_rounding {
+    char number[64]; /* without plus sign, leading zeros, and a fraction of zeros */
+    float rounded;
+};
+
+/* Returns true if a field of type int64 or float is such a number. Sets `rounding` only if so. */
+bool field_is_rounded(struct field_rounding *rounding, const struct field *field);
 
 /* Whether the field is an integer as computers write it: without `+` and leading zeros. */
 bool field_is_plain_integer(const struct field *field);

@@ -278,7 +278,7 @@ class Files(Annotated):
         self.annotate("--drop", "ts", added=0, dropped=1)
         return done.err.decode().removesuffix(DONE.format(1, 0, 0)), kind
 
-    def test_integers_that_a_float_rounds_are_named(self):
+    def test_numbers_that_a_float_rounds_are_named(self):
         """Otherwise, neighbouring timestamps are equal, and nothing says so."""
 
         def warning(name, line, text, rounded, cause):
@@ -299,6 +299,9 @@ class Files(Annotated):
             (["1700000001.0", "", "1.5"], 2, 1700000001, 1700000000, 2),
             (["+0016777217", "1e3"], 2, 16777217, 16777216, 3),
             (["9223372036854775807.000", "1"], 2, 2**63 - 1, 2**63, 2),
+            (["1700000000.125", "1"], 2, "1700000000.125", 1700000000, 2),
+            (["0.5", "9.9e9"], 3, 9900000000, 9900000256, 2),
+            (["0.0", "1.5e-60"], 3, "1.5e-60", 0, 2),
         ):
             rows = "".join(f"{i},{value}\n" for i, value in enumerate(values))
             found = self.warnings_of("s.csv", f"number,ts\n{rows}")
@@ -314,7 +317,7 @@ class Files(Annotated):
             ("float", ["16777216", "0.5", "-9223372036854775808", "1700000000.00"]),
             (
                 "float",
-                ["1700000001.5", "9.9e9", "20000000001234567890.0", "123456.78", "-.0000000"],
+                ["1e30", "9.9e-9", "20000000001234567890.0", "123456.78", "-.0000000"],
             ),
         ):
             rows = "".join(f"{i},{value}\n" for i, value in enumerate(values))
