@@ -143,6 +143,32 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_record_to_json(recmap_text *tex
                                                                 const recmap_record *record,
                                                                 recmap_error *error);
 
+/* Finds records that change the kind of a feature (3, then 3.5), which no parser reads. Threads: a
+ * check belongs to one thread at a time. */
+typedef struct recmap_kind_check recmap_kind_check;
+
+/* Creates a check, which the caller destroys. Errors: NO_MEMORY. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_kind_check_create(recmap_kind_check **check,
+                                                                   recmap_error *error);
+/* NULL may be destroyed. */
+RECMAP_API void recmap_kind_check_destroy(recmap_kind_check *check);
+
+/* Compares the kinds of a record's features, and those of the steps of its feature lists, with
+ * those of the records added before. A feature without a kind has none to compare. A record that is
+ * neither message, or that has other fields, is counted and not compared. Values are not read. It
+ * remembers at most 65,536 names. Errors: NO_MEMORY. Cost: a few nanoseconds per feature if records
+ * have the same features. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_kind_check_add(recmap_kind_check *check,
+                                                                const void *data, size_t size,
+                                                                recmap_error *error);
+
+/* A warning about a feature, or NULL if there are at most `index`. There is one for each feature
+ * whose kind changed, in the order in which this was found, and at most 64. It has the form of an
+ * error, with the number of the first record that differs, counted from 0; it lives as long as the
+ * check. */
+RECMAP_API const recmap_error *recmap_kind_check_warning(const recmap_kind_check *check,
+                                                         size_t index);
+
 #ifdef __cplusplus
 }
 #endif

@@ -81,6 +81,14 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_example_builder_read_json(
     const uint8_t **data, size_t *size, recmap_example_builder *builder, const char *text,
     size_t text_size, recmap_error *error);
 
+/* A warning about the JSON that was read last, or NULL: a number of a FloatList that 32 bits do not
+ * hold closely, because it is beyond 2^24, where floats have no fractions and not every integer, or
+ * becomes 0. The shortest decimal of a float, as recmap_record_to_json writes it, is none. A
+ * builder warns of each feature once. It has the form of an error, with the byte in the text as
+ * `offset`, and lives until the builder reads again or is destroyed. */
+RECMAP_API const recmap_error *
+recmap_example_builder_warning(const recmap_example_builder *builder);
+
 #ifdef __cplusplus
 }
 #endif

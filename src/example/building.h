@@ -18,6 +18,11 @@ struct recmap_example_builder {
      * name. */
     struct message_writer values, plain, name;
     uint64_t size_limit;
+    /* Names of features whose rounding was reported, each after its size in 4 bytes, and the
+     * warning of the JSON read last. */
+    struct message_writer rounded_names;
+    bool has_warning;
+    recmap_error warning;
 };
 
 /* Like the public functions, for names of a given size known to be UTF-8. `origin` is stored with

@@ -31,6 +31,7 @@ void recmap_example_builder_destroy(recmap_example_builder *builder) {
     message_deinit(&builder->values);
     message_deinit(&builder->plain);
     message_deinit(&builder->name);
+    message_deinit(&builder->rounded_names);
     entry_map_deinit(&builder->features);
     entry_map_deinit(&builder->lists);
     free(builder);

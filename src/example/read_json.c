@@ -1,5 +1,6 @@
 /* Reads protobuf's JSON mapping of tf.Example and tf.SequenceExample into a builder. Messages are
  * described by tables of their fields. Nesting is limited by the depth of these tables. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include "base/base64.h"
 #include "base/error.h"
 #include "base/json_reader.h"
+#include "base/rounding.h"
 #include "example/building.h"
 
 struct json_input {
@@ -40,6 +42,13 @@ static bool refuse(struct json_input *input, const char *place, const char *form
     else fail(input->error, RECMAP_INVALID, "%s", text);
     fail_at(input->error, NULL, RECMAP_NO_RECORD, (uint64_t)(place - input->text));
     return false;
+}
+
+/* The most of a number that a message shows. */
+enum { SHOWN_MAX = 64 };
+
+static int shown_size(const struct json_number *number) {
+    return number->size < SHOWN_MAX ? (int)number->size : SHOWN_MAX;
 }
 
 static bool run_out(struct json_input *input) {
@@ -151,6 +160,27 @@ static bool is_number(const struct json_number *number) {
     return json_read_number(&found, &inside) && found.size == number->size;
 }
 
+/* Refuses a number that is not an int64. Unsigned integers of 64 bits can be stored as the int64
+ * with the same bits. */
+static bool refuse_int64(struct json_input *input, const char *place,
+                         const struct json_number *number) {
+    uint64_t bits;
+    struct json_reader digits = {number->data, number->data + number->size};
+    size_t first = number->size && *number->data == '-', i = first;
+    while (i < number->size && number->data[i] >= '0' && number->data[i] <= '9') i++;
+    if (i < number->size || i == first)
+        return refuse(input, place, "the number is not a 64-bit integer");
+    refuse(input, place, "%.*s is beyond int64 (-2^63 to 2^63 - 1)", shown_size(number),
+           number->data);
+    if (json_read_uint64(&digits, &bits))
+        fail_advise(input->error,
+                    "write it as a text in bytesList, or as %" PRId64
+                    ", the int64 with the same bits",
+                    (int64_t)bits);
+    else fail_advise(input->error, "write it as a text in bytesList");
+    return false;
+}
+
 static bool read_int64(struct json_input *input, void *context) {
     (void)context;
     struct message_writer *values = &input->builder->values;
@@ -161,8 +191,7 @@ static bool read_int64(struct json_input *input, void *context) {
     const char *start = input->reader.at;
     if (!read_number(&number, &is_quoted, input)) return false;
     if (is_quoted && !is_number(&number)) return refuse(input, start, "the string is not a number");
-    if (!json_number_to_int64(&value, &number))
-        return refuse(input, start, "the number is not a 64-bit integer");
+    if (!json_number_to_int64(&value, &number)) return refuse_int64(input, start, &number);
     if (!message_reserve(values, 10)) return run_out(input);
     message_put_varint(values, (uint64_t)value);
     return true;
@@ -183,6 +212,41 @@ static bool find_named_float(uint32_t *bits, const struct json_number *text) {
     return false;
 }
 
+/* Returns true if rounding of the current feature was reported before. */
+static bool is_reported(const struct json_input *input) {
+    const struct message_writer *names = &input->builder->rounded_names;
+    for (size_t at = 0; at < names->size;) {
+        size_t size = load32(names->data + at);
+        at += 4;
+        if (size == input->name_size && !memcmp(names->data + at, input->name, size)) return true;
+        at += size;
+    }
+    return false;
+}
+
+/* Keeps a warning about a number that a float does not hold closely: the first one of its feature,
+ * if no other feature of the record has one. Returns false if memory runs out. */
+static bool note_rounding(struct json_input *input, const char *place,
+                          const struct json_number *number, float rounded) {
+    enum { NAMES_SIZE_MAX = 1 << 16 }; /* it is searched from its start */
+    recmap_example_builder *builder = input->builder;
+    struct message_writer *names = &builder->rounded_names;
+    if (builder->has_warning || names->size > NAMES_SIZE_MAX || is_reported(input)) return true;
+    if (!message_reserve(names, 4 + input->name_size)) return run_out(input);
+    store32(names->data + names->size, (uint32_t)input->name_size);
+    names->size += 4;
+    message_put_bytes(names, input->name, input->name_size);
+    builder->has_warning = true;
+    fail(&builder->warning, RECMAP_FEATURE,
+         "feature '%.*s': %.*s is rounded to %.0f, because floats have 32 bits",
+         input->name_size < 200 ? (int)input->name_size : 200, input->name, shown_size(number),
+         number->data, (double)rounded);
+    fail_at(&builder->warning, NULL, RECMAP_NO_RECORD, (uint64_t)(place - input->text));
+    fail_advise(&builder->warning,
+                "write integers in int64List (of a time, milliseconds), or a text in bytesList");
+    return true;
+}
+
 /* Appends a number of a FloatList: a JSON number, one in quotes, or a name such as "NaN". */
 static bool read_float(struct json_input *input, void *context) {
     (void)context;
@@ -201,7 +265,10 @@ static bool read_float(struct json_input *input, void *context) {
          * float overflows. */
         if (fabs(value) >= 0x1.ffffffp127)
             return refuse(input, start, "the number is too large for a float");
-        memcpy(&bits, &(float){(float)value}, sizeof bits);
+        float rounded = (float)value;
+        bool is_far = rounding_is_far_json(&number) && !rounding_is_shortest(&number, rounded);
+        if (is_far && !note_rounding(input, start, &number, rounded)) return false;
+        memcpy(&bits, &rounded, sizeof bits);
     }
     if (!message_reserve(values, 4)) return run_out(input);
     store32(values->data + values->size, bits);
@@ -396,6 +463,7 @@ recmap_status recmap_example_builder_read_json(const uint8_t **data, size_t *siz
     const uint8_t *record = NULL;
     size_t record_size = 0;
     recmap_example_builder_begin(builder, RECMAP_MESSAGE_SEQUENCE_EXAMPLE);
+    builder->has_warning = false;
     bool is_read = read_record(&r);
     if (is_read && r.is_base64) {
         record = builder->output.data;
@@ -409,4 +477,8 @@ recmap_status recmap_example_builder_read_json(const uint8_t **data, size_t *siz
     *data = record;
     *size = record_size;
     return RECMAP_OK;
+}
+
+const recmap_error *recmap_example_builder_warning(const recmap_example_builder *builder) {
+    return builder->has_warning ? &builder->warning : NULL;
 }

@@ -83,7 +83,13 @@ class RoundTrip(ImportTest):
             ["features"] * 5
             + [None, "number", "context", "features", "context", "featureLists", "features"],
         )
-        self.check_import(lines, records)
+        status, out, err = self.run_import(lines)
+        self.assertEqual((status, parse_tfrecord(out)), (0, records))
+        self.assertEqual(
+            err.decode(),
+            "recmap: standard input: line 8: feature list 't' has steps of kind int64 and of kind "
+            "float\n  parsing needs one kind: write 3 as 3.0 if others are 3.5\n",
+        )
 
     def test_of_real_files(self):
         paths = [
@@ -135,6 +141,38 @@ class Input(ImportTest):
         )
         self.check_import(text, [example(f=[0.5, 1.0], i=[1, -2, 3], b=[b"\xfb\xff\xbf"])])
 
+    def test_values_and_kinds_that_change_are_named(self):
+        def line(**features):
+            features = {
+                name: {kind: {"value": values}} for name, (kind, values) in features.items()
+            }
+            return json.dumps({"features": {"feature": features}}) + "\n"
+
+        exact = [1234568000, "1.234568e9", 16777216, 0.1, 1e30, "NaN", -0.0, 1e-40]
+        text = (
+            line(x=("int64List", [3]), t=("floatList", exact))
+            + line(x=("floatList", [3.5]), t=("floatList", [1700000000.125, 1700000001]))
+            + line(
+                x=("floatList", [4.5]), t=("floatList", [1700000001]), u=("floatList", ["1e-60"])
+            )
+        )
+        self.write("in.json", text.encode())
+        at = [text.index(number) for number in ("1700000000.125", '"1e-60"')]
+        advice = "write integers in int64List (of a time, milliseconds), or a text in bytesList"
+        self.check(
+            "import",
+            "-o",
+            "out",
+            "in.json",
+            err=f"recmap: in.json: byte {at[0]}: line 2: feature 't': 1700000000.125 is rounded to "
+            f"1700000000, because floats have 32 bits\n  {advice}\n"
+            "recmap: in.json: line 2: feature 'x' has the kind float, but int64 in record 0\n"
+            "  parsing needs one kind: write 3 as 3.0 if others are 3.5\n"
+            f"recmap: in.json: byte {at[1]}: line 3: feature 'u': 1e-60 is rounded to 0, because "
+            f"floats have 32 bits\n  {advice}\n"
+            "recmap: out: 3 records\n",
+        )
+
     def test_a_long_line(self):
         payload = os.urandom(3 << 20)
         line = json.dumps({"base64": base64.b64encode(payload).decode()}).encode()
@@ -160,6 +198,16 @@ class Errors(ImportTest):
             b'{}\n\n{}\n{"features":{"feature":{"k":{"int64List":{"value":[1x]}}}}}\n{}\n',
             "byte 59: line 4: feature 'k': expected ',' or ']'",
         )
+        for number, advice in (
+            (2**64 - 5, "text in bytesList, or as -5, the int64 with the same bits"),
+            (2**64, "text in bytesList"),
+            (-(2**63) - 1, "text in bytesList"),
+        ):
+            self.check_bad(
+                b'{"features":{"feature":{"k":{"int64List":{"value":[1,"%d"]}}}}}\n' % number,
+                f"byte 53: line 1: feature 'k': {number} is beyond int64 (-2^63 to 2^63 - 1)\n"
+                f"  write it as a {advice}",
+            )
         self.check_bad(b'{}\n{"feature":{}}\n', "byte 4: line 2: unknown field 'feature'")
         self.check_bad(b'{}\n{"features":\n{}}\n', "byte 15: line 2: expected '{'")
         self.check_bad(b"{} {}\n", "byte 3: line 1: unexpected text after the object")

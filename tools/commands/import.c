@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <recmap/example.h>
 #include <recmap/example_builder.h>
 
 #include "commands/commands.h"
@@ -26,6 +27,8 @@ struct import_job {
     struct args args;
     const char *path; /* or NULL: stdout */
     recmap_example_builder *builder;
+    recmap_kind_check *kinds;
+    size_t kind_warning_count; /* of the check's warnings, those that were printed */
     struct output output;
     struct progress_bar progress;
     recmap_progress done; /* bytes_total is 0 if the size of an input is unknown */
@@ -37,19 +40,37 @@ static bool is_blank(const struct line_reader *reader) {
     return true;
 }
 
-/* The JSON parser sees one line and reports INVALID with an offset in it. Adds the file and the
- * line to the message, makes the offset one of the file, and reports CORRUPT: the input is at
- * fault, not the usage. */
+/* Adds the file and the line to the message, and makes the offset in the line one of the file. */
 static void place_error(const struct line_reader *reader, recmap_error *error) {
     char message[sizeof error->message];
-    if (error->status != RECMAP_INVALID) return;
     int size = snprintf(message, sizeof message, "line %" PRIu64 ": ", reader->number);
     snprintf(message + size, sizeof message - (size_t)size, "%.*s",
              (int)(sizeof message - (size_t)size) - 1, error->message);
     memcpy(error->message, message, sizeof message);
     snprintf(error->path, sizeof error->path, "%s", reader->name);
     if (error->offset != RECMAP_NO_OFFSET) error->offset += reader->offset;
-    error->status = RECMAP_CORRUPT;
+}
+
+static void print_warning(struct import_job *job, const struct line_reader *reader,
+                          const recmap_error *warning) {
+    recmap_error placed = *warning;
+    placed.record = RECMAP_NO_RECORD; /* the line says it */
+    place_error(reader, &placed);
+    progress_bar_clear(&job->progress);
+    recmap_error_print(&placed, stderr);
+}
+
+/* Warns of values that change, and of features whose kind does. */
+static recmap_status check_record(struct import_job *job, const struct line_reader *reader,
+                                  const recmap_record *record, recmap_error *error) {
+    const recmap_error *warning = recmap_example_builder_warning(job->builder);
+    if (warning) print_warning(job, reader, warning);
+    RETURN_IF_FAILED(recmap_kind_check_add(job->kinds, record->data, record->size, error));
+    while ((warning = recmap_kind_check_warning(job->kinds, job->kind_warning_count))) {
+        job->kind_warning_count++;
+        print_warning(job, reader, warning);
+    }
+    return RECMAP_OK;
 }
 
 static recmap_status import_line(struct import_job *job, const struct line_reader *reader,
@@ -58,10 +79,13 @@ static recmap_status import_line(struct import_job *job, const struct line_reade
     size_t text_size = reader->size - (reader->line[reader->size - 1] == '\n');
     recmap_status status = recmap_example_builder_read_json(
         &record.data, &record.size, job->builder, reader->line, text_size, error);
-    if (status != RECMAP_OK) {
+    if (status == RECMAP_INVALID) { /* the input is at fault, not the usage */
         place_error(reader, error);
-        return error->status;
+        error->status = RECMAP_CORRUPT;
+        return RECMAP_CORRUPT;
     }
+    if (status == RECMAP_OK) status = check_record(job, reader, &record, error);
+    if (status != RECMAP_OK) return status;
     RETURN_IF_FAILED(output_write(&job->output, &record, error));
     job->done.record_count++;
     job->done.bytes_done += reader->size;
@@ -110,12 +134,14 @@ static int run_import(struct import_job *job) {
     job->progress = progress_bar_start("writing");
     job->done.bytes_total = total_size(job);
     recmap_status status = recmap_example_builder_create(&job->builder, &error);
+    if (status == RECMAP_OK) status = recmap_kind_check_create(&job->kinds, &error);
     if (status == RECMAP_OK) status = output_open(&job->output, job->path, OUTPUT_TFRECORD, &error);
     if (status == RECMAP_OK) status = import_all(job, &error);
     if (status == RECMAP_OK) status = output_finish(&job->output, &error);
     output_close(&job->output);
     progress_bar_clear(&job->progress);
     recmap_example_builder_destroy(job->builder);
+    recmap_kind_check_destroy(job->kinds);
     if (status == RECMAP_OK && job->path)
         message("%s: %" PRIu64 " record%s", job->path, job->done.record_count,
                 plural(job->done.record_count));
