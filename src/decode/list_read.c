@@ -114,6 +114,20 @@ static bool decode_feature(struct list_decoder *decoder, const struct example_fe
     return true;
 }
 
+/* An integer that its element type cannot hold. Unsigned numbers of 64 bits are often stored as the
+ * int64 with the same bits. */
+static bool tell_integer(const struct list_decoder *decoder, size_t offset, const char *place,
+                         struct read_fault *fault) {
+    const struct slot *slot = decoder->slot;
+    fault_set(fault, RECMAP_FEATURE, offset,
+              "%s: value %" PRIu64 " is %" PRId64 ", which %s cannot hold", place,
+              decoder->bad_index, decoder->bad.as.int64, recmap_element_name(slot->element));
+    if (slot->element == RECMAP_ELEMENT_UINT64)
+        fault_advise(fault, "read int64: if the values are unsigned, its 64 bits are theirs (in "
+                            "NumPy, .view(\"uint64\"))");
+    return false;
+}
+
 /* Converts the decoder's failure to a message. Only range errors know the value and its byte;
  * everything else is reported at the start of the feature. */
 static bool tell_trouble(const struct list_decoder *decoder, size_t offset, const uint8_t *data,
@@ -126,9 +140,7 @@ static bool tell_trouble(const struct list_decoder *decoder, size_t offset, cons
     offset = (size_t)(decoder->bad_at - data);
     uint64_t index = decoder->bad_index;
     if (decoder->bad.type == RECMAP_TYPE_INT64)
-        return fault_set(fault, RECMAP_FEATURE, offset,
-                         "%s: value %" PRIu64 " is %" PRId64 ", which %s cannot hold", at.text,
-                         index, decoder->bad.as.int64, element);
+        return tell_integer(decoder, offset, at.text, fault);
     if (decoder->bad.type == RECMAP_TYPE_FLOAT)
         return fault_set(fault, RECMAP_FEATURE, offset,
                          "%s: value %" PRIu64 " is %g, which %s cannot hold", at.text, index,

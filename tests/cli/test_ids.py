@@ -33,7 +33,15 @@ class Ids(CliTest):
         # An id that is too large for int64 does not affect the next one.
         result = self.run_recmap("find", "a.rmx", str(2**63), "0")
         self.assertEqual((result.out, result.status), (b"0\t1\n", 1))
-        for text in (str(2**63), "07x", "0x7", " 7", "+7", ""):
+        self.check(
+            "find",
+            "a.rmx",
+            str(2**64 - 5),
+            status=1,
+            err=f"recmap: a.rmx: no record has the id '{2**64 - 5}'\n  the ids are int64: look for "
+            "-5, which has the same 64 bits\n",
+        )
+        for text in (str(2**64), "07x", "0x7", " 7", "+7", ""):
             self.check(
                 "find",
                 "a.rmx",

@@ -9,6 +9,8 @@
 
 #include "terminal/message.h"
 
+enum { ADVICE_SIZE = 160 };
+
 void match_list_deinit(struct match_list *matches) {
     free(matches->numbers);
     *matches = (struct match_list)MATCH_LIST_INIT;
@@ -38,6 +40,15 @@ static bool parse_int64(int64_t *number, const char *text) {
     long long value = strtoll(text, &end, 10);
     *number = value;
     return *digits >= '0' && *digits <= '9' && !*end && !errno;
+}
+
+/* The same for a uint64. */
+static bool parse_uint64(uint64_t *number, const char *text) {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    *number = value;
+    return *text >= '0' && *text <= '9' && !*end && !errno;
 }
 
 /* Finds the numbers of all records of the data set with the id. */
@@ -134,20 +145,34 @@ static recmap_status fail_outside(struct match_list *matches, const struct view 
         matches->numbers[0]);
 }
 
+/* Writes the advice for an id that no record has. A number of 64 bits that is not an int64 may be
+ * an unsigned one that is stored as the int64 with the same bits. */
+static void advise(char advice[ADVICE_SIZE], const struct view *view, const char *text) {
+    int64_t number;
+    uint64_t bits;
+    if (!has_int64_ids(view->dataset))
+        snprintf(advice, ADVICE_SIZE,
+                 "ids are compared byte for byte; 'recmap info' shows which feature they are from");
+    else if (parse_int64(&number, text))
+        snprintf(advice, ADVICE_SIZE, "'recmap info' shows which feature the ids are from");
+    else if (parse_uint64(&bits, text))
+        snprintf(advice, ADVICE_SIZE,
+                 "the ids are int64: look for %" PRId64 ", which has the same 64 bits",
+                 (int64_t)bits);
+    else
+        snprintf(advice, ADVICE_SIZE,
+                 "the ids are int64: write a whole number; 'recmap info' shows which feature they "
+                 "are from");
+}
+
 recmap_status find_id_fail(struct match_list *matches, const struct view *view, const char *text,
                            recmap_error *error) {
-    int64_t number;
+    char advice[ADVICE_SIZE];
     if (view->numbers) {
         recmap_status status = fail_outside(matches, view, text, error);
         if (status != RECMAP_OK) return status;
     }
-    const char *advice = !has_int64_ids(view->dataset)
-                             ? "ids are compared byte for byte; 'recmap info' shows which feature "
-                               "they are from"
-                         : parse_int64(&number, text)
-                             ? "'recmap info' shows which feature the ids are from"
-                             : "the ids are int64: write a whole number; 'recmap info' shows "
-                               "which feature they are from";
+    advise(advice, view, text);
     return message_fail(error, RECMAP_NOT_FOUND, view->index_path, advice,
                         "no record has the id '%s'", text);
 }

@@ -84,6 +84,22 @@ int take_path_or_none(PyObject *object, void *bytes) {
     return object == Py_None ? 1 : take_path(object, bytes);
 }
 
+/* Sets the error for an id beyond int64. Unsigned numbers of 64 bits are often stored as the int64
+ * with the same bits. */
+static void fail_id(PyObject *index) {
+    uint64_t bits = PyLong_AsUnsignedLongLong(index);
+    if (bits == UINT64_MAX && PyErr_Occurred()) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_ValueError,
+                     "the id %S is beyond int64 (-2^63 to 2^63 - 1), so no record has it", index);
+        return;
+    }
+    PyErr_Format(PyExc_ValueError,
+                 "the id %S is above 2^63 - 1: ids are signed, look for %" PRId64
+                 ", which has the same 64 bits",
+                 index, (int64_t)bits);
+}
+
 static int take_int64(PyObject *object, recmap_value *value) {
     PyObject *index = PyNumber_Index(object);
     if (!index) {
@@ -96,7 +112,7 @@ static int take_int64(PyObject *object, recmap_value *value) {
     int failed = value->as.int64 == -1 && PyErr_Occurred();
     if (failed && PyErr_ExceptionMatches(PyExc_OverflowError)) {
         PyErr_Clear();
-        PyErr_Format(PyExc_ValueError, "the id %S does not fit 64 bits", index);
+        fail_id(index);
     }
     Py_DECREF(index);
     return !failed;

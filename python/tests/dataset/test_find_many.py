@@ -110,9 +110,15 @@ def test_an_index_without_ids(made):
 
 
 def test_ids_that_do_not_fit(repeated):
-    for ids in ([2**63], np.array([2**63], np.uint64)):
-        with pytest.raises(ValueError, match="does not fit 64 bits"):
+    signed = r"the id 18446744073709551611 is above 2\^63 - 1: ids are signed, look for -5"
+    for ids in ([2**64 - 5], np.array([2**64 - 5], np.uint64)):
+        with pytest.raises(ValueError, match=signed):
             repeated.find_many(ids)
+    with pytest.raises(ValueError, match=signed):
+        repeated.find(2**64 - 5)
+    for number in (2**64, -(2**63) - 1):
+        with pytest.raises(ValueError, match=f"the id {number} is beyond int64"):
+            repeated.find_many([number])
 
 
 def test_an_id_that_closes_the_data_set(repeated):
