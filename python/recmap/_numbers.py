@@ -44,11 +44,16 @@ def without_nulls(values: Any, what: str) -> Any:
     if not isinstance(values, np.ma.MaskedArray):
         return values
     if np.ma.is_masked(values):
-        raise ValueError(
-            f"{what} must not be null: choose their values with `.filled(value)`, or select the "
-            'records that have one, as with ds.where("COLUMN is not null")'
-        )
+        raise null_error(what)
     return values.data
+
+
+def null_error(what: str) -> ValueError:
+    """The error for nulls among these values."""
+    return ValueError(
+        f"{what} must not be null: choose their values with `.filled(value)`, or select the "
+        'records that have one, as with ds.where("COLUMN is not null")'
+    )
 
 
 def _integer(item: Any, what: str) -> int:

@@ -6,80 +6,56 @@ import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from .. import _recmap
 from .._errors import Error
+from .._values import Rounding, known, typed
+from .._warn import warn_caller
 
-__all__ = ["encode_example", "encode_sequence_example"]
+__all__ = ["encode_example", "encode_sequence_example", "encoded", "rounding_text"]
 
 Features: TypeAlias = "Mapping[str, Any]"
 
+_TEXTS = {bytes, bytearray, memoryview, str}
 
-def _add(builder: _recmap.ExampleBuilder, name: str | None, value: Any) -> None:
-    """Adds a feature. The type of the values determines the kind of list."""
+
+def _add(builder: _recmap.ExampleBuilder, name: str | None, value: Any) -> Rounding | None:
+    """Adds a feature. The type of the values determines the kind of list. Returns what rounding
+    changed."""
     if value is None:
         builder.add_unset(name)
     elif isinstance(value, (bytes, bytearray, memoryview, str)):
         builder.add_bytes(name, [value])
-    elif isinstance(value, (list, tuple)) and not value:
-        builder.add_unset(name)
-    elif isinstance(value, (list, tuple)) and isinstance(
-        value[0], (bytes, bytearray, memoryview, str)
-    ):
-        _check_not_null(value)
-        builder.add_bytes(name, list(value))
+    elif isinstance(value, (list, tuple)) and set(map(type, value)) <= _TEXTS:
+        if value:
+            builder.add_bytes(name, list(value))
+        else:
+            builder.add_unset(name)
     else:
-        _check_not_null(value)
-        array = np.asarray(value)
-        if not isinstance(value, np.ndarray) and (
-            array.dtype.kind in "SUO" or (array.dtype.kind == "f" and _has_only_ints(value))
-        ):
-            raise TypeError(f"{reprlib.repr(value)} cannot be stored in a tf.Example")
-        _add_array(builder, name, array)
+        return _add_values(builder, name, value)
+    return None
 
 
-def _has_only_ints(value: Any) -> bool:
-    """Whether it is a list of integers, or of such lists: NumPy makes floats of integers that do
-    not fit 64 bits."""
-    if isinstance(value, (list, tuple)):
-        return bool(value) and all(map(_has_only_ints, value))
-    return isinstance(value, (int, np.integer))
-
-
-def _check_not_null(value: Any) -> None:
-    """Refuses masked values, also in a list, which would become 0 or NaN."""
-    items = value if isinstance(value, (list, tuple)) else [value]
-    if not any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, items))):
-        return
-    if any(np.ma.is_masked(item) for item in items):
+def _add_values(builder: _recmap.ExampleBuilder, name: str | None, value: Any) -> Rounding | None:
+    array, kept = known(value)
+    if kept is not None:
         raise ValueError(
-            "it has a null (a masked value): choose a value with `.filled(value)`, or give None "
-            "for a feature without values"
+            "it has a null (a missing value): choose a value with `.filled(value)` (NumPy), "
+            "`.fillna(value)` (pandas) or `.fill_null(value)` (Arrow, polars), or give None for a "
+            "feature without values"
         )
-
-
-def _add_array(builder: _recmap.ExampleBuilder, name: str | None, array: Any) -> None:
-    kind = array.dtype.kind
-    if kind in "ib" or (kind == "u" and (array.dtype.itemsize < 8 or not (array >> 63).any())):
-        builder.add_int64(name, np.ascontiguousarray(array, dtype=np.int64))
-    elif kind == "f" or array.dtype.name == "bfloat16":
-        builder.add_float(name, _float32(array))
-    elif kind in "SUO":
-        builder.add_bytes(name, array.ravel().tolist())
-    else:
-        raise TypeError(f"values of type {array.dtype} cannot be stored in a tf.Example")
-
-
-def _float32(array: Any) -> Any:
-    """The values as floats of 32 bits. One that is finite does not become infinite."""
-    if array.dtype.itemsize <= 4:
-        return np.ascontiguousarray(array, dtype=np.float32)
     try:
-        with np.errstate(over="raise"):
-            return np.ascontiguousarray(array, dtype=np.float32)
-    except FloatingPointError:
-        raise ValueError("a value is beyond a float of 32 bits") from None
+        kind, items, rounding = typed(array)
+    except TypeError as error:
+        raise TypeError(
+            f"{reprlib.repr(value)} cannot be stored in a tf.Example: {error}"
+        ) from error
+    if kind == "int64":
+        builder.add_int64(name, items)
+    elif kind == "float":
+        builder.add_float(name, items)
+    else:
+        builder.add_bytes(name, list(items))
+    return rounding
 
 
 def _with_name(name: str, error: Exception) -> Exception:
@@ -94,28 +70,61 @@ def _check_name(what: str, name: object) -> None:
         raise TypeError(f"the name of a {what} must be a str, not {name!r}")
 
 
-def _add_all(builder: _recmap.ExampleBuilder, features: Features) -> None:
+def _add_all(builder: _recmap.ExampleBuilder, features: Features) -> dict[str, Rounding]:
+    """Adds features. Returns what rounding changed, by the name of the feature."""
     if not isinstance(features, Mapping):
         raise TypeError(f"features must be a dict {{name: value}}, not {reprlib.repr(features)}")
+    roundings: dict[str, Rounding] = {}
     for name, value in features.items():
         _check_name("feature", name)
         try:
-            _add(builder, name, value)
+            rounding = _add(builder, name, value)
         except (TypeError, ValueError, BufferError) as error:
             raise _with_name(f"feature {name!r}", error) from error
+        if rounding is not None:
+            roundings[f"feature {name!r}"] = rounding
+    return roundings
 
 
-def _add_list(builder: _recmap.ExampleBuilder, name: str, steps: Iterable[Any]) -> None:
+def _add_list(
+    builder: _recmap.ExampleBuilder, name: str, steps: Iterable[Any]
+) -> dict[str, Rounding]:
     if isinstance(steps, (str, bytes, bytearray, memoryview)) or not isinstance(steps, Iterable):
         raise TypeError(f"feature list {name!r}: {reprlib.repr(steps)} is not a list of steps")
     _check_name("feature list", name)
     builder.begin_list(name)
+    roundings: dict[str, Rounding] = {}
     for number, step in enumerate(steps):
         try:
-            _add(builder, None, step)
+            rounding = _add(builder, None, step)
         except (TypeError, ValueError, BufferError) as error:
             raise _with_name(f"feature list {name!r}, step {number}", error) from error
+        if rounding is not None:
+            roundings.setdefault(f"feature list {name!r}", rounding)
     builder.end_list()
+    return roundings
+
+
+def encoded(features: Features) -> tuple[bytes, dict[str, Rounding]]:
+    """The tf.Example, and what rounding changed, by the place in it."""
+    builder = _recmap.ExampleBuilder()
+    builder.begin(False)
+    roundings = _add_all(builder, features)
+    return builder.finish(), roundings
+
+
+def rounding_text(place: str, change: str) -> str:
+    """The warning that values of `place` are rounded, with an example of the change."""
+    return (
+        f"{place}: {change}, because floats have 32 bits. Give integers (of a time, milliseconds), "
+        "or a text. Values of float32 are written without this warning"
+    )
+
+
+def _warn_of_rounding(roundings: Mapping[str, Rounding]) -> None:
+    """Warns without the values, so that Python shows the warning once for each line and feature."""
+    for place in roundings:
+        warn_caller(rounding_text(place, "a value is rounded"))
 
 
 def encode_example(features: Features) -> bytes:
@@ -124,8 +133,12 @@ def encode_example(features: Features) -> bytes:
     Args:
         features: {name: value}. bytes and str (as UTF-8) become a bytes list, int and bool an int64
             list, float a float list (32 bits; finite values beyond them are errors). Lists, tuples
-            and arrays of these become a list of several values, in C order. None and the empty list
+            and arrays of these become a list of several values, in C order: arrays and series of
+            NumPy, Arrow, pandas, polars and frameworks, without nulls. None and the empty list
             become a feature without a kind; an empty array becomes an empty list of its kind.
+
+    Warns (UserWarning) of a value that 32 bits do not hold closely: one beyond 2^24 that changes,
+    such as a timestamp, or one that becomes 0.
 
     Raises:
         TypeError, ValueError: a value cannot be encoded; the message names the feature.
@@ -133,10 +146,9 @@ def encode_example(features: Features) -> bytes:
     >>> encode_example({"label": 3}).hex()
     '0a100a0e0a056c6162656c12051a030a0103'
     """
-    builder = _recmap.ExampleBuilder()
-    builder.begin(False)
-    _add_all(builder, features)
-    return builder.finish()
+    record, roundings = encoded(features)
+    _warn_of_rounding(roundings)
+    return record
 
 
 def encode_sequence_example(context: Features, feature_lists: Mapping[str, Iterable[Any]]) -> bytes:
@@ -145,6 +157,8 @@ def encode_sequence_example(context: Features, feature_lists: Mapping[str, Itera
     Args:
         context: {name: value}; see `encode_example`.
         feature_lists: {name: steps}. Each step is a value; see `encode_example`.
+
+    Warns (UserWarning) as `encode_example`, and of a feature list whose steps have several kinds.
 
     Raises:
         TypeError, ValueError: a value cannot be encoded; the message names feature and step.
@@ -157,7 +171,11 @@ def encode_sequence_example(context: Features, feature_lists: Mapping[str, Itera
         raise TypeError(f"feature lists must be a dict {{name: steps}}, not {kind}")
     builder = _recmap.ExampleBuilder()
     builder.begin(True)
-    _add_all(builder, context)
+    roundings = _add_all(builder, context)
     for name, steps in feature_lists.items():
-        _add_list(builder, name, steps)
-    return builder.finish()
+        roundings |= _add_list(builder, name, steps)
+    record = builder.finish()
+    _warn_of_rounding(roundings)
+    for finding in _recmap.KindCheck().add(record) or ():
+        warn_caller(f"{finding.message}: {finding.advice}")
+    return record

@@ -12,8 +12,8 @@ from typing import TypeAlias
 from .. import _recmap
 from .._context import Closing
 from .._display.text import joined
-from .._errors import FileMissingError, InvalidError
-from .._example.encode import Features, encode_example
+from .._errors import Error, FileMissingError, InvalidError
+from .._example.encode import Features, encoded, rounding_text
 from .._names import suggest_arguments
 from .._options.options import (
     Compression,
@@ -29,6 +29,8 @@ from .._options.options import (
     lifts_of,
     local_path,
 )
+from .._values import Rounding
+from .._warn import warn_caller
 from .annotated import check_annotated
 from .build import merge
 
@@ -107,6 +109,8 @@ class Writer(Closing):
         self._parts = [f"{path}.tmp-part.rmx" for path in self._absolute] if index else []
         self._count = 0
         self._lock = threading.Lock()
+        self._kinds = _recmap.KindCheck()
+        self._rounded: set[str] = set()  # places that were warned of
         self._owner = os.getpid()
         lifts = [(name, default, missing == "null") for name, default in named]
         counted, code = counted_of(count), compression_code(compression)
@@ -124,13 +128,17 @@ class Writer(Closing):
     def write(self, record: Bytes | Features) -> None:
         """Appends a record: bytes, or features to encode as a tf.Example (see `encode_example`).
 
+        Warns (UserWarning), once for each feature, if its kind is another than in the records
+        before, such as 3 and then 3.5, or a text and then NaN; and of values that 32 bits do not
+        hold closely (see `encode_example`).
+
         Raises:
             TypeError, ValueError: a feature has an invalid value. You can continue writing.
             InvalidError: this process was forked from the one that created the writer.
             FeatureError: the id or a lifted feature does not match. The writer cannot continue.
             OSError: the file cannot be written. The writer cannot continue.
         """
-        bytes_ = _bytes_of(record)
+        bytes_, roundings = _bytes_of(record)
         if not bytes_.c_contiguous:
             raise ValueError("the bytes of a record must be contiguous in memory")
         self._check_process()  # in a forked child, the lock may be held forever
@@ -140,7 +148,22 @@ class Writer(Closing):
                 raise ValueError("the writer is closed")
             number = self._count
             self._count += 1
+            findings = self._kinds.add(bytes_)
         writers[number % len(writers)].write(bytes_)
+        if findings or roundings:
+            self._warn(number, findings or [], roundings)
+
+    def _warn(
+        self, number: int, findings: Sequence[Error], roundings: Mapping[str, Rounding]
+    ) -> None:
+        """Warns of features whose kind changed, and once of each whose values are rounded."""
+        for finding in findings:
+            warn_caller(f"record {finding.record}: {finding.message}: {finding.advice}")
+        for place, (before, after) in roundings.items():
+            if place not in self._rounded:
+                self._rounded.add(place)
+                change = f"{before} is rounded to {after}"
+                warn_caller(rounding_text(f"record {number}: {place}", change))
 
     def __len__(self) -> int:
         """The number of records written so far."""
@@ -245,11 +268,13 @@ def _threads_of(threads: int, shards: int) -> int:
     return max(1, min(threads or len(os.sched_getaffinity(0)), _BUFFERING_THREADS // shards))
 
 
-def _bytes_of(record: Bytes | Features) -> memoryview:
+def _bytes_of(record: Bytes | Features) -> tuple[memoryview, Mapping[str, Rounding]]:
+    """The bytes of a record, and what rounding changed in its features."""
     if isinstance(record, Mapping):
-        return memoryview(encode_example(record))
+        example, roundings = encoded(record)
+        return memoryview(example), roundings
     try:
-        return memoryview(record)
+        return memoryview(record), {}
     except TypeError:
         raise TypeError(
             f"a record must be bytes, or a dict of features, not {type(record).__name__}"

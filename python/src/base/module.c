@@ -3,8 +3,8 @@
 #include "base/errors.h"
 
 PyTypeObject *handle_type, *record_type, *dataset_type, *batch_type, *order_type, *loader_type,
-    *writer_type, *example_builder_type, *parser_type, *buffer_type, *views_type, *step_type,
-    *iterator_type, *counts_type, *block_pool_type;
+    *writer_type, *example_builder_type, *kind_check_type, *parser_type, *buffer_type, *views_type,
+    *step_type, *iterator_type, *counts_type, *block_pool_type;
 
 static PyObject *install_guard(PyObject *module, PyObject *unused) {
     (void)module;
@@ -66,6 +66,7 @@ static int load(PyObject *module) {
         {&iterator_type, &iterator_spec},
         {&writer_type, &writer_spec},
         {&example_builder_type, &example_builder_spec},
+        {&kind_check_type, &kind_check_spec},
         {&block_pool_type, &block_pool_spec},
     };
     if (!errors_load()) return -1;

@@ -139,12 +139,12 @@ def stamps(*others, count=COUNT):
     return [*(STAMP + i for i in range(count - len(others))), *others]
 
 
-def rounded(name, integer=STAMP):
-    return f"column {name!r}: {integer} is rounded to {int(np.float32(integer))}, because floats"
+def rounded(name, number=STAMP):
+    return f"column {name!r}: {number} is rounded to {int(np.float32(number))}, because floats"
 
 
 @pytest.mark.parametrize(
-    ("values", "integer"),
+    ("values", "number"),
     [
         (stamps(0.5), STAMP),
         (stamps(None, 0.5), STAMP),
@@ -158,14 +158,16 @@ def rounded(name, integer=STAMP):
         ),
         ([2**53 + 1, *stamps(0.5, count=COUNT - 1)], 2**53 + 1),
         ([np.int64(-(2**60) - 1), None, *stamps(0.5, count=COUNT - 2)], -(2**60) - 1),
+        (np.full(COUNT, STAMP - 0.875), STAMP - 0.875),
+        (np.array([0.0, 1e-60] * (COUNT // 2)), 1e-60),
     ],
-    ids=["list", "missing", "array", "later", "masked", "beyond double", "numpy"],
+    ids=["list", "missing", "array", "later", "masked", "beyond double", "numpy", "time", "zero"],
 )
-def test_integers_that_float32_rounds_are_named(ds, values, integer):
+def test_numbers_that_float32_rounds_are_named(ds, values, number):
     with pytest.warns(UserWarning) as caught:
         ds.annotate({"ts": values}, default={"ts": 0})
     assert len(caught) == 1 and caught[0].filename == __file__
-    assert str(caught[0].message).startswith(rounded("ts", integer))
+    assert str(caught[0].message).startswith(rounded("ts", number))
     assert ds.columns["ts"].dtype == np.float32
 
 
@@ -185,8 +187,8 @@ def test_integers_of_which_pandas_made_floats_are_named(ds):
     [
         np.array(stamps(np.nan), np.float32),
         np.full(COUNT, 2.0**70),
-        np.array([2.0**24, -(2.0**63), np.inf, 0.1, STAMP + 0.5] * 20),
-        [2**24, -(2**63), float("nan"), 0.1, STAMP + 0.5] * 20,
+        np.array([2.0**24, -(2.0**63), np.inf, 0.1, 2**24 - 0.3] * 20),
+        [2**24, -(2**63), float("nan"), 0.1, -0.0] * 20,
         [1 << 62, 0.5] * 50,
     ],
 )
