@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import decimal
-from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute
 
 from .. import _recmap
+from .._values import BeyondFloatError, Rounding, float32_of
 from ._types import Column
 
 __all__ = ["encoded"]
@@ -19,6 +20,8 @@ __all__ = ["encoded"]
 pc: Any = pyarrow.compute  # its functions are made at run time
 
 _CHUNK_SIZE = 4 << 20  # bytes of a batch that are records at the same time
+Warn: TypeAlias = Callable[[str, Rounding], object]
+
 _MESSAGES = {"Example": 1, "SequenceExample": 2}
 
 
@@ -39,12 +42,19 @@ def _flat(array: Any) -> tuple[Any, npt.NDArray[np.int64]]:
     return array.flatten(), np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
-def _numbers(array: Any, dtype: Any, kind: Any) -> npt.NDArray[Any]:
-    if pa.types.is_decimal(array.type):
-        array = array.cast(pa.float64())
-    # Doubles are rounded to floats, as every TFRecord stores them.
-    values = array.cast(kind, safe=False).to_numpy(zero_copy_only=False)
-    return np.ascontiguousarray(values, dtype)
+def _integers(array: Any) -> npt.NDArray[np.int64]:
+    values = array.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    return np.ascontiguousarray(values, np.int64)
+
+
+def _floats(array: Any) -> npt.NDArray[Any]:
+    """The values as floats of at least their width. Of decimals beyond the integers of a double,
+    those of 80 bits are closer."""
+    doubles = array.cast(pa.float64()) if pa.types.is_decimal(array.type) else array
+    values: npt.NDArray[Any] = doubles.to_numpy(zero_copy_only=False)
+    if doubles is not array and np.abs(values).max(initial=0) > 2.0**53:
+        values = np.array([np.longdouble(str(value)) for value in array.to_pylist()])
+    return values
 
 
 def _bytes(array: Any) -> tuple[Any, npt.NDArray[np.int64]]:
@@ -56,26 +66,42 @@ def _bytes(array: Any) -> tuple[Any, npt.NDArray[np.int64]]:
     return data or b"", np.zeros(count, np.int64) if offsets is None else offsets
 
 
-def _values_of(array: Any, column: Column) -> tuple[str, Any, Any]:
+def _values_of(array: Any, column: Column, warn: Warn) -> tuple[str, Any, Any]:
     """The kind, the values and the ends of values as `encode_rows` takes them."""
     if array.null_count:
         array = array.fill_null(_zero_of(array.type))
     if column.kind == "bytes":
         return "b", *_bytes(array)
     if column.kind == "int64":
-        return "i", _numbers(array, np.int64, pa.int64()), None
-    return "f", _numbers(array, np.float32, pa.float32()), None
+        return "i", _integers(array), None
+    values, rounding = float32_of(_floats(array))
+    if rounding is not None:
+        warn(f"column {column.name!r}", rounding)
+    return "f", values, None
 
 
-def _row_column(array: Any, column: Column, first_row: int) -> tuple[Any, ...]:
+def _row_column(array: Any, column: Column, first_row: int, warn: Warn) -> tuple[Any, ...]:
     """A column as `encode_rows` takes it."""
     valid, lists = _valid(array), []
     for _ in range(column.depth):
         array, starts = _flat(array)
         lists.append(starts)
         _check_elements(array, lists, column, first_row)
-    kind, values, ends = _values_of(array, column)
+    try:
+        kind, values, ends = _values_of(array, column, warn)
+    except BeyondFloatError as error:
+        row = first_row + _row_of(error.index, lists)
+        raise ValueError(
+            f"column {column.name!r}, row {row} of the batch: {error}: store it as a string"
+        ) from None
     return column.name, kind, valid, tuple(lists) or None, values, ends
+
+
+def _row_of(place: int, lists: list[npt.NDArray[np.int64]]) -> int:
+    """The row of an element: that of the list that it is in."""
+    for starts in reversed(lists):
+        place = int(np.searchsorted(starts, place, side="right")) - 1
+    return place
 
 
 def _check_elements(
@@ -84,9 +110,7 @@ def _check_elements(
     if not flat.null_count:
         return
     place = int(np.argmax(flat.is_null().to_numpy(zero_copy_only=False)))
-    for starts in reversed(lists):  # the list that it is in, and the row of that
-        place = int(np.searchsorted(starts, place, side="right")) - 1
-    _fail_null(column, first_row + place)
+    _fail_null(column, first_row + _row_of(place, lists))
 
 
 def _zero_of(kind: Any) -> Any:
@@ -106,8 +130,9 @@ def _chunks(batch: Any) -> Iterator[tuple[int, Any]]:
         yield first, batch.slice(first, rows)
 
 
-def encoded(batch: Any, columns: Sequence[Column], record_type: str) -> Iterator[Any]:
-    """The records of a batch."""
+def encoded(batch: Any, columns: Sequence[Column], record_type: str, warn: Warn) -> Iterator[Any]:
+    """The records of a batch. Calls `warn` with the name of each column in which rounding changes
+    values that a float of 32 bits does not hold closely."""
     if record_type == "ByteArray":
         if batch.column(0).null_count:
             raise ValueError(f"column {columns[0].name!r} contains null: a record must have bytes")
@@ -115,5 +140,7 @@ def encoded(batch: Any, columns: Sequence[Column], record_type: str) -> Iterator
         return
     builder, message = _recmap.ExampleBuilder(), _MESSAGES[record_type]
     for first, chunk in _chunks(batch):
-        arrays = [_row_column(chunk.column(i), column, first) for i, column in enumerate(columns)]
+        arrays = [
+            _row_column(chunk.column(i), column, first, warn) for i, column in enumerate(columns)
+        ]
         yield from builder.encode_rows(message, arrays, chunk.num_rows)

@@ -7,8 +7,9 @@ import os
 import re
 import shutil
 import uuid
+import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark import TaskContext
@@ -30,6 +31,7 @@ from .._options.options import (
     is_url,
     lifts_of,
 )
+from .._values import Rounding
 from ._advice import SPARK_TYPES, spark_errors
 from ._encode import encoded
 from ._settings import Settings
@@ -40,10 +42,12 @@ __all__ = ["ShardWriter"]
 
 @dataclass
 class _Part(sources.WriterCommitMessage):
-    """The result of a task: its number, and its shard, or "" if it had no rows."""
+    """The result of a task: its number, its shard, or "" if it had no rows, and columns with values
+    that floats do not hold closely."""
 
     partition: int
     shard: str
+    roundings: dict[str, Rounding] = field(default_factory=dict)
 
 
 def _next_sequence(folder: str) -> int:
@@ -109,6 +113,18 @@ def _check_names(contents: IndexOptions, optional: frozenset[str], columns: list
             raise ValueError(
                 f"the index needs the column {name!r} (option {option}); the columns are {found}"
             )
+
+
+def _warn_of_rounding(parts: list[_Part]) -> None:
+    roundings: dict[str, Rounding] = {}
+    for part in parts:
+        roundings = {**part.roundings, **roundings}
+    for place, (before, after) in roundings.items():
+        warnings.warn(
+            f"{place}: {before} is rounded to {after}, because floats have 32 bits: cast it to "
+            "bigint or string, or to float if this is meant",
+            stacklevel=2,
+        )
 
 
 class ShardWriter(sources.DataSourceArrowWriter):
@@ -218,15 +234,17 @@ class ShardWriter(sources.DataSourceArrowWriter):
 
     def _write_part(self, batches: Iterator[Any], partition: int, attempt: str) -> _Part:
         shard, count = os.path.join(attempt, self._name_of(partition)), 0
+        roundings: dict[str, Rounding] = {}
+        record_type, warn = self.settings.record_type, roundings.setdefault
         with spark_errors(self.place), self._written(shard) as writer:
             for batch in batches:
-                for record in encoded(batch, self.columns, self.settings.record_type):
+                for record in encoded(batch, self.columns, record_type, warn):
                     writer.write(record)
                     count += 1
         if not count:
             shutil.rmtree(attempt)
             return _Part(partition, "")
-        return _Part(partition, shard)
+        return _Part(partition, shard, roundings)
 
     def _name_of(self, partition: int) -> str:
         end = ".gz" if self.settings.is_gzip else ""
@@ -255,6 +273,7 @@ class ShardWriter(sources.DataSourceArrowWriter):
     def commit(self, messages: list[Any]) -> None:
         """Publishes the shards, then the index. The old shards are removed last."""
         parts = sorted((m for m in messages if m is not None), key=lambda part: part.partition)
+        _warn_of_rounding(parts)
         try:
             with spark_errors(self.place):
                 old, old_index = self._existing()

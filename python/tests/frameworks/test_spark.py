@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 import warnings
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -719,3 +720,34 @@ def test_the_code_of_the_page_runs(spark, tmp_path, monkeypatch):
     for block in re.findall(r"```python\n(.*?)```", text, re.S):
         exec(block, names)
     assert len(names["ds"]) == 40 and len(recmap.open(names["path"])) == 1797
+
+
+def test_doubles_that_floats_do_not_hold(spark, tmp_path):
+    import pyarrow as pa
+    from recmap.spark._encode import encoded
+    from recmap.spark._types import columns_of
+
+    frame = spark.createDataFrame([(0.5,), (1e39,)], "x double").coalesce(1)
+    with pytest.raises(
+        Exception, match=r"column 'x', row \d of the batch: 1e\+39 is beyond a float"
+    ):
+        save(frame, tmp_path / "a")
+
+    def warned(kind, values, record_type="Example"):
+        schema, found = types.StructType([types.StructField("x", kind)]), []
+        (column,) = columns_of(schema, record_type)
+        batch = pa.record_batch([pa.array(values, column.type_in(0))], names=["x"])
+        list(encoded(batch, [column], record_type, lambda *rounding: found.append(rounding)))
+        return found
+
+    lists = types.ArrayType(types.ArrayType(types.DoubleType()))
+    with pytest.raises(ValueError, match=r"row 2 of the batch: -1e\+39 is beyond"):
+        warned(lists, [[[1.5]], None, [[], [1.5, -1e39]]], "SequenceExample")
+    time, name = 1_700_000_000.123, "column 'x'"
+    assert warned(types.DoubleType(), [None, 0.1, time]) == [(name, (str(time), "1700000000"))]
+    assert warned(types.DoubleType(), [None, 0.1, float("nan"), float("inf"), 2.0**40]) == []
+    for number in (2**64 - 5, 2**60 + 1):
+        (rounding,) = warned(types.DecimalType(20, 0), [Decimal(5), Decimal(number)])
+        assert rounding[1][0] == str(number)
+    assert warned(types.DecimalType(20, 2), [Decimal("5.25"), None]) == []
+    assert warned(types.LongType(), [2**53 + 1]) == []
