@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 
 int take_uint64(PyObject *object, void *uint64) {
     PyObject *index = PyNumber_Index(object);
@@ -28,20 +30,53 @@ int take_unsigned(PyObject *object, void *number) {
     return 1;
 }
 
-int take_array_of(PyObject *object, struct array_view *array, size_t item_size, int flags) {
-    if (PyObject_GetBuffer(object, &array->buffer, flags | PyBUF_C_CONTIGUOUS) < 0) {
-        array->buffer.obj = NULL;
+/* Makes the items aligned. Programs may read or write numbers only at multiples of their size. */
+static int align(struct array_view *array, size_t item_size, int is_writable) {
+    size_t size = (size_t)array->buffer.len;
+    array->data = array->buffer.buf;
+    array->count = size / item_size;
+    array->copy = NULL;
+    if ((uintptr_t)array->data % item_size == 0) return 1;
+    if (is_writable) {
+        PyErr_SetString(PyExc_BufferError, "the array is not aligned: pass a copy of it");
         return 0;
     }
-    if ((size_t)array->buffer.itemsize != item_size) {
+    array->copy = malloc(size + 1);
+    if (!array->copy) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    memcpy(array->copy, array->data, size);
+    array->data = array->copy;
+    return 1;
+}
+
+static int take_buffer(PyObject *object, struct array_view *array, int flags) {
+    array->copy = NULL;
+    if (PyObject_GetBuffer(object, &array->buffer, flags | PyBUF_C_CONTIGUOUS) == 0) return 1;
+    array->buffer.obj = NULL;
+    return 0;
+}
+
+int take_array_of(PyObject *object, struct array_view *array, size_t item_size, int flags) {
+    if (!take_buffer(object, array, flags)) return 0;
+    if ((size_t)array->buffer.itemsize != item_size)
         PyErr_Format(PyExc_TypeError, "the array has items of %zd bytes, but %zu are needed",
                      array->buffer.itemsize, item_size);
-        array_release(array);
-        return 0;
-    }
-    array->data = array->buffer.buf;
-    array->count = (size_t)array->buffer.len / item_size;
-    return 1;
+    else if (align(array, item_size, flags & PyBUF_WRITABLE)) return 1;
+    array_release(array);
+    return 0;
+}
+
+int take_array_of_any(PyObject *object, struct array_view *array) {
+    if (!take_buffer(object, array, PyBUF_SIMPLE)) return 0;
+    size_t size = (size_t)array->buffer.itemsize;
+    if (size != 1 && size != 2 && size != 4 && size != 8)
+        PyErr_Format(PyExc_TypeError, "the array has items of %zu bytes, not of 1, 2, 4 or 8",
+                     size);
+    else if (align(array, size, 0)) return 1;
+    array_release(array);
+    return 0;
 }
 
 /* Converters with cleanup: called again with NULL if a later argument fails. */
@@ -68,6 +103,8 @@ int take_bytes_array(PyObject *object, void *array) {
 void array_release(struct array_view *array) {
     if (array->buffer.obj) PyBuffer_Release(&array->buffer);
     array->buffer.obj = NULL;
+    free(array->copy);
+    array->copy = NULL;
 }
 
 int take_path(PyObject *object, void *bytes) {

@@ -39,6 +39,7 @@ static int take_items(PyObject *object, struct array_view *array, size_t item_si
                       const char *formats) {
     if (!take_array_of(object, array, item_size, PyBUF_FORMAT)) return 0;
     const char *format = array->buffer.format;
+    if (format && *format == '=') format++; /* of an array that was not aligned */
     if (format && strlen(format) == 1 && strchr(formats, *format)) return 1;
     PyErr_Format(PyExc_TypeError, "the array has items of the format '%s', not one of '%s'",
                  format ? format : "B", formats);

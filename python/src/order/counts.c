@@ -28,18 +28,17 @@ int take_counts(PyObject *object, void *counts) {
 /* make(array): contiguous, of unsigned integers of 1, 2, 4 or 8 bytes */
 static PyObject *make(PyObject *unused, PyObject *array) {
     (void)unused;
-    Py_buffer buffer;
-    if (PyObject_GetBuffer(array, &buffer, PyBUF_C_CONTIGUOUS) < 0) return NULL;
-    size_t value_size = (size_t)buffer.itemsize;
-    size_t count = value_size ? (size_t)buffer.len / value_size : 0;
+    struct array_view values = ARRAY_VIEW_INIT;
+    if (!take_array_of_any(array, &values)) return NULL;
     recmap_counts *counts = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
     struct signal_check check;
     signals_start(&check);
-    status = recmap_counts_create(&counts, buffer.buf, value_size, count, &error);
+    status = recmap_counts_create(&counts, values.data, (size_t)values.buffer.itemsize,
+                                  values.count, &error);
     signals_stop(&check);
-    PyBuffer_Release(&buffer);
+    array_release(&values);
     return status == RECMAP_OK ? counts_wrap(counts) : raise_error(&error);
 }
 
