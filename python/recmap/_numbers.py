@@ -18,25 +18,32 @@ Int64s: TypeAlias = npt.NDArray[np.int64]
 
 def is_integer(value: Any) -> bool:
     """Returns true for an int, or an integer of NumPy; not for a bool, which is a mistake."""
-    return hasattr(value, "__index__") and not isinstance(value, bool)
+    return hasattr(value, "__index__") and not isinstance(value, (bool, np.bool_))
 
 
-def natural(name: str, value: Any) -> int:
-    """The value of an argument that must be an integer of at least 0."""
-    if not is_integer(value):
+def natural(name: str, value: Any, bits: int | None = None) -> int:
+    """The value of an argument, or of what a caller's object returned, that must be an integer of
+    at least 0, and below 2**bits. A bool is not an integer here.
+
+    Args:
+        name: names the value in messages, such as "batch_size" or "the size that FS returned".
+    """
+    try:
+        number = operator.index(value) if is_integer(value) else None
+    except TypeError:  # also of an array, whose __index__ works for one integer only
+        number = None
+    if number is None:
         raise TypeError(f"{name} must be an integer, not {value!r}")
-    number = operator.index(value)
     if number < 0:
         raise ValueError(f"{name} must not be negative, but is {number}")
+    if bits is not None and number >> bits:
+        raise ValueError(f"{name} must be below 2**{bits}, but is {number}")
     return number
 
 
 def uint64_of(name: str, value: Any) -> int:
     """The value of an argument that must be an integer of at least 0 and below 2**64."""
-    number = natural(name, value)
-    if number >= 1 << 64:
-        raise ValueError(f"{name} must be below 2**64, but is {number}")
-    return number
+    return natural(name, value, 64)
 
 
 def without_nulls(values: Any, what: str) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy as np
 
 from .._names import near_names
+from .._numbers import natural
 
 __all__ = [
     "check_no_shape",
@@ -100,10 +100,13 @@ def element_name_of(dtype: Any) -> str:
 def shape_of(shape: Any) -> tuple[int, ...]:
     """The shape as a tuple, from an int, a sequence or a tf.TensorShape."""
     is_one = hasattr(shape, "__index__") or not hasattr(shape, "__iter__")
-    sizes = (shape,) if is_one else tuple(shape)
-    if any(not hasattr(size, "__index__") or size < 0 for size in sizes):
-        raise ValueError(f"the shape {shape!r} must consist of non-negative integers")
-    return tuple(map(operator.index, sizes))
+    sizes = (shape,) if is_one and not getattr(shape, "ndim", 0) else tuple(shape)
+    try:
+        return tuple(natural("a size", size, 63) for size in sizes)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"the shape {shape!r} must consist of non-negative integers below 2**63"
+        ) from None
 
 
 def size_of(element: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -12,6 +11,7 @@ import numpy as np
 
 from .. import _recmap
 from .._names import suggest_arguments
+from .._numbers import natural
 from .call_repr import CallRepr
 from .elements import (
     check_no_shape,
@@ -88,9 +88,10 @@ def _raw_of(raw: bool, little_endian: bool) -> int:
 def _length_of(name: str, length: int | None) -> int:
     if length is None:
         return 0
-    if operator.index(length) < 1:
+    number = natural(name, length, 63)
+    if number < 1:
         raise ValueError(f"{name} must be at least 1, not {length}")
-    return operator.index(length)
+    return number
 
 
 def _check_fixed_length(length: int, raw: bool, shape: tuple[int, ...], element: str) -> None:

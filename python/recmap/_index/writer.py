@@ -15,6 +15,7 @@ from .._display.text import joined
 from .._errors import Error, FileMissingError, InvalidError
 from .._example.encode import Features, encoded, rounding_text
 from .._names import suggest_arguments
+from .._numbers import natural
 from .._options.options import (
     Compression,
     Count,
@@ -263,9 +264,8 @@ _BUFFERING_THREADS = 512  # each has 2 MiB in a shard: 1 GiB in all
 
 def _threads_of(threads: int, shards: int) -> int:
     """The number of threads for each shard."""
-    if threads < 0:
-        raise ValueError(f"threads must be at least 0, not {threads}")
-    return max(1, min(threads or len(os.sched_getaffinity(0)), _BUFFERING_THREADS // shards))
+    count = natural("threads", threads) or len(os.sched_getaffinity(0))
+    return max(1, min(count, _BUFFERING_THREADS // shards))
 
 
 def _bytes_of(record: Bytes | Features) -> tuple[memoryview, Mapping[str, Rounding]]:

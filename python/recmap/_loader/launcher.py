@@ -109,12 +109,20 @@ def _found() -> _Ranks | None:
     return _from_torch() or _from_jax() or _from_environment()
 
 
+def _ranks_of(rank: Any, world_size: Any, source: str) -> _Ranks:
+    rank = natural(f"the rank of {source}", rank)
+    world_size = natural(f"the number of processes of {source}", world_size)
+    if rank >= world_size:
+        raise ValueError(f"{source} has rank {rank} of {world_size} processes")
+    return _Ranks(rank, world_size, source)
+
+
 def _from_torch() -> _Ranks | None:
     """Of the default process group, if there is one: then torch.distributed was imported."""
     group: Any = sys.modules.get("torch.distributed")
     if group is None or not group.is_available() or not group.is_initialized():
         return None
-    return _Ranks(group.get_rank(), group.get_world_size(), "torch.distributed")
+    return _ranks_of(group.get_rank(), group.get_world_size(), "torch.distributed")
 
 
 def _from_jax() -> _Ranks | None:
@@ -123,7 +131,7 @@ def _from_jax() -> _Ranks | None:
     is_initialized = getattr(getattr(jax, "distributed", None), "is_initialized", None)
     if is_initialized is None or not is_initialized():
         return None
-    return _Ranks(jax.process_index(), jax.process_count(), "JAX")
+    return _ranks_of(jax.process_index(), jax.process_count(), "JAX")
 
 
 def _from_environment() -> _Ranks | None:

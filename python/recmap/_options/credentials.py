@@ -22,6 +22,7 @@ Credentials: TypeAlias = "Callable[[], Mapping[str, Any]]"
 # repeated, and storages that nothing uses any more are noticed.
 _AHEAD = 300.0
 _PAUSE = 30.0
+_EXPIRES_MAX = 1e15  # far beyond any time
 
 # The names that AWS's APIs, boto3, fsspec and obstore use.
 _NAMES = {
@@ -51,11 +52,14 @@ def _seconds_of(expires: object) -> float | None:
     if isinstance(expires, datetime):
         aware = expires if expires.tzinfo is not None else expires.replace(tzinfo=UTC)
         expires = aware.timestamp()  # NaN for pandas.NaT
-    if not isinstance(expires, (int, float)):
-        raise TypeError("expires must be a datetime, an ISO text or seconds since 1970")
+    if isinstance(expires, bool) or not isinstance(expires, (int, float)):
+        raise TypeError(
+            "expires must be a datetime, an ISO text or seconds since 1970, not "
+            f"{type(expires).__name__}"
+        )
     if expires == math.inf:
         return None
-    if not math.isfinite(expires):  # no comparison with NaN is true: nothing would be renewed
+    if not 0 <= expires < _EXPIRES_MAX:  # also NaN, with which nothing would be renewed
         raise ValueError(f"expires must be a time, not {expires}; None: there is no end")
     return float(expires)
 

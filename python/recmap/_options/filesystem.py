@@ -7,7 +7,6 @@ objects. A path in a filesystem whose URLs are not known has the URL fs:///PATH.
 from __future__ import annotations
 
 import atexit
-import math
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .. import _recmap
+from .._numbers import natural
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +27,7 @@ Stat: TypeAlias = "tuple[int, int, str]"  # size, time in ns since 1970 or 0, ET
 
 _PLAIN = "fs:///"
 _THREADS = 32  # that read from a store of obstore, one object each
+_TIME_MAX = 2.0**33  # seconds, whose nanoseconds fit 64 bits
 _TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
 _ETAGS = ("ETag", "etag", "e_tag")
 
@@ -41,15 +42,18 @@ def _nanoseconds_of(time: Any) -> int:
         time = datetime.fromisoformat(time)
     if isinstance(time, datetime):
         time = (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).timestamp()
-    is_known = isinstance(time, (int, float)) and math.isfinite(time)
+    if isinstance(time, bool) or not isinstance(time, (int, float)):
+        return 0
+    is_known = abs(time) < _TIME_MAX  # not if it is NaN
     return round(time * 1_000_000_000) if is_known else 0
 
 
-def _stat_of(info: Any) -> Stat:
+def _stat_of(info: Any, fs: Any) -> Stat:
     """What identifies a file, from the spellings of various filesystems."""
     size = info.get("size")
-    if not isinstance(size, int):
+    if size is None:
         raise OSError("the size of the file is not known")
+    size = natural(f"the size that {type(fs).__name__} returned", size, 63)
     times = [info[name] for name in _TIMES if info.get(name) is not None]
     etags = [info[name] for name in _ETAGS if info.get(name)]
     return size, _nanoseconds_of(times[0]) if times else 0, str(etags[0]) if etags else ""
@@ -100,7 +104,7 @@ class _FsspecClient:
         info = fs.info(path)
         if info.get("type") == "directory":
             raise IsADirectoryError("it is a folder: end its name with a slash")
-        return _stat_of(info)
+        return _stat_of(info, fs)
 
     def read(self, ranges: Sequence[Range]) -> Sequence[Any]:
         fs = self.own()
@@ -149,7 +153,8 @@ class _ObstoreClient:
         return url.split("://", 1)[1].partition("/")[2]
 
     def stat(self, url: str) -> Stat:
-        return _stat_of(self.own().head(self.path_of(url)))
+        store = self.own()
+        return _stat_of(store.head(self.path_of(url)), store)
 
     def read(self, ranges: Sequence[Range]) -> Sequence[Any]:
         """All ranges of an object are one call, and objects are read at the same time."""

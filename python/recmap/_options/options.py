@@ -338,8 +338,8 @@ def size_of(size: int | str | None) -> int:
     """The bytes that a size such as "200GB" or "64 MiB" names; 0 for None."""
     if size is None:
         return 0
-    count = _parse_size(size) if isinstance(size, str) else size
-    if count <= 0:
+    count = _parse_size(size) if isinstance(size, str) else natural("a size", size)
+    if count == 0:
         raise ValueError(f"a size must be positive, not {size}")
     return count
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/arguments.h"
 #include "base/errors.h"
 #include "base/module.h"
 #include "base/signals.h"
@@ -138,11 +139,11 @@ static recmap_status stat_object(recmap_object *object, void *client, const char
     PyGILState_STATE state;
     if (!start_call(&state, error)) return RECMAP_CANCELLED;
     PyObject *reply = PyErr_Occurred() ? NULL : PyObject_CallMethod(client, "stat", "s", name);
-    unsigned long long size;
+    uint64_t size;
     long long mtime_ns;
     const char *etag;
     recmap_status status = RECMAP_OK;
-    if (reply && PyArg_ParseTuple(reply, "KLs:stat", &size, &mtime_ns, &etag)) {
+    if (reply && PyArg_ParseTuple(reply, "O&Ls:stat", take_uint64, &size, &mtime_ns, &etag)) {
         *object = (recmap_object){.size = size, .mtime_ns = mtime_ns};
         if (strlen(etag) < sizeof object->etag) memcpy(object->etag, etag, strlen(etag) + 1);
     } else {

@@ -437,7 +437,7 @@ def test_a_name_that_says_otherwise_is_refused(tmp_path):
         assert ".gz for GZIP" in caught.value.advice
     with pytest.raises(ValueError, match="compression must be"):
         recmap.Writer(tmp_path / "x", compression="zstd")
-    with pytest.raises(ValueError, match="threads must be at least 0, not -1"):
+    with pytest.raises(ValueError, match="threads must not be negative, but is -1"):
         recmap.Writer(tmp_path / "x.gz", threads=-1)
     assert not list(tmp_path.iterdir())
 

@@ -1,6 +1,7 @@
 """Mistakes that are easily made: each is an error or a warning that says what was expected."""
 
 import re
+import sys
 import warnings
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import recmap
 from conftest import DIGITS
 from recmap._example import elements
+from recmap._loader.launcher import share_of
 
 DO_NOT_FIT = "numbers of records do not fit 64 bits"
 LABEL = {"label": recmap.FixedLen((), "int64")}
@@ -294,3 +296,64 @@ def test_orders_are_not_sequences():
         with pytest.raises(TypeError, match=r"write order\.at\(epoch, positions\)"):
             wrong()
     assert len(order) == 5
+
+
+class Index:
+    def __init__(self, result):
+        self.result = result
+
+    def __index__(self):
+        return self.result
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        (True, TypeError, "must be an integer, not True"),
+        (np.True_, TypeError, "must be an integer, not np.True_"),
+        (float("nan"), TypeError, "must be an integer, not nan"),
+        (np.array([1, 2]), TypeError, r"must be an integer, not array\(\[1, 2\]\)"),
+        (Index(1.5), TypeError, "must be an integer, not <"),
+        (Index(-3), ValueError, "must not be negative, but is -3"),
+        (Index(2**64), ValueError, r"must be below 2\*\*64, but is 18446744073709551616"),
+    ],
+)
+def test_integers_that_are_none_are_named(value, error, message):
+    order = recmap.Sequential(5)
+    for name, call in (
+        ("epoch", lambda: order.prepare(value)),
+        ("size", lambda: recmap.WithReplacement(5, size=value)),
+    ):
+        with pytest.raises(error, match=f"^{name} {message}"):
+            call()
+
+
+@pytest.mark.parametrize("shape", [True, (2, True), 2**70, (2, 2**63), -1, (1.5,)])
+def test_shapes_that_are_not_sizes(shape):
+    with pytest.raises(ValueError, match=r"the shape .* must consist of non-negative integers"):
+        elements.shape_of(shape)
+
+
+class Group:
+    def __init__(self, rank, world_size):
+        self.get_rank, self.get_world_size = (lambda: rank), (lambda: world_size)
+
+    def is_available(self):
+        return True
+
+    is_initialized = is_available
+
+
+@pytest.mark.parametrize(
+    ("group", "error", "message"),
+    [
+        (Group(-1, 4), ValueError, "the rank of torch.distributed must not be negative"),
+        (Group(0, None), TypeError, "the number of processes of torch.distributed must be an int"),
+        (Group(True, 2), TypeError, "the rank of torch.distributed must be an integer, not True"),
+        (Group(4, 4), ValueError, "torch.distributed has rank 4 of 4 processes"),
+    ],
+)
+def test_ranks_that_a_group_cannot_have(monkeypatch, group, error, message):
+    monkeypatch.setitem(sys.modules, "torch.distributed", group)
+    with pytest.raises(error, match=message):
+        share_of("auto", None)

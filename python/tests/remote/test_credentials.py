@@ -306,6 +306,9 @@ def test_children_have_credentials_of_their_own(server, tmp_path, method):
         ({"key": "k", "secret": "s", "expiry": 1}, ValueError, "'expiry'"),
         ({"key": "k", "secret": "hidden\n"}, recmap.InvalidError, "secret must be text"),
         ({"token": "t", "expires": object()}, TypeError, "expires must be"),
+        ({"token": "t", "expires": True}, TypeError, "expires must be .* not bool"),
+        ({"token": "t", "expires": -1}, ValueError, "expires must be a time, not -1"),
+        ({"token": "t", "expires": 10**400}, ValueError, "expires must be a time, not 1000"),
         ("hidden", TypeError, "must return a mapping, not str"),
     ],
 )

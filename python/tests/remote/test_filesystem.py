@@ -502,3 +502,45 @@ def test_an_index_in_a_filesystem(memory, tmp_path, digits_index, digits):
 def test_a_url_with_a_query_is_refused(memory, tmp_path):
     with pytest.raises(ValueError, match="a URL with a query"):
         recmap.open("https://host/x?signature=1", index=tmp_path / "x.rmx", fs=memory.fs)
+
+
+class Sizes:
+    """A filesystem whose files have this size, according to it."""
+
+    def __init__(self, fs, size, mtime=None):
+        self.fs, self.size, self.mtime = fs, size, mtime
+
+    def __getattr__(self, name):
+        return getattr(self.fs, name)
+
+    def info(self, path):
+        info = {**self.fs.info(path), "mtime": self.mtime}
+        return {**info, "size": self.size(info["size"])}
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        (lambda size: 2**70, r"must be below 2\*\*63, but is 1180591620717411303424"),
+        (lambda size: 2**64 + size, r"must be below 2\*\*63"),
+        (lambda size: 2**63, r"must be below 2\*\*63"),
+        (lambda size: -1, "must not be negative, but is -1"),
+        (lambda size: True, "must be an integer, not True"),
+        (float, r"must be an integer, not \d+\.0"),
+        (lambda size: math.nan, "must be an integer, not nan"),
+        (str, "must be an integer, not '"),
+        (lambda size: np.array([size, size]), "must be an integer, not array"),
+    ],
+)
+def test_sizes_that_are_not_sizes_are_refused(memory, tmp_path, size, message):
+    memory.fs = Sizes(memory.fs, size)
+    with pytest.raises(OSError, match=f"failed: .*Error: the size that Sizes returned {message}"):
+        opened(memory, tmp_path)
+    assert not (tmp_path / "digits.rmx").exists()
+
+
+@pytest.mark.parametrize("mtime", [math.nan, math.inf, 1e300, -1e300, True, "2020-01-01", None])
+def test_sizes_of_numpy_and_any_times_are_taken(memory, tmp_path, mtime):
+    memory.fs = Sizes(memory.fs, np.int64, mtime)
+    with opened(memory, tmp_path) as ds:
+        assert len(ds) == 1797
