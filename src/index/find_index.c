@@ -61,8 +61,9 @@ static recmap_status compare_files(size_t *known, const struct index_file *index
 static recmap_status count_known(size_t *known, const struct index_file *index,
                                  const recmap_shards *shards, recmap_error *error) {
     char *folder = NULL;
+    bool is_elsewhere;
     *known = 0;
-    RETURN_IF_FAILED(path_resolve_folder(&folder, store_path(index_store(index)), error));
+    RETURN_IF_FAILED(index_find_folder(&folder, &is_elsewhere, index, error));
     bool *seen = calloc((size_t)index_manifest(index)->shard_count + 1, sizeof *seen);
     recmap_status status = seen ? compare_files(known, index, seen, folder, shards, error)
                                 : fail_memory(error);
