@@ -80,7 +80,7 @@ typedef struct recmap_packed_options {
 #define RECMAP_PACKED_OPTIONS_INIT                                                                 \
     { RECMAP_PACKED_OPTIONS_VERSION, RECMAP_LONG_SPLIT, 0, 0, 4096, 0 }
 
-/* Whole documents packed into rows of at most `size` elements, in groups; groups and the rows of
+/* Documents packed into rows of at most `size` elements, in groups; groups and the rows of
  * each group are shuffled. All documents are packed once to count the rows (about 20 ns a document
  * and core), and a group again when it is asked for. Memory: 8 bytes a group, and for each of up
  * to two epochs the same. */
@@ -124,6 +124,14 @@ RECMAP_API uint64_t recmap_order_record_limit(const recmap_order *order);
 /* The share of the places in the rows of a packed order that hold elements; 0 for other orders and
  * without rows. */
 RECMAP_API double recmap_order_fill(const recmap_order *order);
+
+/* The elements of all records of a chunked, packed or windows order, added ones included; and of
+ * these, the elements that no row of an epoch has: those of documents that were dropped or
+ * truncated, the end that does not fill a row, and steps that no window reaches. 0 for other
+ * orders.
+ */
+RECMAP_API uint64_t recmap_order_element_count(const recmap_order *order);
+RECMAP_API uint64_t recmap_order_left_out(const recmap_order *order);
 
 /* A stretch of one sequence: `count` elements, never 0, from `first` on. They fill the row from
  * `place` on. `first` numbers the document with its added elements; `length` is the number of its

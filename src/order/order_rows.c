@@ -21,6 +21,14 @@ double recmap_order_fill(const recmap_order *order) {
     return order->fill;
 }
 
+uint64_t recmap_order_element_count(const recmap_order *order) {
+    return order->element_count;
+}
+
+uint64_t recmap_order_left_out(const recmap_order *order) {
+    return order->left_out;
+}
+
 recmap_status recmap_order_pieces(recmap_pieces *pieces, const recmap_order *order, uint64_t epoch,
                                   const uint64_t *positions, size_t count, recmap_error *error) {
     pieces->count = pieces->row_count = 0;

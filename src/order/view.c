@@ -213,6 +213,8 @@ static struct view_order *make_view(const struct order_kind *kind, recmap_order 
     if (base->row_width) fresh->base.limit = base->limit;
     fresh->base.row_width = base->row_width;
     fresh->base.row_add = base->row_add;
+    fresh->base.element_count = base->element_count;
+    fresh->base.left_out = base->left_out;
     fresh->base.has_windows = base->has_windows;
     fresh->base.fill = base->fill;
     fresh->base.batch_count = base->batch_count;

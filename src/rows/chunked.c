@@ -160,6 +160,11 @@ static uint64_t count_rows(const recmap_chunked_options *options, uint64_t total
     return starts / options->size + has_tail;
 }
 
+/* The elements that the rows have: all up to the end of the last row. */
+static uint64_t count_used(const recmap_chunked_options *options, uint64_t total, uint64_t rows) {
+    return rows ? min_u64(total, rows * options->size + options->overlap) : 0;
+}
+
 /* From the retain on, the order owns the counts: destroying it releases them. */
 recmap_status recmap_order_chunked(recmap_order **order, recmap_counts *counts,
                                    const recmap_chunked_options *options, recmap_error *error) {
@@ -178,6 +183,7 @@ recmap_status recmap_order_chunked(recmap_order **order, recmap_counts *counts,
     chunked->rows.base.record_limit = counts->record_count;
     chunked->rows.base.row_width = options->size + options->overlap;
     chunked->rows.base.row_add = options->add;
+    order_set_elements(&chunked->rows.base, total, count_used(options, total, rows));
     recmap_counts_retain(counts);
     bool is_stored = options->documents == RECMAP_DOCUMENTS_STORED;
     recmap_status status = stream_init(&chunked->stream, &lengths, options->seed, is_stored, error);

@@ -1,4 +1,4 @@
-/* Packed orders: whole documents packed into rows, group by group. */
+/* Packed orders: documents packed into rows, group by group. */
 #include <stdlib.h>
 
 #include "base/bytes.h"
@@ -242,6 +242,7 @@ static recmap_status count_rows(struct packed_order *packed, recmap_error *error
     RETURN_IF_FAILED(sums_compute(packed->row_sums, &input, error));
     uint64_t rows = sums_at(packed->row_sums, packed->group_count);
     packed->base.count = packed->base.limit = rows;
+    order_set_elements(&packed->base, packed->base.element_count, atomic_load(&counted.elements));
     if (!rows) return RECMAP_OK;
     double places = (double)rows * (double)packed->options.size;
     double fill = (double)atomic_load(&counted.elements) / places;
@@ -290,6 +291,7 @@ recmap_status recmap_order_packed(recmap_order **order, recmap_counts *counts,
     packed->base.record_limit = counts->record_count;
     packed->base.row_width = options->size;
     packed->base.row_add = options->add;
+    packed->base.element_count = total;
     init_packing(packed, counts);
     recmap_status status = count_rows(packed, error);
     if (status != RECMAP_OK) {

@@ -101,17 +101,39 @@ static const struct order_kind windows_kind = {
     .describe = windows_describe,
 };
 
+/* The elements of a sequence that its windows reach. Positions here include the padding. Windows
+ * begin within the first padding only once, because a padding is shorter than a window. */
+static uint64_t count_reached(const recmap_windows_options *options, uint64_t count,
+                              uint64_t windows) {
+    if (!windows) return 0;
+    uint64_t before = options->pad_before, stop = before + count;
+    uint64_t last = (windows - 1) * options->stride, end = last + options->size;
+    if (options->stride < options->size) return min_u64(end, stop) - before;
+    return windows * options->size - before - (end > stop ? end - stop : 0);
+}
+
+struct measured_windows {
+    const struct windows_order *windows;
+    _Atomic(uint64_t) reached;
+};
+
 static recmap_status measure_blocks(uint64_t *sizes, const void *context, uint64_t first,
                                     size_t count, recmap_error *error) {
     (void)error;
-    const struct windows_order *windows = context;
+    struct measured_windows *measured = (struct measured_windows *)context;
+    const recmap_windows_options *options = &measured->windows->options;
+    uint64_t reached = 0;
     for (size_t block = 0; block < count; block++) {
         uint64_t counts[BLOCK];
-        size_t here = read_block(counts, windows, first + block);
+        size_t here = read_block(counts, measured->windows, first + block);
         sizes[block] = 0;
-        for (size_t i = 0; i < here; i++)
-            sizes[block] += count_windows(&windows->options, counts[i]);
+        for (size_t i = 0; i < here; i++) {
+            uint64_t windows = count_windows(options, counts[i]);
+            sizes[block] += windows;
+            reached += count_reached(options, counts[i], windows);
+        }
     }
+    atomic_fetch_add_explicit(&measured->reached, reached, memory_order_relaxed);
     return RECMAP_OK;
 }
 
@@ -137,10 +159,12 @@ static recmap_status count_rows(struct windows_order *windows, recmap_error *err
     windows->block_count = (windows->counts->record_count + BLOCK - 1) / BLOCK;
     windows->sums = calloc(windows->block_count + 1, sizeof *windows->sums);
     if (!windows->sums) return fail_memory(error);
-    struct sums_input input = {windows, windows->block_count, measure_blocks, SUMS_STRETCH, NULL};
+    struct measured_windows measured = {.windows = windows};
+    struct sums_input input = {&measured, windows->block_count, measure_blocks, SUMS_STRETCH, NULL};
     recmap_status status = sums_compute(windows->sums, &input, error);
     windows->rows.base.count = windows->rows.base.limit =
         sums_at(windows->sums, windows->block_count);
+    order_set_elements(&windows->rows.base, windows->counts->total, atomic_load(&measured.reached));
     return status;
 }
 

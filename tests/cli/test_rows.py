@@ -134,6 +134,13 @@ class Rows(CliTest):
             what="--from must be at most 0, the number of rows, not 1",
         )
 
+    def test_elements_that_the_rows_leave_out(self):
+        for options, count in (("--packed=4", "--long=drop"), 11), (("--windows=4",), 3):
+            result = self.run_recmap("order", "a.rmx", *options)
+            message = f"recmap: a.rmx: the rows leave out {count} of 14 elements\n"
+            self.assertEqual((result.status, result.err.decode()), (0, message))
+        self.assertEqual(self.run_recmap("order", "a.rmx", "--packed=4").err, b"")
+
 
 class WrongRows(CliTest):
     def setUp(self):

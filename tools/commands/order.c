@@ -115,11 +115,20 @@ static void report_no_rows(const struct order_job *job, const recmap_order *orde
                 job->args.operands[0], width);
 }
 
+/* Says which elements the rows lack, as the classes of Python do. */
+static void report_left_out(const struct order_job *job, const recmap_order *order) {
+    uint64_t all = recmap_order_element_count(order), left_out = recmap_order_left_out(order);
+    if (recmap_order_count(order) && left_out > all / 10)
+        message("%s: the rows leave out %" PRIu64 " of %" PRIu64 " element%s",
+                job->args.operands[0], left_out, all, plural(all));
+}
+
 static int print_epoch(const struct order_job *job, recmap_order *order) {
     struct order_iterator iterator;
     int exit_status = order_iterator_init(&iterator, order, &job->order, &job->args);
     if (exit_status) return exit_status;
     report_no_rows(job, order);
+    report_left_out(job, order);
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status =
         recmap_order_row_width(order)
@@ -199,7 +208,7 @@ static const char help[] =
     "\n"
     "Rows, from the element counts of an index made with --count; always shuffled:\n"
     "      --chunked SIZE        join the documents and cut them into rows of SIZE elements\n"
-    "      --packed SIZE         pack whole documents into rows of at most SIZE elements\n"
+    "      --packed SIZE         pack documents into rows of at most SIZE elements\n"
     "      --windows SIZE        every stretch of SIZE elements of a record\n"
     "      --feature NAME        the counted feature (default: the only one)\n"
     "      --json                print JSON lines: position, number and pieces of each row\n"

@@ -199,7 +199,7 @@ static const char help[] =
     "\n"
     "To show with which records the rows of an epoch begin (see 'recmap order --help'):\n"
     "      --chunked SIZE     join the documents and cut them into rows of SIZE elements\n"
-    "      --packed SIZE      pack whole documents into rows of at most SIZE elements\n"
+    "      --packed SIZE      pack documents into rows of at most SIZE elements\n"
     "      --windows SIZE     every stretch of SIZE elements of a record\n"
     "      --feature NAME     the counted feature (default: the only one)\n"
     "      --add N            elements added to each document (chunked, packed)\n"

@@ -5,11 +5,13 @@ docs/rows.md specifies each kind, with test vectors.
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from .._display.text import counted
 from .._names import suggest_arguments
 from .._numbers import uint64_of, without_nulls
 from .._recmap import Counts as _Counts
@@ -56,8 +58,16 @@ def _keep_counts(given: Any) -> _KeptCounts:
     return _KeptCounts(_Counts.make(np.ascontiguousarray(array.astype(unsigned, copy=False))))
 
 
+# Whether an order is unpickled, which warns of nothing again.
+_is_remade: ContextVar[bool] = ContextVar("_is_remade", default=False)
+
+
 def _remake(kind: type[RowOrder], arguments: dict[str, Any]) -> RowOrder:
-    return kind(**arguments)
+    token = _is_remade.set(True)
+    try:
+        return kind(**arguments)
+    finally:
+        _is_remade.reset(token)
 
 
 def _check_numbers(**numbers: Any) -> None:
@@ -73,9 +83,19 @@ class RowOrder(Order):
 
     _options: dict[str, Any]
 
-    def _set_rows(self, order: _Order, **options: Any) -> None:
+    def _set_rows(self, order: _Order, advice: str, **options: Any) -> None:
         self._order = order
         self._options = options
+        total, lacking = order.elements()
+        if advice and len(self) and lacking > total // 10 and not _is_remade.get():
+            share = f"{counted(total, 'element')} ({lacking / total:.0%})"
+            warn_caller(f"the rows leave out {lacking} of {share}: {advice}")
+
+    @property
+    def left_out(self) -> int:
+        """How many elements of all records no row of an epoch has: those that `long` drops or
+        truncates, the end that fills no row, and steps that no window reaches."""
+        return self._order.elements()[1]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remake, (type(self), self._options)
@@ -105,7 +125,7 @@ class Chunked(RowOrder):
     """The documents of an epoch joined into a stream, which is cut into rows of `size` elements.
 
     Every element occurs once per epoch, apart from the overlap and a tail shorter than a row. Rows
-    are shuffled.
+    are shuffled. `left_out` counts the elements of the tail; more than a tenth of all warns.
 
     Args:
         counts: the number of elements of each record: ``ds.counts["input_ids"]``, or an array of
@@ -144,6 +164,7 @@ class Chunked(RowOrder):
         _check_numbers(size=size, overlap=overlap, add=add, seed=seed)
         self._set_rows(
             _Order.chunked(kept.counts, size, overlap, add, stored, padded, seed),
+            'last="pad" gives the end as a shorter row',
             counts=kept,
             size=size,
             overlap=overlap,
@@ -155,10 +176,11 @@ class Chunked(RowOrder):
 
 
 class Packed(RowOrder):
-    """Whole documents packed into rows of at most `size` elements.
+    """Documents packed into rows of at most `size` elements: whole ones, and pieces of longer ones.
 
     Documents are taken in shuffled order, in groups of `group`, and each group is packed best-fit
-    decreasing. The rows are the same in every epoch; their order is another one.
+    decreasing. The rows are the same in every epoch; their order is another one. `left_out` counts
+    the elements that `long` truncates or drops; more than a tenth of all warns.
 
     Args:
         counts: as for `Chunked`.
@@ -192,6 +214,7 @@ class Packed(RowOrder):
         _check_numbers(size=size, add=add, group=group, seed=seed)
         self._set_rows(
             _Order.packed(kept.counts, size, add, rule, group, seed),
+            f'long="{long}" does so with documents longer than a row: "split" keeps all of them',
             counts=kept,
             size=size,
             add=add,
@@ -241,6 +264,9 @@ class Windows(RowOrder):
         before, after = (uint64_of("pad", value) for value in (before, after))
         self._set_rows(
             _Order.windows(kept.counts, size, stride, before, after, seed),
+            ""
+            if stride > size
+            else "records shorter than a window have none: use a smaller size, or pad=",
             counts=kept,
             size=size,
             stride=stride,

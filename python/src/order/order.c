@@ -458,6 +458,7 @@ static PyMethodDef methods[] = {
     {"has_windows", order_has_windows, METH_NOARGS, NULL},
     {"record_limit", order_record_limit, METH_NOARGS, NULL},
     {"fill", order_fill, METH_NOARGS, NULL},
+    {"elements", order_elements, METH_NOARGS, NULL},
     {"count", count, METH_NOARGS, NULL},
     {"number_limit", number_limit, METH_NOARGS, NULL},
     {"batch_count", batch_count, METH_NOARGS, NULL},

@@ -131,6 +131,14 @@ PyObject *order_record_limit(PyObject *object, PyObject *unused) {
     return PyLong_FromUnsignedLongLong(recmap_order_record_limit(order_of(object)));
 }
 
+/* elements() -> (of all records, of these those that no row has) */
+PyObject *order_elements(PyObject *object, PyObject *unused) {
+    (void)unused;
+    const recmap_order *order = order_of(object);
+    return Py_BuildValue("(KK)", (unsigned long long)recmap_order_element_count(order),
+                         (unsigned long long)recmap_order_left_out(order));
+}
+
 PyObject *order_fill(PyObject *object, PyObject *unused) {
     (void)unused;
     return PyFloat_FromDouble(recmap_order_fill(order_of(object)));

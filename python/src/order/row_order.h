@@ -24,6 +24,7 @@ PyObject *order_prepare(PyObject *object, PyObject *arguments);
 PyObject *order_row_width(PyObject *object, PyObject *unused);
 PyObject *order_has_windows(PyObject *object, PyObject *unused);
 PyObject *order_record_limit(PyObject *object, PyObject *unused);
+PyObject *order_elements(PyObject *object, PyObject *unused);
 PyObject *order_fill(PyObject *object, PyObject *unused);
 
 #endif

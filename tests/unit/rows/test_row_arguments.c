@@ -129,6 +129,7 @@ static void check_empty(recmap_order *order) {
     assert_int_equal(recmap_order_count(order), 0);
     assert_non_null(strstr(description, "\"rows\":0"));
     assert_true(recmap_order_fill(order) == 0);
+    assert_int_equal(recmap_order_left_out(order), recmap_order_element_count(order));
     MUST(recmap_order_pieces(&pieces, order, 0, NULL, 0, &error));
     MUST(recmap_order_prepare(order, 3, &error));
     assert_int_equal(recmap_order_pieces(&pieces, order, 0, &position, 1, &failure),

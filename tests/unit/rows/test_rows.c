@@ -229,6 +229,7 @@ static void check_fill(const recmap_order *order, const recmap_pieces *pieces) {
     double expected = places ? (double)elements / (double)places : 0,
            fill = recmap_order_fill(order);
     assert_true(fill > expected - 1e-12 && fill < expected + 1e-12);
+    assert_int_equal(recmap_order_left_out(order), recmap_order_element_count(order) - elements);
 }
 
 static void check_packed(const struct sample *sample, const recmap_packed_options *options,
