@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "cache/cache_file.h"
 #include "cache/cached_source.h"
+#include "dataset/file_budget.h"
 #include "dataset/shard_samples.h"
 #include "format/framing.h"
 #include "index/grown.h"
@@ -39,7 +40,8 @@ struct open_shard {
     atomic_bool expects_random;
     atomic_bool is_judged; /* its samples were compared, or it is known to be the indexed version */
     uint32_t pins;
-    struct open_shard *newer, *older; /* by last use, among the shards that are not pinned */
+    struct idle_link link; /* among the shards of its cache that are not pinned */
+    struct file_holder files;
 };
 
 /* A shard's slot in the cache. Read without a lock if no shard is ever closed. */
@@ -59,28 +61,28 @@ struct shard_cache {
     size_t limit;
     struct span_cache *spans; /* of compressed shards */
     size_t open_count;        /* guarded by the process lock, like the list below */
-    struct open_shard *newest, *oldest;
+    struct idle_list idle;
 };
 
-/* The default limit of open shards leaves room for the application and for other data sets: it is
- * at most MAPS_MAX mappings, about half of what Linux allows by default, or a share of the files
- * that the process may open. */
-enum { MAPS_MAX = 32000, FILES_SHARE = 2, FILES_MIN = 4 };
+/* Leaves mappings for the application: about half of what Linux allows by default. */
+enum { MAPS_MAX = 32000 };
 
 /* One of this many samples is compared if all would cost too much: in a compressed or remote shard,
  * each may take inflating a span, or a request; and an unchanged modification time suggests that
  * the shard is the indexed one. */
 enum { SAMPLES_STEP = 8 };
 
+/* The item that has a link. */
+#define CONTAINER_OF(link, type, member) ((type *)((char *)(link)-offsetof(type, member)))
+
 static const struct shard_entry *entry_of(const struct shard_cache *cache, uint32_t shard_index) {
     return &index_shards(cache->index)[shard_index].entry;
 }
 
+/* Files of a disk cache are not in the budget of all data sets: each data set has its own share. */
 static size_t default_limit(const struct shard_cache_options *options) {
-    if (options->access == RECMAP_ACCESS_MAP && !options->disk_cache) return MAPS_MAX;
-    size_t files = process_file_limit() / FILES_SHARE;
-    if (options->access == RECMAP_ACCESS_DIRECT) files /= 2; /* two per shard */
-    return files < FILES_MIN ? FILES_MIN : files;
+    if (options->disk_cache) return file_budget_limit();
+    return options->access == RECMAP_ACCESS_MAP ? MAPS_MAX : SIZE_MAX;
 }
 
 /* Tells the disk cache which of its files this data set may need, so that it keeps them. The ETags
@@ -113,7 +115,8 @@ recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *
     fresh->options = *options;
     fresh->shard_count = (size_t)index_manifest(index)->shard_count;
     fresh->limit = options->limit ? options->limit : default_limit(options);
-    fresh->evicts = fresh->shard_count > fresh->limit;
+    /* Shards that hold files may be closed for those of other data sets. */
+    fresh->evicts = fresh->shard_count > fresh->limit || options->access != RECMAP_ACCESS_MAP;
     fresh->slots = calloc(fresh->shard_count + 1, sizeof *fresh->slots);
     fresh->spans = span_cache_create(options->span_keep_size);
     recmap_status status = fresh->slots && fresh->spans ? RECMAP_OK : fail_memory(error);
@@ -136,10 +139,56 @@ static void open_shard_destroy(struct open_shard *shard) {
     free(shard);
 }
 
+static void add_idle(struct open_shard *shard) {
+    idle_list_add(&shard->cache->idle, &shard->link);
+    file_budget_leave(&shard->files);
+}
+
+static void remove_idle(struct open_shard *shard) {
+    idle_list_remove(&shard->cache->idle, &shard->link);
+    file_budget_use(&shard->files);
+}
+
+/* Removes a shard from its cache. The caller holds the lock. */
+static void forget(struct open_shard *shard) {
+    struct shard_cache *cache = shard->cache;
+    bool is_idle = cache->evicts && !shard->pins;
+    if (is_idle) idle_list_remove(&cache->idle, &shard->link);
+    file_budget_remove(&shard->files, !is_idle);
+    cache->slots[shard->shard_index].opened = NULL;
+    cache->open_count--;
+}
+
+/* Removes the least recently used unpinned shard from the cache and returns it, or NULL. The caller
+ * holds the lock. */
+static struct open_shard *evict_oldest(struct shard_cache *cache) {
+    struct idle_link *link = cache->idle.oldest;
+    if (!link) return NULL;
+    struct open_shard *oldest = CONTAINER_OF(link, struct open_shard, link);
+    forget(oldest);
+    return oldest;
+}
+
+/* Closes a shard for the files of another data set. It is closed while the lock is held, because
+ * its cache may be destroyed by another thread as soon as it is not. Such a shard has no map, whose
+ * removal would take the lock. */
+static void close_for_files(struct file_holder *holder) {
+    struct open_shard *shard = CONTAINER_OF(holder, struct open_shard, files);
+    assert(!shard->image.map);
+    forget(shard);
+    open_shard_destroy(shard);
+}
+
 void shard_cache_destroy(struct shard_cache *cache) {
     if (!cache) return;
-    for (size_t i = 0; cache->slots && i < cache->shard_count; i++)
-        open_shard_destroy(cache->slots[i].opened);
+    /* Until a shard is removed from the list, another cache may close it. */
+    for (size_t i = 0; cache->slots && i < cache->shard_count; i++) {
+        process_lock();
+        struct open_shard *shard = cache->slots[i].opened;
+        if (shard) forget(shard);
+        process_unlock();
+        open_shard_destroy(shard);
+    }
     span_cache_destroy(cache->spans);
     disk_cache_close(cache->disk_cache);
     free(cache->slots);
@@ -302,33 +351,6 @@ static recmap_status check_end(struct open_shard *shard, recmap_error *error) {
     return status;
 }
 
-static void list_remove(struct shard_cache *cache, struct open_shard *shard) {
-    if (shard->newer) shard->newer->older = shard->older;
-    else cache->newest = shard->older;
-    if (shard->older) shard->older->newer = shard->newer;
-    else cache->oldest = shard->newer;
-    shard->newer = shard->older = NULL;
-}
-
-static void list_add_newest(struct shard_cache *cache, struct open_shard *shard) {
-    shard->older = cache->newest;
-    shard->newer = NULL;
-    if (cache->newest) cache->newest->newer = shard;
-    else cache->oldest = shard;
-    cache->newest = shard;
-}
-
-/* Removes the least recently used unpinned shard from the cache and returns it, or NULL. The caller
- * holds the lock. */
-static struct open_shard *evict_oldest(struct shard_cache *cache) {
-    struct open_shard *oldest = cache->oldest;
-    if (!oldest) return NULL;
-    list_remove(cache, oldest);
-    cache->slots[oldest->shard_index].opened = NULL;
-    cache->open_count--;
-    return oldest;
-}
-
 static bool close_oldest(struct shard_cache *cache) {
     process_lock();
     struct open_shard *oldest = cache->evicts ? evict_oldest(cache) : NULL;
@@ -371,18 +393,25 @@ static const struct remote_identity *find_expected(struct remote_identity *expec
     return entry->etag[0] && is_comparable ? expected : NULL;
 }
 
+/* Closes an unpinned shard that holds files. */
+static bool close_file(struct shard_cache *cache) {
+    process_lock();
+    bool is_closed = file_budget_close_oldest();
+    process_unlock();
+    return is_closed || (cache->disk_cache && close_oldest(cache));
+}
+
 static recmap_status open_source(struct open_shard *shard, const char *name, recmap_error *error) {
     struct shard_cache *cache = shard->cache;
     struct remote_identity identity;
     const struct remote_identity *expected = find_expected(&identity, shard);
     recmap_error local;
     recmap_status status;
-    /* Closing another shard helps only if shards are read with pread: mapped ones hold no files. */
+    /* Closing another shard helps only if it is not mapped: mapped ones hold no files. */
     do
         status =
             shard_folder_open(&shard->source, &cache->folder, name, shard->path, expected, &local);
-    while (status == RECMAP_IO && local.system_errno == EMFILE &&
-           cache->options.access != RECMAP_ACCESS_MAP && close_oldest(cache));
+    while (status == RECMAP_IO && local.system_errno == EMFILE && close_file(cache));
     if (status != RECMAP_OK && error) *error = local;
     if (status == RECMAP_IO) shard_folder_advise(&cache->folder, name, error);
     return status;
@@ -455,6 +484,13 @@ static bool is_over_limit(const struct shard_cache *cache) {
     return cache->open_count > cache->limit;
 }
 
+/* Files of a shard that is never closed before its cache are not counted: they could not be closed
+ * for others. */
+static unsigned count_files(const struct open_shard *shard) {
+    if (!shard->cache->evicts) return 0;
+    return (unsigned)(shard->source && shard->source->fd >= 0) + (unsigned)(shard->direct_fd >= 0);
+}
+
 /* Puts a newly opened shard into the cache, pinned. If another thread was faster, its shard is used
  * instead. Returns the shard to close, or NULL. */
 static struct open_shard *publish(struct open_shard **shard, struct shard_cache *cache) {
@@ -465,11 +501,12 @@ static struct open_shard *publish(struct open_shard **shard, struct shard_cache 
     if (other) {
         surplus = *shard;
         *shard = other;
-        if (cache->evicts && other->pins++ == 0) list_remove(cache, other);
+        if (cache->evicts && other->pins++ == 0) remove_idle(other);
     } else {
         assert(!(*shard)->is_temporary);
         (*shard)->pins = 1;
         cache->open_count++;
+        file_budget_add(&(*shard)->files, count_files(*shard));
         atomic_store_explicit(&slot->opened, *shard, memory_order_release);
         if (cache->evicts && is_over_limit(cache)) surplus = evict_oldest(cache);
     }
@@ -488,7 +525,7 @@ static bool pin_if_open(struct open_shard **shard, struct shard_cache *cache,
     }
     process_lock();
     struct open_shard *opened = slot->opened;
-    if (opened && opened->pins++ == 0) list_remove(cache, opened);
+    if (opened && opened->pins++ == 0) remove_idle(opened);
     process_unlock();
     if (opened) *shard = opened;
     return opened != NULL;
@@ -518,8 +555,11 @@ recmap_status shard_cache_pin(struct open_shard **shard, struct shard_cache *cac
     if (pin_if_open(shard, cache, shard_index)) return RECMAP_OK;
     struct open_shard *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
-    *fresh = (struct open_shard){
-        .pin = {release_pin}, .cache = cache, .shard_index = shard_index, .direct_fd = -1};
+    *fresh = (struct open_shard){.pin = {release_pin},
+                                 .cache = cache,
+                                 .shard_index = shard_index,
+                                 .direct_fd = -1,
+                                 .files = {.close = close_for_files}};
     fresh->mapped.shard = fresh;
     recmap_status status = open_shard_file(fresh, error);
     if (status != RECMAP_OK) {
@@ -543,7 +583,7 @@ void shard_cache_unpin(struct open_shard *shard) {
     process_lock();
     assert(shard->pins > 0);
     if (--shard->pins == 0) {
-        list_add_newest(cache, shard);
+        add_idle(shard);
         if (is_over_limit(cache)) surplus = evict_oldest(cache);
     }
     process_unlock();

@@ -58,10 +58,9 @@ PyObject *dataset_missing_shards(PyObject *object, PyObject *unused) {
     Py_END_ALLOW_THREADS
     handle_release(handle);
     if (status != RECMAP_OK) return raise_error(&error);
-    return Py_BuildValue("(KNKN)", (unsigned long long)missing.count,
-                         PyUnicode_DecodeFSDefault(missing.first),
-                         (unsigned long long)missing.surplus_count,
-                         PyUnicode_DecodeFSDefault(missing.surplus));
+    return Py_BuildValue(
+        "(KNKN)", (unsigned long long)missing.count, PyUnicode_DecodeFSDefault(missing.first),
+        (unsigned long long)missing.surplus_count, PyUnicode_DecodeFSDefault(missing.surplus));
 }
 
 PyObject *dataset_fingerprint(PyObject *object, PyObject *unused) {

@@ -1,16 +1,24 @@
 /* Which shards stay open where not all may: those used last. A shard that is open is read although
  * its file has no name any more, one that was closed is not, which tells them apart. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "support/build.h"
 #include "support/folder.h"
 #include "support/oracle.h"
+#include "support/random.h"
 
 enum { SHARDS = 8 };
 
@@ -165,9 +173,94 @@ static void test_closes_at_once(void **state) {
     recmap_dataset_close(dataset);
 }
 
+enum { FILES = 40, SETS = 6 };
+
+/* Lets the process open FILES files; data sets use half of them. */
+static struct rlimit limit_files(void) {
+    struct rlimit former, limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &former), 0);
+    limit = former;
+    limit.rlim_cur = FILES;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    return former;
+}
+
+static size_t count_files(void) {
+    size_t count = 0;
+    for (int fd = 0; fd < FILES; fd++) count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/* All data sets of a process share its descriptors: the shard that was used least recently is
+ * closed, whichever data set it belongs to. */
+static void test_sets_share_descriptors(void **state) {
+    (void)state;
+    for (int access = RECMAP_ACCESS_READ; access <= RECMAP_ACCESS_DIRECT; access++) {
+        recmap_dataset *sets[SETS];
+        size_t without = count_files();
+        for (int i = 0; i < SETS; i++) sets[i] = open_limited(access, 0);
+        size_t before = count_files();
+        struct rlimit former = limit_files();
+        for (int round = 0; round < 3; round++)
+            for (uint64_t shard = 0; shard < SHARDS; shard++)
+                for (int i = 0; i < SETS; i++)
+                    assert_int_equal(use(sets[i], shard, round == 1), RECMAP_OK);
+        assert_true(count_files() - before <= FILES / 2);
+        /* The last set's last shard is open, and its first is not. */
+        hide(SHARDS - 1);
+        assert_int_equal(use(sets[SETS - 1], SHARDS - 1, false), RECMAP_OK);
+        show(SHARDS - 1);
+        hide(0);
+        assert_int_equal(use(sets[SETS - 1], 0, false), RECMAP_IO);
+        show(0);
+        /* A set that is closed gives its descriptors back. */
+        for (int i = 0; i < SETS; i++) recmap_dataset_close(sets[i]);
+        assert_int_equal(count_files(), without);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &former), 0);
+    }
+}
+
+/* Reads shards of sets that other threads read, and of one that it opens and closes. */
+static void *read_sets(void *context) {
+    recmap_dataset **sets = context;
+    struct rng random = {(uint64_t)(uintptr_t)&random};
+    for (int i = 0; i < 300; i++) {
+        recmap_dataset *own = i % 10 ? NULL : open_limited(RECMAP_ACCESS_READ, 0);
+        for (int k = 0; own && k < SHARDS; k++)
+            if (use(own, (uint64_t)k, false) != RECMAP_OK) abort();
+        for (int k = 0; k < 20; k++)
+            if (use(sets[rng_below(&random, SETS)], rng_below(&random, SHARDS), k % 2) != RECMAP_OK)
+                abort();
+        recmap_dataset_close(own);
+    }
+    return NULL;
+}
+
+static void test_threads_share_descriptors(void **state) {
+    (void)state;
+    enum { THREADS = 4 };
+    recmap_dataset *sets[SETS];
+    pthread_t threads[THREADS];
+    for (int i = 0; i < SETS; i++) sets[i] = open_limited(RECMAP_ACCESS_READ, 0);
+    struct rlimit former = limit_files();
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, read_sets, sets), 0);
+    for (int i = 0; i < 20; i++) {
+        pid_t child = fork();
+        if (!child) _exit(use(sets[i % SETS], (uint64_t)i % SHARDS, false) == RECMAP_OK ? 0 : 1);
+        int result;
+        assert_int_equal(waitpid(child, &result, 0), child);
+        assert_int_equal(result, 0);
+    }
+    for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (int i = 0; i < SETS; i++) recmap_dataset_close(sets[i]);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &former), 0);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, enter, folder_leave)
-    const struct CMUnitTest tests[] = {TEST(oldest_closes), TEST(as_a_list_does), TEST(held_stays),
-                                       TEST(closes_at_once)};
+    const struct CMUnitTest tests[] = {
+        TEST(oldest_closes),  TEST(as_a_list_does),         TEST(held_stays),
+        TEST(closes_at_once), TEST(sets_share_descriptors), TEST(threads_share_descriptors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
