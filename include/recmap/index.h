@@ -78,6 +78,9 @@ typedef struct recmap_index_options {
             NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL, NULL, 0, NULL, 0                      \
     }
 
+/* The size of a notice in recmap_index_summary, with its terminating zero. */
+#define RECMAP_REPEATED_SIZE 1024
+
 typedef struct recmap_index_summary {
     uint64_t record_count;
     uint64_t shard_count;
@@ -87,6 +90,12 @@ typedef struct recmap_index_summary {
     uint64_t damaged_byte_count; /* bytes in these ranges */
     uint64_t empty_counts;       /* bit i: no record has elements of counted feature i */
     uint64_t empty_lifts;        /* bit i: no record has a value of lifted feature i */
+    /* Of new shards of the framing tar: */
+    uint64_t repeated_key_count; /* records whose key an earlier record of the same archive has: one
+                                    sample in parts, if its files are not adjacent */
+    uint64_t repeated_file_count;        /* records that have a file twice */
+    char repeated[RECMAP_REPEATED_SIZE]; /* a notice that names archive, number, byte and key of the
+                                            first such record, and says what to do; or "" */
 } recmap_index_summary;
 
 /* Builds one index. A builder belongs to one thread at a time. It starts threads of its own.

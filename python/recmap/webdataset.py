@@ -158,6 +158,8 @@ def _split(name: str) -> tuple[str | None, str]:
     if len(first) >= 4 and first.startswith("__") and first.endswith("__"):
         return None, ""
     begin = name.rfind("/") + 1
+    if name.startswith("._", begin):  # attributes of a file, which macOS adds
+        return None, ""
     base, dot, extension = name[begin:].partition(".")
     if not dot or (not base and not begin):
         return None, ""

@@ -12,6 +12,7 @@
 #include "build/options.h"
 #include "build/packer.h"
 #include "build/replay.h"
+#include "build/sample_keys.h"
 #include "build/target.h"
 #include "index/index.h"
 #include "net/remote.h"
@@ -46,6 +47,7 @@ struct recmap_index_builder {
     size_t part_count;
     size_t part_capacity;
     struct packer *packer;
+    struct sample_keys *sample_keys;
     struct lock_file lock; /* held while appending */
     bool appends;
     bool replaces; /* a file that was at the path when the builder was created or appended to it */
@@ -136,6 +138,8 @@ static recmap_status prepare(recmap_index_builder *builder, const char *path,
     RETURN_IF_FAILED(framings_choose(&builder->framing, options->framing, error));
     builder->options.framing = builder->framing.name;
     RETURN_IF_FAILED(target_check(path, error));
+    builder->sample_keys = sample_keys_create();
+    if (!builder->sample_keys) return fail_memory(error);
     RETURN_IF_FAILED(
         packer_create(&builder->packer, path, &builder->options, LEFTOVERS_REMOVE, error));
     find_replaced(builder);
@@ -164,6 +168,7 @@ recmap_status recmap_index_builder_create(recmap_index_builder **builder, const 
 void recmap_index_builder_destroy(recmap_index_builder *builder) {
     if (!builder) return;
     packer_destroy(builder->packer);
+    sample_keys_destroy(builder->sample_keys);
     for (size_t i = 0; i < builder->part_count; i++) {
         index_close(builder->parts[i].index);
         free(builder->parts[i].path);
@@ -399,13 +404,17 @@ static recmap_status sink_begin_shard(void *context, const char *path, recmap_er
     recmap_index_builder *builder = context;
     const struct build_part *part = &builder->parts[builder->next_part++];
     if (part->grown) packer_note_parts(builder->packer);
+    sample_keys_begin(builder->sample_keys, part->path);
     return packer_begin_shard(builder->packer, path,
                               build_part_framing(part, &builder->framing)->name, error);
 }
 
-static recmap_status sink_add_run(void *builder, const struct record_run *run,
+static recmap_status sink_add_run(void *context, const struct record_run *run,
                                   recmap_error *error) {
-    return packer_add_run(((recmap_index_builder *)builder)->packer, run, error);
+    recmap_index_builder *builder = context;
+    if (!sample_keys_add(builder->sample_keys, run, packer_record_count(builder->packer)))
+        return fail_memory(error);
+    return packer_add_run(builder->packer, run, error);
 }
 
 static recmap_status sink_add_damage(void *builder, uint64_t offset, uint64_t length,
@@ -582,7 +591,9 @@ static recmap_status build(recmap_index_summary *summary, recmap_index_builder *
     RETURN_IF_FAILED(check_target(builder, error));
     RETURN_IF_FAILED(named_shards_match(builder->parts, builder->part_count, error));
     RETURN_IF_FAILED(add_parts(builder, error));
-    return packer_finish(builder->packer, check_not_replaced, builder, summary, error);
+    RETURN_IF_FAILED(packer_finish(builder->packer, check_not_replaced, builder, summary, error));
+    sample_keys_report(summary, builder->sample_keys);
+    return RECMAP_OK;
 }
 
 recmap_status recmap_index_builder_finish(recmap_index_summary *summary,

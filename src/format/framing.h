@@ -34,6 +34,14 @@ struct frame_fault {
     char reason[160];
 };
 
+/* The key that names a record in its file. */
+struct frame_key {
+    uint64_t hash;
+    char text[256];       /* cut to this size */
+    uint64_t repeated_at; /* where in the frame a file begins that is in the record twice, or
+                             FRAME_NOWHERE */
+};
+
 /* How much of a frame to check. */
 enum frame_check {
     FRAME_CHECK_ALL,    /* header and payload, as far as the framing has checksums */
@@ -69,6 +77,9 @@ struct framing {
     /* The bytes at the start and at the end of a file that are not part of a record. */
     uint64_t file_header_size;
     uint64_t file_footer_size;
+
+    /* Reads the key of a good frame's record. NULL if records have none. */
+    void (*read_key)(struct frame_key *key, const uint8_t *frame, uint64_t size);
 
     uint64_t record_size;         /* nonzero if all records have one size */
     bool has_delimiter;           /* the byte before a frame marks its start, as LF does */

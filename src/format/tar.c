@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <xxhash.h>
+
 #include "base/bytes.h"
 #include "format/tar_member.h"
 
@@ -25,13 +27,19 @@ static bool is_meta(const struct tar_member *member) {
     return size >= 4 && !memcmp(member->name, "__", 2) && !memcmp(member->name + size - 2, "__", 2);
 }
 
+/* macOS stores the attributes of the file NAME as `._NAME`, next to it. */
+static bool is_apple_double(const struct tar_member *member, uint64_t begin) {
+    return member->name_size - begin >= 2 && !memcmp(member->name + begin, "._", 2);
+}
+
 /* Returns how many bytes of the name form the sample's key, or 0 if the member is not part of a
  * sample. As in WebDataset, if the last component starts with a dot, the key is its folder,
  * provided the folder's name has no dot. */
 static uint64_t key_size(const struct tar_member *member) {
     const uint8_t *name = member->name;
     uint64_t begin = part_begin(name, member->name_size);
-    if (!member->is_file || !member->name_size || is_meta(member)) return 0;
+    if (!member->is_file || !member->name_size || is_meta(member) || is_apple_double(member, begin))
+        return 0;
     const uint8_t *dot = memchr(name + begin, '.', (size_t)(member->name_size - begin));
     if (!dot) return 0;
     if (dot > name + begin) return (uint64_t)(dot - name);
@@ -94,6 +102,57 @@ static enum frame_verdict parse(struct frame *frame, const struct framing *frami
     return FRAME_GOOD;
 }
 
+/* The files of a sample, by the hashes of what follows their key: the extension, in lower case. */
+struct sample_files {
+    uint64_t hashes[64]; /* later ones are not compared */
+    size_t count;
+};
+
+static uint64_t extension_hash(const struct tar_member *member, uint64_t key) {
+    uint8_t text[256];
+    uint64_t size = min_u64(member->name_size - key, sizeof text);
+    for (uint64_t i = 0; i < size; i++) {
+        uint8_t byte = member->name[key + i];
+        text[i] = byte >= 'A' && byte <= 'Z' ? (uint8_t)(byte + 'a' - 'A') : byte;
+    }
+    /* Of longer ones, the rest counts as it is. */
+    return XXH3_64bits_withSeed(text, (size_t)size, 0) ^
+           XXH3_64bits_withSeed(member->name + key + size, (size_t)(member->name_size - key - size),
+                                1);
+}
+
+static bool add_file(struct sample_files *files, uint64_t hash) {
+    for (size_t i = 0; i < files->count; i++)
+        if (files->hashes[i] == hash) return false;
+    if (files->count < sizeof files->hashes / sizeof *files->hashes)
+        files->hashes[files->count++] = hash;
+    return true;
+}
+
+static void set_key(struct frame_key *key, const struct tar_member *member, uint64_t size) {
+    size_t shown = (size_t)min_u64(size, sizeof key->text - 1);
+    key->hash = XXH3_64bits(member->name, (size_t)size);
+    memcpy(key->text, member->name, shown);
+    key->text[shown] = 0;
+}
+
+static void read_key(struct frame_key *key, const uint8_t *frame, uint64_t size) {
+    struct sample_files files = {.count = 0};
+    struct tar_member member;
+    bool has_key = false;
+    key->repeated_at = FRAME_NOWHERE;
+    for (uint64_t at = 0; at < size; at += member.size) {
+        if (tar_member_read(&member, frame + at, size - at, NULL) != TAR_MEMBER) return;
+        uint64_t member_key = key_size(&member);
+        if (!member_key) continue;
+        if (!has_key) set_key(key, &member, member_key);
+        has_key = true;
+        if (!add_file(&files, extension_hash(&member, member_key)) &&
+            key->repeated_at == FRAME_NOWHERE)
+            key->repeated_at = at;
+    }
+}
+
 static bool begins_frame(const struct framing *framing, const uint8_t *bytes, uint64_t size) {
     (void)framing;
     return tar_header_holds(bytes, size);
@@ -131,4 +190,5 @@ const struct framing tar_framing = {
     .parse = parse,
     .begins_frame = begins_frame,
     .guess = guess,
+    .read_key = read_key,
 };

@@ -34,11 +34,17 @@ void run_deinit(struct record_run *run) {
     free(run->sizes);
     free(run->checks);
     free(run->ids);
+    free(run->keys.hashes);
+    free(run->keys.repeats);
+    free(run->keys.texts);
+    free(run->keys.bytes);
     *run = (struct record_run){0};
 }
 
 void run_clear(struct record_run *run) {
     run->count = 0;
+    run->key_count = 0;
+    run->keys.bytes_size = 0;
     run->advice[0] = 0;
     for (size_t i = 0; i < run->column_count; i++) {
         run->columns[i].type = RECMAP_TYPE_NONE;
@@ -71,7 +77,10 @@ uint64_t run_size(const struct record_run *run) {
                    (sizeof *run->columns->words + sizeof *run->columns->missing);
     uint64_t size = run->count * record_size;
     for (size_t i = 0; i < run->column_count; i++) size += run->columns[i].bytes_size;
-    return size;
+    return size +
+           run->key_count *
+               (sizeof *run->keys.hashes + sizeof *run->keys.repeats + sizeof *run->keys.texts) +
+           run->keys.bytes_size;
 }
 
 void run_set_id(struct record_run *run, uint64_t hash) {
@@ -133,6 +142,30 @@ bool run_set_count(struct record_run *run, size_t feature, uint64_t count) {
     return true;
 }
 
+bool run_set_key(struct record_run *run, const struct run_key *key) {
+    struct run_keys *keys = &run->keys;
+    size_t i = run->key_count, size = strlen(key->text) + 1;
+    assert(run->count == i + 1);
+    if (!array_reserve(&keys->hashes, &keys->hashes_capacity, i + 1, sizeof *keys->hashes) ||
+        !array_reserve(&keys->repeats, &keys->repeats_capacity, i + 1, sizeof *keys->repeats) ||
+        !array_reserve(&keys->texts, &keys->texts_capacity, i + 1, sizeof *keys->texts) ||
+        !array_reserve(&keys->bytes, &keys->bytes_capacity, keys->bytes_size + size, 1))
+        return false;
+    keys->hashes[i] = key->hash;
+    keys->repeats[i] = key->repeated_at;
+    keys->texts[i] = keys->bytes_size;
+    memcpy(keys->bytes + keys->bytes_size, key->text, size);
+    keys->bytes_size += size;
+    run->key_count++;
+    return true;
+}
+
+struct run_key run_key_at(const struct record_run *run, size_t i) {
+    const struct run_keys *keys = &run->keys;
+    assert(i < run->key_count);
+    return (struct run_key){keys->hashes[i], keys->repeats[i], keys->bytes + keys->texts[i]};
+}
+
 const char *run_advice_at(const struct record_run *run, size_t i) {
     return i == run->advised ? run->advice : "";
 }
@@ -140,6 +173,10 @@ const char *run_advice_at(const struct record_run *run, size_t i) {
 void run_truncate(struct record_run *run, size_t count) {
     assert(count <= run->count);
     run->count = count;
+    if (run->key_count > count) {
+        run->keys.bytes_size = run->keys.texts[count];
+        run->key_count = count;
+    }
     if (run->advised >= count) run->advice[0] = 0;
     for (size_t i = 0; i < run->column_count; i++) {
         struct run_column *column = &run->columns[i];

@@ -29,6 +29,24 @@ struct run_counts {
     size_t capacity;
 };
 
+#define RUN_NOT_REPEATED UINT64_MAX
+
+/* The key of a record; see struct frame_key. */
+struct run_key {
+    uint64_t hash;
+    uint64_t repeated_at;
+    const char *text;
+};
+
+/* The keys of the records, if their framing has keys. */
+struct run_keys {
+    uint64_t *hashes, *repeats;
+    size_t *texts; /* where they begin in `bytes` */
+    char *bytes;
+    size_t bytes_size;
+    size_t hashes_capacity, repeats_capacity, texts_capacity, bytes_capacity;
+};
+
 enum { RUN_ADVICE_SIZE = 512 };
 
 struct record_run {
@@ -41,6 +59,8 @@ struct record_run {
     size_t column_count;
     struct run_counts *counts;
     size_t counted_feature_count;
+    struct run_keys keys;
+    size_t key_count; /* 0, or the number of records */
     bool has_ids;
     size_t offsets_capacity;
     size_t sizes_capacity;
@@ -79,6 +99,10 @@ enum run_verdict run_set_column(struct record_run *run, size_t column, const rec
 
 /* Sets an element count of the last record. False if memory is out. */
 bool run_set_count(struct record_run *run, size_t feature, uint64_t count);
+
+/* Sets the key of the last record, if all preceding ones have theirs. False if memory is out. */
+bool run_set_key(struct record_run *run, const struct run_key *key);
+struct run_key run_key_at(const struct record_run *run, size_t i);
 
 /* The advice for record `i` if a value of it is missing, or "". */
 const char *run_advice_at(const struct record_run *run, size_t i);

@@ -80,9 +80,19 @@ static void add_damage(struct scan_findings *findings, uint64_t offset, uint64_t
     stop_if_full(findings, offset);
 }
 
+/* Adds the key of the last record, if the framing has keys. Returns false without memory. */
+static bool add_key(const struct scanner *scanner, struct scan_findings *findings,
+                    const struct frame *frame, const uint8_t *frame_bytes) {
+    struct frame_key key = {.text = ""};
+    if (!scanner->framing->read_key) return true;
+    scanner->framing->read_key(&key, frame_bytes, frame->size);
+    return run_set_key(&findings->run, &(struct run_key){key.hash, key.repeated_at, key.text});
+}
+
 static void add_record(const struct scanner *scanner, struct scan_findings *findings,
                        uint64_t offset, const struct frame *frame, const uint8_t *frame_bytes) {
-    if (!run_add(&findings->run, offset, frame->data_size, frame->check)) {
+    if (!run_add(&findings->run, offset, frame->data_size, frame->check) ||
+        !add_key(scanner, findings, frame, frame_bytes)) {
         stop_without_memory(findings, offset);
         return;
     }
@@ -93,7 +103,7 @@ static void add_record(const struct scanner *scanner, struct scan_findings *find
         stop_if_full(findings, offset);
         return;
     }
-    findings->run.count--;
+    run_truncate(&findings->run, findings->run.count - 1);
     stop(findings, offset, status);
 }
 

@@ -91,6 +91,29 @@ class Samples(FramingTest):
             self.write("a.tar", data)
             self.check_records("tar", due, "a.tar")
 
+    def test_a_key_that_returns_is_noticed(self):
+        advice = (
+            "Adjacent files of the same name up to the first dot form a sample: write the archive "
+            "in the order of names (tar --sort=name), each name once\n"
+        )
+        names = ["0.jpg", "1.jpg", "2.jpg", "0.cls", "1.cls", "2.cls"]
+        self.write("a.tar", archive([(name, b"x") for name in names]))
+        self.index(
+            "--framing",
+            "tar",
+            "a.tar",
+            err='recmap: a.tar: record 3 at byte 3072: its key "0" is that of record 0, so one '
+            f"sample may be in parts (and 2 more such records). {advice}",
+        )
+        self.write("b.tar", archive([(name, b"x") for name in ("0.jpg", "1.jpg", "1.JPG")]))
+        self.index(
+            "--framing",
+            "tar",
+            "b.tar",
+            err='recmap: b.tar: record 1 at byte 1024: the sample "1" has a file twice, at byte '
+            f"2048. {advice}",
+        )
+
     def test_entries_that_are_not_of_a_sample(self):
         link = {"type": tarfile.SYMTYPE, "linkname": "a.x"}
         hard = {"type": tarfile.LNKTYPE, "linkname": "b.y"}
@@ -105,7 +128,7 @@ class Samples(FramingTest):
                     ("e.x", b"", folder),
                     ("a.y", b"2"),
                     ("l.x", b"", link),
-                    ("a.X", b"3"),
+                    ("a.z", b"3"),
                     ("b.y", b"4"),
                     ("h.y", b"", hard),
                     (".hidden", b""),

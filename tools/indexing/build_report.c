@@ -34,4 +34,5 @@ void build_report(const char *path, const recmap_index_summary *summary, struct 
                 " byte%s; 'recmap info %s' lists them",
                 summary->damage_count, plural(summary->damage_count), summary->damaged_byte_count,
                 plural(summary->damaged_byte_count), path);
+    if (summary->repeated[0]) message("%s", summary->repeated);
 }

@@ -12,7 +12,8 @@ struct build_reused {
     uint64_t byte_count;
 };
 
-/* Prints one line with sizes and rates, then lines about records without id and about damage. */
+/* Prints one line with sizes and rates, then lines about records without id, damage and tar
+ * archives whose samples may be in parts. */
 void build_report(const char *path, const recmap_index_summary *summary, struct build_reused reused,
                   bool has_ids, const struct progress_bar *progress);
 

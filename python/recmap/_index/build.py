@@ -134,7 +134,7 @@ def build_index(
 def write_index(
     path: str, shards: Sequence[str], options: IndexOptions, *, parts: Sequence[str] = ()
 ) -> Built:
-    """As `build_index`, without its warnings."""
+    """As `build_index`, with only one of its warnings: of tar archives with samples in parts."""
     try:
         with shown(options.progress, "indexing") as progress:
             counts = _recmap.index_build(
@@ -161,6 +161,8 @@ def write_index(
         # The library has one status for damage. Here it is a shard that is damaged as a whole.
         fields = error.message, error.path, error.record, error.offset, error.advice
         raise CorruptRecordError(*fields) from None
+    if repeated := counts.pop("repeated"):
+        warn_caller(repeated)
     empty_lifts = _chosen(options.lifts, counts.pop("empty_lifts"))
     empty_counts = _chosen(options.counted, counts.pop("empty_counts"))
     return Built(counts, empty_lifts, empty_counts)

@@ -1,6 +1,7 @@
 #include "index/index.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arguments.h"
 #include "base/errors.h"
@@ -110,14 +111,16 @@ static int add_paths(recmap_index_builder *builder, PyObject *paths, add_fn add,
 }
 
 static PyObject *summary_of(const recmap_index_summary *summary) {
-    return Py_BuildValue("{sKsKsKsKsKsKsKsK}", "records", (unsigned long long)summary->record_count,
-                         "shards", (unsigned long long)summary->shard_count, "bytes",
-                         (unsigned long long)summary->byte_count, "ids",
-                         (unsigned long long)summary->id_count, "damage",
-                         (unsigned long long)summary->damage_count, "damaged_bytes",
-                         (unsigned long long)summary->damaged_byte_count, "empty_counts",
-                         (unsigned long long)summary->empty_counts, "empty_lifts",
-                         (unsigned long long)summary->empty_lifts);
+    return Py_BuildValue(
+        "{sKsKsKsKsKsKsKsKsN}", "records", (unsigned long long)summary->record_count, "shards",
+        (unsigned long long)summary->shard_count, "bytes", (unsigned long long)summary->byte_count,
+        "ids", (unsigned long long)summary->id_count, "damage",
+        (unsigned long long)summary->damage_count, "damaged_bytes",
+        (unsigned long long)summary->damaged_byte_count, "empty_counts",
+        (unsigned long long)summary->empty_counts, "empty_lifts",
+        (unsigned long long)summary->empty_lifts, "repeated",
+        PyUnicode_DecodeUTF8(summary->repeated, (Py_ssize_t)strlen(summary->repeated),
+                             "backslashreplace"));
 }
 
 /* index_build after the conversion of its arguments. */

@@ -5,6 +5,7 @@ import io
 import random
 import re
 import tarfile
+import warnings
 
 import pytest
 import recmap
@@ -28,7 +29,9 @@ def plain(found):
 
 
 def samples(path):
-    return [plain(sample(record)) for record in recmap.open(path, framing="tar", rebuild=True)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of samples in parts
+        return [plain(sample(record)) for record in recmap.open(path, framing="tar", rebuild=True)]
 
 
 def by_tarfile(path):
@@ -170,3 +173,93 @@ def test_loader_resumes(tmp_path):
     second = loader()
     second.load_state_dict(first.state_dict())
     assert read + [key for batch in second for key in batch] == whole
+
+
+def write_names(path, names, compress=False):
+    with tarfile.open(path, "w:gz" if compress else "w") as tar:
+        for name in names:
+            entry = tarfile.TarInfo(name)
+            entry.size = 3
+            tar.addfile(entry, io.BytesIO(b"abc"))
+
+
+def open_with_notices(path, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ds = recmap.open(path, framing="tar", **options)
+    return ds, [str(warning.message) for warning in caught]
+
+
+def repeats(names):
+    """(records, numbers of those whose key was before, numbers of those with a file twice)"""
+    keys, files = [], []
+    for name in names:
+        key, _, extension = name.partition(".")
+        if not keys or keys[-1] != key:
+            keys.append(key)
+            files.append([])
+        files[-1].append(extension.lower())
+    again = [i for i, key in enumerate(keys) if key in keys[:i]]
+    return len(keys), again, [i for i, names in enumerate(files) if len(set(names)) < len(names)]
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_keys_that_return_are_noticed(tmp_path, compress):
+    draw = random.Random(3)
+    for case in range(60):
+        names = [
+            f"d{draw.randrange(2)}/{draw.randrange(12)}.{draw.choice(['a', 'b', 'A'])}"
+            for _ in range(draw.randrange(1, 12))
+        ]
+        path = tmp_path / f"{case}.tar{'.gz' if compress else ''}"
+        write_names(path, names, compress)
+        ds, notices = open_with_notices(path)
+        count, again, twice = repeats(names)
+        assert len(ds) == count
+        assert len(notices) == bool(again or twice)
+        if not notices:
+            continue
+        number = min(again + twice)
+        first = first_file(names, number)  # each file has a header and a block
+        assert f"{path}: record {number} at byte {first * 1024}: " in notices[0]
+        assert f'"{names[first].partition(".")[0]}"' in notices[0]
+        more = len(again) + len(twice) - 1
+        assert (f"and {more} more" in notices[0]) == (more > 0)
+        _, notices = open_with_notices(path)
+        assert not notices  # only when it is indexed
+
+
+def first_file(names, number):
+    """The first file of a record."""
+    keys = [name.partition(".")[0] for name in names]
+    return [i for i, key in enumerate(keys) if not i or keys[i - 1] != key][number]
+
+
+def test_keys_return_in_one_archive_only(tmp_path):
+    write_names(tmp_path / "a.tar", ["0.a", "1.a"])
+    write_names(tmp_path / "b.tar", ["0.a", "1.a"])
+    paths = [tmp_path / "a.tar", tmp_path / "b.tar"]
+    _, notices = open_with_notices(paths, index=tmp_path / "x.rmx")
+    assert not notices
+
+
+def test_a_key_returns_far_away(tmp_path):
+    """Segments that are scanned by several threads."""
+    names = [f"{i:06}.{e}" for i in range(3000) for e in ("a", "b")]
+    write_names(tmp_path / "a.tar", [*names, "000007.c"])
+    for threads in 1, 3:
+        _, notices = open_with_notices(tmp_path / "a.tar", threads=threads, rebuild=True)
+        assert len(notices) == 1
+        assert 'record 3000 at byte 6144000: its key "000007" is that of record 7,' in notices[0]
+
+
+@pytest.mark.parametrize("folder", ["", "train/", "a.b/"])
+def test_attributes_of_macos_are_skipped(tmp_path, folder):
+    names = [
+        f"{folder}{part}{i}.{e}" for i in range(3) for e in ("jpg", "cls") for part in ("._", "")
+    ]
+    write_names(tmp_path / "a.tar", names)
+    ds, notices = open_with_notices(tmp_path / "a.tar")
+    assert not notices
+    assert [sample(record)["__key__"] for record in ds] == [f"{folder}{i}" for i in range(3)]
+    assert all(set(sample(record)) == {"__key__", "jpg", "cls"} for record in ds)
