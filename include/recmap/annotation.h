@@ -46,7 +46,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_create(recmap_annota
                                                                    void *progress_context,
                                                                    recmap_error *error);
 
-/* Removes a column, or renames it. Errors: NOT_FOUND; INVALID for an invalid or used name. */
+/* Removes a column, or renames it. Errors: NO_COLUMN; INVALID for an invalid or used name. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_drop(recmap_annotation *annotation,
                                                                  const char *name,
                                                                  recmap_error *error);

@@ -439,7 +439,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_dataset_get_lifted_column(recmap_lifted_column *info, const recmap_dataset *dataset,
                                  size_t column_index, recmap_error *error);
 
-/* The index of the lifted column `name`. Errors: NOT_FOUND. */
+/* The index of the lifted column `name`. Errors: NO_COLUMN. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_lifted_column(
     size_t *column_index, const recmap_dataset *dataset, const char *name, recmap_error *error);
 
@@ -479,7 +479,7 @@ recmap_dataset_get_counted_feature(recmap_counted_feature *feature, const recmap
                                    size_t feature_index, recmap_error *error);
 
 /* The element counts of a counted feature, for row orders (rows.h). They are copied, packed, and do
- * not need the data set afterwards. Errors: NOT_FOUND if the index does not count the feature;
+ * not need the data set afterwards. Errors: NO_COLUMN if the index does not count the feature;
  * CORRUPT (the index); NO_MEMORY. Cost: about 10 ns per record. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_counts(recmap_counts **counts,
                                                                      recmap_dataset *dataset,

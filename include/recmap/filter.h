@@ -17,7 +17,7 @@ typedef struct recmap_filter recmap_filter;
  * destroys the filter.
  *
  * Errors: INVALID naming the character, if the expression is malformed or compares text with
- * numbers; NOT_FOUND, with similar names, if the index has no such column; NO_MEMORY. */
+ * numbers; NO_COLUMN, with similar names, if the index has no such column; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_filter_create(recmap_filter **filter,
                                                                recmap_dataset *dataset,
                                                                const char *expression, size_t size,

@@ -35,7 +35,8 @@ extern "C" {
     X(UNSUPPORTED, 3, "unsupported format")                                                        \
     X(IO, 4, "input/output error")                                                                 \
     X(NO_MEMORY, 4, "out of memory")                                                               \
-    X(CANCELLED, 4, "cancelled")
+    X(CANCELLED, 4, "cancelled")                                                                   \
+    X(NO_COLUMN, 2, "no such column")
 
 /* Every function that can fail returns one of these. The values never change their meaning. */
 typedef enum recmap_status {

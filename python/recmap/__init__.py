@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # imported on first use: see __getattr__
     from ._dataset.lifted import Columns
     from ._errors import (
         CancelledError,
+        ColumnNotFoundError,
         CorruptIndexError,
         CorruptRecordError,
         CorruptStateError,
@@ -101,6 +102,7 @@ __all__ = [
     "CancelledError",
     "Chunked",
     "ColumnBatch",
+    "ColumnNotFoundError",
     "Columns",
     "CorruptIndexError",
     "CorruptRecordError",
@@ -171,6 +173,7 @@ _NAMES = {
     "_dataset.lifted": ("Columns",),
     "_errors": (
         "CancelledError",
+        "ColumnNotFoundError",
         "CorruptIndexError",
         "CorruptRecordError",
         "CorruptStateError",

@@ -11,6 +11,7 @@ from typing import Any
 
 __all__ = [
     "CancelledError",
+    "ColumnNotFoundError",
     "CorruptIndexError",
     "CorruptRecordError",
     "CorruptStateError",
@@ -133,7 +134,11 @@ class FeatureError(Error, ValueError):
 
 
 class IdNotFoundError(Error, KeyError):
-    """No record has this id, or a column or position does not exist."""
+    """No record has this id, or it does not occur in this epoch."""
+
+
+class ColumnNotFoundError(Error, KeyError):
+    """The index has no column, or no element counts, of this name."""
 
 
 class InvalidError(Error, ValueError):
@@ -179,6 +184,7 @@ for _name in __all__:
 
 _CLASSES: dict[str, type[Error]] = {
     "NOT_FOUND": IdNotFoundError,
+    "NO_COLUMN": ColumnNotFoundError,
     "INVALID": InvalidError,
     "STALE": StaleIndexError,
     "MISMATCH": StateMismatchError,

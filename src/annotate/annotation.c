@@ -156,13 +156,13 @@ static const char *find_near(const recmap_annotation *annotation, const char *na
 
 static recmap_status fail_absent(const recmap_annotation *annotation, const char *name,
                                  recmap_error *error) {
-    fail(error, RECMAP_NOT_FOUND, "the index has no column \"%s\"%s", name,
+    fail(error, RECMAP_NO_COLUMN, "the index has no column \"%s\"%s", name,
          name[0] == '@' ? " that can be changed" : "");
     fail_file(error, annotation->path);
     const char *near = find_near(annotation, name);
     if (near) fail_advise(error, "did you mean \"%s\"?", near);
     else fail_advise(error, "see `recmap info` for its columns");
-    return RECMAP_NOT_FOUND;
+    return RECMAP_NO_COLUMN;
 }
 
 recmap_status recmap_annotation_drop(recmap_annotation *annotation, const char *name,

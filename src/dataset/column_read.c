@@ -60,10 +60,10 @@ recmap_status recmap_dataset_find_lifted_column(size_t *column_index, const recm
         *column_index = i;
         return RECMAP_OK;
     }
-    fail(error, RECMAP_NOT_FOUND, "the index has no column \"%s\"", name);
+    fail(error, RECMAP_NO_COLUMN, "the index has no column \"%s\"", name);
     fail_file(error, dataset_path(dataset));
     dataset_advise_lift(error, dataset, name, "");
-    return RECMAP_NOT_FOUND;
+    return RECMAP_NO_COLUMN;
 }
 
 static recmap_status check_read(const recmap_dataset *dataset, size_t column_index,

@@ -69,11 +69,11 @@ static recmap_status find_feature(const recmap_dataset *dataset, const char *nam
         RETURN_IF_FAILED(recmap_dataset_get_counted_feature(&feature, dataset, i, error));
         if (!strcmp(feature.name, name)) return RECMAP_OK;
     }
-    fail(error, RECMAP_NOT_FOUND, "the index has no element counts of feature \"%s\"", name);
+    fail(error, RECMAP_NO_COLUMN, "the index has no element counts of feature \"%s\"", name);
     fail_file(error, dataset_path(dataset));
     dataset_advise_rebuild(error, dataset, (struct rebuild_option){"--count", name},
                            "build it with ");
-    return RECMAP_NOT_FOUND;
+    return RECMAP_NO_COLUMN;
 }
 
 /* What counts are read from. */

@@ -36,7 +36,7 @@ static bool check_count(uint64_t count, const struct slot *slot, size_t offset, 
                   at.text, found, plural(found), slot->shape, fixed);
         if (step == SIZE_MAX)
             fault_advise(fault, "`recmap schema` looks at 1,000 records, `recmap schema --sample "
-                                "0` at all; if the number of values varies, use `VarLen`");
+                                "0` at all; if the number varies, use `VarLen`");
         return false;
     }
     return fault_set(fault, RECMAP_FEATURE, offset,

@@ -125,15 +125,15 @@ static void advise_columns(struct parser *parser, const char *name, size_t size)
 static recmap_status fail_column(struct parser *parser, size_t start, const char *name,
                                  size_t size) {
     char place[FILTER_PLACE_SIZE];
-    fail(parser->error, RECMAP_NOT_FOUND, "%sthe index has no column '%.*s'",
+    fail(parser->error, RECMAP_NO_COLUMN, "%sthe index has no column '%.*s'",
          filter_place(place, &parser->lexer, start, 0), (int)(size < 200 ? size : 200), name);
     fail_file(parser->error, dataset_path(parser->filter->dataset));
     if (size == 4 && !memcmp(name, "null", 4)) {
         fail_advise(parser->error, "to find records without a value, use `COLUMN is null`");
-        return RECMAP_NOT_FOUND;
+        return RECMAP_NO_COLUMN;
     }
     advise_columns(parser, name, size);
-    return RECMAP_NOT_FOUND;
+    return RECMAP_NO_COLUMN;
 }
 
 /* Finds a column of the data set whose name has these bytes. */

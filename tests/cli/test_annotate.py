@@ -793,19 +793,16 @@ class Errors(Annotated):
         self.fails(
             "--drop",
             "x",
-            status=1,
             err=('a.rmx: the index has no column "x"\n  see `recmap info` for its columns'),
         )
         self.fails(
             "--drop",
             "labl",
-            status=1,
             err=('a.rmx: the index has no column "labl"\n  did you mean "label"?'),
         )
         for words in ("--drop", "@length"), ("--rename", "@length=size"):
             self.fails(
                 *words,
-                status=1,
                 err='a.rmx: the index has no column "@length" that can be changed\n'
                 "  see `recmap info` for its columns",
             )

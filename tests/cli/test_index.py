@@ -471,7 +471,7 @@ class BuildingAgain(CliTest):
             "score > 3",
             "-o",
             "b.rmv",
-            status=1,
+            status=2,
             err=(
                 "recmap: a.rmx: character 1: the index has no column 'score'\n"
                 "  the columns are @length, n; if the records have it, "

@@ -99,7 +99,7 @@ class Rows(CliTest):
             "b.rmx",
             *CHUNKED,
             "--feature=z",
-            status=1,
+            status=2,
             err=(
                 'recmap: b.rmx: the index has no element counts of feature "z"\n'
                 "  build it with `recmap index --count z --count x --count y -o b.rmx a`\n"
@@ -112,7 +112,7 @@ class Rows(CliTest):
             "order",
             "c.rmx",
             *CHUNKED,
-            status=1,
+            status=2,
             err=(
                 "recmap: c.rmx: the index has no element counts\n"
                 "  build it with `recmap index --count FEATURE`\n"

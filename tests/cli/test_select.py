@@ -86,7 +86,7 @@ class Select(Selected):
             "a.rmx",
             "--where",
             "label == 3 and lan == 'de'",
-            status=1,
+            status=2,
             err=(
                 "recmap: a.rmx: character 16: the index has no column 'lan'\n"
                 "  did you mean 'lang'? the columns are @length, label, score, lang\n"

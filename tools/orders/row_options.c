@@ -171,7 +171,7 @@ int row_options_check(const struct row_options *options, const struct args *args
 static int find_only_feature(const char **name, const recmap_dataset *dataset, const char *path) {
     size_t count = recmap_dataset_get_info(dataset)->counted_feature_count;
     if (!count)
-        return message_error(RECMAP_NOT_FOUND, path, "build it with `recmap index --count FEATURE`",
+        return message_error(RECMAP_NO_COLUMN, path, "build it with `recmap index --count FEATURE`",
                              "the index has no element counts");
     if (count > 1)
         return message_error(RECMAP_INVALID, path,

@@ -41,7 +41,8 @@ void reply_refuse(struct reply *reply, int status, const char *reason) {
 static int status_of(recmap_status status) {
     switch (status) {
     case RECMAP_INVALID: return 400;
-    case RECMAP_NOT_FOUND: return 404;
+    case RECMAP_NOT_FOUND:
+    case RECMAP_NO_COLUMN: return 404;
     case RECMAP_NO_MEMORY:
     case RECMAP_CANCELLED: return 503;
     default: return 500;

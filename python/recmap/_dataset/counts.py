@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from .._errors import IdNotFoundError
+from .._errors import ColumnNotFoundError
 from .._recmap import Counts as _Packed
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Counts(Mapping[str, "npt.NDArray[np.int64]"]):
             found = (
                 f"It has those of {', '.join(self._elements)}" if self._elements else "It has none"
             )
-            raise IdNotFoundError(
+            raise ColumnNotFoundError(
                 f"the index has no element counts of {name!r}",
                 self._dataset.index_path,
                 advice=f"{found}. To add them, open the shards with count=[{name!r}] and "

@@ -96,7 +96,7 @@ class Dataset(Records, Described, Closing):
             ValueError: a key occurs twice, or no record has it; a record has no value, with
                 ``missing="error"``; a column has neither values nor a default; or the data set is a
                 view or a concatenation.
-            KeyError: there is no column to drop or rename.
+            ColumnNotFoundError: there is no column to drop or rename.
 
         >>> ds = recmap.open("data/digits", id="id", index=folder / "labelled.rmx")
         >>> ds = ds.annotate({"score": {"digit-00042": 0.5}}, on="id", default={"score": 0})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._errors import IdNotFoundError
+from .._errors import ColumnNotFoundError
 from .._names import near_names
 from .null_column import NullColumn
 from .text_column import TextColumn
@@ -45,7 +45,7 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         if name not in self._types:
-            raise IdNotFoundError(
+            raise ColumnNotFoundError(
                 f"the index has no column {name!r}",
                 self._dataset.index_path,
                 advice=self._advice(name),

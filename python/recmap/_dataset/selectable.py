@@ -143,7 +143,7 @@ class Selectable(_recmap.Dataset):
 
         Raises:
             ValueError: the expression is invalid, or compares text with numbers.
-            KeyError: the index has no such column.
+            ColumnNotFoundError: the index has no such column.
 
         >>> set(digits().where("label in (3, 4) and length < 1000").columns["label"].tolist())
         {3, 4}

@@ -69,13 +69,19 @@ def _row(
 
 
 class _Checked(CallRepr):
-    """A feature that checks its arguments when it is made, where the mistake is."""
+    """A feature that refuses arguments in the wrong order and misspelt dtypes where it is made.
+
+    Other arguments are checked with the name of the feature, which is not known here.
+    """
 
     def __post_init__(self) -> None:
-        self._row("")
-
-    def _row(self, name: str) -> Row:
-        raise NotImplementedError
+        given: Any = self
+        kind = type(self).__name__
+        if hasattr(self, "shape"):
+            check_shape_and_dtype(kind, given.shape, given.dtype)
+        else:
+            check_no_shape(kind, given.dtype, getattr(self, "key", None))
+        element_of(given.dtype)
 
 
 def _raw_of(raw: bool, little_endian: bool) -> int:
@@ -133,7 +139,6 @@ class FixedLen(_Checked):
     fixed_length: int | None = None
 
     def _row(self, name: str) -> Row:
-        check_shape_and_dtype("FixedLen", self.shape, self.dtype)
         element, shape = element_of(self.dtype), shape_of(self.shape)
         if self.fixed_length is not None:
             _check_fixed_length(self.fixed_length, self.raw, shape, element)
@@ -162,7 +167,6 @@ class VarLen(_Checked):
     little_endian: bool = True
 
     def _row(self, name: str) -> Row:
-        check_no_shape("VarLen", self.dtype, self.key)
         raw = _raw_of(self.raw, self.little_endian)
         return _row(2, name, self.key, element_of(self.dtype), raw=raw, copy=self.copy)
 
@@ -198,7 +202,6 @@ class FixedLenSequence(_Checked):
     pad_to: int | None = None
 
     def _row(self, name: str) -> Row:
-        check_shape_and_dtype("FixedLenSequence", self.shape, self.dtype)
         return _row(
             3,
             name,
@@ -296,7 +299,6 @@ class Sliced(_Checked):
     little_endian: bool = True
 
     def _row(self, name: str) -> Row:
-        check_shape_and_dtype("Sliced", self.shape, self.dtype)
         element = element_of(self.dtype)
         is_edge = isinstance(self.pad, str) and self.pad == "edge"
         has_no_pad = is_edge or (element == "bytes" and self.pad == 0)

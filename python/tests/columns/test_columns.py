@@ -192,8 +192,12 @@ def test_errors_can_be_collected(tmp_path):
     "features",
     [
         {"x": recmap.FixedLen(0)},
+        {"x": recmap.FixedLen(-1)},
         {"x": recmap.FixedLen(2, default=[1, 2, 3])},
+        {"x": recmap.FixedLen((), bytes, default=3)},
+        {"x": recmap.FixedLen((), default=math.inf)},
         {"x": recmap.Ragged(int, [])},
+        {"x": recmap.Ragged(int, ["splits"])},
         {"x": "int64"},
         ["x"],
         {"": recmap.FixedLen()},
@@ -219,17 +223,10 @@ def test_invalid_features_raise(ds, features):
         ("Sliced", ("uint16",), "did you mean Sliced((), 'uint16')?"),
         ("VarLen", ((), "int64"), "did you mean VarLen('int64')?"),
         ("VarLen", (4,), 'did you mean VarLen("int64")?'),
-        ("FixedLen", (-1,), "must consist of non-negative integers"),
-        ("FixedLen", ((2, None),), "must consist of non-negative integers"),
-        ("FixedLen", (None,), "must consist of non-negative integers"),
-        ("FixedLen", ((), bytes, 3), "the default 3 is not bytes"),
-        ("FixedLen", ((), "int64", math.inf), "out of range"),
-        ("Ragged", ("int64", ["splits"]), "a partition must be one of"),
-        ("Sparse", ("a", "b", "int64", -1), "must consist of non-negative integers"),
     ],
 )
 def test_invalid_features_are_refused_where_they_are_made(kind, arguments, message):
-    with pytest.raises((ValueError, TypeError)) as caught:
+    with pytest.raises(ValueError) as caught:
         getattr(recmap, kind)(*arguments)
     assert message in str(caught.value)
 
@@ -530,9 +527,10 @@ def test_bytes_become_object_arrays(tmp_path, count):
         (bytes, 3),
     ],
 )
-def test_defaults_that_the_dtype_cannot_hold_raise(dtype, default):
-    with pytest.raises((ValueError, TypeError), match="default"):
-        recmap.FixedLen((), dtype, default=default)
+def test_defaults_that_the_dtype_cannot_hold_raise(digits, dtype, default):
+    with pytest.raises((ValueError, TypeError), match=r"feature 'x': .*default") as caught:
+        digits.parse([0], {"x": recmap.FixedLen((), dtype, default=default)})
+    assert "the id" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

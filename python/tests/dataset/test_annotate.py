@@ -442,7 +442,7 @@ def test_rebuild_keeps_annotated_columns_from_being_lost(ds, tmp_path, default):
 def test_advice_for_a_missing_column_keeps_annotated_columns(ds):
     """A rebuild would be refused."""
     ds.annotate({"score": SCORES})
-    with pytest.raises(recmap.IdNotFoundError) as caught:
+    with pytest.raises(recmap.ColumnNotFoundError) as caught:
         ds.where("digest > ''")
     assert '`ds.lift(["digest"])` adds it' in caught.value.advice
 

@@ -116,7 +116,7 @@ def test_a_missing_count_names_those_that_exist(shards):
         ds.counts["token"]
     assert "It has those of tokens, frames" in str(error.value)
     assert "count=['token'] and rebuild=True" in str(error.value)
-    with pytest.raises(KeyError, match="It has none"):
+    with pytest.raises(recmap.ColumnNotFoundError, match="It has none"):
         recmap.open(folder, index=folder / "none.rmx").counts["x"]
 
 

@@ -14,8 +14,15 @@ def test_columns(digits):
     assert not columns["label"].flags.writeable
     view = digits[5:50:3]
     assert (view.columns["label"] == columns["label"][5:50:3]).all()
-    with pytest.raises(KeyError, match="weight"):
-        columns["weight"]
+    for missing in (
+        lambda: columns["weight"],
+        lambda: digits.where("weight > 3"),
+        lambda: digits.annotate(drop=["weight"]),
+    ):
+        with pytest.raises(recmap.ColumnNotFoundError, match="weight") as caught:
+            missing()
+        assert isinstance(caught.value, KeyError)  # but not about an id
+        assert not isinstance(caught.value, recmap.IdNotFoundError)
 
 
 def test_columns_with_all_types(tmp_path):
