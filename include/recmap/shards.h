@@ -77,6 +77,13 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_choose_sets(recmap_shard
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_add(recmap_shards *shards, const char *name,
                                                             recmap_error *error);
 
+/* Adds the shards that are to be written as `name`, which need not exist: all N of NAME@N[END], or
+ * the file with another name. Nothing else has a meaning here. Errors: INVALID for NAME@N or
+ * NAME@N.END if no set can have N shards; NO_MEMORY. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_add_planned(recmap_shards *shards,
+                                                                    const char *name,
+                                                                    recmap_error *error);
+
 /* The number of shards. */
 RECMAP_API size_t recmap_shards_count(const recmap_shards *shards);
 

@@ -34,6 +34,14 @@ bool set_name_parse(struct set_name *set, const char *path) {
     return count && count <= SET_SHARDS_MAX;
 }
 
+bool set_name_is_impossible(const char *path) {
+    struct set_name set;
+    const char *number = set_name_find_count(path);
+    size_t size = number ? strspn(number, "0123456789") : 0;
+    if (!size || (number[size] && number[size] != '.')) return false;
+    return strspn(number, "0") == size || (*number != '0' && !set_name_parse(&set, path));
+}
+
 char *set_name_format(const struct set_name *set, unsigned number) {
     size_t size = strlen(set->path) + 32;
     char *path = malloc(size);

@@ -23,6 +23,9 @@ const char *set_name_find_count(const char *path);
 /* Returns whether the path means a set. */
 bool set_name_parse(struct set_name *set, const char *path);
 
+/* Returns true for NAME@N and NAME@N.END with an N that no set has: 0, or more than the limit. */
+bool set_name_is_impossible(const char *path);
+
 /* The path of a shard, which the caller frees; NULL without memory. */
 char *set_name_format(const struct set_name *set, unsigned number);
 

@@ -458,9 +458,9 @@ static bool is_url_pattern(const char *name) {
     return strpbrk(is_address ? rest + size : rest, "*?[") != NULL;
 }
 
-/* All shards of a set, by number. Whether the objects exist is found out when they are read. */
-static recmap_status add_remote_set(struct path_list *list, const struct set_name *set,
-                                    recmap_error *error) {
+/* All shards of a set, by number, whether they exist or not. */
+static recmap_status add_planned_set(struct path_list *list, const struct set_name *set,
+                                     recmap_error *error) {
     for (unsigned i = 0; i < set->count; i++)
         if (!path_list_add(list, set_name_format(set, i))) return fail_memory(error);
     return RECMAP_OK;
@@ -494,7 +494,8 @@ static recmap_status add_remote(struct path_list *list, const char *name,
     bool is_pattern = is_url_pattern(name);
     bool is_folder = !is_pattern && is_folder_url(name);
     if (is_folder || is_pattern) return add_objects(list, name, is_folder, expansion, error);
-    return set_name_parse(&set, name) ? add_remote_set(list, &set, error)
+    /* Whether the objects exist is found out when they are read. */
+    return set_name_parse(&set, name) ? add_planned_set(list, &set, error)
                                       : add_file(list, name, error);
 }
 
@@ -539,8 +540,9 @@ static recmap_status expand_name(struct path_list *list, const char *name, enum 
 static enum set_source source_of(const char *name, enum path_kind kind) {
     if (kind == PATH_FOLDER) return SET_SOURCE_FOLDER;
     if (kind != PATH_MISSING || signed_url_is_signed(name)) return SET_SOURCE_NAME;
-    if (strpbrk(name, "*?[")) return SET_SOURCE_PATTERN;
-    return url_is_url(name) && is_folder_url(name) ? SET_SOURCE_FOLDER : SET_SOURCE_NAME;
+    bool is_url = url_is_url(name);
+    if (is_url ? is_url_pattern(name) : strpbrk(name, "*?[") != NULL) return SET_SOURCE_PATTERN;
+    return is_url && is_folder_url(name) ? SET_SOURCE_FOLDER : SET_SOURCE_NAME;
 }
 
 /* Existing files take precedence over special meanings of a name: a file may be called `@a` or
@@ -571,6 +573,22 @@ recmap_status recmap_shards_add(recmap_shards *shards, const char *name, recmap_
     path_list_cut(&shards->signed_urls, first_signed);
     path_list_cut(&shards->warnings, first_warning);
     set_register_clear(&shards->sets);
+    return status;
+}
+
+recmap_status recmap_shards_add_planned(recmap_shards *shards, const char *name,
+                                        recmap_error *error) {
+    struct set_name set;
+    size_t first = shards->list.count;
+    if (set_name_is_impossible(name)) {
+        fail(error, RECMAP_INVALID, "a set has 1 to %d shards", SET_SHARDS_MAX);
+        fail_file(error, name);
+        fail_advise(error, "write NAME@N, where N is the number of shards");
+        return RECMAP_INVALID;
+    }
+    recmap_status status = set_name_parse(&set, name) ? add_planned_set(&shards->list, &set, error)
+                                                      : add_file(&shards->list, name, error);
+    if (status != RECMAP_OK) path_list_cut(&shards->list, first);
     return status;
 }
 

@@ -51,9 +51,8 @@ static recmap_status write_file(const struct cat_job *job, struct view *view,
 static recmap_status write_records(const struct cat_job *job, struct view *view,
                                    struct order_iterator *order, recmap_error *error) {
     struct number_source positions = {order->left, order_iterator_next, order};
-    struct shard_set set;
-    if (shard_set_parse(&set, job->path, job->format))
-        return shard_set_write(&set, view, positions, error);
+    if (shard_set_is_named(job->path, job->format))
+        return shard_set_write(job->path, view, positions, error);
     return write_file(job, view, positions, error);
 }
 

@@ -76,10 +76,9 @@ static recmap_status write_records(const struct get_job *job, const struct view 
 
 static recmap_status write_output(const struct get_job *job, const struct view *view,
                                   recmap_error *error) {
-    struct shard_set set;
     struct record_list_cursor cursor;
-    if (!job->feature && shard_set_parse(&set, job->path, job->format))
-        return shard_set_write(&set, view, record_list_source(&job->list, &cursor), error);
+    if (!job->feature && shard_set_is_named(job->path, job->format))
+        return shard_set_write(job->path, view, record_list_source(&job->list, &cursor), error);
     struct output output = {.stream = NULL};
     recmap_status status = output_open(&output, job->path, job->format, error);
     if (status == RECMAP_OK) status = write_records(job, view, &output, error);

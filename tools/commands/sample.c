@@ -81,9 +81,8 @@ static int run_sample(struct view *view, const struct sample_job *job) {
     recmap_status status = RECMAP_OK;
     if (job->expression) status = view_filter(view, job->expression, &error);
     if (status == RECMAP_OK) status = choose(view, job, &error);
-    struct shard_set set;
-    if (status == RECMAP_OK && shard_set_parse(&set, job->path, job->format))
-        return shard_set_write_all(&set, view);
+    if (status == RECMAP_OK && shard_set_is_named(job->path, job->format))
+        return shard_set_write_all(job->path, view);
     if (status == RECMAP_OK && !view_output_is_selection(job->path))
         return view_output_write_all(view, job->path, job->format);
     if (status == RECMAP_OK) status = view_output_save(view, job->path, total, &error);

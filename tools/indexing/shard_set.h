@@ -7,30 +7,24 @@
 #include "output/output.h"
 #include "records/view.h"
 
-struct shard_set {
-    const char *path; /* NAME@N[END] or NAME.tfrecord[.gz], as given by the user */
-    size_t stem_size; /* of NAME */
-    unsigned count;   /* 0: one shard, called `path` */
-    const char *end;
-};
-
 /* Returns false if output in this format to `path`, which may be NULL, is not a set: if it has
  * another name, or if it is a single file and a format was given. */
-bool shard_set_parse(struct shard_set *set, const char *path, enum output_format format);
+bool shard_set_is_named(const char *path, enum output_format format);
 
 /* Checks that a set has a valid number of shards, and is not asked for in another format than
  * TFRecord. Returns 0, or the exit status after printing the error. */
 int shard_set_check(const struct args *args, const char *path, enum output_format format);
 
-/* Writes the items of a view at `positions` into the shards as TFRecord files: consecutive parts
- * that are as equal as possible, so that record i of the set is item i of the source. Then builds
- * the index, with the ids, counted features and lifted columns of the view's index.
+/* Writes the items of a view at `positions` into the shards of the set at `path` as TFRecord files:
+ * consecutive parts that are as equal as possible, so that record i of the set is item i of the
+ * source. Then builds the index, with the ids, counted features and lifted columns of the view's
+ * index.
  *
  * Nothing that exists is replaced. After an error or a signal, no file of the set remains. */
-recmap_status shard_set_write(const struct shard_set *set, const struct view *view,
+recmap_status shard_set_write(const char *path, const struct view *view,
                               struct number_source positions, recmap_error *error);
 
 /* Writes all items in their order. Returns 0, or the exit status after printing the error. */
-int shard_set_write_all(const struct shard_set *set, const struct view *view);
+int shard_set_write_all(const char *path, const struct view *view);
 
 #endif

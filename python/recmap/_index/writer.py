@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import threading
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -281,21 +280,13 @@ def _bytes_of(record: Bytes | Features) -> tuple[memoryview, Mapping[str, Roundi
         ) from None
 
 
-_SET = re.compile(r"(?P<stem>.*[^/])@(?P<count>[1-9][0-9]*)(?P<end>(?:[^0-9/@][^/@]*)?)", re.DOTALL)
-_EMPTY_SET = re.compile(r".*[^/]@0+(?:[^0-9/@][^/@]*)?", re.DOTALL)
-_SET_LIMIT = 1_000_000  # as in the shards that `recmap.open` takes
-
-
 def _paths_of(text: str, shards: int | None) -> list[str]:
     """The names of the files that a set (NAME@N) or a pattern names."""
-    named = _SET.fullmatch(text)
-    if named is not None and int(named["count"]) <= _SET_LIMIT:
-        count = int(named["count"])
-        if shards is not None and shards != count:
-            raise ValueError(f"{text!r} means {count} shards, but shards is {shards}")
-        return [f"{named['stem']}-{i:05}-of-{count:05}{named['end']}" for i in range(count)]
-    if _EMPTY_SET.fullmatch(text):
-        raise ValueError(f"{text!r}: a set has at least 1 shard, as in NAME@8")
+    planned = _recmap.shards_planned(text)
+    if planned != [text]:
+        if shards is not None and shards != len(planned):
+            raise ValueError(f"{text!r} means {len(planned)} shards, but shards is {shards}")
+        return planned
     count = 1 if shards is None else shards
     if count < 1:
         raise ValueError(f"shards must be at least 1, not {shards}")

@@ -19,6 +19,7 @@ static PyMethodDef functions[] = {
     {"framing_load", framing_load, METH_O, NULL},
     {"remove_leftovers", remove_leftovers, METH_O, NULL},
     {"shards_expand", shards_expand, METH_VARARGS, NULL},
+    {"shards_planned", shards_planned, METH_O, NULL},
     {"storage_create", storage_create, METH_O, NULL},
     {"storage_set_client", storage_set_client, METH_VARARGS, NULL},
     {"clients_start", clients_start, METH_NOARGS, NULL},

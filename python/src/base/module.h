@@ -45,6 +45,7 @@ PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords)
 PyObject *remove_leftovers(PyObject *module, PyObject *names);
 PyObject *framing_load(PyObject *module, PyObject *path);
 PyObject *shards_expand(PyObject *module, PyObject *arguments);
+PyObject *shards_planned(PyObject *module, PyObject *name);
 PyObject *storage_create(PyObject *module, PyObject *pairs);
 PyObject *storage_set_client(PyObject *module, PyObject *arguments);
 PyObject *clients_start(PyObject *module, PyObject *unused);

@@ -85,3 +85,21 @@ PyObject *shards_expand(PyObject *module, PyObject *arguments) {
     recmap_shards_destroy(shards);
     return result;
 }
+
+/* shards_planned(name) -> [path]: the shards that are to be written as NAME@N, or the name itself
+ */
+PyObject *shards_planned(PyObject *module, PyObject *name) {
+    (void)module;
+    PyObject *path = NULL, *result = NULL;
+    if (!take_path(name, &path)) return NULL;
+    recmap_shards *shards = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_shards_create(&shards, &error);
+    if (status == RECMAP_OK)
+        status = recmap_shards_add_planned(shards, PyBytes_AsString(path), &error);
+    if (status != RECMAP_OK) raise_error(&error);
+    else result = texts_of(shards, recmap_shards_count(shards), recmap_shards_path);
+    recmap_shards_destroy(shards);
+    Py_DECREF(path);
+    return result;
+}

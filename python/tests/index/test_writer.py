@@ -63,12 +63,12 @@ def test_names_of_sets(tmp_path):
     assert names_of("out@2") == ["out-00000-of-00002", "out-00001-of-00002"]
     assert names_of("a@b@1", 1) == ["a@b-00000-of-00001"]
     assert names_of("{x}@1") == ["{x}-00000-of-00001"]
-    for name in "out@", "@2", "out@02", "out@x", "out@2000000":
+    for name in "out@", "@2", "out@02", "out@x", "out@0x":
         assert names_of(name) == [name]
     with pytest.raises(ValueError, match="means 2 shards, but shards is 3"):
         recmap.Writer(tmp_path / "out@2", 3)
-    for name in "out@0", "out@00.gz":
-        with pytest.raises(ValueError, match="a set has at least 1 shard, as in NAME@8"):
+    for name in "out@0", "out@00.gz", "out@2000000":
+        with pytest.raises(ValueError, match="a set has 1 to 1000000 shards"):
             recmap.Writer(tmp_path / name)
     assert not list(tmp_path.iterdir())
 

@@ -551,6 +551,28 @@ static void test_index_of_several_sets(void **state) {
     ASSERT_INDEX("work.rmx", "test.tfrecord", "train.tfrecord");
 }
 
+/* Files to be written need not exist. */
+static void test_planned_shards(void **state) {
+    (void)state;
+    recmap_shards *shards;
+    char path[64];
+    assert_int_equal(recmap_shards_create(&shards, NULL), RECMAP_OK);
+    assert_int_equal(recmap_shards_add_planned(shards, "d/x@2.gz", NULL), RECMAP_OK);
+    assert_int_equal(recmap_shards_count(shards), 2);
+    assert_string_equal(recmap_shards_path(shards, 1), "d/x-00001-of-00002.gz");
+    assert_int_equal(recmap_shards_index_path(path, sizeof path, shards, NULL), RECMAP_OK);
+    assert_string_equal(path, "d/x.gz.rmx");
+    static const char *const impossible[] = {"x@0", "x@00.gz", "x@1000001", "x@99999999999.gz"};
+    for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++)
+        assert_int_equal(recmap_shards_add_planned(shards, impossible[i], NULL), RECMAP_INVALID);
+    static const char *const files[] = {"x", "x@", "x@02", "x@0x", "@2", "x@2/y", "*"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        assert_int_equal(recmap_shards_add_planned(shards, files[i], NULL), RECMAP_OK);
+        assert_string_equal(recmap_shards_path(shards, 2 + i), files[i]);
+    }
+    recmap_shards_destroy(shards);
+}
+
 static void test_no_shards_have_no_index(void **state) {
     (void)state;
     recmap_shards *shards;
@@ -586,6 +608,7 @@ int main(void) {
         TEST(test_unreadable_folders_are_errors),
         TEST(test_index_of_one_file),
         TEST(test_index_of_several_files),
+        TEST(test_planned_shards),
         TEST(test_index_of_a_set),
         TEST(test_index_of_several_sets),
         TEST(test_no_shards_have_no_index),
