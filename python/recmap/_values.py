@@ -4,6 +4,7 @@ makes one of the three types of a feature of them: int64, floats of 32 bits, or 
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -20,6 +21,7 @@ _TEXTS = (str, bytes, bytearray, memoryview)
 _PLAIN_TEXTS = set(_TEXTS)
 _NUMBERS = {int, float, bool}
 _NOT_PARTS = (*_TEXTS, type(None), type(np.ma.masked))  # the other items of a list of these
+_NOTHING = contextlib.nullcontext()
 _EXACT_MAX = 2.0**24  # the integers that a float of 32 bits holds, and the last of its fractions
 _INTEGER_MAX = 2.0**64  # beyond integers of 64 bits, numbers are not ids
 
@@ -233,15 +235,15 @@ def float32_of(array: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float32], Roundi
     Raises:
         BeyondFloatError: a finite value would become infinite.
     """
-    with np.errstate(over="ignore", under="ignore"):
-        narrow = np.ascontiguousarray(array, np.float32)
-    if array.dtype.itemsize <= narrow.itemsize:
-        return narrow, None
-    array = array.reshape(narrow.shape)
+    if array.dtype.itemsize <= 4:
+        return np.ascontiguousarray(array, np.float32), None
     size = np.abs(array)
-    same_zeros = np.count_nonzero(narrow) == np.count_nonzero(array)
-    if same_zeros and size.max(initial=0) <= _EXACT_MAX:  # not if it is NaN
+    is_small = size.max(initial=0) <= _EXACT_MAX  # false for NaN
+    with np.errstate(over="ignore", under="ignore") if not is_small else _NOTHING:
+        narrow = np.ascontiguousarray(array, np.float32)
+    if is_small and np.count_nonzero(narrow) == np.count_nonzero(array):
         return narrow, None
+    array, size = array.reshape(narrow.shape), size.reshape(narrow.shape)
     is_beyond = np.isinf(narrow) & (size < np.inf)
     if is_beyond.any():
         index = int(is_beyond.argmax())

@@ -142,12 +142,18 @@ static void read_bytes(recmap_value *value, const struct array_file *array, cons
 }
 
 static recmap_status fail_item(const struct array_file *array, uint64_t i, recmap_error *error) {
+    const uint8_t *item = array->items + i * array->item_size;
     bool is_integer = array->type == RECMAP_TYPE_INT64;
-    fail(error, RECMAP_INVALID, "item %" PRIu64 " is beyond %s", i,
-         is_integer ? "int64" : "a float of 32 bits");
+    if (is_integer)
+        fail(error, RECMAP_INVALID,
+             "item %" PRIu64 " is %" PRIu64 ", beyond int64 (-2^63 to 2^63 - 1)", i, load64(item));
+    else
+        fail(error, RECMAP_INVALID, "item %" PRIu64 " is %g, beyond a float of 32 bits", i,
+             read_double(item));
     fail_file(error, array->path);
-    fail_advise(error, is_integer ? "save integers of at most 2^63 - 1, or as byte strings"
-                                  : "save numbers of at most 3.4e38, or as byte strings");
+    fail_advise(error, is_integer
+                           ? "save .view(\"int64\"), which has the same bits, or byte strings"
+                           : "save numbers of at most 3.4e38, or byte strings");
     return RECMAP_INVALID;
 }
 

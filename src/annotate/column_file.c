@@ -57,17 +57,29 @@ static void count_value(struct column_file *file, const struct table_row *row, r
     snprintf(file->text, sizeof file->text, "%.*s", shown_size(&row->value), shown(&row->value));
 }
 
+/* Adds what to do about a number that is beyond the type. */
+static void advise_beyond(recmap_error *error, const struct column_file *file,
+                          const struct table_row *row, recmap_type type) {
+    bool is_csv = file->table.separator != 0;
+    const char *texts = is_csv ? "give JSON lines with texts" : "make all values strings";
+    const char *missing = is_csv ? "leave the field empty" : "make it null";
+    int64_t bits;
+    if (type == RECMAP_TYPE_INT64 && field_to_bits(&bits, &row->value))
+        fail_advise(error, "write it as %" PRId64 ", the int64 with the same bits, or %s", bits,
+                    texts);
+    else if (type == RECMAP_TYPE_INT64) fail_advise(error, "correct the value, or %s", texts);
+    else fail_advise(error, "correct the value, or %s if the value is missing", missing);
+}
+
 /* In CSV, a later text can make the column one of texts, where such a number is a text, too. So
  * this is an error only once all rows are read. JSON says that it is a number. */
 static recmap_status note_beyond(struct column_file *file, const struct table_row *row,
                                  recmap_type type, recmap_error *error) {
     recmap_error beyond = {.message = ""};
-    table_fail(&file->table, row->line, &beyond,
-               file->table.separator
-                   ? "correct the value, or leave the field empty if the value is missing"
-                   : "correct the value, or make it null if the value is missing",
-               "%.*s is beyond %s", shown_size(&row->value), shown(&row->value),
-               type == RECMAP_TYPE_INT64 ? "int64" : "a float of 32 bits");
+    table_fail(&file->table, row->line, &beyond, "", "%.*s is beyond %s", shown_size(&row->value),
+               shown(&row->value),
+               type == RECMAP_TYPE_INT64 ? "int64 (-2^63 to 2^63 - 1)" : "a float of 32 bits");
+    advise_beyond(&beyond, file, row, type);
     if (!file->table.separator) {
         if (error) *error = beyond;
         return RECMAP_INVALID;

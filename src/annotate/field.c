@@ -132,6 +132,11 @@ bool field_is_rounded(struct field_rounding *rounding, const struct field *field
     return true;
 }
 
+bool field_to_bits(int64_t *bits, const struct field *field) {
+    struct json_number digits = number_of(field);
+    return json_number_to_bits(bits, &digits);
+}
+
 bool field_is_plain_integer(const struct field *field) {
     const char *text = (const char *)field->data, *end = text + field->size;
     bool is_negative = text < end && *text == '-';

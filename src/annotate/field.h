@@ -36,6 +36,10 @@ struct field_rounding {
 /* Returns true if a field of type int64 or float is such a number. Sets `rounding` only if so. */
 bool field_is_rounded(struct field_rounding *rounding, const struct field *field);
 
+/* Returns true if the field is an unsigned integer beyond int64, and sets `bits` to the int64 with
+ * the same 64 bits. */
+bool field_to_bits(int64_t *bits, const struct field *field);
+
 /* Whether the field is an integer as computers write it: without `+` and leading zeros. */
 bool field_is_plain_integer(const struct field *field);
 

@@ -145,3 +145,13 @@ double json_number_to_double(const struct json_number *number) {
     }
     return copysign(value, taken.is_negative ? -1.0 : 1.0);
 }
+
+bool json_number_to_bits(int64_t *bits, const struct json_number *number) {
+    struct json_reader reader = {number->data, number->data + number->size};
+    uint64_t value;
+    if (!number->size || *number->data < '0' || *number->data > '9') return false;
+    if (!json_read_uint64(&reader, &value) || reader.at != reader.end || value <= INT64_MAX)
+        return false;
+    *bits = (int64_t)value;
+    return true;
+}

@@ -64,6 +64,10 @@ bool json_number_to_int64(int64_t *value, const struct json_number *number);
 /* Returns the nearest double or an infinity, whatever the locale is. */
 double json_number_to_double(const struct json_number *number);
 
+/* Converts an unsigned integer beyond int64 to the int64 with the same 64 bits. Returns false for
+ * any other number. */
+bool json_number_to_bits(int64_t *bits, const struct json_number *number);
+
 /* How deep arrays and objects may be nested for json_check_value. */
 enum { JSON_DEPTH_MAX = 1024 };
 

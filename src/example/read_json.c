@@ -164,19 +164,18 @@ static bool is_number(const struct json_number *number) {
  * with the same bits. */
 static bool refuse_int64(struct json_input *input, const char *place,
                          const struct json_number *number) {
-    uint64_t bits;
-    struct json_reader digits = {number->data, number->data + number->size};
+    int64_t bits;
     size_t first = number->size && *number->data == '-', i = first;
     while (i < number->size && number->data[i] >= '0' && number->data[i] <= '9') i++;
     if (i < number->size || i == first)
         return refuse(input, place, "the number is not a 64-bit integer");
     refuse(input, place, "%.*s is beyond int64 (-2^63 to 2^63 - 1)", shown_size(number),
            number->data);
-    if (json_read_uint64(&digits, &bits))
+    if (json_number_to_bits(&bits, number))
         fail_advise(input->error,
                     "write it as a text in bytesList, or as %" PRId64
                     ", the int64 with the same bits",
-                    (int64_t)bits);
+                    bits);
     else fail_advise(input->error, "write it as a text in bytesList");
     return false;
 }

@@ -622,8 +622,21 @@ class Errors(Annotated):
     def test_of_values(self):
         advice = "\n  correct the value, or leave the field empty if the value is missing"
         self.fails(
-            *self.csv("number,s\n0,9223372036854775808\n"),
-            err="s.csv: line 2: 9223372036854775808 is beyond int64" + advice,
+            *self.csv(f"number,s\n0,{2**64 - 5}\n"),
+            err=f"s.csv: line 2: {2**64 - 5} is beyond int64 (-2^63 to 2^63 - 1)\n  write it as "
+            "-5, the int64 with the same bits, or give JSON lines with texts",
+        )
+        self.fails(
+            *self.csv(f"number,s\n0,{-(2**63) - 1}\n"),
+            err=f"s.csv: line 2: {-(2**63) - 1} is beyond int64 (-2^63 to 2^63 - 1)\n  correct the "
+            "value, or give JSON lines with texts",
+        )
+        self.write("s.jsonl", b'{"number": 0, "s": 18446744073709551611}\n')
+        self.fails(
+            "--column",
+            "s=s.jsonl",
+            err=f"s.jsonl: line 1: {2**64 - 5} is beyond int64 (-2^63 to 2^63 - 1)\n  write it as "
+            "-5, the int64 with the same bits, or make all values strings",
         )
         self.fails(
             *self.csv("number,s\n0,1e39\n"),
@@ -768,15 +781,15 @@ class Errors(Annotated):
         self.fails(
             "--column",
             "s=s.npy",
-            err="s.npy: item 0 is beyond int64\n"
-            "  save integers of at most 2^63 - 1, or as byte strings",
+            err=f"s.npy: item 0 is {2**63}, beyond int64 (-2^63 to 2^63 - 1)\n"
+            '  save .view("int64"), which has the same bits, or byte strings',
         )
         self.write("s.npy", array("<f8", "d", [1e39] * COUNT))
         self.fails(
             "--column",
             "s=s.npy",
-            err="s.npy: item 0 is beyond a float of 32 bits\n"
-            "  save numbers of at most 3.4e38, or as byte strings",
+            err="s.npy: item 0 is 1e+39, beyond a float of 32 bits\n"
+            "  save numbers of at most 3.4e38, or byte strings",
         )
         self.fails(
             "--column",

@@ -90,7 +90,8 @@ class Dataset(Records, Described, Closing):
             rename: {old name: new name}, after that.
 
         A column is of type int64, float32 or bytes (texts are stored as UTF-8, at most 255 bytes).
-        A warning names the first integer that float32 rounds.
+        A warning names the first number that float32 does not hold closely: one beyond 2^24 that
+        changes, such as a timestamp, or one that becomes 0.
 
         Raises:
             ValueError: a key occurs twice, or no record has it; a record has no value, with
