@@ -11,6 +11,7 @@ import recmap
 LAYERS = [
     "_errors",
     "_numbers",
+    "_values",
     "_warn",
     "_names",
     "_context",
