@@ -54,6 +54,21 @@ size_t roaring_size(const uint64_t *numbers, size_t count) {
     return size;
 }
 
+/* A container takes at most a map or 4 bytes for each number, which runs of one number take, and
+ * what describes it; a bucket takes its key and two words more. */
+uint64_t roaring_size_max(uint64_t count, uint64_t limit) {
+    enum { RUN_SIZE = 4, BUCKET_EXTRA = 12, CONTAINER_EXTRA = DESCRIPTION_SIZE + OFFSET_SIZE + 3 };
+    uint64_t containers = min_u64(count, limit / 65536 + 1), numbers, maps, size;
+    uint64_t buckets = min_u64(containers, (limit >> 32) + 1);
+    if (__builtin_mul_overflow(count, RUN_SIZE, &numbers) ||
+        __builtin_mul_overflow(containers, CONTAINER_EXTRA + MAP_SIZE, &maps) ||
+        __builtin_mul_overflow(buckets, BUCKET_EXTRA, &size) ||
+        __builtin_add_overflow(size, numbers, &size) || __builtin_add_overflow(size, maps, &size) ||
+        __builtin_add_overflow(size, 8, &size))
+        return UINT64_MAX;
+    return size;
+}
+
 static void pack_container(uint8_t *bytes, const uint64_t *numbers, size_t cardinality) {
     assert(cardinality > 0 && numbers[0] >> 16 == numbers[cardinality - 1] >> 16);
     if (cardinality <= LIST_MAX) {

@@ -10,6 +10,9 @@
 /* The size of a set of `count` numbers, which ascend strictly. */
 size_t roaring_size(const uint64_t *numbers, size_t count);
 
+/* The largest size of a set of `count` numbers below `limit`, by any writer, or UINT64_MAX. */
+uint64_t roaring_size_max(uint64_t count, uint64_t limit);
+
 /* Writes the set to `bytes`, which has room for roaring_size bytes. */
 void roaring_pack(uint8_t *bytes, const uint64_t *numbers, size_t count);
 

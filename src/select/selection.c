@@ -247,29 +247,59 @@ static recmap_status fail_corrupt(const recmap_selection *selection, recmap_erro
     return RECMAP_CORRUPT;
 }
 
+/* The largest size of a file with this header, or UINT64_MAX. The numbers take the most bytes as a
+ * list, or as a set with roaring_size_max. */
+static uint64_t size_max(const uint8_t header[HEADER_SIZE]) {
+    enum { UNKNOWN_MAX = 1 << 20 };
+    uint64_t record_count = load64(header + 16), count = load64(header + 48), payload;
+    uint64_t others = (uint64_t)HEADER_SIZE + HASH_SIZE + load32(header + 56);
+    if (load32(header + 8) != VERSION) return UNKNOWN_MAX;
+    if (load32(header + 12) == KIND_LIST) {
+        if (__builtin_mul_overflow(count, number_width(record_count), &payload)) return UINT64_MAX;
+    } else {
+        payload = roaring_size_max(count, record_count);
+    }
+    return payload > UINT64_MAX - others ? UINT64_MAX : payload + others;
+}
+
+/* Compares the first bytes with what they should be and with the file's size, so that no file is
+ * read whole, however large, that is not a selection. */
+static recmap_status check_first_bytes(const recmap_selection *selection, int fd, uint64_t size,
+                                       recmap_error *error) {
+    uint8_t header[HEADER_SIZE] = {0};
+    size_t first = (size_t)min_u64(size, HEADER_SIZE);
+    RETURN_IF_FAILED(file_read_at(fd, header, first, 0, selection->path, error));
+    if (first < MAGIC_SIZE || memcmp(header, MAGIC, MAGIC_SIZE) != 0)
+        return fail_corrupt(selection, error, "this is not a recmap selection");
+    if (size < HEADER_SIZE + HASH_SIZE)
+        return fail_corrupt(selection, error, "the selection is truncated");
+    if (size > size_max(header))
+        return fail_corrupt(selection, error,
+                            "the selection is damaged: it is longer than its header says");
+    return RECMAP_OK;
+}
+
+static recmap_status read_all(recmap_selection *selection, int fd, size_t size,
+                              recmap_error *error) {
+    selection->file = malloc(size + 1);
+    if (!selection->file) return fail_memory(error);
+    return file_read_at(fd, selection->file, size, 0, selection->path, error);
+}
+
 static recmap_status read_file(recmap_selection *selection, size_t *size, recmap_error *error) {
     int fd = -1;
     struct file_stat stat;
     recmap_status status = file_open(&fd, selection->path, error);
     if (status == RECMAP_OK) status = file_get_stat(&stat, fd, selection->path, error);
-    if (status == RECMAP_OK) {
-        *size = (size_t)stat.size;
-        selection->file = malloc(*size + 1);
-        status = selection->file
-                     ? file_read_at(fd, selection->file, *size, 0, selection->path, error)
-                     : fail_memory(error);
-    }
+    if (status == RECMAP_OK) status = check_first_bytes(selection, fd, stat.size, error);
+    if (status == RECMAP_OK) status = read_all(selection, fd, *size = (size_t)stat.size, error);
     file_close(fd);
     return status;
 }
 
-/* Checks everything but the numbers, whose limits only the data set knows. */
+/* Checks everything else but the numbers, whose limits only the data set knows. */
 static recmap_status check_header(recmap_selection *selection, size_t size, recmap_error *error) {
     const uint8_t *file = selection->file;
-    if (size < MAGIC_SIZE || memcmp(file, MAGIC, MAGIC_SIZE) != 0)
-        return fail_corrupt(selection, error, "this is not a recmap selection");
-    if (size < HEADER_SIZE + HASH_SIZE)
-        return fail_corrupt(selection, error, "the selection is truncated");
     uint8_t hash[HASH_SIZE];
     put_hash(hash, file, size - HASH_SIZE);
     if (memcmp(hash, file + size - HASH_SIZE, HASH_SIZE) != 0)

@@ -12,6 +12,7 @@
 
 static void assert_round_trip(const uint64_t *numbers, size_t count, size_t expected_size) {
     size_t size = roaring_size(numbers, count);
+    assert_true(size <= roaring_size_max(count, count ? numbers[count - 1] + 1 : 0));
     if (expected_size) assert_int_equal(size, expected_size);
     uint8_t *packed = malloc(size);
     uint64_t *read = malloc((count + 1) * sizeof *read);

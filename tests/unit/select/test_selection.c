@@ -1,9 +1,11 @@
 /* Selections: saving one that was opened, and misuse. Filters: the end of an expression. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 #include "support/build.h"
 #include "support/folder.h"
 #include "support/oracle.h"
+#include "support/sanitizers.h"
 
 static recmap_dataset *open_three_records(const char *path) {
     struct buffer shard = BUFFER_INIT;
@@ -102,6 +105,43 @@ static void test_selection_that_is_not_attached(void **state) {
 }
 
 /* The bytes after the expression's size are not part of it. */
+/* Opens a sparse file of 3 GB that begins with the bytes, in little address space: it is refused
+ * by its first bytes. */
+static void assert_refused_unread(const void *bytes, size_t size, const char *message) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_selection *selection = NULL;
+    struct rlimit former, little = {1ul << 30, RLIM_INFINITY};
+    file_write("large.rmv", bytes, size);
+    assert_int_equal(truncate("large.rmv", 3000000000), 0);
+    assert_int_equal(getrlimit(RLIMIT_AS, &former), 0);
+    little.rlim_max = former.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_AS, &little), 0);
+    recmap_status status = recmap_selection_open(&selection, "large.rmv", 1, &error);
+    assert_int_equal(setrlimit(RLIMIT_AS, &former), 0);
+    assert_int_equal(status, RECMAP_CORRUPT);
+    assert_non_null(strstr(error.message, message));
+    assert_string_equal(error.path, "large.rmv");
+    assert_true(error.advice[0]);
+}
+
+static void test_large_file_is_not_read(void **state) {
+    (void)state;
+    if (has_address_sanitizer || has_thread_sanitizer)
+        skip(); /* sanitizers need the address space */
+    recmap_dataset *dataset = open_three_records("set.rmx");
+    save_two_records("view.rmv", dataset);
+    struct buffer file = file_read("view.rmv");
+    assert_refused_unread("", 0, "not a recmap selection");
+    assert_refused_unread(file.data, 8, "longer than its header says");
+    assert_refused_unread(file.data, file.size, "longer than its header says");
+    file.data[12] = 1; /* a set */
+    assert_refused_unread(file.data, file.size, "longer than its header says");
+    file.data[8] = 77; /* the version */
+    assert_refused_unread(file.data, file.size, "longer than its header says");
+    buffer_deinit(&file);
+    recmap_dataset_close(dataset);
+}
+
 static void test_expression_ends_in_backslash(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -118,9 +158,8 @@ static void test_expression_ends_in_backslash(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(opened_selection_is_saved_elsewhere),
-        TEST(selection_that_was_moved),
-        TEST(selection_that_is_not_attached),
+        TEST(opened_selection_is_saved_elsewhere), TEST(selection_that_was_moved),
+        TEST(selection_that_is_not_attached),      TEST(large_file_is_not_read),
         TEST(expression_ends_in_backslash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
