@@ -60,6 +60,13 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_rename(recmap_annota
  * default they may. */
 RECMAP_API void recmap_annotation_set_nullable(recmap_annotation *annotation, int is_nullable);
 
+/* Whether rows whose key no record has are left out of columns that are added afterwards. If 0, the
+ * default, such rows are an error of recmap_annotation_finish, which has their number. */
+RECMAP_API void recmap_annotation_ignore_unmatched(recmap_annotation *annotation, int ignores);
+
+/* The number of rows that were added so far whose key no record has. */
+RECMAP_API uint64_t recmap_annotation_unmatched_count(const recmap_annotation *annotation);
+
 /* Adds a column whose values are read from the field `name` of a file. The file's name ends in
  * .csv, .tsv, .jsonl, .ndjson or .npy. CSV and TSV have a header line with the names of the fields,
  * and JSON lines an object in each line. A .npy file is a one-dimensional array with one value per
@@ -68,7 +75,7 @@ RECMAP_API void recmap_annotation_set_nullable(recmap_annotation *annotation, in
  * NULL.
  *
  * Errors: INVALID, naming file and line, for a malformed file, a value of a wrong type, a key that
- * is missing or that no record has, and, from recmap_annotation_finish, a repeated key; IO;
+ * is missing, and, from recmap_annotation_finish, a key that is repeated or that no record has; IO;
  * CANCELLED. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_annotation_add_file(recmap_annotation *annotation, const char *name, const char *path,
@@ -104,14 +111,14 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_add_column_like(
     recmap_annotation *annotation, const recmap_lifted_column *column, recmap_error *error);
 
 /* Adds a value for each of `count` keys: ids, or numbers as INT64. A value is of the column's type,
- * or NONE if it is missing. Errors: INVALID for another type, and, naming the key, for a key that
- * no record has. */
+ * or NONE if it is missing. Errors: INVALID for another type. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_annotation_add_rows(recmap_annotation *annotation, recmap_key key, const recmap_value *keys,
                            const recmap_value *values, size_t count, recmap_error *error);
 
-/* Writes the new index and replaces the old one. Errors: INVALID for a repeated key, and for a
- * record without a value if that may not be null; IO (ENOSPC: no space left); CORRUPT (the index);
+/* Writes the new index and replaces the old one. Errors: INVALID for a key that is repeated or,
+ * unless that is ignored, that no record has, and for a record without a value if that may not be
+ * null; IO (ENOSPC: no space left); CORRUPT (the index);
  * MISMATCH if another build replaced the index meanwhile; CANCELLED. After an error nothing has
  * changed, and the annotation can only be destroyed. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_finish(recmap_annotation *annotation,

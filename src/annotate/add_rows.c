@@ -45,12 +45,13 @@ static recmap_status find_records(size_t *count, struct new_rows *rows, size_t i
 }
 
 /* Rows from memory have no place, so the error names their column. */
-static recmap_status fail_key(const struct new_rows *rows, size_t i, recmap_error *error) {
-    recmap_error without_place;
+static recmap_status note_unmatched(const struct new_rows *rows, size_t i, recmap_error *error) {
+    recmap_error without_place, unmatched;
     annotation_fail_key(rows->annotation, rows->key, &rows->keys[i], &without_place);
-    fail(error, RECMAP_INVALID, "column \"%s\": %s", rows->column->name, without_place.message);
-    fail_advise(error, "%s", without_place.advice);
-    return RECMAP_INVALID;
+    fail(&unmatched, RECMAP_INVALID, "column \"%s\": %s", rows->column->name,
+         without_place.message);
+    fail_advise(&unmatched, "%s", without_place.advice);
+    return annotation_note_unmatched(rows->column, &unmatched, error);
 }
 
 static bool is_too_long(const recmap_value *value) {
@@ -82,7 +83,7 @@ static recmap_status add_row(struct new_rows *rows, size_t i, size_t in_group,
     RETURN_IF_FAILED(check_row(rows, i, error));
     if (is_too_long(&rows->values[i])) return fail_length(rows, i, error);
     RETURN_IF_FAILED(find_records(&count, rows, i, in_group, error));
-    if (!count) return fail_key(rows, i, error);
+    if (!count) return note_unmatched(rows, i, error);
     return annotation_add_value(annotation, rows->column, count, &rows->values[i], error);
 }
 

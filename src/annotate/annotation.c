@@ -104,11 +104,23 @@ void recmap_annotation_set_nullable(recmap_annotation *annotation, int is_nullab
     annotation->is_nullable = is_nullable != 0;
 }
 
+void recmap_annotation_ignore_unmatched(recmap_annotation *annotation, int ignores) {
+    annotation->ignores_unmatched = ignores != 0;
+}
+
+uint64_t recmap_annotation_unmatched_count(const recmap_annotation *annotation) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < annotation->column_count; i++)
+        count += annotation->columns[i].unmatched_count;
+    return count;
+}
+
 static void column_deinit(struct new_column *column) {
     free(column->name);
     free(column->default_value);
     free(column->path);
     free(column->warning);
+    free(column->unmatched);
     idsort_destroy(column->rows);
     text_set_destroy(column->texts);
 }
@@ -221,6 +233,7 @@ recmap_status annotation_add_column(struct new_column **column, recmap_annotatio
         .default_value = default_value ? strdup(default_value) : NULL,
         .old_column = NOT_OLD,
         .is_nullable = annotation->is_nullable,
+        .ignores_unmatched = annotation->ignores_unmatched,
     };
     if (!added->name || (default_value && !added->default_value)) {
         column_deinit(added);
@@ -395,7 +408,32 @@ recmap_status annotation_fail_key(const recmap_annotation *annotation, recmap_ke
         fail_advise(error, "there are %" PRIu64 " records, numbered from 0",
                     manifest->record_count);
     else
-        fail_advise(error, "remove the rows of other records; ids are those of feature \"%s\"",
+        fail_advise(error,
+                    "remove the rows of other records, or ignore them (`--unmatched ignore`); ids "
+                    "are those of feature \"%s\"",
                     manifest->id_name);
     return RECMAP_INVALID;
+}
+
+recmap_status annotation_note_unmatched(struct new_column *column, const recmap_error *first,
+                                        recmap_error *error) {
+    column->row_count++;
+    if (column->unmatched_count++ || column->ignores_unmatched) return RECMAP_OK;
+    column->unmatched = malloc(sizeof *column->unmatched);
+    if (!column->unmatched) return fail_memory(error);
+    *column->unmatched = *first;
+    return RECMAP_OK;
+}
+
+recmap_status annotation_check_unmatched(const recmap_annotation *annotation, recmap_error *error) {
+    for (size_t i = 0; i < annotation->column_count; i++) {
+        const struct new_column *column = &annotation->columns[i];
+        if (!column->unmatched) continue;
+        if (error) *error = *column->unmatched;
+        if (column->unmatched_count > 1)
+            fail_append(error, " (and %" PRIu64 " more rows have a key that no record has)",
+                        column->unmatched_count - 1);
+        return RECMAP_INVALID;
+    }
+    return RECMAP_OK;
 }

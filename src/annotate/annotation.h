@@ -21,11 +21,14 @@ struct new_column {
     bool is_lifted;      /* not old, and its values come from the records */
     bool is_nullable;    /* not old, and records may lack a value even without a default */
     struct idsort *rows;
-    struct text_set *texts; /* of a column of bytes */
-    char *path;             /* of the file that the values are read from, or NULL */
-    recmap_error *warning;  /* about the values of that file, or NULL */
-    recmap_key key;         /* of that file */
-    uint64_t row_count;     /* rows added so far, with those that have no value */
+    struct text_set *texts;   /* of a column of bytes */
+    char *path;               /* of the file that the values are read from, or NULL */
+    recmap_error *warning;    /* about the values of that file, or NULL */
+    recmap_key key;           /* of that file */
+    uint64_t row_count;       /* rows added so far, with those that have no value */
+    uint64_t unmatched_count; /* rows whose key no record has; they are not added */
+    recmap_error *unmatched;  /* about the first of them, or NULL if they are ignored */
+    bool ignores_unmatched;
 };
 
 #define NOT_OLD SIZE_MAX
@@ -46,8 +49,9 @@ struct recmap_annotation {
     struct file_stat replaced;
     recmap_progress_fn progress; /* or NULL */
     void *progress_context;
-    bool is_nullable; /* of the columns that are added next */
-    bool is_closed;   /* finished, or failed */
+    bool is_nullable;       /* of the columns that are added next */
+    bool ignores_unmatched; /* the same */
+    bool is_closed;         /* finished, or failed */
 };
 
 /* Progress is reported after this many rows. */
@@ -86,6 +90,13 @@ recmap_status annotation_fail_repeat(recmap_annotation *annotation, struct new_c
 /* INVALID if records are named by id and the index has no ids. */
 recmap_status annotation_check_key(const recmap_annotation *annotation, recmap_key key,
                                    recmap_error *error);
+
+/* Counts a row whose key no record has, and keeps `first` if it is the first one. */
+recmap_status annotation_note_unmatched(struct new_column *column, const recmap_error *first,
+                                        recmap_error *error);
+
+/* INVALID if a column has rows whose key no record has, unless they are ignored. */
+recmap_status annotation_check_unmatched(const recmap_annotation *annotation, recmap_error *error);
 
 /* The error INVALID, without a place, for a key that no record has. */
 recmap_status annotation_fail_key(const recmap_annotation *annotation, recmap_key key,

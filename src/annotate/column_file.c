@@ -188,42 +188,45 @@ static recmap_status find_type(struct column_file *file, recmap_error *error) {
     return RECMAP_INVALID;
 }
 
-/* Finds the records of a row. In CSV nothing says whether an id is an int64 or bytes, so both are
- * tried. */
-static recmap_status find_records(size_t *count, struct recmap_annotation *annotation,
-                                  const struct table *table, const struct table_row *row,
-                                  recmap_error *error) {
-    recmap_value value;
+/* Finds the records of a row, of which there may be none. In CSV nothing says whether an id is an
+ * int64 or bytes, so both are tried. `value` receives the key. */
+static recmap_status find_records(size_t *count, recmap_value *value,
+                                  struct recmap_annotation *annotation, const struct table *table,
+                                  const struct table_row *row, recmap_error *error) {
     bool is_text = table->key == RECMAP_KEY_ID && row->key.kind != FIELD_NUMBER;
     if (row->key.kind == FIELD_MISSING)
         return table_fail(table, row->line, error, "give the row one, or remove it",
                           "the row has no %s", table_key_name(table->key));
-    if (!field_value(&value, &row->key, is_text ? RECMAP_TYPE_BYTES : RECMAP_TYPE_INT64))
+    if (!field_value(value, &row->key, is_text ? RECMAP_TYPE_BYTES : RECMAP_TYPE_INT64))
         return table_fail(table, row->line, error,
                           table->key == RECMAP_KEY_NUMBER
                               ? "records are numbered from 0; a field of ids is named \"id\""
                               : "ids are strings or integers of 64 bits",
                           "%.*s is not a record's %s", shown_size(&row->key), shown(&row->key),
                           table_key_name(table->key));
-    RETURN_IF_FAILED(annotation_find(count, annotation, table->key, &value, error));
+    RETURN_IF_FAILED(annotation_find(count, annotation, table->key, value, error));
     recmap_value integer;
     if (!*count && is_text && row->key.kind == FIELD_WORD && field_is_plain_integer(&row->key) &&
         field_value(&integer, &row->key, RECMAP_TYPE_INT64))
-        RETURN_IF_FAILED(annotation_find(count, annotation, table->key, &integer, error));
-    if (*count) return RECMAP_OK;
-    annotation_fail_key(annotation, table->key, &value, error);
-    if (error) {
-        recmap_error place = *error;
-        table_fail(table, row->line, error, place.advice, "%s", place.message);
-    }
-    return RECMAP_INVALID;
+        return annotation_find(count, annotation, table->key, &integer, error);
+    return RECMAP_OK;
+}
+
+static recmap_status note_unmatched(const struct column_file *file, const struct table_row *row,
+                                    const recmap_value *key, recmap_error *error) {
+    recmap_error without_place, unmatched = RECMAP_ERROR_INIT;
+    annotation_fail_key(file->annotation, file->table.key, key, &without_place);
+    table_fail(&file->table, row->line, &unmatched, without_place.advice, "%s",
+               without_place.message);
+    return annotation_note_unmatched(file->column, &unmatched, error);
 }
 
 static recmap_status add_row(struct column_file *file, const struct table_row *row,
                              recmap_error *error) {
     size_t count;
-    recmap_value value;
-    RETURN_IF_FAILED(find_records(&count, file->annotation, &file->table, row, error));
+    recmap_value key, value;
+    RETURN_IF_FAILED(find_records(&count, &key, file->annotation, &file->table, row, error));
+    if (!count) return note_unmatched(file, row, &key, error);
     if (!field_value(&value, &row->value, file->column->type))
         return table_fail(&file->table, row->line, error,
                           "annotate again once the file is complete",
@@ -313,7 +316,7 @@ static recmap_status add_array(recmap_annotation *annotation, struct new_column 
     if (key == RECMAP_KEY_ID) {
         fail(error, RECMAP_INVALID, "an array has no ids: its values follow record numbers");
         fail_file(error, column->path);
-        fail_advise(error, "use --on number, or a CSV file with the fields id and %s",
+        fail_advise(error, "use --by number, or a CSV file with the fields id and %s",
                     column->name);
         return RECMAP_INVALID;
     }
@@ -365,9 +368,10 @@ static recmap_status find_lines(uint64_t lines[2], recmap_annotation *annotation
         struct table_row row;
         bool is_row;
         size_t count;
+        recmap_value key;
         RETURN_IF_FAILED(table_next(&row, &is_row, table, error));
         if (!is_row) return RECMAP_INVALID;
-        RETURN_IF_FAILED(find_records(&count, annotation, table, &row, error));
+        RETURN_IF_FAILED(find_records(&count, &key, annotation, table, &row, error));
         for (size_t i = 0; i < count; i++) {
             if (annotation->found[i] != number) continue;
             lines[seen++] = row.line;

@@ -274,7 +274,8 @@ recmap_status recmap_annotation_finish(recmap_annotation *annotation, recmap_err
                     "the annotation has already finished or failed: create another one");
     annotation->is_closed = true;
     struct rewrite rewrite = {.annotation = annotation, .format_version = 1};
-    recmap_status status = run(&rewrite, error);
+    recmap_status status = annotation_check_unmatched(annotation, error);
+    if (status == RECMAP_OK) status = run(&rewrite, error);
     for (size_t i = 0; rewrite.cursors && i < annotation->column_count; i++)
         destroy_cursor(rewrite.cursors[i]);
     free(rewrite.cursors);

@@ -132,6 +132,16 @@ recmap_status fail_errno(recmap_error *error, int system_errno, const char *path
     return status;
 }
 
+void fail_append(recmap_error *error, const char *format, ...) {
+    if (!error) return;
+    size_t used = strlen(error->message);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message + used, sizeof error->message - used, format, arguments);
+    va_end(arguments);
+    make_printable(error->message, sizeof error->message);
+}
+
 void fail_at(recmap_error *error, const char *path, uint64_t record, uint64_t offset) {
     if (!error) return;
     if (path) {

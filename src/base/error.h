@@ -17,6 +17,10 @@ recmap_status fail_memory(recmap_error *error);
 recmap_status fail_errno(recmap_error *error, int system_errno, const char *path,
                          const char *action);
 
+/* Adds text to the end of the message that was just set. */
+void fail_append(recmap_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Adds the place to the error that was just set. NULL, RECMAP_NO_RECORD and RECMAP_NO_OFFSET leave
  * the respective part unchanged. If the path is a URL, what may be secret is left out (redact.h).
  */

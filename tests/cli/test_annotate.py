@@ -572,13 +572,43 @@ class Errors(Annotated):
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)),
         )
 
+    def test_unmatched_rows_are_left_out(self):
+        rows = "".join(f"id-{i},{i}\n" for i in range(COUNT))
+        column = self.csv(f"id,s\nx,1\n{rows}id-40,1\n")
+        self.check(
+            *("annotate", "a.rmx", *column, "--unmatched", "ignore"),
+            err="recmap: 2 rows ignored: no record has the key\n" + DONE.format(1, 0, 0),
+        )
+        self.where("s == 7", [7])
+        self.fails(*self.csv(f"id,s\n{rows}id-3,1\n"), "--drop", "s", "--unmatched", "ignore", err=(
+            "s.csv: line 42: duplicate id, first used in line 5\n  give each record one value"
+        ))  # fmt: skip
+        self.check_wrong(
+            *("annotate", "a.rmx", *column, "--unmatched", "x"),
+            what="invalid --unmatched 'x': use error or ignore",
+        )
+        self.check_wrong(
+            *("annotate", "a.rmx", "--drop", "s", "--unmatched", "ignore"),
+            what="--unmatched needs --column",
+        )
+
     def test_of_keys(self):
         rows = "".join(f"id-{i},{i}\n" for i in range(COUNT))
         self.fails(
             *self.csv(f"id,s\n{rows}id-40,1\n"),
             err=(
                 's.csv: line 42: no record has the id "id-40"\n'
-                '  remove the rows of other records; ids are those of feature "id"'
+                "  remove the rows of other records, or ignore them (`--unmatched ignore`); "
+                'ids are those of feature "id"'
+            ),
+        )
+        self.fails(
+            *self.csv(f"id,s\nx,1\n{rows}y,1\nz,1\n"),
+            err=(
+                's.csv: line 2: no record has the id "x" (and 2 more rows have a key that no '
+                "record has)\n  remove the rows of other records, or ignore them "
+                "(`--unmatched ignore`); "
+                'ids are those of feature "id"'
             ),
         )
         self.fails(
@@ -798,7 +828,7 @@ class Errors(Annotated):
             "id",
             err=(
                 "s.npy: an array has no ids: its values follow record numbers\n"
-                "  use --on number, or a CSV file with the fields id and s"
+                "  use --by number, or a CSV file with the fields id and s"
             ),
         )
 
@@ -841,9 +871,9 @@ class Errors(Annotated):
             (["--column", "s"], "--column needs NAME=FILE, not 's'"),
             (["--column", "s="], "--column needs NAME=FILE, not 's='"),
             (["--rename", "=s"], "--rename needs OLD=NEW, not '=s'"),
-            (["--on", "x"], "invalid --on 'x': use id or number"),
+            (["--on", "x"], "invalid --by 'x': use id or number"),
             (["--drop", "label", "--default", "s=1"], "--default s: there is no --column s"),
-            (["--drop", "label", "--on", "id"], "--on needs --column"),
+            (["--drop", "label", "--on", "id"], "--by needs --column"),
             (["--drop", "label", "--missing", "null"], "--missing needs --column"),
         ):
             self.check_wrong("annotate", "a.rmx", *words, what=what)

@@ -16,13 +16,16 @@ enum {
     OPTION_ON,
     OPTION_DROP,
     OPTION_RENAME,
-    OPTION_MISSING
+    OPTION_MISSING,
+    OPTION_UNMATCHED
 };
 
 static const struct option options[] = {{"column", required_argument, NULL, OPTION_COLUMN},
                                         {"default", required_argument, NULL, OPTION_DEFAULT},
                                         {"missing", required_argument, NULL, OPTION_MISSING},
                                         {"on", required_argument, NULL, OPTION_ON},
+                                        {"by", required_argument, NULL, OPTION_ON},
+                                        {"unmatched", required_argument, NULL, OPTION_UNMATCHED},
                                         {"drop", required_argument, NULL, OPTION_DROP},
                                         {"rename", required_argument, NULL, OPTION_RENAME},
                                         ARGS_SHARED_OPTIONS,
@@ -39,7 +42,8 @@ struct annotate_job {
     struct change *changes; /* malloc'ed */
     size_t change_count;
     recmap_key key;
-    bool refuses_missing, has_missing; /* --missing */
+    bool refuses_missing, has_missing;     /* --missing */
+    bool ignores_unmatched, has_unmatched; /* --unmatched */
     struct progress_bar progress;
 };
 
@@ -67,7 +71,7 @@ static int add_change(struct annotate_job *job, int option, char *argument) {
 static int set_key(struct annotate_job *job, const char *text) {
     if (!strcmp(text, "id")) job->key = RECMAP_KEY_ID;
     else if (!strcmp(text, "number")) job->key = RECMAP_KEY_NUMBER;
-    else return args_usage_error(&job->args, "invalid --on '%s': use id or number", text);
+    else return args_usage_error(&job->args, "invalid --by '%s': use id or number", text);
     return 0;
 }
 
@@ -79,10 +83,19 @@ static int set_missing(struct annotate_job *job, const char *text) {
     return 0;
 }
 
+static int set_unmatched(struct annotate_job *job, const char *text) {
+    job->has_unmatched = true;
+    if (!strcmp(text, "error")) job->ignores_unmatched = false;
+    else if (!strcmp(text, "ignore")) job->ignores_unmatched = true;
+    else return args_usage_error(&job->args, "invalid --unmatched '%s': use error or ignore", text);
+    return 0;
+}
+
 /* Applies an option and its argument. */
 static int set_option(struct annotate_job *job, int option, char *argument) {
     if (option == OPTION_ON) return set_key(job, argument);
     if (option == OPTION_MISSING) return set_missing(job, argument);
+    if (option == OPTION_UNMATCHED) return set_unmatched(job, argument);
     return add_change(job, option, argument);
 }
 
@@ -118,10 +131,11 @@ static int check_defaults(const struct annotate_job *job) {
     return 0;
 }
 
-/* --on and --missing are about the values of new columns. */
+/* --by, --missing and --unmatched are about the values of new columns. */
 static int check_column_options(const struct annotate_job *job) {
     if (count_changes(job, OPTION_COLUMN)) return 0;
-    if (job->key != RECMAP_KEY_AUTO) return args_usage_error(&job->args, "--on needs --column");
+    if (job->key != RECMAP_KEY_AUTO) return args_usage_error(&job->args, "--by needs --column");
+    if (job->has_unmatched) return args_usage_error(&job->args, "--unmatched needs --column");
     return job->has_missing ? args_usage_error(&job->args, "--missing needs --column") : 0;
 }
 
@@ -140,6 +154,7 @@ static recmap_status apply_all(recmap_annotation *annotation, const struct annot
                                recmap_error *error) {
     static const int order[] = {OPTION_DROP, OPTION_RENAME, OPTION_COLUMN};
     recmap_annotation_set_nullable(annotation, !job->refuses_missing);
+    recmap_annotation_ignore_unmatched(annotation, job->ignores_unmatched);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         for (size_t j = 0; j < job->change_count; j++)
             if (job->changes[j].option == order[i])
@@ -174,6 +189,11 @@ static void print_warnings(const recmap_annotation *annotation) {
         recmap_error_print(warning, stderr);
 }
 
+static void print_unmatched(const recmap_annotation *annotation) {
+    uint64_t count = recmap_annotation_unmatched_count(annotation);
+    if (count) message("%" PRIu64 " row%s ignored: no record has the key", count, plural(count));
+}
+
 static int run_annotate(struct annotate_job *job, recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_annotation *annotation = NULL;
@@ -184,6 +204,7 @@ static int run_annotate(struct annotate_job *job, recmap_dataset *dataset) {
     if (status == RECMAP_OK) status = apply_all(annotation, job, &error);
     progress_bar_clear(&job->progress);
     if (status == RECMAP_OK) print_warnings(annotation);
+    if (status == RECMAP_OK) print_unmatched(annotation);
     recmap_annotation_destroy(annotation);
     if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
     message("%s: columns: %zu added, %zu dropped, %zu renamed", job->args.operands[0],
@@ -237,8 +258,12 @@ static const char help[] =
     "      --missing error|null\n"
     "                           a record without a value of a column without a default is an\n"
     "                           error, or its value is null; default: null\n"
-    "      --on id|number       the field of FILE that names the record; default: id, if FILE\n"
+    "      --by id|number       the field of FILE that names the record; default: id, if FILE\n"
     "                           has it, else number\n"
+    "      --on id|number       the same as --by\n"
+    "      --unmatched error|ignore\n"
+    "                           a row whose key no record has is an error (default), or left\n"
+    "                           out\n"
     "      --drop NAME          remove a column; repeatable\n"
     "      --rename OLD=NEW     rename a column; repeatable\n"
     "      --access A           how to read shards, if ids repeat: map (default), read, direct or\n"

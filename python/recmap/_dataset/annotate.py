@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,13 +17,49 @@ from .._options.options import default_text
 from .._values import Items, Rounding, known, typed
 from .._warn import warn_caller
 
-__all__ = ["Key", "changes_of"]
+__all__ = ["Key", "Unmatched", "changes_of", "ignores_unmatched", "key_of"]
 
 Key: TypeAlias = Literal["id", "number"]
+Unmatched: TypeAlias = Literal["error", "ignore"]
 
 _KEYS = {None: 0, "id": 1, "number": 2}
 _TYPES = {"int64": 1, "float": 2, "bytes": 3}
 _Change: TypeAlias = "tuple[Any, ...]"
+
+
+def key_of(by: Key | None, on: Key | None) -> Key | None:
+    """The key that `by` or its other name `on` gives."""
+    if by is not None and on is not None:
+        raise TypeError("by and on are the same: pass by")
+    if by is not None and by not in _KEYS:
+        raise ValueError(f'by must be "id" or "number", not {by!r}')
+    return on if by is None else by
+
+
+def ignores_unmatched(unmatched: Unmatched) -> bool:
+    if unmatched not in ("error", "ignore"):
+        raise ValueError(f'unmatched must be "error" or "ignore", not {unmatched!r}')
+    return unmatched == "ignore"
+
+
+def _fields_of(path: str) -> list[str]:
+    """The fields of a file of rows, from its first line, without those that name records."""
+    extension = os.path.splitext(path)[1]
+    if extension not in (".csv", ".tsv", ".jsonl", ".ndjson"):
+        raise ValueError(
+            f"{path}: only CSV, TSV and JSON lines have names of columns: name the column of "
+            'another file, as in {"score": path}'
+        )
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        if extension in (".csv", ".tsv"):
+            names = next(csv.reader(file, delimiter="," if extension == ".csv" else "\t"), [])
+        else:
+            first = json.loads(file.readline() or "{}")
+            names = list(first) if isinstance(first, dict) else []
+    fields = [name for name in names if name not in ("id", "number")]
+    if not fields:
+        raise ValueError(f"{path}: the first line names no column: name them, as in {{name: path}}")
+    return fields
 
 
 def changes_of(
@@ -35,15 +73,18 @@ def changes_of(
 ) -> list[_Change]:
     """The changes in the form of the extension, for a data set of `count` records."""
     if on not in _KEYS:
-        raise ValueError(f'on must be "id" or "number", not {on!r}')
+        raise ValueError(f'by must be "id" or "number", not {on!r}')
     if isinstance(drop, str):
         raise TypeError("drop must be a list of names, not a str")
     for option, names in (("default", default), ("rename", rename)):
         if not isinstance(names, Mapping):
             example = "{name: value}" if option == "default" else "{old name: new name}"
             raise TypeError(f"{option} must be a dict, {example}, not {names!r}")
+    if isinstance(columns, (str, os.PathLike)):
+        path = os.fspath(columns)
+        columns = dict.fromkeys(_fields_of(path), path)
     keys, named = _split(columns, on)
-    for option, value in (("on", on), ("missing", missing)):
+    for option, value in (("by", on), ("missing", missing)):
         if value is not None and not named:
             raise ValueError(f"{option}={value!r} is about new columns, but there are none")
     unknown = [name for name in default if name not in named]
@@ -92,7 +133,7 @@ def _change(
     if keys is None:
         keys, values = np.arange(count, dtype=np.int64), _sequence(name, values)
         if len(values) != count:
-            hint = f'; if it has the keys, pass on="{name}"' if name in ("id", "number") else ""
+            hint = f'; if it has the keys, pass by="{name}"' if name in ("id", "number") else ""
             raise ValueError(
                 f"column {name!r} has {len(values)} values, but the data set has {count} records"
                 f"{hint}"
@@ -167,7 +208,7 @@ def _keys(keys: Any, what: str) -> npt.NDArray[Any]:
 def _numbers(keys: Any) -> npt.NDArray[np.int64]:
     array = _keys(keys, "record numbers")
     if array.size and array.dtype.kind not in "iu":
-        raise TypeError('record numbers must be integers; if the keys are ids, pass on="id"')
+        raise TypeError('record numbers must be integers; if the keys are ids, pass by="id"')
     return np.asarray(typed(array)[1]) if array.size else np.empty(0, np.int64)
 
 

@@ -33,7 +33,7 @@ from .._options.options import (
     size_of,
 )
 from .._warn import warn_caller
-from .annotate import Key, changes_of
+from .annotate import Key, Unmatched, changes_of, ignores_unmatched, key_of
 from .described import Described
 from .records import Records
 from .selectable import Selectable
@@ -64,6 +64,8 @@ class Dataset(Records, Described, Closing):
         columns: Any = MappingProxyType({}),
         on: Key | None = None,
         *,
+        by: Key | None = None,
+        unmatched: Unmatched = "error",
         default: Mapping[str, object] = MappingProxyType({}),
         missing: MissingLift | None = None,
         drop: Iterable[str] = (),
@@ -78,11 +80,14 @@ class Dataset(Records, Described, Closing):
         Args:
             columns: {name: values}. The values are a mapping from keys to values; a tuple of keys
                 and values; an array or a list with one value for each record, in their order; or
-                the path of a CSV, TSV, JSON lines or NumPy file. With another column named as `on`,
+                the path of a CSV, TSV, JSON lines or NumPy file. With another column named as `by`,
                 all columns are arrays, and that one has the keys. Tables of pandas, polars and
-                Arrow are such columns. None is a missing value.
-            on: what a key is: the "id" or the "number" of a record. By default a number, and for a
-                file its field id, if it has one.
+                Arrow are such columns. None is a missing value. The path of a CSV, TSV or JSON
+                lines file in place of the dict adds all of its fields but id and number.
+            by: what a key is: the "id" or the "number" of a record. By default a number, and for a
+                file its field id, if it has one. `on` is the same.
+            unmatched: what to do with keys that no record has: "error" (the default), with how many
+                there are, or "ignore".
             default: {name: value} for records without a value.
             missing: what records without a value are in a column that has no default: "null" (the
                 default), or an "error", which leaves the index unchanged.
@@ -94,20 +99,22 @@ class Dataset(Records, Described, Closing):
         changes, such as a timestamp, or one that becomes 0.
 
         Raises:
-            ValueError: a key occurs twice, or no record has it; a record has no value, with
-                ``missing="error"``; a column has neither values nor a default; or the data set is a
-                view or a concatenation.
+            ValueError: a key occurs twice, or no record has it, unless that is ignored; a record
+                has no value, with ``missing="error"``; a column has neither values nor a default;
+                or the data set is a view or a concatenation.
             ColumnNotFoundError: there is no column to drop or rename.
 
         >>> ds = recmap.open("data/digits", id="id", index=folder / "labelled.rmx")
-        >>> ds = ds.annotate({"score": {"digit-00042": 0.5}}, on="id", default={"score": 0})
+        >>> ds = ds.annotate({"score": {"digit-00042": 0.5}}, by="id", default={"score": 0})
         >>> ds.where("score > 0").numbers
         array([42])
         """
         self._check_has_index("annotate")
         check_missing("null" if missing is None else missing)
-        changes = changes_of(columns, on, missing, default, drop, rename, len(self))
-        self._change_columns(changes, progress, "annotating", missing or "null")
+        key = key_of(by, on)
+        changes = changes_of(columns, key, missing, default, drop, rename, len(self))
+        ignores = ignores_unmatched(unmatched)
+        self._change_columns(changes, progress, "annotating", missing or "null", ignores)
         return self
 
     @suggest_arguments
@@ -154,9 +161,10 @@ class Dataset(Records, Described, Closing):
         progress: Progress,
         action: str,
         missing: MissingLift = "null",
+        ignores_unmatched: bool = False,
     ) -> None:
         with shown(progress, action) as call:
-            findings = self._annotate(changes, call, missing == "null")
+            findings = self._annotate(changes, call, missing == "null", ignores_unmatched)
         self._use_handle(self._options.open_handle())
         self._columns_read = {}
         for finding in findings:

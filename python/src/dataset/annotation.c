@@ -150,13 +150,14 @@ static int apply(struct annotate_call *call, PyObject *change) {
 }
 
 static int apply_all(struct annotate_call *call, PyObject *changes, int is_nullable,
-                     recmap_dataset *dataset) {
+                     int ignores_unmatched, recmap_dataset *dataset) {
     call->progress.thread = PyEval_SaveThread();
     call->status = recmap_annotation_create(&call->annotation, dataset, progress_report,
                                             &call->progress, &call->error);
     PyEval_RestoreThread(call->progress.thread);
     if (call->status != RECMAP_OK) return 0;
     recmap_annotation_set_nullable(call->annotation, is_nullable);
+    recmap_annotation_ignore_unmatched(call->annotation, ignores_unmatched);
     for (Py_ssize_t i = 0; i < PyList_Size(changes); i++) {
         PyObject *change = PySequence_GetItem(changes, i);
         int is_applied = change && apply(call, change);
@@ -184,13 +185,13 @@ static PyObject *warnings_of(const recmap_annotation *annotation) {
 PyObject *dataset_annotate(PyObject *object, PyObject *arguments) {
     struct annotate_call call = {.progress = PROGRESS_CALL_INIT, .error = RECMAP_ERROR_INIT};
     PyObject *changes;
-    int is_nullable;
-    if (!PyArg_ParseTuple(arguments, "O!Op:_annotate", &PyList_Type, &changes,
-                          &call.progress.callable, &is_nullable))
+    int is_nullable, ignores_unmatched;
+    if (!PyArg_ParseTuple(arguments, "O!Opp:_annotate", &PyList_Type, &changes,
+                          &call.progress.callable, &is_nullable, &ignores_unmatched))
         return NULL;
     struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (!handle) return NULL;
-    int is_done = apply_all(&call, changes, is_nullable, handle->dataset);
+    int is_done = apply_all(&call, changes, is_nullable, ignores_unmatched, handle->dataset);
     PyObject *result = is_done ? warnings_of(call.annotation) : NULL;
     PyThreadState *thread = PyEval_SaveThread();
     recmap_annotation_destroy(call.annotation);

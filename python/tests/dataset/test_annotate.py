@@ -391,7 +391,7 @@ def test_a_replaced_index(ds, tmp_path):
         ({"s": np.array([2**63] * COUNT, np.uint64)}, None, "beyond int64"),
         ({"label": SCORES}, None, 'already has a column "label"'),
         ({"@s": SCORES}, None, '"@s" cannot be the name of a column'),
-        ({"s": SCORES}, "name", 'on must be "id" or "number"'),
+        ({"s": SCORES}, "name", 'by must be "id" or "number"'),
     ],
 )
 def test_errors(ds, tmp_path, columns, on, message):
@@ -447,7 +447,7 @@ def test_advice_for_a_missing_column_keeps_annotated_columns(ds):
     assert '`ds.lift(["digest"])` adds it' in caught.value.advice
 
 
-@pytest.mark.parametrize("option", [{"missing": "error"}, {"missing": "null"}, {"on": "number"}])
+@pytest.mark.parametrize("option", [{"missing": "error"}, {"missing": "null"}, {"by": "number"}])
 def test_options_of_columns_need_columns(ds, option):
     before = ds.fingerprint
     (pair,) = option.items()
@@ -455,19 +455,19 @@ def test_options_of_columns_need_columns(ds, option):
     with pytest.raises(ValueError, match=message):
         ds.annotate(drop=["label"], **option)
     with pytest.raises(ValueError, match="is about new columns, but there are none"):
-        ds.annotate({"number": [1, 2]}, **{"on": "number", **option})
+        ds.annotate({"number": [1, 2]}, **{"by": "number", **option})
     assert ds.fingerprint == before
     ds.annotate(drop=["label"])
 
 
 @pytest.mark.parametrize("key", ["id", "number"])
 def test_keys_of_a_table_without_on(ds, key):
-    with pytest.raises(ValueError, match=f'column {key!r} has 1 values.*pass on="{key}"$'):
+    with pytest.raises(ValueError, match=f'column {key!r} has 1 values.*pass by="{key}"$'):
         ds.annotate({key: ["r3"], "score": [1]})
 
 
 def test_ids_without_on(ds):
-    with pytest.raises(TypeError, match='if the keys are ids, pass on="id"'):
+    with pytest.raises(TypeError, match='if the keys are ids, pass by="id"'):
         ds.annotate({"score": {"x": 1}}, on="number")
 
 
@@ -685,3 +685,44 @@ def test_the_advice_for_an_absent_column_adds_it(tmp_path):
 def test_options_that_are_dicts(ds, option):
     with pytest.raises(TypeError, match=rf"{option} must be a dict, \{{.*\}}, not \['a'\]"):
         ds.annotate({"a": SCORES}, **{option: ["a"]})
+
+
+@pytest.mark.parametrize("by", ["id", "number"])
+def test_unmatched_keys_are_an_error_with_their_number_or_ignored(ds, by):
+    keys = ["x", *IDS[:2], "y"] if by == "id" else [-1, 0, 1, COUNT]
+    first = 'the id "x"' if by == "id" else "the number -1"
+    message = f"no record has {first} .and 1 more rows have a key that no record has"
+    with pytest.raises(ValueError, match=message):
+        ds.annotate({"score": (keys, [1, 2, 3, 4])}, by=by)
+    assert "score" not in ds.columns
+    ds.annotate({"score": (keys, [1, 2, 3, 4])}, by=by, unmatched="ignore")
+    assert column(ds)[:3] == [2, 3, None]
+    with pytest.raises(ValueError, match='unmatched must be "error" or "ignore"'):
+        ds.annotate({"other": (keys, [1, 2, 3, 4])}, by=by, unmatched="skip")
+    with pytest.raises(TypeError, match="by and on are the same"):
+        ds.annotate({"other": (keys, [1, 2, 3, 4])}, on=by, by=by)
+
+
+@pytest.mark.parametrize("extension", [".csv", ".tsv", ".jsonl"])
+def test_a_file_adds_all_its_columns(ds, tmp_path, extension):
+    path = tmp_path / f"scores{extension}"
+    if extension == ".jsonl":
+        path.write_text("".join(f'{{"id": "r{i}", "a": {i}, "b c": "t{i}"}}\n' for i in range(9)))
+    else:
+        mark = "," if extension == ".csv" else "\t"
+        rows = [["id", "a", '"b c"'], *([f"r{i}", f"{i}", f"t{i}"] for i in range(9))]
+        path.write_text("\ufeff" + "".join(mark.join(row) + "\n" for row in rows))
+    ds.annotate(path)
+    assert column(ds, "a")[:10] == [*range(9), None]
+    assert ds.columns["b c"][8] == b"t8"
+    ds.annotate(str(path), drop=["a", "b c"], default={"a": -1})
+    assert column(ds, "a")[9] == -1
+
+
+def test_files_without_columns_are_refused(ds, tmp_path):
+    for name, text in (("a.npy", ""), ("a.csv", "id\n"), ("a.csv", ""), ("a.jsonl", "[1]\n")):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(ValueError, match=r"name the column|names no column"):
+            ds.annotate(tmp_path / name)
+    with pytest.raises(FileNotFoundError):
+        ds.annotate("missing.csv")
