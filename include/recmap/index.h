@@ -82,7 +82,7 @@ typedef struct recmap_index_options {
 #define RECMAP_REPEATED_SIZE 1024
 
 typedef struct recmap_index_summary {
-    uint64_t record_count;
+    uint64_t record_count; /* 0 with shards: all are empty, so warn: a download may have failed */
     uint64_t shard_count;
     uint64_t byte_count;         /* of all shards */
     uint64_t id_count;           /* records that have an id */

@@ -135,6 +135,15 @@ def signals_as_usual():
         signal.signal(number, signal.SIG_DFL)
 
 
+def no_records(path, shards=1, what="empty (0 bytes)"):
+    """The message about an index of shards without records."""
+    if shards == 1:
+        text = f"its shard is {what}; check that it was written"
+    else:
+        text = f"its {shards} shards are {what}; check that they were written"
+    return f"recmap: {path}: the index has no records: {text}\n"
+
+
 IN_ACCESS, IN_CREATE, IN_ISDIR = 0x1, 0x100, 0x40000000
 
 

@@ -5,7 +5,12 @@ import resource
 import shutil
 import struct
 
-from support import CliTest, example, tfrecord
+from support import (
+    CliTest,
+    example,
+    no_records,
+    tfrecord,
+)
 
 COUNT = 40
 LANGUAGES = ("de", "fr", "日本")
@@ -390,7 +395,7 @@ class Files(Annotated):
 
     def test_without_records(self):
         self.write("b.tfrecord", b"")
-        self.index("--id", "id", "-o", "b.rmx", "b.tfrecord")
+        self.index("--id", "id", "-o", "b.rmx", "b.tfrecord", err=no_records("b.rmx"))
         self.write("s.npy", array("<i4", "i", []))
         self.check(
             "annotate",

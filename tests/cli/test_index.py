@@ -10,7 +10,16 @@ import time
 import unittest
 import zlib
 
-from support import COMMAND, EXAMPLES, CliTest, example, frame, signals_as_usual, tfrecord
+from support import (
+    COMMAND,
+    EXAMPLES,
+    CliTest,
+    example,
+    frame,
+    no_records,
+    signals_as_usual,
+    tfrecord,
+)
 
 CHECK_PATH = "  check the path; relative paths start at the current folder\n"
 
@@ -290,6 +299,16 @@ class Naming(CliTest):
         note = "recmap: no record has the lifted feature 'm': all have its default\n"
         self.index("--lift", "m=0", "--lift", "n=0", "-o", "a.rmx", "a", err=note)
 
+    def test_an_index_without_records(self):
+        """A download that failed leaves an empty file."""
+        self.write("d/a", b"")
+        self.index("d", "-o", "d/x.rmx", err=no_records("d/x.rmx"))
+        self.index("d/a", "-o", "d/x.rmx", err=no_records("d/x.rmx"))
+        self.write("d/b", b"")
+        self.index("d", "-o", "d/x.rmx", err=no_records("d/x.rmx", 2))
+        self.write("d/b", shard("b"))
+        self.index("d", "-o", "d/x.rmx")
+
     def test_shards_that_are_surplus(self):
         for i in range(4):
             self.write(f"d/a-{i}-of-2", shard(str(i)))
@@ -486,7 +505,8 @@ class Building(CliTest):
         size = len(tfrecord(EXAMPLES))
         self.assertEqual(self.index("a"), f"a.rmx: 5 records in 1 shard, {size} B")
         self.write("empty", b"")
-        self.assertEqual(self.index("empty"), "empty.rmx: 0 records in 1 shard, 0 B")
+        summary = self.index("empty", err=no_records("empty.rmx"))
+        self.assertEqual(summary, "empty.rmx: 0 records in 1 shard, 0 B")
         self.check("cat", "empty.rmx")
 
     def test_an_index_is_replaced_at_once(self):

@@ -14,6 +14,7 @@ from support import (
     EXAMPLES,
     ROOT,
     CliTest,
+    no_records,
     parse_tfrecord,
     signals_as_usual,
     tfrecord,
@@ -280,7 +281,7 @@ class SmallOrders(CliTest):
 
     def test_no_records(self):
         self.write("a", b"")
-        self.index("a")
+        self.index("a", err=no_records("a.rmx"))
         for words in (
             [],
             ["--shuffle"],

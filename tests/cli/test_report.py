@@ -10,7 +10,16 @@ import subprocess
 import unittest
 import zlib
 
-from support import COMMAND, DIGITS, CliTest, example, sequence_example, signals_as_usual, tfrecord
+from support import (
+    COMMAND,
+    DIGITS,
+    CliTest,
+    example,
+    no_records,
+    sequence_example,
+    signals_as_usual,
+    tfrecord,
+)
 
 VOID = {"meta", "img"}
 # Everything that a report may contain. No element here runs or loads anything.
@@ -134,7 +143,8 @@ MP3_FRAME = b"\xff\xfb\x90\0" + b"\0" * 413
 class ReportTest(CliTest):
     def report(self, *records, err="", options=(), status=0, lost=""):
         self.write("a.tfrecord", tfrecord(records))
-        self.index("-o", "a.rmx", "a.tfrecord", lost=lost)
+        note = "" if records else no_records("a.rmx")
+        self.index("-o", "a.rmx", "a.tfrecord", err=note, lost=lost)
         return self.page("a.rmx", *options, count=len(records))
 
     def page(self, *words, count, err=""):

@@ -5,6 +5,7 @@
 #include <recmap/index.h>
 
 #include "commands/commands.h"
+#include "indexing/build_report.h"
 #include "indexing/inherited.h"
 #include "indexing/missing_shards.h"
 #include "indexing/replaced.h"
@@ -76,6 +77,7 @@ static int run_merge(struct merge_job *job) {
     /* No shard was read, so rates would mean nothing. */
     message("%s: %" PRIu64 " record%s in %" PRIu64 " shard%s", job->path, summary.record_count,
             plural(summary.record_count), summary.shard_count, plural(summary.shard_count));
+    build_report_empty(job->path, &summary);
     missing_shards_warn(job->path, false, &job->args.dataset_options);
     return interrupt_finish(0);
 }

@@ -5,6 +5,18 @@
 
 #include "terminal/message.h"
 
+void build_report_empty(const char *path, const recmap_index_summary *summary) {
+    if (summary->record_count || !summary->shard_count || summary->damage_count) return;
+    const char *what = summary->byte_count ? "without records" : "empty (0 bytes)";
+    if (summary->shard_count == 1)
+        message("%s: the index has no records: its shard is %s; check that it was written", path,
+                what);
+    else
+        message("%s: the index has no records: its %" PRIu64
+                " shards are %s; check that they were written",
+                path, summary->shard_count, what);
+}
+
 /* Rates cover only what was scanned: reused records would make them look better than they are. */
 void build_report(const char *path, const recmap_index_summary *summary, struct build_reused reused,
                   bool has_ids, const struct progress_bar *progress) {
@@ -23,6 +35,7 @@ void build_report(const char *path, const recmap_index_summary *summary, struct 
             human_bytes(size, index_size),
             summary->record_count ? index_size / (double)summary->record_count : 0, seconds,
             human_bytes(speed, (double)bytes * rate), (double)records * rate);
+    build_report_empty(path, summary);
     uint64_t without_id = summary->record_count - summary->id_count;
     if (has_ids && without_id && !summary->id_count)
         message("no record has an id; 'recmap schema %s' lists the features that --id can name",

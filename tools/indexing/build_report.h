@@ -17,4 +17,7 @@ struct build_reused {
 void build_report(const char *path, const recmap_index_summary *summary, struct build_reused reused,
                   bool has_ids, const struct progress_bar *progress);
 
+/* Prints a message if the index has no records although it has shards. */
+void build_report_empty(const char *path, const recmap_index_summary *summary);
+
 #endif

@@ -186,7 +186,8 @@ def warn_of_empty_lifts(options: IndexOptions, names: Container[str]) -> None:
 
 
 def _warn_of_gaps(path: str, options: IndexOptions, counts: dict[str, int]) -> None:
-    """Warns of missing shards, of records without ids and of skipped damage."""
+    """Warns of missing and empty shards, of records without ids and of skipped damage."""
+    _warn_of_no_records(path, counts)
     with open_contents(path, options) as dataset:
         _warn_of_missing_shards(path, dataset, options)
         id_name = options.id if counts["records"] and not counts["ids"] else None
@@ -194,6 +195,19 @@ def _warn_of_gaps(path: str, options: IndexOptions, counts: dict[str, int]) -> N
             warn_without_ids(dataset, id_name)
         if counts["damage"]:
             _warn_of_damage(dataset.info["damage"], counts["damaged_bytes"])
+
+
+def _warn_of_no_records(path: str, counts: dict[str, int]) -> None:
+    """Warns of empty shards, such as a download that failed, if there are no others."""
+    count = counts["shards"]
+    if counts["records"] or not count or counts["damage"]:
+        return
+    what = "without records" if counts["bytes"] else "empty (0 bytes)"
+    if count == 1:
+        text = f"its shard is {what}; check that it was written"
+    else:
+        text = f"its {count} shards are {what}; check that they were written"
+    warn_caller(f"{path}: the index has no records: {text}")
 
 
 def _warn_of_missing_shards(path: str, dataset: Dataset, options: IndexOptions) -> None:

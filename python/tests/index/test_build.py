@@ -176,6 +176,32 @@ def test_what_names_say_about_other_shards(tmp_path, names, told):
         assert all(text.startswith(start) for text, start in zip(texts, told, strict=True))
 
 
+@pytest.mark.parametrize("framing", ["tfrecord", "lines"])
+def test_an_index_without_records_warns(tmp_path, framing):
+    """A download that failed leaves an empty file."""
+    folder, path = tmp_path / "d", tmp_path / "a.rmx"
+    folder.mkdir()
+    (folder / "a").touch()
+    for source in folder, folder / "a", folder / "*":
+        with pytest.warns(UserWarning, match=r"no records: its shard is empty \(0 bytes\)") as told:
+            recmap.index(source, path, framing=framing)
+        assert len(told) == 1 and told[0].filename == __file__
+    (folder / "b").touch()
+    with pytest.warns(UserWarning, match=r"no records: its 2 shards are empty \(0 bytes\)"):
+        recmap.open(folder, framing=framing)
+    (folder / "b").write_bytes(gzip.compress(b""))
+    with pytest.warns(UserWarning, match="no records: its 2 shards are without records"):
+        recmap.open(folder, framing=framing, rebuild=True)
+
+
+def test_an_empty_shard_among_others_is_not_told(tmp_path):
+    write(tmp_path, [b"a"])
+    (tmp_path / "z.tfrecord").touch()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recmap.open(tmp_path)
+
+
 def test_a_shard_that_is_named_itself_may_be_alone(tmp_path):
     (shard,) = write(tmp_path, [b"a"])
     named = shard.rename(tmp_path / "a-00001-of-00004")
