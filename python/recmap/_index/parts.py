@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import shutil
+import socket
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -19,6 +22,8 @@ __all__ = ["BuiltPart", "Part", "build_in_parts"]
 
 # Python shows these only in the code that causes them, which is not the caller's.
 _FOR_DEVELOPERS = (DeprecationWarning, PendingDeprecationWarning, ResourceWarning)
+
+_LOCK = "lock"  # in the folder of the parts
 
 _REPEATED_MAX = 5  # warnings of tasks that are repeated, of each category
 
@@ -65,11 +70,14 @@ def _portable(category: type[Warning]) -> type[Warning]:
 def build_in_parts(plan: Plan, run: Callable[[list[Part]], Iterable[BuiltPart]]) -> str:
     """Builds an index in the tasks that `run` starts for its parts, and returns its path.
 
-    The parts are in a folder next to the index, which is removed, whatever happens. `run` waits
+    The parts are in a folder next to the index, which is removed, whatever happens: if this process
+    is killed, by the next build of the index on this machine. `run` waits
     until all parts are built, or raises the exception of a task. Warns as a single build does, and
     repeats the warnings of tasks: each once, and the first few of a category."""
     prefix = f".{os.path.basename(plan.path)}.parts-"
+    _remove_leftovers(os.path.dirname(plan.path), prefix)
     folder = tempfile.mkdtemp(prefix=prefix, dir=os.path.dirname(plan.path))
+    lock = _locked(folder)
     options = replace(plan.options, progress=None)
     parts = [
         Part(os.path.join(folder, f"{i:08d}.rmx"), absolute(shard), options)
@@ -81,8 +89,36 @@ def build_in_parts(plan: Plan, run: Callable[[list[Part]], Iterable[BuiltPart]])
         merge(plan.path, paths, progress=plan.options.progress, fs=options.fs)
     finally:
         _remove(folder)
+        os.close(lock)
     _warn_of(built, options)
     return plan.path
+
+
+def _locked(folder: str) -> int:
+    """A file in the folder that names this machine, and is locked while this process lives."""
+    lock = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    os.write(lock, socket.gethostname().encode())
+    with contextlib.suppress(OSError):  # without locks, the folder stays if this process is killed
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return lock
+
+
+def _remove_leftovers(parent: str, prefix: str) -> None:
+    """Removes the folders of builds that were killed. Another machine's may still run: not every
+    network file system shares locks."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(parent):
+            if name.startswith(prefix) and _is_left(os.path.join(parent, name)):
+                shutil.rmtree(os.path.join(parent, name), ignore_errors=True)
+
+
+def _is_left(folder: str) -> bool:
+    try:
+        with open(os.path.join(folder, _LOCK), "r+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return lock.read() == socket.gethostname()
+    except OSError:  # it has no such file, or its process lives
+        return False
 
 
 def _remove(folder: str) -> None:

@@ -3,6 +3,10 @@ warn of the same."""
 
 import pathlib
 import pickle
+import shutil
+import signal
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -48,6 +52,45 @@ def compared(source, folder, **options):
     assert (folder / "parts.rmx").read_bytes() == (folder / "local.rmx").read_bytes()
     assert not list(folder.glob(".*"))
     return issued
+
+
+KILLED = f"""
+import os, signal, sys
+from recmap._index.build import plan_of
+from recmap._index.parts import build_in_parts
+
+DEFAULTS = {DEFAULTS!r}
+
+def run(parts):
+    parts[0].build()
+    os.kill(os.getpid(), signal.SIGKILL)
+    yield
+
+build_in_parts(plan_of(sys.argv[1], sys.argv[2], **DEFAULTS), run)
+"""
+
+
+def test_the_next_build_removes_what_a_killed_one_left(tmp_path):
+    path = tmp_path / "a.rmx"
+    two_shards(tmp_path)
+    done = subprocess.run([sys.executable, "-c", KILLED, tmp_path, path])
+    assert done.returncode == -signal.SIGKILL
+    (left,) = tmp_path.glob(".a.rmx.parts-*")
+    others = tmp_path / ".a.rmx.parts-others"
+    shutil.copytree(left, others)
+    (others / "lock").write_text("another machine")
+    unknown = tmp_path / ".a.rmx.parts-unknown"
+    unknown.mkdir()
+
+    def run(parts):
+        built = list(build_in_tasks(parts))
+        (mine,) = set(tmp_path.glob(".a.rmx.parts-*")) - {others, unknown}
+        nested = build_in_parts(plan_of(tmp_path, path, **DEFAULTS), build_in_tasks)
+        assert nested == str(path) and mine.exists()  # its process lives
+        return built
+
+    build_in_parts(plan_of(tmp_path, path, **DEFAULTS), run)
+    assert sorted(tmp_path.glob(".*")) == [others, unknown]
 
 
 def test_links_keep_their_names(tmp_path):
