@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["batch_table", "column_table", "record_table"]
 
-_DECODED_SIZE = 1 << 22  # bytes of a record whose features are shown
+_DECODED_SIZE = 1 << 26  # bytes of a record whose features are shown
 _COLUMNS = 12
 
 

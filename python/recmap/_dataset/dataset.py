@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-import operator
 import os
 from collections.abc import Iterable, Mapping
 from types import FunctionType, MappingProxyType
@@ -20,7 +19,7 @@ from .._display.progress import Progress, shown
 from .._display.text import joined, size_text
 from .._errors import StaleIndexError, UnsupportedError
 from .._names import suggest_arguments
-from .._numbers import natural
+from .._numbers import Numbers, natural
 from .._options.options import (
     ConcatOptions,
     Lift,
@@ -235,11 +234,18 @@ class Dataset(Records, Described, Closing):
         identity = (self._fingerprint().hex(), _shards_digest(self))
         return _reopen, (_recmap.version, self._options, *identity, selection)
 
-    def show(self, limit: int = 20) -> None:
-        """Shows the first records with their features as a table: ``ds[5:20].show()``.
+    def show(self, limit: int | Numbers = 20) -> None:
+        """Shows records with their features as a table: ``ds.show([3, 17])``.
 
-        Prints plain text, and displays HTML in a notebook, with small pictures (PNG, JPEG, GIF and
-        WebP). Long values are cut, and what does not print is shown as escapes.
+        Prints plain text, and displays HTML in a notebook, with small pictures. Of pictures of any
+        size (PNG, JPEG, GIF and WebP) it shows the size. Long values are cut, with the number of
+        NaN in them, and what does not print is shown as escapes.
+
+        Args:
+            limit: how many records to show, the first ones; or which, as for `gather`.
+
+        Raises:
+            IndexError: a number is out of range.
 
         >>> digits()[5:7].select([0]).show()  # doctest: +ELLIPSIS
         <recmap.Dataset '...digits.rmx': 1 records of 1797>
@@ -251,12 +257,16 @@ class Dataset(Records, Described, Closing):
 
         show_table(self._table(limit))
 
-    def _table(self, limit: int) -> Table:
+    def _table(self, limit: int | Numbers) -> Table:
         from .._columns.record_tables import record_table
 
-        count = min(max(operator.index(limit), 0), len(self))
-        numbers = self._record_numbers(range(count)).tolist()
-        return record_table(repr(self), numbers, self.__getitem__, len(self))
+        if isinstance(limit, (int, np.integer)):
+            count = min(max(int(limit), 0), len(self))
+            numbers = self._record_numbers(range(count)).tolist()
+            return record_table(repr(self), numbers, self.__getitem__, len(self))
+        items: Any = range(len(self))[limit] if isinstance(limit, slice) else list(limit)
+        numbers = self._record_numbers(items).tolist()
+        return record_table(repr(self), numbers, lambda row: self[items[row]], len(numbers))
 
     def _repr_html_(self) -> str:
         from .._display.tables import facts_html

@@ -55,9 +55,10 @@ class Table:
         for row in self._rows:
             cells = []
             for cell in row:
-                has_room = cell.picture is not None and len(cell.picture.data) <= left
+                data = None if cell.picture is None else cell.picture.data
+                has_room = data is not None and len(data) <= left
                 cells.append(_cell_html(cell if has_room else Cell(cell.text)))
-                left -= len(cell.picture.data) if has_room and cell.picture else 0
+                left -= len(data) if data is not None and has_room else 0
             rows.append(f"<tr>{''.join(cells)}</tr>")
         return (
             f"<div><b>{html.escape(self._title)}</b>"
@@ -106,17 +107,20 @@ def _array_text(array: np.ndarray[Any, Any]) -> str:
         return cell_of(array.tolist()).text
     if array.size == 1:
         return _number_text(array.reshape(-1)[0])
-    return _listed([_number_text(number) for number in array.reshape(-1)[:_LISTED]], array.size)
+    texts = [_number_text(number) for number in array.reshape(-1)[:_LISTED]]
+    nan_count = int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0
+    return _listed(texts, array.size, f" ({nan_count} NaN)" if nan_count else "")
 
 
 def _number_text(number: Any) -> str:
-    is_whole = isinstance(number, (bool, int, np.integer, np.bool_))
-    return str(number) if is_whole else f"{float(number):.6g}"
+    if isinstance(number, (bool, int, np.integer, np.bool_)):
+        return str(number)
+    return "NaN" if np.isnan(float(number)) else f"{float(number):.6g}"
 
 
-def _listed(texts: list[str], total: int) -> str:
+def _listed(texts: list[str], total: int, note: str = "") -> str:
     text = ", ".join(texts)
-    return f"{total} values: {text}, ..." if len(texts) < total else f"[{text}]"
+    return f"{total} values{note}: {text}, ..." if len(texts) < total else f"[{text}]"
 
 
 def facts_html(title: str, facts: Mapping[str, object], extra: str = "") -> str:

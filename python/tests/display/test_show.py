@@ -124,6 +124,24 @@ def test_pictures_are_shown(tmp_path):
     page = page_of(table)
     assert len(page.pictures) == 1 and page.pictures[0].startswith("data:image/png;base64,")
     assert f"PNG 1x1, {len(data)} bytes" in repr(table)
+    # Others are too large to be drawn, in bytes or in pixels, and are recognised all the same.
+    assert "PNG 1x1, 70.1 kB" in repr(table) and "PNG 9999x9999, " in repr(table)
+    assert "PNG 9999x9999, " in " ".join(page.texts)
+
+
+def test_pictures_of_any_size_are_recognised(tmp_path):
+    profile = b"\xff\xe2\xff\xff" + bytes(65533)  # segments of a JPEG before its size
+    frame = b"\xff\xc0\0\x0b\x08\x0f\xa0\x17\x70" + bytes(9)
+    pictures = [
+        (b"\xff\xd8" + 40 * profile + frame, "JPEG 6000x4000, 2.6 MB"),
+        (png(20000, 10000, padding=6 << 20), "PNG 20000x10000, 6.3 MB"),
+        (b"\xff\xd8" + b"\xff" * 5000 + frame, "b'"),  # no end of fill bytes
+    ]
+    ds = written(tmp_path, *({"image": data, "label": i} for i, (data, _) in enumerate(pictures)))
+    table = ds._table(20)
+    for (_, text), line in zip(pictures, repr(table).splitlines()[2:], strict=True):
+        assert text in line
+    assert not page_of(table).pictures and len(table._repr_html_()) < 5000
 
 
 def test_a_table_has_bounded_bytes(tmp_path):
@@ -165,6 +183,42 @@ def test_values():
         "2",
     ]
     assert cell_of(np.arange(9).reshape(3, 3)).text == "9 values: 0, 1, 2, ..."
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_values_that_are_nan_are_marked(tmp_path, dtype):
+    values = np.array([0.5, 1, 2, np.nan, 4, np.nan], dtype)
+    assert cell_of(values).text == "6 values (2 NaN): 0.5, 1, 2, ..."
+    assert cell_of(values[2:4]).text == "[2, NaN]"
+    assert cell_of(values[3]).text == cell_of(values[3:4]).text == "NaN"
+    ds = written(tmp_path, {"x": values.astype("float32")})
+    assert "6 values (2 NaN): 0.5, ..." in repr(ds._table(1)) or "(2 NaN)" in repr(ds._table(1))
+    assert "(2 NaN)" in page_of(ds.parse([0], {"x": recmap.VarLen(dtype)})).texts[-1]
+
+
+@pytest.mark.parametrize(
+    ("items", "numbers"),
+    [
+        ([3, 17], [3, 17]),
+        ([17, 3, 3], [17, 3, 3]),
+        (range(40, 30, -5), [40, 35]),
+        (slice(5, 8), [5, 6, 7]),
+        (np.array([2, 1]), [2, 1]),
+        ([-1], [1796]),
+        ([], []),
+    ],
+)
+def test_records_are_chosen_by_number(digits, capsys, items, numbers):
+    digits.show(items)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == repr(digits)
+    assert [int(line.split()[0]) for line in lines[2:]] == numbers
+    for line, number in zip(lines[2:], numbers, strict=True):
+        assert f"digit-{number:05d}" in line
+    digits[100:].show([0])
+    assert capsys.readouterr().out.splitlines()[2].startswith("100 ")
+    with pytest.raises(IndexError):
+        digits.show([1797])
 
 
 def test_damaged_records_say_so(copied_digits, capsys):
