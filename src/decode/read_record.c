@@ -25,7 +25,7 @@ void read_scratch_destroy(struct read_scratch *scratch) {
 }
 
 bool read_scratch_fit(struct read_scratch *scratch, const recmap_parser *parser) {
-    size_t count = parser->features.count, entries_max = count + UNASKED_MAX;
+    size_t count = parser->features.count, entries_max = count + UNASKED_FIRST;
     if (scratch->plan == parser && scratch->slot_count == count) return true;
     empty(scratch);
     scratch->features = calloc(count + 1, sizeof *scratch->features);
@@ -36,8 +36,23 @@ bool read_scratch_fit(struct read_scratch *scratch, const recmap_parser *parser)
         return false;
     }
     scratch->plan = parser;
+    scratch->entries_max = entries_max;
     scratch->slot_count = count;
     scratch->fast = read_fast_best();
+    return true;
+}
+
+bool read_scratch_grow(struct read_scratch *scratch) {
+    size_t slots = scratch->slot_count, before = scratch->entries_max, after = 2 * before;
+    if (after > slots + UNASKED_MAX) after = slots + UNASKED_MAX;
+    if (after <= before) return false;
+    const uint8_t **places = realloc(scratch->places, (slots + after) * sizeof *places);
+    if (places) scratch->places = places;
+    uint32_t *order = realloc(scratch->order, after * sizeof *order);
+    if (order) scratch->order = order;
+    if (!places || !order) return false;
+    memset(order + before, 0, (after - before) * sizeof *order);
+    scratch->entries_max = after;
     return true;
 }
 

@@ -7,6 +7,7 @@
 
 enum {
     UNASKED_MAX = 1024, /* entries of other names that the fast path accepts per record */
+    UNASKED_FIRST = 8,  /* those for which there is room at first: every kept batch has scratch */
     ORDER_SCORE_MAX = 8,
     ORDER_SCORE_LIMIT = 4,
 };
@@ -27,6 +28,7 @@ struct read_scratch {
     const uint8_t **places;
     /* Indexes into `places` in the order of the last record's entries. */
     uint32_t *order;
+    size_t entries_max;   /* entries of a record for which `places` and `order` have room */
     size_t order_count;   /* 0 if unknown */
     size_t unasked_count; /* how many of these entries have other names */
     unsigned score; /* how often the order changed recently; from ORDER_SCORE_LIMIT on, the last
@@ -36,5 +38,9 @@ struct read_scratch {
 
 /* Prepares the scratch memory for `parser`. Returns false if memory runs out. */
 bool read_scratch_fit(struct read_scratch *scratch, const recmap_parser *parser);
+
+/* Makes room for more entries. `places` and `order` move, and keep their contents. Returns false if
+ * there is room for UNASKED_MAX entries of other names, or memory runs out. */
+bool read_scratch_grow(struct read_scratch *scratch);
 
 #endif

@@ -232,11 +232,42 @@ static void test_many_entries(void **state) {
     read_check_deinit(&f);
 }
 
+/* Every batch that a caller keeps has scratch memory, so it is as small as the records allow, and
+ * grows within the record that needs more room, which is still read on the fast path. */
+static void test_scratch_grows_with_the_entries(void **state) {
+    (void)state;
+    static struct message message, features;
+    static const int64_t counts[] = {5, 200, UNASKED_MAX, 5};
+    static const size_t rooms[] = {1 + UNASKED_FIRST, 288, 1 + UNASKED_MAX, 1 + UNASKED_MAX};
+    struct read_check f;
+    recmap_feature wanted = scalar("n 3", RECMAP_ELEMENT_INT64);
+    read_check_init(&f, &wanted, 1);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        message.size = features.size = 0;
+        for (int64_t k = 0; k < counts[i]; k++) {
+            char name[16];
+            snprintf(name, sizeof name, "n %d", (int)k);
+            put_int64s(&features, name, &k, 1);
+        }
+        put_sub(&message, 1, &features);
+        assert_true(read_check_next(&f, message.data, message.size));
+        for (size_t w = 1; w < f.path_count; w++) {
+            assert_int_equal(f.paths[w].taken_fast, i + 1);
+            assert_int_equal(f.paths[w].scratch->entries_max, rooms[i]);
+        }
+    }
+    read_check_deinit(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wire_cases),      cmocka_unit_test(test_given_wire_cases),
-        cmocka_unit_test(test_random_examples), cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_nothing_asked),   cmocka_unit_test(test_many_entries),
+        cmocka_unit_test(test_wire_cases),
+        cmocka_unit_test(test_given_wire_cases),
+        cmocka_unit_test(test_random_examples),
+        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_nothing_asked),
+        cmocka_unit_test(test_many_entries),
+        cmocka_unit_test(test_scratch_grows_with_the_entries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
