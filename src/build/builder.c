@@ -502,6 +502,12 @@ static recmap_status scan_parts(recmap_index_builder *builder, size_t first, siz
     return status;
 }
 
+/* The index of shards that only some may read may be read by no others, either. */
+static void restrict_to_part(recmap_index_builder *builder, const struct build_part *part) {
+    struct file_stat stat;
+    if (file_stat_path(&stat, part->path)) packer_restrict(builder->packer, &stat);
+}
+
 /* Adds the parts in order. Consecutive shards are scanned together, so that all cores are used even
  * if the shards are small. */
 static recmap_status add_parts(recmap_index_builder *builder, recmap_error *error) {
@@ -511,6 +517,7 @@ static recmap_status add_parts(recmap_index_builder *builder, recmap_error *erro
         size_t end = i + 1;
         if (part->index) {
             builder->progress.path = part->path;
+            restrict_to_part(builder, part);
             status = replay_index(builder->packer, part->index, part->resolved, error);
         } else {
             while (end < builder->part_count && !builder->parts[end].index) end++;

@@ -340,11 +340,16 @@ static recmap_status put_points(struct packer *packer, const struct point_list *
     return RECMAP_OK;
 }
 
+void packer_restrict(struct packer *packer, const struct file_stat *source) {
+    store_writer_restrict(packer->store, source);
+}
+
 /* Completes the shard's entry, which is written with all others at the end. Its seek points and
  * full chunks of damage are written now, so that those of all shards need not be in memory. */
 recmap_status packer_end_shard(struct packer *packer, const struct shard_end *end,
                                const struct shard_identity *identity, recmap_error *error) {
     struct shard_entry *shard = current_shard(packer);
+    packer_restrict(packer, &end->stat);
     shard->file_size = end->file_size;
     shard->size = end->size;
     shard->start = end->start;

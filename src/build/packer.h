@@ -55,6 +55,10 @@ recmap_status packer_add_damage(struct packer *packer, uint64_t offset, uint64_t
 recmap_status packer_end_shard(struct packer *packer, const struct shard_end *end,
                                const struct shard_identity *identity, recmap_error *error);
 
+/* Lets nobody read the index who cannot read this file, whose contents are in it. packer_end_shard
+ * does so for shards. */
+void packer_restrict(struct packer *packer, const struct file_stat *source);
+
 /* Adds the id of a record apart from its run, before or after it. */
 recmap_status packer_add_id(struct packer *packer, struct id_pair pair, recmap_error *error);
 

@@ -280,7 +280,8 @@ static recmap_status end_index(recmap_writer *writer, recmap_error *error) {
     RETURN_IF_FAILED(file_get_stat(&stat, writer->output.file.fd, writer->path, error));
     recmap_status status = find_points(&points, writer, stat.size, error);
     if (status == RECMAP_OK) {
-        struct shard_end end = {.file_size = stat.size,
+        struct shard_end end = {.stat = temporary_final_stat(&writer->output.file, &stat),
+                                .file_size = stat.size,
                                 .size = shard_output_size(&writer->output),
                                 .compression = writer->output.compression,
                                 .mtime_ns = stat.mtime_ns,

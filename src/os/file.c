@@ -156,7 +156,9 @@ static void stat_to_file_stat(struct file_stat *file_stat, const struct stat *st
                                     .inode = (uint64_t)st->st_ino,
                                     .size = (uint64_t)st->st_size,
                                     .mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 +
-                                                st->st_mtim.tv_nsec};
+                                                st->st_mtim.tv_nsec,
+                                    .mode = (uint32_t)st->st_mode,
+                                    .group = (uint32_t)st->st_gid};
 }
 
 recmap_status file_get_stat(struct file_stat *file_stat, int fd, const char *path,
@@ -484,20 +486,27 @@ static bool find_mode(mode_t *mode, const char *target) {
     return true;
 }
 
+/* The file is for its owner only until it is published. Returns the permissions that a new file
+ * gets, which depend on the umask; if they cannot be found out, those of the owner. */
+static uint32_t make_private(int fd) {
+    struct stat st;
+    if (fstat(fd, &st)) return 0600;
+    /* On a file system without permissions this fails, and changes nothing. */
+    (void)!fchmod(fd, 0600);
+    return (uint32_t)st.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+}
+
 /* Retries under a new random name until the file is both locked and still there (see
  * create_locked). */
 recmap_status temporary_create(struct temporary_file *file, const char *target,
                                enum temporary_leftovers leftovers, recmap_error *error) {
-    /* What replaces a private file must not be readable by others while it is written. */
-    mode_t replaced_mode;
-    mode_t mode = find_mode(&replaced_mode, target) ? 0600 : 0666;
     if (leftovers == LEFTOVERS_REMOVE) temporary_remove_leftovers(&target, 1);
     for (;;) {
         char *path = temporary_path(target);
         if (!path) return fail_memory(error);
         int fd = -1;
         bool has_vanished = false;
-        recmap_status status = create_locked(&fd, path, target, mode, &has_vanished, error);
+        recmap_status status = create_locked(&fd, path, target, 0666, &has_vanished, error);
         if (status == RECMAP_OK && has_vanished) {
             free(path);
             continue;
@@ -512,7 +521,7 @@ recmap_status temporary_create(struct temporary_file *file, const char *target,
             free(path);
             return status;
         }
-        *file = (struct temporary_file){fd, path, kept, process_id()};
+        *file = (struct temporary_file){fd, path, kept, process_id(), make_private(fd), 0};
         return RECMAP_OK;
     }
 }
@@ -530,10 +539,36 @@ static bool has_lost_name(const struct temporary_file *file) {
     return file_has_name(&is_named, file->fd, file->path) == 0 && !is_named;
 }
 
-/* A file that replaces another gets its permissions. */
-static recmap_status keep_mode(const struct temporary_file *file, recmap_error *error) {
+void temporary_restrict(struct temporary_file *file, const struct file_stat *source) {
+    struct stat own;
+    if (!source->mode) return;
+    bool is_public = source->mode & S_IROTH;
+    bool has_group = (source->mode & S_IRGRP) && !fstat(file->fd, &own) &&
+                     (uint32_t)own.st_gid == source->group;
+    if (!is_public) file->denied |= S_IRWXO;
+    if (!is_public && !has_group) file->denied |= S_IRWXG;
+}
+
+static mode_t final_mode(bool *replaces, const struct temporary_file *file) {
     mode_t mode;
-    if (!find_mode(&mode, file->target) || !fchmod(file->fd, mode)) return RECMAP_OK;
+    *replaces = find_mode(&mode, file->target);
+    return (*replaces ? mode : (mode_t)file->mode) & ~(mode_t)file->denied;
+}
+
+struct file_stat temporary_final_stat(const struct temporary_file *file,
+                                      const struct file_stat *stat) {
+    bool replaces;
+    struct file_stat result = *stat;
+    result.mode = S_IFREG | (uint32_t)final_mode(&replaces, file);
+    return result;
+}
+
+/* A file that replaces another gets its permissions. A new file that cannot get more than those of
+ * its owner keeps these. */
+static recmap_status set_mode(const struct temporary_file *file, recmap_error *error) {
+    bool replaces;
+    mode_t mode = final_mode(&replaces, file);
+    if (!fchmod(file->fd, mode) || !replaces) return RECMAP_OK;
     return fail_errno(error, errno, file->target, "keep the file's permissions");
 }
 
@@ -553,7 +588,7 @@ recmap_status temporary_publish(struct temporary_file *file, recmap_error *error
     int folder = -1;
     /* Open the folder first, so that a failure leaves the old target in place. */
     RETURN_IF_FAILED(folder_open(&folder, file->target, error));
-    recmap_status status = keep_mode(file, error);
+    recmap_status status = set_mode(file, error);
     if (status == RECMAP_OK) status = rename_and_sync(file, folder, error);
     file_close(folder);
     return status;

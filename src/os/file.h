@@ -15,6 +15,8 @@ struct file_stat {
     uint64_t inode;
     uint64_t size;
     int64_t mtime_ns; /* time of last modification, ns since 1970 */
+    uint32_t mode;    /* type and permissions; 0 if it is not a local file */
+    uint32_t group;
 };
 
 /* Opens a regular file for reading. A folder, FIFO or device is an error and never blocks. */
@@ -91,12 +93,14 @@ struct temporary_file {
     int fd; /* -1 if there is none */
     char *path;
     char *target;
-    long process; /* its creator; after fork, the child's copy of this struct leaves the file alone
-                   */
+    long process;  /* its creator; after fork, the child's copy of this struct leaves the file alone
+                    */
+    uint32_t mode; /* permissions that it gets if it replaces no file */
+    uint32_t denied; /* permissions that it must not get */
 };
 
 #define TEMPORARY_FILE_INIT                                                                        \
-    { -1, NULL, NULL, 0 }
+    { -1, NULL, NULL, 0, 0, 0 }
 
 /* What to do about temporary files of a target that dead writers left. */
 enum temporary_leftovers { LEFTOVERS_REMOVE, LEFTOVERS_KEEP };
@@ -111,11 +115,20 @@ void temporary_remove_leftovers(const char *const *targets, size_t count);
 recmap_status temporary_create(struct temporary_file *file, const char *target,
                                enum temporary_leftovers leftovers, recmap_error *error);
 
+/* Lets nobody but the owner read the file who cannot read `source`, from which its contents come.
+ * A mode of 0, of an object in a store, changes nothing. */
+void temporary_restrict(struct temporary_file *file, const struct file_stat *source);
+
+/* `stat` of the file with the permissions that it will have when it is published. */
+struct file_stat temporary_final_stat(const struct temporary_file *file,
+                                      const struct file_stat *stat);
+
 /* The error for a temporary file of `target` whose name now belongs to another file. */
 recmap_status temporary_fail_replaced(const char *target, recmap_error *error);
 
-/* Gives the file the permissions of the target that it replaces, if any, renames it to the target
- * and syncs the folder. Fails if its name now belongs to another file. Sync the file's contents
+/* Gives the file the permissions of the target that it replaces, or of a new file, without those
+ * that temporary_restrict denied, renames it to the target and syncs the folder. Until then only
+ * the owner can read it. Fails if its name now belongs to another file. Sync the file's contents
  * first. If only the sync of the folder fails, the file already has its new name despite the error.
  */
 recmap_status temporary_publish(struct temporary_file *file, recmap_error *error);

@@ -237,7 +237,8 @@ static recmap_status check_is_shard(const struct scan *scan, const struct scan_s
 static recmap_status end_shard(struct scan *scan, struct scan_shard *shard, uint64_t end_of_records,
                                recmap_error *error) {
     uint64_t size = scan_shard_size(shard);
-    struct shard_end end = {.file_size = shard->end,
+    struct shard_end end = {.stat = shard->stat,
+                            .file_size = shard->end,
                             .start = shard->start,
                             .size = size,
                             .compression = shard->compression,

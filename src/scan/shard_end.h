@@ -6,8 +6,10 @@
 
 #include "format/compression.h"
 #include "index/points.h"
+#include "os/file.h"
 
 struct shard_end {
+    struct file_stat stat; /* of its file; zeros if it is not known */
     uint64_t file_size;
     uint64_t start; /* the first byte of a part that is added to a file that was indexed before */
     uint64_t size;  /* of the bytes that contain the records: of the file, or after inflating */

@@ -270,7 +270,8 @@ static recmap_status end_shard(const struct side_index *side, recmap_error *erro
         fail_file(error, shard->path);
         return RECMAP_STALE;
     }
-    struct shard_end end = {.file_size = shard->stat.size,
+    struct shard_end end = {.stat = shard->stat,
+                            .file_size = shard->stat.size,
                             .size = shard->stat.size,
                             .compression = COMPRESSION_NONE,
                             .mtime_ns = shard->stat.mtime_ns,

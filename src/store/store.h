@@ -70,6 +70,9 @@ typedef recmap_status (*store_publish_check)(void *context, recmap_error *error)
 recmap_status store_writer_finish(struct store_writer *writer, store_publish_check before_publish,
                                   void *context, recmap_error *error);
 
+/* Lets nobody but the owner read the file who cannot read `source`: see temporary_restrict. */
+void store_writer_restrict(struct store_writer *writer, const struct file_stat *source);
+
 /* Frees the writer, and removes the temporary file if it was not published. `writer` may be NULL.
  */
 void store_writer_destroy(struct store_writer *writer);

@@ -36,6 +36,10 @@ void store_writer_destroy(struct store_writer *writer) {
     free(writer);
 }
 
+void store_writer_restrict(struct store_writer *writer, const struct file_stat *source) {
+    temporary_restrict(&writer->file, source);
+}
+
 static bool key_follows(struct store_key key, struct store_key last) {
     return key.chunk != last.chunk ? key.chunk > last.chunk : key.series > last.series;
 }

@@ -194,6 +194,16 @@ class Report(ReportTest):
         self.assertIn("Of 1000 of 5000 records, from all parts.", page.sections["features"])
         self.assertIn("int640 to 4999", page.sections["features"])
 
+    def test_a_report_is_as_private_as_the_shards(self):
+        self.write("a.tfrecord", tfrecord([example(name="secret")]))
+        self.run_recmap("index", "a.tfrecord")
+        for mode in (0o600, 0o640, 0o644):
+            os.chmod(os.path.join(self.folder, "a.tfrecord"), mode)
+            self.assertEqual(self.run_recmap("report", "-o", "r.html", "a.rmx").status, 0)
+            path = os.path.join(self.folder, "r.html")
+            self.assertEqual(os.stat(path).st_mode & 0o777, mode & 0o644)
+            os.remove(path)
+
     def test_many_features(self):
         """Only the first are open."""
         page = self.report(example(**{f"f{i:02}": i for i in range(40)}))

@@ -69,6 +69,18 @@ static recmap_status open_regular(struct output *output, const struct stat *old,
     return RECMAP_IO;
 }
 
+recmap_status output_restrict(struct output *output, const char *source, recmap_error *error) {
+    struct stat old, own;
+    if (!output->temporary || stat(source, &old) || fstat(fileno(output->stream), &own))
+        return RECMAP_OK;
+    bool is_public = old.st_mode & S_IROTH;
+    bool has_group = is_public || ((old.st_mode & S_IRGRP) && old.st_gid == own.st_gid);
+    mode_t mode = own.st_mode & (has_group ? 0770 : 0700);
+    if (is_public) mode |= own.st_mode & 0007;
+    if (mode == (own.st_mode & 0777) || !fchmod(fileno(output->stream), mode)) return RECMAP_OK;
+    return message_fail_errno(error, output->path, "set the permissions of the file");
+}
+
 static recmap_status open_path(struct output *output, recmap_error *error) {
     struct stat old;
     bool exists = !stat(output->path, &old);

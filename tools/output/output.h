@@ -53,6 +53,10 @@ int output_create_folder(const char *folder);
 recmap_status output_open(struct output *output, const char *path, enum output_format format,
                           recmap_error *error);
 
+/* Lets nobody but the owner read a new or replaced file who cannot read the file at `source`, whose
+ * contents are written to it. Files that do not exist, URLs for one, change nothing. */
+recmap_status output_restrict(struct output *output, const char *source, recmap_error *error);
+
 /* With OUTPUT_NUMBER only record->number is used. */
 recmap_status output_write(struct output *output, const recmap_record *record, recmap_error *error);
 
