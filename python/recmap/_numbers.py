@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._errors import OutOfRangeError
+from ._plural import counted
 
 Numbers: TypeAlias = "Iterable[SupportsIndex] | npt.NDArray[np.integer[Any]] | slice"
 UInt64s: TypeAlias = npt.NDArray[np.uint64]
@@ -147,7 +148,8 @@ def as_mask_or_items(values: object, count: int) -> UInt64s:
     if array.dtype == np.bool_:
         if array.shape != (count,):
             raise OutOfRangeError(
-                f"the mask has the shape {array.shape}, but there are {count} records"
+                f"the mask has the shape {array.shape}, but the data set has "
+                f"{counted(count, 'record')}"
             )
         return np.flatnonzero(array).view(np.uint64)
     return as_items(values, count)

@@ -44,6 +44,7 @@ from ._options.options import (
     StorageOptions,
 )
 from ._order.orders import Order, check_fits
+from ._plural import counted
 from .arrow import table as table_of
 
 __all__ = ["Datasource", "index"]
@@ -106,7 +107,8 @@ class Datasource(_Datasource):
         self._count = len(dataset) if order is None else len(order)
         if not 0 <= position <= self._count:
             raise IndexError(
-                f"position {position} is out of range: the order has {self._count} positions"
+                f"position {position} is out of range: the order has "
+                f"{counted(self._count, 'position')}"
             )
         parser_of_batches(features, None)  # wrong features raise here, not in every task
         check_column_of_numbers(numbers, features)

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ._plural import counted
+
 __all__ = ["sample"]
 
 
@@ -95,7 +97,7 @@ def _files(archive: memoryview) -> list[tuple[str, memoryview]]:
             length = 0
         data = archive[at : at + length]
         if len(data) != length:
-            raise ValueError(f"the archive ends inside a member of {length} bytes")
+            raise ValueError(f"the archive ends inside a member of {counted(length, 'byte')}")
         at += -(-length // _BLOCK) * _BLOCK
         if header.kind in _EXTENDED:  # the first one that names the member is used
             given_name, given_size = _read_extended(header.kind, bytes(data))
@@ -114,7 +116,9 @@ def _read_header(header: bytes) -> _Header | None:
     if not any(header):
         return None
     if len(header) < _BLOCK:
-        raise ValueError(f"the archive ends inside a header: only {len(header)} bytes are left")
+        raise ValueError(
+            f"the archive ends inside a header: only {counted(len(header), 'byte')} left"
+        )
     name = own_name = _text(header[:100])
     if header[257:263] == b"ustar\0" and header[345]:
         name = _text(header[345:500]) + b"/" + name

@@ -10,6 +10,7 @@
 #include "annotate/array_file.h"
 #include "annotate/table.h"
 #include "base/error.h"
+#include "base/plural.h"
 #include "dataset/dataset.h"
 
 enum { SHOWN_MAX = 60 };
@@ -288,8 +289,8 @@ static recmap_status add_items(recmap_annotation *annotation, struct new_column 
     uint64_t record_count = index_manifest(annotation->index)->record_count;
     if (array->count != record_count) {
         fail(error, RECMAP_INVALID,
-             "the array has %" PRIu64 " items, but the data set has %" PRIu64 " records",
-             array->count, record_count);
+             "the array has %" PRIu64 " item%s, but the data set has %" PRIu64 " record%s",
+             array->count, plural(array->count), record_count, plural(record_count));
         fail_file(error, array->path);
         fail_advise(error, "save an array with one value for each record");
         return RECMAP_INVALID;

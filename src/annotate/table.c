@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/plural.h"
 
 bool table_has_extension(const char *path, const char *extension) {
     size_t size = strlen(path), extension_size = strlen(extension);
@@ -153,7 +154,7 @@ static recmap_status next_separated(struct table_row *row, bool *is_row, struct 
         return table_fail(table, row->line, error,
                           "give each line as many fields as the header has, and put fields that "
                           "contain the separator in quotes",
-                          "has %zu field%s, but the header has %zu", count, count == 1 ? "" : "s",
+                          "has %zu field%s, but the header has %zu", count, plural(count),
                           table->field_count);
     RETURN_IF_FAILED(check_text(table, row->line, &row->key, error));
     return check_text(table, row->line, &row->value, error);

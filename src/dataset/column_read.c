@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/plural.h"
 #include "dataset/concat.h"
 
 static const char LENGTH_NAME[] = "@length";
@@ -13,8 +14,9 @@ static const char LENGTH_NAME[] = "@length";
 static recmap_status check_column(const recmap_dataset *dataset, size_t column_index,
                                   recmap_error *error) {
     if (column_index < dataset->info.lifted_column_count) return RECMAP_OK;
-    return fail(error, RECMAP_INVALID, "column %zu is out of range: the data set has %zu columns",
-                column_index, dataset->info.lifted_column_count);
+    return fail(error, RECMAP_INVALID, "column %zu is out of range: the data set has %zu column%s",
+                column_index, dataset->info.lifted_column_count,
+                plural(dataset->info.lifted_column_count));
 }
 
 /* The column of the first part, with the nulls of all, and the type of a part that has values. */

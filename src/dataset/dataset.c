@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/plural.h"
 #include "dataset/concat.h"
 #include "dataset/direct_support.h"
 #include "dataset/remote_index.h"
@@ -165,8 +166,8 @@ static recmap_status check_shard_index(const recmap_dataset *dataset, uint64_t s
                                        recmap_error *error) {
     if (shard_index < dataset->info.shard_count) return RECMAP_OK;
     return fail(error, RECMAP_INVALID,
-                "shard %" PRIu64 " is out of range: the data set has %" PRIu64 " shards",
-                shard_index, dataset->info.shard_count);
+                "shard %" PRIu64 " is out of range: the data set has %" PRIu64 " shard%s",
+                shard_index, dataset->info.shard_count, plural(dataset->info.shard_count));
 }
 
 recmap_status recmap_dataset_get_shard(recmap_shard_info *info, const recmap_dataset *dataset,

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/plural.h"
 #include "cache/cache_file.h"
 #include "cache/cached_source.h"
 #include "dataset/file_budget.h"
@@ -340,7 +341,8 @@ static recmap_status check_size(const struct open_shard *shard, const struct fil
     if (now->size == expected || (now->size > expected && index_shard_can_grow(indexed)))
         return RECMAP_OK;
     char found[96];
-    snprintf(found, sizeof found, "it has %" PRIu64 " bytes, it had %" PRIu64, now->size, expected);
+    snprintf(found, sizeof found, "it has %" PRIu64 " byte%s, it had %" PRIu64, now->size,
+             plural(now->size), expected);
     return fail_stale(shard, found, error);
 }
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/json.h"
+#include "base/plural.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "dataset/concat.h"
@@ -248,8 +249,8 @@ static recmap_status end_shard(void *context, const struct shard_end *end, recma
     char reason[REASON_MAX];
     if (end->file_size != entry->file_size) {
         snprintf(reason, sizeof reason,
-                 "the shard has %" PRIu64 " bytes; when it was indexed it had %" PRIu64,
-                 end->file_size, entry->file_size);
+                 "the shard has %" PRIu64 " byte%s; when it was indexed it had %" PRIu64,
+                 end->file_size, plural(end->file_size), entry->file_size);
         return add_finding(verification, RECMAP_NO_RECORD, 0, 0, reason, error);
     }
     if (verification->report->count > verification->findings_before) {

@@ -1,4 +1,5 @@
 /* Reads whole features into sinks and explains what is wrong with them. */
+#include "base/plural.h"
 #include "decode/list_advice.h"
 #include "decode/list_decode.h"
 
@@ -19,10 +20,6 @@ static struct place place_of(const struct slot *slot, size_t step) {
     if (step == SIZE_MAX) snprintf(made.text, sizeof made.text, "%s '%.200s'", what, slot->name);
     else snprintf(made.text, sizeof made.text, "%s '%.200s', step %zu", what, slot->name, step);
     return made;
-}
-
-static const char *plural(uint64_t count) {
-    return count == 1 ? "" : "s";
 }
 
 /* Checks the number of elements; `count` comes from a well-formed feature. */

@@ -11,8 +11,8 @@ static enum frame_verdict parse(struct frame *frame, const struct framing *frami
     uint64_t record = framing->record_size;
     if (size == 0) return FRAME_AT_END;
     if (size < record)
-        return frame_is_cut(fault, "%" PRIu64 " bytes are left, too few for a record of %" PRIu64,
-                            size, record);
+        return frame_is_cut(fault, "%" PRIu64 " byte%s left, too few for a record of %" PRIu64,
+                            size, size == 1 ? " is" : "s are", record);
     *frame = (struct frame){.size = record, .data_size = record};
     if (check == FRAME_CHECK_STORED) frame->check = framing_hash(bytes, record);
     return FRAME_GOOD;

@@ -19,8 +19,8 @@ static enum frame_verdict parse(struct frame *frame, const struct framing *frami
                             size);
     uint64_t length = load64(bytes), left = size - OFRECORD_HEADER_SIZE;
     if (length > left)
-        return frame_is_cut(fault, "the record's size is %" PRId64 ", but %" PRIu64 " bytes follow",
-                            (int64_t)length, left);
+        return frame_is_cut(fault, "the record's size is %" PRId64 ", but %" PRIu64 " byte%s",
+                            (int64_t)length, left, left == 1 ? " follows" : "s follow");
     *frame = (struct frame){length + OFRECORD_HEADER_SIZE, OFRECORD_HEADER_SIZE, length, 0};
     if (check == FRAME_CHECK_STORED)
         frame->check = framing_hash(bytes + OFRECORD_HEADER_SIZE, length);

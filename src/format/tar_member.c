@@ -252,8 +252,8 @@ enum tar_verdict tar_member_read(struct tar_member *member, const uint8_t *bytes
     for (;;) {
         const uint8_t *header = bytes + at;
         if (size - at < TAR_BLOCK_SIZE) {
-            frame_is_cut(fault, "%" PRIu64 " bytes are left, too few for a header of 512",
-                         size - at);
+            frame_is_cut(fault, "%" PRIu64 " byte%s left, too few for a header of 512", size - at,
+                         size - at == 1 ? " is" : "s are");
             return TAR_BAD;
         }
         if (!memcmp(header, zeros, TAR_BLOCK_SIZE))

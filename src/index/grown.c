@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 
 bool index_shard_can_grow(const struct index_shard *shard) {
     return shard->entry.compression == COMPRESSION_NONE && shard->framing->can_grow;
@@ -13,9 +14,9 @@ bool index_shard_can_grow(const struct index_shard *shard) {
 static recmap_status fail_grown(const struct index_shard *shard, const struct source *source,
                                 const char *difference, recmap_error *error) {
     fail(error, RECMAP_STALE,
-         "the shard changed since it was indexed: it has %" PRIu64 " bytes, it had %" PRIu64
+         "the shard changed since it was indexed: it has %" PRIu64 " byte%s, it had %" PRIu64
          ", and %s",
-         source->stat.size, shard->entry.file_size, difference);
+         source->stat.size, plural(source->stat.size), shard->entry.file_size, difference);
     fail_file(error, source->name);
     return RECMAP_STALE;
 }

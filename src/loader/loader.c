@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/plural.h"
 #include "dataset/dataset.h"
 #include "dataset/direct_support.h"
 #include "os/process.h"
@@ -67,7 +68,8 @@ recmap_status loader_check_order(const recmap_dataset *dataset, const recmap_ord
     uint64_t limit = recmap_order_number_limit(order), have = recmap_dataset_count(dataset);
     if (limit <= have) return RECMAP_OK;
     fail(error, RECMAP_INVALID,
-         "the order covers %" PRIu64 " records, but the data set has %" PRIu64, limit, have);
+         "the order covers %" PRIu64 " record%s, but the data set has %" PRIu64, limit,
+         plural(limit), have);
     fail_advise(error, "create the order with recmap_dataset_count(dataset) records");
     return RECMAP_INVALID;
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/plural.h"
 
 struct client_source {
     struct source source; /* first, so that a source is its object */
@@ -28,7 +29,8 @@ static recmap_status fail_read(const struct source_read *read, recmap_status sta
 static recmap_status check_within(const struct source_read *read, recmap_error *error) {
     uint64_t size = read->source->stat.size;
     if (read->offset <= size && read->size <= size - read->offset) return RECMAP_OK;
-    fail(error, RECMAP_IO, "the object ends here, %zu bytes too early", read->size);
+    fail(error, RECMAP_IO, "the object ends here, %zu byte%s too early", read->size,
+         plural(read->size));
     fail_advise(error, "restore the complete object");
     return fail_read(read, RECMAP_IO, error);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "net/client.h"
 #include "net/hdfs.h"
 #include "net/key_pattern.h"
@@ -81,7 +82,8 @@ static bool is_within(const struct source_read *read) {
 }
 
 static recmap_status fail_outside(const struct source_read *read, recmap_error *error) {
-    fail(error, RECMAP_IO, "the object ends here, %zu bytes too early", read->size);
+    fail(error, RECMAP_IO, "the object ends here, %zu byte%s too early", read->size,
+         plural(read->size));
     fail_at(error, read->source->name, RECMAP_NO_RECORD, read->offset);
     fail_advise(error, "restore the complete object");
     return RECMAP_IO;

@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/plural.h"
 #include "order/order.h"
 
 /* What is divided: positions, or whole batches if the order forms its own batches. Units
@@ -69,8 +70,8 @@ recmap_status recmap_deal_init(recmap_deal *deal, const recmap_order *order, uin
     RETURN_IF_FAILED(check_options(options, order->batch_count, error));
     if (position > order->count)
         return fail(error, RECMAP_INVALID,
-                    "position %" PRIu64 " is out of range: an epoch has %" PRIu64 " positions",
-                    position, order->count);
+                    "position %" PRIu64 " is out of range: an epoch has %" PRIu64 " position%s",
+                    position, order->count, plural(order->count));
     recmap_deal fresh = {order, epoch, position, *options, 0, order->batch_count};
     if (order->batch_count && position < order->count)
         RETURN_IF_FAILED(recmap_order_batch_of(&fresh.first_batch, order, epoch, position, error));
@@ -116,8 +117,8 @@ recmap_status recmap_deal_share(recmap_share *share, const recmap_deal *deal, ui
                                 uint32_t rank, recmap_error *error) {
     if (step >= deal->step_count)
         return fail(error, RECMAP_INVALID,
-                    "step %" PRIu64 " is out of range: the epoch has %" PRIu64 " steps left", step,
-                    deal->step_count);
+                    "step %" PRIu64 " is out of range: the epoch has %" PRIu64 " step%s left", step,
+                    deal->step_count, plural(deal->step_count));
     if (rank >= deal->options.world_size)
         return fail(error, RECMAP_INVALID, "rank %u is out of range: the world size is %u", rank,
                     deal->options.world_size);

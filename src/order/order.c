@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/plural.h"
 
 void *order_allocate(size_t size, const struct order_kind *kind, uint64_t count, uint64_t limit,
                      recmap_error *error) {
@@ -113,8 +114,8 @@ uint64_t recmap_order_batch_count(const recmap_order *order) {
 static recmap_status fail_position(recmap_error *error, const recmap_order *order,
                                    uint64_t position) {
     fail(error, RECMAP_INVALID,
-         "position %" PRIu64 " is out of range: an epoch has %" PRIu64 " positions", position,
-         order->count);
+         "position %" PRIu64 " is out of range: an epoch has %" PRIu64 " position%s", position,
+         order->count, plural(order->count));
     if (!order->count && order->row_width)
         fail_advise(error, "this %s order has no rows: no record has enough elements for one",
                     order->kind->name);

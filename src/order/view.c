@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "base/search.h"
 #include "order/order.h"
 
@@ -200,8 +201,8 @@ static recmap_status check_base(struct order_nesting *nesting, recmap_order *bas
     enum { OWN_SIZE = 200 }; /* four numbers or a digest, their keys, the name */
     if (base->record_limit <= size) return order_nest(nesting, &base, 1, OWN_SIZE, error);
     return fail(error, RECMAP_INVALID,
-                "%" PRIu64 " record numbers are given, but the order covers %" PRIu64 " records",
-                size, base->record_limit);
+                "%" PRIu64 " record number%s given, but the order covers %" PRIu64 " record%s",
+                size, size == 1 ? " is" : "s are", base->record_limit, plural(base->record_limit));
 }
 
 /* Allocates a view; the caller sets the remaining members. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "os/process.h"
 
 /* O_NONBLOCK keeps the open of a FIFO from waiting for a writer. It has no effect on regular files.
@@ -219,7 +220,8 @@ recmap_status file_read_at(int fd, void *data, size_t size, uint64_t offset, con
             if (n < 0) {
                 fail_errno(error, errno, path, "read the file");
             } else {
-                fail(error, RECMAP_IO, "the file ends here, %zu bytes too early", size);
+                fail(error, RECMAP_IO, "the file ends here, %zu byte%s too early", size,
+                     plural(size));
                 fail_advise(error, "the file was truncated: restore the complete file");
             }
             fail_at(error, path, RECMAP_NO_RECORD, offset);

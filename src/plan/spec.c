@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/plural.h"
 #include "plan/convert.h"
 
 static recmap_status refuse(recmap_error *error, const recmap_feature *feature, const char *why) {
@@ -63,8 +64,9 @@ static recmap_status check_defaults(const recmap_feature *feature, recmap_error 
     if ((is_sequence || is_sliced) && feature->default_count != 1)
         return refuse(error, feature, "there must be exactly one default, for padding");
     if (feature->default_count != 1 && feature->default_count != spec_stride(feature))
-        return fail(error, RECMAP_INVALID, "feature '%s': %zu defaults for %" PRIu64 " elements",
-                    feature->name, feature->default_count, spec_stride(feature));
+        return fail(error, RECMAP_INVALID, "feature '%s': %zu default%s for %" PRIu64 " element%s",
+                    feature->name, feature->default_count, plural(feature->default_count),
+                    spec_stride(feature), plural(spec_stride(feature)));
     return check_values(feature, feature->defaults, feature->default_count, error);
 }
 

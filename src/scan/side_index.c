@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/plural.h"
 #include "base/redact.h"
 #include "os/file.h"
 #include "shards/image.h"
@@ -165,8 +166,8 @@ static recmap_status check_record(struct frame *frame, struct side_index *side, 
     if (verdict == FRAME_GOOD && frame->size == size) return RECMAP_OK;
     if (verdict == FRAME_GOOD)
         snprintf(what, sizeof what,
-                 "the record at byte %" PRIu64 " of %.256s has %" PRIu64 " bytes, not %" PRIu64,
-                 offset, path_name(shard), frame->size, size);
+                 "the record at byte %" PRIu64 " of %.256s has %" PRIu64 " byte%s, not %" PRIu64,
+                 offset, path_name(shard), frame->size, plural(frame->size), size);
     else
         snprintf(what, sizeof what, "no record is at byte %" PRIu64 " of %.256s: %s", offset,
                  path_name(shard), fault.reason);

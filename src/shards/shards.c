@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/natural.h"
+#include "base/plural.h"
 #include "net/signed_urls.h"
 #include "os/file.h"
 #include "os/list.h"
@@ -201,7 +202,7 @@ static recmap_status fail_without_shards(const char *name, const struct path_lis
     snprintf(what, sizeof what,
              "the folder contains no shards: the names of its %zu file%s, such as %.200s, are not "
              "those of shards",
-             count, count == 1 ? "" : "s", first);
+             count, plural(count), first);
     fail_name(error, name, what, "");
     fail_advise(
         error,

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/plural.h"
 #include "dataset/dataset.h"
 #include "dataset/gather.h"
 #include "dataset/parse.h"
@@ -19,8 +20,8 @@ static recmap_status check_records(const recmap_dataset *dataset, const recmap_o
         return fail(error, RECMAP_INVALID, "a %s order gives records, not rows", order->kind->name);
     if (order->record_limit <= count) return RECMAP_OK;
     fail(error, RECMAP_INVALID,
-         "the order covers %" PRIu64 " records, but the data set has %" PRIu64, order->record_limit,
-         count);
+         "the order covers %" PRIu64 " record%s, but the data set has %" PRIu64,
+         order->record_limit, plural(order->record_limit), count);
     fail_advise(error, "make the order from the counts of this data set");
     return RECMAP_INVALID;
 }

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/plural.h"
 #include "columns/assemble.h"
 #include "columns/columns.h"
 #include "slices/cut.h"
@@ -75,7 +76,7 @@ static recmap_status fail_count(const struct row_cutter *cutter, const struct sl
                                 uint64_t found, uint64_t total, recmap_error *error) {
     fail(error, RECMAP_FEATURE,
          "feature '%.200s' has %" PRIu64 " element%s, but the counts of the order say %" PRIu64,
-         slice->slot.name, found, found == 1 ? "" : "s", total);
+         slice->slot.name, found, plural(found), total);
     fail_at(error, NULL, cutter->record->number, RECMAP_NO_OFFSET);
     fail_advise(error,
                 "make the order from the counts of these records; if they come from an index "
@@ -88,7 +89,7 @@ static recmap_status fail_missing(const struct row_cutter *cutter, const struct 
     fail(error, RECMAP_FEATURE,
          "feature '%.200s' is missing, but the counts of the order say that it has %" PRIu64
          " element%s",
-         slice->slot.name, total, total == 1 ? "" : "s");
+         slice->slot.name, total, plural(total));
     fail_at(error, NULL, cutter->record->number, RECMAP_NO_OFFSET);
     fail_advise(error,
                 "every sliced feature of a record needs as many elements as the counted one, and a "

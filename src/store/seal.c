@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/plural.h"
 
 const char *store_table_name(enum store_table table) {
     static const char *const names[STORE_TABLE_COUNT] = {
@@ -102,8 +103,8 @@ static recmap_status check_machine(const uint8_t bytes[SEAL_SIZE], recmap_error 
 }
 
 static recmap_status fail_size(uint64_t expected, uint64_t actual, recmap_error *error) {
-    fail(error, RECMAP_CORRUPT, "the file has %" PRIu64 " bytes, its seal says %" PRIu64, actual,
-         expected);
+    fail(error, RECMAP_CORRUPT, "the file has %" PRIu64 " byte%s, its seal says %" PRIu64, actual,
+         plural(actual), expected);
     fail_advise(error, "%s", build_again);
     return RECMAP_CORRUPT;
 }

@@ -262,7 +262,7 @@ class Damage(FramingTest):
 
     def test_fixed_must_come_out_even(self):
         self.write("a.bin", b"hh" + b"abc" * 5 + b"x" + b"f")
-        reason = "1 bytes are left, too few for a record of 3" + CUT
+        reason = "1 byte is left, too few for a record of 3" + CUT
         result = self.run_recmap("index", "--framing", "fixed:2,3,1", "a.bin")
         self.assertEqual(result.status, 3)
         self.assertIn(f"recmap: a.bin: record 5 at byte 17: {reason}\n".encode(), result.err)

@@ -1,4 +1,5 @@
 #include "output/preview.h"
+#include "terminal/message.h"
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -243,8 +244,8 @@ void preview_print(FILE *stream, const recmap_record *record, const char *json, 
     struct json_cursor cursor = {json};
     bool is_example = take(&cursor, "{\"features\":{\"feature\":{");
     bool is_sequence = begins(json, "{\"context\":") || begins(json, "{\"featureLists\":");
-    fprintf(stream, "%srecord %" PRIu64 "%s, %zu bytes%s\n", has_colour ? "\033[1m" : "",
-            record->number, has_colour ? "\033[0m" : "", record->size,
+    fprintf(stream, "%srecord %" PRIu64 "%s, %zu byte%s%s\n", has_colour ? "\033[1m" : "",
+            record->number, has_colour ? "\033[0m" : "", record->size, plural(record->size),
             is_example    ? ", tf.Example"
             : is_sequence ? ", tf.SequenceExample"
                           : "");

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .._display.text import class_name, joined, printable
 from .._errors import Error, exception_of_status
 from .._numbers import Int64s
+from .._plural import counted
 from .bytes import BytesColumn, CopiedBytes
 from .ragged import RaggedColumn
 from .record_batch import RecordBatch
@@ -171,7 +172,8 @@ class ColumnBatch:
 
     def __repr__(self) -> str:
         columns = joined(map(self._describe_column, self), len(self), _SHOWN_COLUMNS)
-        return f"<{class_name(self)} of {self.row_count} rows{': ' if columns else ''}{columns}>"
+        rows = counted(self.row_count, "row")
+        return f"<{class_name(self)} of {rows}{': ' if columns else ''}{columns}>"
 
     def _describe_column(self, name: str) -> str:
         """The name and type of a column, with the shape of a row."""

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from .._display.text import bytes_text, joined
 from .._errors import OutOfRangeError
 from .._numbers import Int64s
+from .._plural import counted
 from .export import Exported, Source
 
 if TYPE_CHECKING:
@@ -83,7 +84,9 @@ class BytesColumn(Exported, Sequence[Any]):
             return BytesColumn(self._views.part(first * size, rows * size), (rows, *self.shape[1:]))
         row = operator.index(index)
         if not -len(self) <= row < len(self):
-            raise OutOfRangeError(f"row {row} is out of range: the column has {len(self)} rows")
+            raise OutOfRangeError(
+                f"row {row} is out of range: the column has {counted(len(self), 'row')}"
+            )
         row %= len(self)
         if len(self.shape) == 1:
             return self._views[row]

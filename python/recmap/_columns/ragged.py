@@ -10,6 +10,7 @@ import numpy as np
 
 from .._errors import OutOfRangeError
 from .._numbers import Int64s
+from .._plural import counted
 from .export import Exported, Source
 
 __all__ = ["RaggedColumn"]
@@ -39,7 +40,9 @@ class RaggedColumn(Exported, Sequence[Any]):
             return [self[i] for i in range(*index.indices(len(self)))]
         row = operator.index(index)
         if not -len(self) <= row < len(self):
-            raise OutOfRangeError(f"row {row} is out of range: the column has {len(self)} rows")
+            raise OutOfRangeError(
+                f"row {row} is out of range: the column has {counted(len(self), 'row')}"
+            )
         row %= len(self)
         first, end = int(self.offsets[row]), int(self.offsets[row + 1])
         if isinstance(self.values, RaggedColumn):
@@ -56,7 +59,7 @@ class RaggedColumn(Exported, Sequence[Any]):
         return [row.tolist() for row in self]
 
     def __repr__(self) -> str:
-        return f"<recmap.RaggedColumn of {len(self)} rows: {self._describe_values()}>"
+        return f"<recmap.RaggedColumn of {counted(len(self), 'row')}: {self._describe_values()}>"
 
     def _describe_values(self) -> str:
         """How many values of which type, in how many rows if they are nested."""
@@ -66,4 +69,4 @@ class RaggedColumn(Exported, Sequence[Any]):
             inner = self.values.offsets[int(self.offsets[0]) : int(self.offsets[-1]) + 1]
             part = RaggedColumn(self.values.values, inner)
             return f"{count} inner rows, {part._describe_values()}"
-        return f"{count} values of {getattr(self.values, 'dtype', 'bytes')}"
+        return f"{counted(count, 'value')} of {getattr(self.values, 'dtype', 'bytes')}"

@@ -11,6 +11,7 @@ import numpy as np
 from .. import _recmap
 from .._display.text import size_text
 from .._numbers import Int64s
+from .._plural import counted
 
 __all__ = ["RecordBatch", "register_sequence"]
 
@@ -86,7 +87,7 @@ class RecordBatch(_recmap.RecordBatch):
         return batch_table(self, 20)._repr_html_()
 
     def __repr__(self) -> str:
-        return f"<recmap.RecordBatch of {len(self)} records, {size_text(self.nbytes)}>"
+        return f"<recmap.RecordBatch of {counted(len(self), 'record')}, {size_text(self.nbytes)}>"
 
 
 register_sequence(RecordBatch)

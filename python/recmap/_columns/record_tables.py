@@ -9,6 +9,7 @@ from .._display.tables import Cell, Table, cell_of
 from .._display.text import class_name, printable, size_text
 from .._errors import CorruptRecordError, Error
 from .._example.decode import decoded_features
+from .._plural import counted
 from . import ColumnBatch, RowBatch, SparseColumn
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _values_of(read: Callable[[int], memoryview], item: int) -> tuple[str, dict[
         return size, {"record": cell_of(record)}
     cells = {name: cell_of(value) for name, value in context.items()}
     for name, steps in (lists or {}).items():  # a feature of the context may have the same name
-        cells[f"{name} (list)" if name in cells else name] = Cell(f"{len(steps)} steps")
+        cells[f"{name} (list)" if name in cells else name] = Cell(f"{counted(len(steps), 'step')}")
     return size, cells
 
 
@@ -70,7 +71,7 @@ def column_table(batch: ColumnBatch, limit: int) -> Table:
     note = [f"{batch.row_count - count} more rows"] if count < batch.row_count else []
     if len(batch) > len(names):
         note.append(f"{len(batch) - len(names)} more columns")
-    title = f"{class_name(batch)} of {batch.row_count} rows"
+    title = f"{class_name(batch)} of {counted(batch.row_count, 'row')}"
     return Table(title, list(columns), list(zip(*columns.values(), strict=True)), ", ".join(note))
 
 
@@ -82,6 +83,6 @@ def _cell_at(column: Any, row: int) -> Cell:
 
 def batch_table(batch: RecordBatch, limit: int) -> Table:
     """The first records of a batch."""
-    title = f"{class_name(batch)} of {len(batch)} records, {size_text(batch.nbytes)}"
+    title = f"{class_name(batch)} of {counted(len(batch), 'record')}, {size_text(batch.nbytes)}"
     numbers = batch.numbers[:limit].tolist()
     return record_table(title, numbers, batch.__getitem__, len(batch))

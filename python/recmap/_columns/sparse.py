@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._numbers import Int64s
+from .._plural import counted
 from .export import Exported, Source
 
 __all__ = ["SparseColumn"]
@@ -42,5 +43,5 @@ class SparseColumn(Exported):
 
     def __repr__(self) -> str:
         kind = getattr(self.values, "dtype", "bytes")
-        count = len(self.values)
-        return f"<recmap.SparseColumn of shape {self.dense_shape}: {count} values of {kind}>"
+        count = counted(len(self.values), "value")
+        return f"<recmap.SparseColumn of shape {self.dense_shape}: {count} of {kind}>"

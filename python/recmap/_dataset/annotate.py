@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from .._numbers import null_error
 from .._options.options import default_text
+from .._plural import counted
 from .._values import Items, Rounding, known, typed
 from .._warn import warn_caller
 
@@ -135,8 +136,8 @@ def _change(
         if len(values) != count:
             hint = f'; if it has the keys, pass by="{name}"' if name in ("id", "number") else ""
             raise ValueError(
-                f"column {name!r} has {len(values)} values, but the data set has {count} records"
-                f"{hint}"
+                f"column {name!r} has {counted(len(values), 'value')}, but the data set has "
+                f"{counted(count, 'record')}{hint}"
             )
     key = "number" if on is None else on
     key_items = _numbers(keys) if key == "number" else _ids(keys)
@@ -146,7 +147,8 @@ def _change(
         )
     kind, items, kept = _values(name, values)
     if len(key_items) != kept.size:
-        raise ValueError(f"column {name!r} has {kept.size} values for {len(key_items)} keys")
+        found = counted(kept.size, "value")
+        raise ValueError(f"column {name!r} has {found} for {counted(len(key_items), 'key')}")
     keys, missing = _chosen(key_items, kept), _chosen(key_items, ~kept)
     return ("rows", name, default, _KEYS[key], _TYPES[kind], keys, items, missing)
 

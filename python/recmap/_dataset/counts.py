@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._errors import ColumnNotFoundError
+from .._plural import counted
 from .._recmap import Counts as _Packed
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class ElementCounts(np.lib.mixins.NDArrayOperatorsMixin):
         return _repack, (self._expand().astype(np.min_scalar_type(self._packed_counts.longest())),)
 
     def __repr__(self) -> str:
-        return f"<recmap element counts of {len(self)} records>"
+        return f"<recmap element counts of {counted(len(self), 'record')}>"
 
 
 def _repack(array: npt.NDArray[Any]) -> ElementCounts:

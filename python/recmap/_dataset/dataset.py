@@ -31,6 +31,7 @@ from .._options.options import (
     lifts_of,
     size_of,
 )
+from .._plural import counted
 from .._warn import warn_caller
 from .annotate import Key, Unmatched, changes_of, ignores_unmatched, key_of
 from .described import Described
@@ -248,7 +249,7 @@ class Dataset(Records, Described, Closing):
             IndexError: a number is out of range.
 
         >>> digits()[5:7].select([0]).show()  # doctest: +ELLIPSIS
-        <recmap.Dataset '...digits.rmx': 1 records of 1797>
+        <recmap.Dataset '...digits.rmx': 1 record of 1797>
         number  size       id           image                           label
         5       120 bytes  digit-00005  b'...  5
         """
@@ -295,7 +296,7 @@ class Dataset(Records, Described, Closing):
         if self.closed:
             return "<recmap.Dataset, closed>"
         total = "" if self._whole else f" of {self._record_count()}"
-        return f"<recmap.Dataset {self.index_path!r}: {len(self)} records{total}>"
+        return f"<recmap.Dataset {self.index_path!r}: {counted(len(self), 'record')}{total}>"
 
 
 register_sequence(Dataset)

@@ -16,6 +16,7 @@ from .._example.features import Features
 from .._names import suggest_arguments
 from .._numbers import Int64s, Numbers, as_mask_or_items, row_of
 from .._options.options import ConcatOptions
+from .._plural import counted
 from .._warn import warn_caller
 from .collation import refuse_own_collation
 from .dataset import Dataset
@@ -150,7 +151,7 @@ class Joined:
 
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self._datasets))
-        return f"<recmap.Joined of {names}: {len(self)} rows>"
+        return f"<recmap.Joined of {names}: {counted(len(self), 'row')}>"
 
 
 @suggest_arguments

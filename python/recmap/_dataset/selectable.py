@@ -22,6 +22,7 @@ from .._numbers import (
 )
 from .._options.options import ConcatOptions, OpenOptions
 from .._order.orders import Shuffled
+from .._plural import counted
 from .collation import watch_collation
 from .counts import ElementCounts
 from .feature_names import FeatureNames
@@ -168,7 +169,7 @@ class Selectable(_recmap.Dataset):
         if not is_integer(n):
             raise TypeError(f"n must be the number of records to sample, an integer, not {n!r}")
         if not 0 <= operator.index(n) <= len(self):
-            raise ValueError(f"cannot sample {n} records: there are {len(self)}")
+            raise ValueError(f"cannot sample {counted(n, 'record')}: there are {len(self)}")
         return self.select(np.sort(Shuffled(len(self), seed).at(0, range(n))))
 
     @property

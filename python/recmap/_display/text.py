@@ -10,7 +10,9 @@ import codecs
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["bytes_text", "class_name", "counted", "joined", "printable", "size_text"]
+from .._plural import counted
+
+__all__ = ["bytes_text", "class_name", "joined", "printable", "size_text"]
 
 _LIMIT = 60  # characters of a value
 
@@ -48,18 +50,13 @@ def bytes_text(value: Any, limit: int = _LIMIT) -> str:
 def size_text(size: int) -> str:
     """A size in bytes, or in larger units: 120 bytes, 244.4 kB."""
     if size < 10_000:
-        return f"{size} bytes" if size != 1 else "1 byte"
+        return counted(size, "byte")
     number = float(size)
     for unit in ("kB", "MB", "GB", "TB"):
         number /= 1000
         if number < 1000 or unit == "TB":
             break
     return f"{number:.1f} {unit}"
-
-
-def counted(count: int, noun: str, plural: str | None = None) -> str:
-    """A number and its noun: 1 record, 2 records."""
-    return f"{count} {noun if count == 1 else plural or noun + 's'}"
 
 
 def joined(parts: Iterable[str], total: int, limit: int) -> str:

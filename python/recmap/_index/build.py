@@ -39,6 +39,7 @@ from .._options.options import (
     storage_of,
     storage_pairs,
 )
+from .._plural import counted
 from .._warn import warn_caller
 from .annotated import check_annotated, check_replaced
 from .contents import open_contents
@@ -236,9 +237,9 @@ def _warn_of_missing_shards(path: str, dataset: Dataset, options: IndexOptions) 
 
 def _warn_of_damage(damage: list[dict[str, Any]], byte_count: int) -> None:
     first = damage[0]
-    places = "1 place" if len(damage) == 1 else f"{len(damage)} places"
+    places = counted(len(damage), "place")
     warn_caller(
-        f"skipped damage in {places}, {byte_count} bytes; the first is in "
+        f"skipped damage in {places}, {counted(byte_count, 'byte')}; the first is in "
         f"{first['path']} at byte {first['offset']}: {first['reason']}. "
         f'ds.info["damage"] lists all of it.'
     )

@@ -12,6 +12,7 @@ from collections.abc import Container, Sequence
 from .._dataset.dataset import Dataset
 from .._errors import CorruptRecordError, StaleIndexError
 from .._options.options import IndexOptions, is_url
+from .._plural import counted
 from .build import warn_without_ids
 
 __all__ = [
@@ -116,7 +117,7 @@ def check_damage(dataset: Dataset, options: IndexOptions) -> None:
     damage = dataset.info["damage"] if options.on_corrupt == "raise" else []
     if damage:
         first = damage[0]
-        places = "1 place" if len(damage) == 1 else f"{len(damage)} places"
+        places = counted(len(damage), "place")
         raise CorruptRecordError(
             f"{first['reason']}; the index skips damage in {places}",
             first["path"],
@@ -153,8 +154,8 @@ def check_shards(dataset: Dataset, shards: Sequence[str]) -> list[str]:
         rebuild = "" if dataset._annotated_columns() else "rebuild=True, or with "
         raise _stale(
             dataset,
-            f"the index has {len(sizes)} shards, but only {len(shards)} were given; the first that "
-            f"is missing is {missing[0] if missing else list(sizes)[len(shards)]}",
+            f"the index has {counted(len(sizes), 'shard')}, but only {len(shards)} were given; the "
+            f"first that is missing is {missing[0] if missing else list(sizes)[len(shards)]}",
             "Restore it, or name it too. To go on without its records, open the shards with "
             f"{rebuild}index=PATH to build another index.",
         )
@@ -168,7 +169,7 @@ def check_shards(dataset: Dataset, shards: Sequence[str]) -> list[str]:
             continue  # every read compares the object with the index
         now = os.stat(shard).st_size
         if now < size:
-            message = f"the shard has {now} bytes, but had {size} when it was indexed"
+            message = f"the shard has {counted(now, 'byte')}, but had {size} when it was indexed"
             raise _stale(dataset, message, path=shard)
         if now > size:
             grown.append(shard)  # appending compares it with the index

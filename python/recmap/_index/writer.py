@@ -29,6 +29,7 @@ from .._options.options import (
     lifts_of,
     local_path,
 )
+from .._plural import counted
 from .._values import Rounding
 from .._warn import warn_caller
 from .annotated import check_annotated
@@ -224,7 +225,7 @@ class Writer(Closing):
     def __repr__(self) -> str:
         state = "" if self._writers else ", closed"
         paths = joined(map(repr, self.paths), len(self.paths), 2)
-        return f"<recmap.Writer of {paths}: {len(self)} records{state}>"
+        return f"<recmap.Writer of {paths}: {counted(len(self), 'record')}{state}>"
 
     def _leave(self, has_failed: bool) -> None:
         if has_failed:
@@ -285,7 +286,8 @@ def _paths_of(text: str, shards: int | None) -> list[str]:
     planned = _recmap.shards_planned(text)
     if planned != [text]:
         if shards is not None and shards != len(planned):
-            raise ValueError(f"{text!r} means {len(planned)} shards, but shards is {shards}")
+            found = counted(len(planned), "shard")
+            raise ValueError(f"{text!r} means {found}, but shards is {shards}")
         return planned
     count = 1 if shards is None else shards
     if count < 1:

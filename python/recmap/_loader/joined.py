@@ -10,6 +10,7 @@ from .._dataset.dataset import Dataset
 from .._dataset.join import Joined, check_joined, features_of_sides, warn_of_bytes
 from .._example.features import Features
 from .._names import suggest_arguments
+from .._plural import counted
 from .companions import Companions
 from .launcher import share_of
 from .loader import Loader
@@ -254,7 +255,7 @@ class JoinedLoader(Closing):
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self.loaders))
         return (
-            f"<{self._module}.JoinedLoader of {names}: {len(self._first.order)} rows, "
+            f"<{self._module}.JoinedLoader of {names}: {counted(len(self._first.order), 'row')}, "
             f"epoch {self.epoch}, position {self.position}>"
         )
 

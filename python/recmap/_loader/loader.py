@@ -30,6 +30,7 @@ from .._names import suggest_arguments
 from .._numbers import natural
 from .._order.orders import Order, Sequential, Shuffled
 from .._order.row_orders import warn_if_empty
+from .._plural import counted
 from .._warn import warn_caller
 from .grown import Grown, OldRecords, check_grown, old_records
 from .launcher import share_of, warn_in_worker
@@ -714,7 +715,8 @@ class Loader(Closing, Generic[Batch]):
     def __repr__(self) -> str:
         epoch, position = self._loader.tell()
         return (
-            f"<{class_name(self)} of {len(self._order_of_epoch(epoch))} positions, epoch {epoch}, "
+            f"<{class_name(self)} of {counted(len(self._order_of_epoch(epoch)), 'position')}, "
+            f"epoch {epoch}, "
             f"position {position}, rank {self._rank} of {self._world_size}>"
         )
 

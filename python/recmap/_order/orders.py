@@ -28,6 +28,7 @@ from .._numbers import (
     uint64_of,
     without_nulls,
 )
+from .._plural import counted
 from .._recmap import Order as _Order
 from .._warn import warn_caller
 
@@ -281,8 +282,8 @@ class Order:
 
     def __repr__(self) -> str:
         facts = ", ".join(f"{key} {value}" for key, value in facts_of(self).items())
-        what = "rows" if self.row_width else "positions"
-        return f"<recmap.{self._name()} of {len(self)} {what}{': ' if facts else ''}{facts}>"
+        length = counted(len(self), "row" if self.row_width else "position")
+        return f"<recmap.{self._name()} of {length}{': ' if facts else ''}{facts}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments
@@ -499,7 +500,9 @@ class Mixture(Order):
         sources = [order_of(order) for order in orders]
         for array in self._changes.values():
             if len(array) != len(sources):
-                raise ValueError(f"{len(array)} weights for {len(sources)} orders")
+                raise ValueError(
+                    f"{counted(len(array), 'weight')} for {counted(len(sources), 'order')}"
+                )
         table = np.concatenate([np.empty(0), *self._changes.values()])
         order = _Order.mixture(sources, positions, table, stop == "last", length)
         self._set(order, list(orders), self._changes, stop)
@@ -639,7 +642,8 @@ def check_rows_fit(order: Order, count: int) -> None:
     limit = order._order.record_limit()
     if limit != count and (limit > count or not _selects(order)):
         raise ValueError(
-            f"the order was made from the counts of {limit} records, but the data set has {count}"
+            f"the order was made from the counts of {counted(limit, 'record')}, but the data set "
+            f"has {count}"
         )
 
 
@@ -657,7 +661,9 @@ def check_fits(order: Order, count: int) -> None:
             if limit > count
             else (f"; to load a part, use a view (ds[:{limit}]) or order.select(range({limit}))")
         )
-        raise ValueError(f"the order covers {limit} records, but the data set has {count}{advice}")
+        raise ValueError(
+            f"the order covers {counted(limit, 'record')}, but the data set has {count}{advice}"
+        )
 
 
 def _selects(order: Order) -> bool:

@@ -11,9 +11,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .._display.text import counted
 from .._names import suggest_arguments
 from .._numbers import uint64_of, without_nulls
+from .._plural import counted
 from .._recmap import Counts as _Counts
 from .._recmap import Order as _Order
 from .._warn import warn_caller

@@ -173,8 +173,10 @@ static PyObject *blend_checked(const struct mixture_arguments *arguments) {
             return PyErr_Format(PyExc_TypeError, "source %zu of the mixture is not an order", i);
     }
     if (arguments->weights.count != count * change_count)
-        return PyErr_Format(PyExc_ValueError, "%zu weights for %zu orders and %zu changes",
-                            arguments->weights.count, count, change_count);
+        return PyErr_Format(PyExc_ValueError, "%zu weight%s for %zu order%s and %zu change%s",
+                            arguments->weights.count, arguments->weights.count == 1 ? "" : "s",
+                            count, count == 1 ? "" : "s", change_count,
+                            change_count == 1 ? "" : "s");
     recmap_order **orders = calloc(count + 1, sizeof *orders);
     recmap_mixture_change *changes = calloc(change_count + 1, sizeof *changes);
     PyObject *result = orders && changes ? blend(arguments, orders, changes, count)

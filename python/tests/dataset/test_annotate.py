@@ -384,7 +384,7 @@ def test_a_replaced_index(ds, tmp_path):
         ({"s": {COUNT: 1}}, "number", f"no record has the number {COUNT}"),
         ({"s": SCORES}, "id", "has no ids"),
         ({"s": SCORES[1:]}, "number", "has 99 values, but the data set has 100 records"),
-        ({"s": (["r0"], [1, 2])}, "id", "has 2 values for 1 keys"),
+        ({"s": (["r0"], [1, 2])}, "id", "has 2 values for 1 key"),
         ({"s": ["x"] * 7 + ["x" * 256] * 93}, None, 'record 7: a text of 256 bytes for column "s"'),
         ({"s": {"r8": "x" * 257}}, "id", 'id "r8": a text of 257 bytes for column "s" is longer'),
         ({"s": [1e39] * COUNT}, None, "beyond a float of 32 bits"),
@@ -462,7 +462,7 @@ def test_options_of_columns_need_columns(ds, option):
 
 @pytest.mark.parametrize("key", ["id", "number"])
 def test_keys_of_a_table_without_on(ds, key):
-    with pytest.raises(ValueError, match=f'column {key!r} has 1 values.*pass by="{key}"$'):
+    with pytest.raises(ValueError, match=f'column {key!r} has 1 value,.*pass by="{key}"$'):
         ds.annotate({key: ["r3"], "score": [1]})
 
 

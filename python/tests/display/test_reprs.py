@@ -21,7 +21,7 @@ def test_batches(digits):
     assert repr(batch) == "<recmap.ColumnBatch of 2 rows: id (bytes), label (int32)>"
     ids = "<recmap.BytesColumn of shape (2,): digit-00005, digit-00001>"
     assert repr(batch["id"]) == ids and repr(batch["id"][:0]).endswith("shape (0,)>")
-    assert repr(digits.parse([5], {})) == "<recmap.ColumnBatch of 1 rows>"
+    assert repr(digits.parse([5], {})) == "<recmap.ColumnBatch of 1 row>"
 
 
 def test_columns_of_many_values(tmp_path):
@@ -45,7 +45,7 @@ def test_nested_rows():
     inner = recmap.RaggedColumn(np.arange(6), np.array([0, 1, 3, 6]))
     nested = recmap.RaggedColumn(inner, np.array([0, 2, 3]))
     assert repr(nested).endswith("of 2 rows: 3 inner rows, 6 values of int64>")
-    assert repr(nested[1]) == "<recmap.RaggedColumn of 1 rows: 3 values of int64>"
+    assert repr(nested[1]) == "<recmap.RaggedColumn of 1 row: 3 values of int64>"
 
 
 def test_batches_of_rows(tmp_path):
@@ -89,8 +89,8 @@ def test_loaders_and_their_iterators(digits):
 def test_writers(tmp_path):
     with recmap.Writer(tmp_path / "{shard}.tfrecord", shards=9) as writer:
         writer.write(b"x")
-        assert repr(writer).endswith("1.tfrecord', 7 more: 1 records>")
-    assert repr(writer).endswith("1 records, closed>")
+        assert repr(writer).endswith("1.tfrecord', 7 more: 1 record>")
+    assert repr(writer).endswith("1 record, closed>")
 
 
 def test_objects_for_torch(digits):

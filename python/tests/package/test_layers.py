@@ -9,6 +9,7 @@ import recmap
 
 # Each imports only modules and packages that precede it, also in functions and for types.
 LAYERS = [
+    "_plural",
     "_errors",
     "_numbers",
     "_values",

@@ -153,7 +153,7 @@ static void test_errors_name_the_object(void **state) {
     assert_string_equal(error.path, "mem://host/a");
     assert_int_equal(error.offset, 5);
     assert_int_equal(source_read(source, &byte, 1, OBJECT_SIZE, &error), RECMAP_IO);
-    assert_string_equal(error.message, "the object ends here, 1 bytes too early");
+    assert_string_equal(error.message, "the object ends here, 1 byte too early");
     source_close(source);
     recmap_storage_release(storage);
 }
