@@ -69,13 +69,15 @@ typedef struct recmap_index_options {
                                 shard (docs/reliability.md) and can only be lowered. As many shards
                                 as threads are scanned at once; the limit is that of each. The index
                                 does not depend on it, but a shard over it is an error */
+    int reads_shards;        /* not 0: local shards are read, never mapped. Shards that cannot be
+                                mapped are read anyway, with a warning (warning.h) */
 } recmap_index_options;
 
-#define RECMAP_INDEX_OPTIONS_VERSION 2
+#define RECMAP_INDEX_OPTIONS_VERSION 3
 #define RECMAP_INDEX_OPTIONS_INIT                                                                  \
     {                                                                                              \
         RECMAP_INDEX_OPTIONS_VERSION, 0, RECMAP_ON_CORRUPT_RAISE, 0, NULL, NULL, 0, NULL, NULL,    \
-            NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL, NULL, 0, NULL, 0                      \
+            NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL, NULL, 0, NULL, 0, 0                   \
     }
 
 /* The size of a notice in recmap_index_summary, with its terminating zero. */

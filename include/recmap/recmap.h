@@ -31,6 +31,7 @@
 #include <recmap/state.h>
 #include <recmap/status.h>
 #include <recmap/text.h>
+#include <recmap/warning.h>
 #include <recmap/writer.h>
 
 #endif

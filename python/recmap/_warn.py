@@ -6,11 +6,16 @@ import os
 import sys
 import warnings
 
-from ._errors import escaped
+from ._errors import Error, escaped
 
-__all__ = ["warn_caller"]
+__all__ = ["warn_caller", "warn_of_error"]
 
 _PACKAGE = os.path.dirname(__file__) + os.sep
+
+
+def warn_of_error(error: Error) -> None:
+    """Warns of what the C library found. The extension calls this."""
+    warn_caller(". ".join(line.strip() for line in str(error).splitlines()))
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:

@@ -470,6 +470,7 @@ static recmap_status scan_forms(recmap_index_builder *builder, const char *const
         .on_corrupt = builder->options.on_corrupt,
         .memory_limit = builder->options.memory_limit,
         .extractor = builder->extractor,
+        .never_maps = builder->options.reads_shards != 0,
         .refuses_others = true,
         .storage = builder->storage,
         .progress = builder->options.progress,

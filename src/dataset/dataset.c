@@ -11,6 +11,7 @@
 #include "dataset/direct_support.h"
 #include "dataset/remote_index.h"
 #include "dataset/row_caches.h"
+#include "os/map.h"
 #include "os/memory.h"
 #include "protocol/url.h"
 
@@ -73,9 +74,38 @@ static recmap_status prepare_shards(recmap_dataset *dataset, const recmap_datase
     return RECMAP_OK;
 }
 
+/* Returns false, after a warning, if the file system of the first shard refuses to map it. Other
+ * shards are tried when they are opened. */
+static bool may_map(const recmap_dataset *dataset) {
+    struct shard_folder *folder = shard_cache_folder(dataset->shards);
+    recmap_error refusal = RECMAP_ERROR_INIT;
+    struct source *source = NULL;
+    /* Opening a remote shard may take a request. */
+    if (!dataset->info.shard_count || dataset->is_remote) return true;
+    const char *name = dataset->shard_table[0].entry.path;
+    char *path = shard_folder_find_path(folder, name);
+    bool is_allowed = !path || shard_folder_open(&source, folder, name, path, NULL, NULL) ||
+                      map_is_allowed(source->fd, source->stat.size, path, &refusal);
+    source_close(source);
+    free(path);
+    if (!is_allowed) map_warn_of_reading(&refusal);
+    return is_allowed;
+}
+
+/* Where files cannot be mapped, all shards are read: mapping each one would fail again. */
+static recmap_status prepare_mapped(recmap_dataset *dataset, const recmap_dataset_options *options,
+                                    recmap_error *error) {
+    RETURN_IF_FAILED(prepare_shards(dataset, options, RECMAP_ACCESS_MAP, error));
+    if (may_map(dataset)) return RECMAP_OK;
+    shard_cache_destroy(dataset->shards);
+    dataset->shards = NULL;
+    return prepare_shards(dataset, options, RECMAP_ACCESS_READ, error);
+}
+
 /* RECMAP_ACCESS_AUTO: tries direct reads if the data do not fit in memory. */
 static recmap_status choose_access(recmap_dataset *dataset, const recmap_dataset_options *options,
                                    recmap_error *error) {
+    if (options->access == RECMAP_ACCESS_MAP) return prepare_mapped(dataset, options, error);
     if (options->access != RECMAP_ACCESS_AUTO)
         return prepare_shards(dataset, options, options->access, error);
     if (dataset->info.byte_count > memory_size()) {
@@ -84,7 +114,7 @@ static recmap_status choose_access(recmap_dataset *dataset, const recmap_dataset
         shard_cache_destroy(dataset->shards);
         dataset->shards = NULL;
     }
-    return prepare_shards(dataset, options, RECMAP_ACCESS_MAP, error);
+    return prepare_mapped(dataset, options, error);
 }
 
 static recmap_status open_parts(recmap_dataset *dataset, const char *path,

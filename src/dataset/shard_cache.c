@@ -63,6 +63,7 @@ struct shard_cache {
     struct span_cache *spans; /* of compressed shards */
     size_t open_count;        /* guarded by the process lock, like the list below */
     struct idle_list idle;
+    atomic_bool has_warned; /* that a shard cannot be mapped */
 };
 
 /* Leaves mappings for the application: about half of what Linux allows by default. */
@@ -362,25 +363,24 @@ static bool close_oldest(struct shard_cache *cache) {
 }
 
 /* Maps the shard's file. If the process cannot have another mapping, other shards are closed first;
- * if that does not help, the shard is read with pread. */
-static recmap_status load(struct open_shard *shard, const struct shard_entry *entry,
-                          recmap_error *error) {
+ * if that does not help, or if the file system refuses, the shard is read with pread. */
+static void load(struct open_shard *shard, const struct shard_entry *entry) {
     int fd = shard->source->fd;
-    if (shard->cache->options.access != RECMAP_ACCESS_MAP || fd < 0) return RECMAP_OK;
+    if (shard->cache->options.access != RECMAP_ACCESS_MAP || fd < 0) return;
     recmap_error local;
     recmap_status status;
     do status = image_open(&shard->image, fd, entry->file_size, shard->path, &local);
     while (status == RECMAP_NO_MEMORY && close_oldest(shard->cache));
-    if (status == RECMAP_NO_MEMORY) return RECMAP_OK;
-    if (status != RECMAP_OK && error) *error = local;
-    if (status != RECMAP_OK) return status;
+    if (status != RECMAP_OK) {
+        if (!atomic_exchange(&shard->cache->has_warned, true)) map_warn_of_reading(&local);
+        return;
+    }
     source_close(shard->source);
     shard->source = NULL;
     if (entry->compression == COMPRESSION_NONE) {
         shard->mapped.data = shard->image.data;
         shard->mapped.size = shard->image.size;
     }
-    return RECMAP_OK;
 }
 
 /* The version of an object that the index expects, or NULL if it does not know one: then the object
@@ -472,7 +472,7 @@ static recmap_status open_shard_file(struct open_shard *shard, recmap_error *err
     RETURN_IF_FAILED(index_points(&shard->points, shard->cache->index, shard->shard_index, error));
     if (entry->compression != COMPRESSION_NONE && !(shard->waypoints = waypoints_create()))
         return fail_memory(error);
-    RETURN_IF_FAILED(load(shard, entry, error));
+    load(shard, entry);
     RETURN_IF_FAILED(check_opened(shard, is_same, error));
     shard->is_judged = !is_same || (shard->source && shard->source->etag[0] && entry->etag[0]);
     if (shard->source && shard->source->fd >= 0 && entry->compression == COMPRESSION_NONE &&

@@ -356,6 +356,7 @@ static recmap_status scan_as(struct verification *verification, const struct sca
         .on_corrupt = RECMAP_ON_CORRUPT_SKIP,
         .memory_limit = options->memory_limit,
         .extractor = no_extraction,
+        .never_maps = verification->dataset->access != RECMAP_ACCESS_MAP,
         .open = open_indexed,
         .open_context = verification->dataset,
         .known_points = known_points,

@@ -3,11 +3,13 @@
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/warning.h"
 #include "os/file.h"
 #include "os/thread.h"
 
@@ -121,10 +123,20 @@ static recmap_status watch(struct file_map **map, const void *data, size_t size,
     return RECMAP_OK;
 }
 
+/* It is not the permissions of the file that its file system refuses to map it. */
+static recmap_status fail_map(const char *path, recmap_error *error) {
+    int failed = errno;
+    recmap_status status = fail_errno(error, failed, path, "map the file");
+    if (failed != ENOMEM)
+        fail_advise(error, "use `--access read`, which reads shards instead of mapping them, or "
+                           "copy the file to a local disk");
+    return status;
+}
+
 static recmap_status map_pages(struct file_map **map, int fd, size_t size, const char *path,
                                recmap_error *error) {
     void *data = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-    if (data == MAP_FAILED) return fail_errno(error, errno, path, "map the file");
+    if (data == MAP_FAILED) return fail_map(path, error);
     recmap_status status = watch(map, data, size, error);
     if (status != RECMAP_OK) munmap(data, size);
     return status;
@@ -146,21 +158,66 @@ recmap_status map_create(struct file_map **map, int fd, size_t size, const char 
     return RECMAP_OK;
 }
 
+bool map_is_allowed(int fd, uint64_t size, const char *path, recmap_error *error) {
+    if (!size) return true;
+    void *page = mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, 0);
+    if (page == MAP_FAILED) {
+        fail_map(path, error);
+        return false;
+    }
+    munmap(page, 1);
+    return true;
+}
+
+static recmap_status read_pages(struct file_map **map, int fd, size_t size, const char *path,
+                                recmap_error *error) {
+    struct file_map *copy = calloc(1, sizeof *copy);
+    uint8_t *data = malloc(size);
+    recmap_status status = copy && data ? file_read_at(fd, data, size, 0, path, error)
+                                        : fail_memory(error);
+    if (status != RECMAP_OK) {
+        free(data);
+        free(copy);
+        return status;
+    }
+    copy->data = data;
+    copy->size = size;
+    *map = copy;
+    return RECMAP_OK;
+}
+
+recmap_status map_create_or_read(struct file_map **map, int fd, size_t size, const char *path,
+                                 recmap_error *error) {
+    if (map_create(map, fd, size, path, NULL) == RECMAP_OK) return RECMAP_OK;
+    return read_pages(map, fd, size, path, error);
+}
+
+void map_warn_of_reading(const recmap_error *refusal) {
+    recmap_error warning = *refusal;
+    snprintf(warning.message, sizeof warning.message,
+             "%.200s; shards are read instead, which is slower", refusal->message);
+    fail_advise(&warning, "if the file system does not map files, `--access read` reads them from "
+                          "the start, without this warning");
+    warn(&warning);
+}
+
 recmap_status map_open(struct file_map **map, const char *path, recmap_error *error) {
     int fd;
     struct file_stat stat;
     RETURN_IF_FAILED(file_open(&fd, path, error));
     recmap_status status = file_get_stat(&stat, fd, path, error);
-    if (status == RECMAP_OK) status = map_create(map, fd, (size_t)stat.size, path, error);
+    if (status == RECMAP_OK) status = map_create_or_read(map, fd, (size_t)stat.size, path, error);
     file_close(fd);
     return status;
 }
 
 void map_destroy(struct file_map *map) {
     if (!map) return;
-    if (map->data) {
+    if (map->guard_slot) {
         guard_remove(map);
         munmap((void *)map->data, map->size);
+    } else {
+        free((void *)map->data);
     }
     free(map);
 }
@@ -168,7 +225,7 @@ void map_destroy(struct file_map *map) {
 recmap_status map_writable(uint8_t **bytes, int fd, size_t size, const char *path,
                            recmap_error *error) {
     void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (mapped == MAP_FAILED) return fail_errno(error, errno, path, "map the file");
+    if (mapped == MAP_FAILED) return fail_map(path, error);
     *bytes = mapped;
     return RECMAP_OK;
 }
@@ -184,7 +241,7 @@ void map_advise(const struct file_map *map, uint64_t offset, uint64_t size,
         [MAP_ADVICE_SEQUENTIAL] = MADV_SEQUENTIAL,
         [MAP_ADVICE_WILL_NEED] = MADV_WILLNEED,
     };
-    if (offset >= map->size) return;
+    if (!map->guard_slot || offset >= map->size) return;
     if (size > map->size - offset) size = map->size - offset;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uintptr_t start = ((uintptr_t)map->data + offset) & ~(uintptr_t)(page - 1);
@@ -197,7 +254,7 @@ void map_advise(const struct file_map *map, uint64_t offset, uint64_t size,
 bool map_is_resident(const struct file_map *map, uint64_t offset, uint64_t size) {
     enum { PAGES_MAX = 64 };
     unsigned char pages[PAGES_MAX];
-    if (!size || offset >= map->size) return true;
+    if (!size || !map->guard_slot || offset >= map->size) return true;
     if (size > map->size - offset) size = map->size - offset;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uintptr_t start = ((uintptr_t)map->data + offset) & ~(uintptr_t)(page - 1);

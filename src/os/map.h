@@ -14,7 +14,7 @@ struct file_map {
     const uint8_t *data; /* NULL for an empty file */
     size_t size;
     atomic_bool was_cut; /* the guard caught a read past the end of the file */
-    void *guard_slot;    /* private to map.c */
+    void *guard_slot;    /* private to map.c; NULL for a copy */
 };
 
 /* Maps `size` bytes of an open file and registers the map with the guard. The descriptor may be
@@ -23,7 +23,18 @@ recmap_status map_create(struct file_map **map, int fd, size_t size, const char 
                          recmap_error *error);
 void map_destroy(struct file_map *map);
 
-/* Maps a whole file. */
+/* Returns true if the file system lets the file be mapped now; else sets the error of trying. Some
+ * file systems refuse (EPERM, EACCES, ENODEV), and a process can have too many maps (ENOMEM). */
+bool map_is_allowed(int fd, uint64_t size, const char *path, recmap_error *error);
+
+/* The same as map_create, but reads the file into memory if it cannot be mapped. */
+recmap_status map_create_or_read(struct file_map **map, int fd, size_t size, const char *path,
+                                 recmap_error *error);
+
+/* Warns that a file is read, because mapping it failed with this error. */
+void map_warn_of_reading(const recmap_error *refusal);
+
+/* Maps a whole file, or reads it into memory if it cannot be mapped. */
 recmap_status map_open(struct file_map **map, const char *path, recmap_error *error);
 
 /* Maps `size` bytes of a file to write to them. They must have been allocated: see file_reserve. */

@@ -139,6 +139,12 @@ static recmap_status copy_source(int *fd, struct source *source, recmap_error *e
     return status;
 }
 
+recmap_status source_take_copy(int *fd, struct source *source, recmap_error *error) {
+    recmap_status status = copy_source(fd, source, error);
+    source_close(source);
+    return status;
+}
+
 recmap_status source_take_file(int *fd, struct source *source, recmap_error *error) {
     recmap_status status = RECMAP_OK;
     if (source->fd >= 0) {

@@ -63,4 +63,7 @@ bool source_has(struct source *source, uint64_t offset, uint64_t size);
  * calls of at most 128 MiB, which ask the thread's interrupt. */
 recmap_status source_take_file(int *fd, struct source *source, recmap_error *error);
 
+/* The same, but always gives a copy: for a file that cannot be mapped. */
+recmap_status source_take_copy(int *fd, struct source *source, recmap_error *error);
+
 #endif

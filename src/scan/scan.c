@@ -185,7 +185,7 @@ static recmap_status join_segment(struct scan *scan, struct segment *segment,
     struct scan_shard *shard = &scan->shards[segment->shard_index];
     bool is_plain = shard->compression == COMPRESSION_NONE;
     if (!segments_open_shard(&scan->segments, segment)) return copy_status(scan, shard, error);
-    if (is_plain && shard->is_remote) return join_remote(scan, segment, cursor, error);
+    if (is_plain && shard->is_streamed) return join_remote(scan, segment, cursor, error);
     /* A record of an earlier segment may extend past the end of this one. */
     if (is_plain && !cursor->is_lost && cursor->position >= segment->end && segment->end > 0)
         return RECMAP_OK;
@@ -289,8 +289,11 @@ static recmap_status detect_shards(struct scan *scan, const char *const *paths,
  * use are freed. */
 recmap_status scan_shards(const char *const *paths, size_t path_count, const struct scan_sink *sink,
                           const struct scan_options *options, recmap_error *error) {
+    atomic_bool has_warned = false;
+    struct scan_options own = *options;
+    own.has_warned = &has_warned;
     struct scan scan = {
-        .options = options,
+        .options = &own,
         .sink = sink,
         .shards = calloc(path_count + 1, sizeof *scan.shards),
         .shard_count = path_count,
@@ -301,7 +304,7 @@ recmap_status scan_shards(const char *const *paths, size_t path_count, const str
         thread_interrupt_replace(options->progress ? ask_progress : NULL, &scan);
     recmap_status status = detect_shards(&scan, paths, error);
     if (status == RECMAP_OK) {
-        status = segments_init(&scan.segments, scan.shards, path_count, options, error);
+        status = segments_init(&scan.segments, scan.shards, path_count, &own, error);
         for (size_t i = 0; status == RECMAP_OK && i < path_count; i++)
             status = join_shard(&scan, &scan.shards[i], error);
         segments_deinit(&scan.segments);

@@ -68,6 +68,20 @@ static recmap_status detect_compression(struct scan_shard *shard, recmap_compres
     return status;
 }
 
+/* Warns once in a scan. */
+static void warn_of_reading(const struct scan_options *options, const recmap_error *refusal) {
+    if (!atomic_exchange(options->has_warned, true)) map_warn_of_reading(refusal);
+}
+
+static bool may_map(const struct scan_shard *shard, const struct source *source,
+                    const struct scan_options *options) {
+    recmap_error refusal = RECMAP_ERROR_INIT;
+    if (options->never_maps) return false;
+    if (map_is_allowed(source->fd, source->stat.size, shard->path, &refusal)) return true;
+    warn_of_reading(options, &refusal);
+    return false;
+}
+
 void scan_shard_detect(struct scan_shard *shard, const char *path, size_t index,
                        const struct scan_options *options) {
     const struct scan_form *form = options->forms ? &options->forms[index] : &options->form;
@@ -82,6 +96,7 @@ void scan_shard_detect(struct scan_shard *shard, const char *path, size_t index,
         shard->start = min_u64(form->start, source->stat.size);
         shard->end = form->is_bounded ? min_u64(form->end, source->stat.size) : source->stat.size;
         shard->is_remote = source->fd < 0;
+        shard->is_streamed = shard->is_remote || !may_map(shard, source, options);
         shard->etag = strdup(source->etag);
         if (!shard->etag) status = fail_memory(&error);
     }
@@ -117,11 +132,11 @@ static void close_source(struct scan_shard *shard) {
     read_window_deinit(&shard->window);
 }
 
-/* Closes the source, even on failure. */
-static recmap_status map_source(struct shard_image *image, const struct scan_shard *shard,
-                                struct source *source, recmap_error *error) {
+/* Maps a copy. Closes the source, even on failure. */
+static recmap_status map_copy(struct shard_image *image, const struct scan_shard *shard,
+                              struct source *source, recmap_error *error) {
     int fd = -1;
-    recmap_status status = source_take_file(&fd, source, error);
+    recmap_status status = source_take_copy(&fd, source, error);
     if (status == RECMAP_OK) status = image_open(image, fd, shard->end, shard->path, error);
     file_close(fd);
     if (status == RECMAP_OK && image->map)
@@ -129,12 +144,27 @@ static recmap_status map_source(struct shard_image *image, const struct scan_sha
     return status;
 }
 
+/* Maps a local file, or a copy of it if mapping is refused now, although it was not when the shard
+ * was detected. Closes the source, even on failure. */
+static recmap_status map_file(struct scan_shard *shard, struct source *source,
+                              const struct scan_options *options, recmap_error *error) {
+    recmap_error refusal = RECMAP_ERROR_INIT;
+    if (image_open(&shard->image, source->fd, shard->end, shard->path, &refusal) != RECMAP_OK) {
+        warn_of_reading(options, &refusal);
+        return map_copy(&shard->image, shard, source, error);
+    }
+    source_close(source);
+    if (shard->image.map)
+        map_advise(shard->image.map, shard->start, shard->end, MAP_ADVICE_SEQUENTIAL);
+    return RECMAP_OK;
+}
+
 recmap_status scan_shard_open(struct scan_shard *shard, const struct scan_options *options,
                               recmap_error *error) {
     assert(shard->compression == COMPRESSION_NONE && !shard->image.map && !shard->source);
     struct source *source;
     RETURN_IF_FAILED(open_detected(&source, shard, options, error));
-    if (source->fd >= 0) return map_source(&shard->image, shard, source, error);
+    if (!shard->is_streamed) return map_file(shard, source, options, error);
     shard->source = source;
     return RECMAP_OK;
 }
@@ -145,7 +175,7 @@ static recmap_status copy_shard(struct scan_shard *shard, const struct scan_opti
     struct source *source;
     RETURN_IF_FAILED(open_detected(&source, shard, options, error));
     close_source(shard);
-    return map_source(&shard->image, shard, source, error);
+    return map_copy(&shard->image, shard, source, error);
 }
 
 static void scan_copy_piece(bool *has_more, uint64_t *piece_end, const struct scan_shard *shard,

@@ -22,7 +22,8 @@ struct scan_shard {
     enum shard_state state;   /* guarded by the lock of the segments */
     struct shard_image image; /* of an uncompressed shard: its file, or its copy */
     bool is_remote;
-    struct source *source; /* of an uncompressed remote shard that is open, until it is copied */
+    bool is_streamed;      /* its bytes are read in order: it is remote, or cannot be mapped */
+    struct source *source; /* of an uncompressed streamed shard that is open, until it is copied */
     struct read_window window;    /* likewise: bytes of it */
     uint64_t ahead;               /* likewise: bytes to request together */
     struct inflate_scan inflated; /* of a compressed shard: the results of its scan */

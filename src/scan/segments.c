@@ -31,7 +31,7 @@ enum {
  * the next shards meanwhile. But all that is found in a segment of a local file is held in memory,
  * so a large one is cut anyway, and scanned by the receiver. */
 static bool is_one_segment(const struct segment_ring *ring, const struct scan_shard *shard) {
-    if (shard->compression != COMPRESSION_NONE || shard->is_remote) return true;
+    if (shard->compression != COMPRESSION_NONE || shard->is_streamed) return true;
     if (shard->framing->guess) return false;
     return shard->end - shard->start < ring->segment_size * WHOLE_SHARD_SEGMENTS;
 }
@@ -161,7 +161,7 @@ static void scan_remote_shard(struct segment_ring *ring, struct segment *segment
 static void scan_segment(struct segment_ring *ring, struct segment *segment) {
     const struct scan_shard *shard = &ring->shards[segment->shard_index];
     if (!segments_open_shard(ring, segment) || shard->compression != COMPRESSION_NONE) return;
-    if (shard->is_remote) {
+    if (shard->is_streamed) {
         scan_remote_shard(ring, segment);
         return;
     }

@@ -57,7 +57,8 @@ static recmap_status open_mapped(struct mapped_file *mapping, bool must_be_plain
     mapping->stat = source->stat;
     recmap_status status = must_be_plain ? check_plain(source, mapping->path, error) : RECMAP_OK;
     if (status == RECMAP_OK)
-        status = image_open(&mapping->image, source->fd, mapping->stat.size, mapping->path, error);
+        status = image_open_or_read(&mapping->image, source->fd, mapping->stat.size, mapping->path,
+                                    error);
     source_close(source);
     return status;
 }

@@ -22,6 +22,14 @@ recmap_status image_open(struct shard_image *image, int fd, uint64_t file_size, 
     return RECMAP_OK;
 }
 
+recmap_status image_open_or_read(struct shard_image *image, int fd, uint64_t file_size,
+                                 const char *path, recmap_error *error) {
+    struct file_map *map;
+    RETURN_IF_FAILED(map_create_or_read(&map, fd, (size_t)file_size, path, error));
+    *image = (struct shard_image){.data = map->data, .size = map->size, .map = map};
+    return RECMAP_OK;
+}
+
 void image_close(struct shard_image *image) {
     map_destroy(image->map);
     *image = (struct shard_image)SHARD_IMAGE_INIT;

@@ -25,6 +25,10 @@ recmap_status image_detect(enum compression *kind, struct source *source, recmap
 /* Maps the file. The descriptor may be closed afterwards. Errors: IO; NO_MEMORY. */
 recmap_status image_open(struct shard_image *image, int fd, uint64_t file_size, const char *path,
                          recmap_error *error);
+
+/* The same, but reads the file into memory if it cannot be mapped. */
+recmap_status image_open_or_read(struct shard_image *image, int fd, uint64_t file_size,
+                                 const char *path, recmap_error *error);
 void image_close(struct shard_image *image);
 
 /* Whether the file was truncated while it was mapped. The guard then replaced the missing pages by

@@ -3,10 +3,12 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/warning.h"
 #include "os/file.h"
 #include "os/map.h"
 #include "store/content.h"
@@ -87,11 +89,29 @@ static recmap_status read_memory(struct store *store, recmap_error *error) {
     return file_read_at(store->fd, store->memory, size, 0, store->path, error);
 }
 
+/* The file system refuses to map the index. */
+static recmap_status read_instead(struct store *store, recmap_error *refusal, recmap_error *error) {
+    recmap_status status = read_memory(store, error);
+    if (status == RECMAP_NO_MEMORY && error)
+        *error = *refusal; /* that it cannot be mapped is why */
+    RETURN_IF_FAILED(status);
+    store->base = store->memory;
+    recmap_error warning = *refusal;
+    snprintf(warning.message, sizeof warning.message, "%.200s; the index is read into memory",
+             refusal->message);
+    fail_advise(&warning, "copy the index to a local disk if it is large");
+    warn(&warning);
+    return RECMAP_OK;
+}
+
 /* Maps the file, only to read its values. LMDB would also follow page numbers in its map, which can
  * change after the check, or lie past the end of a file that was truncated. The structural check
  * reads each page into private memory, so its listing of the values is safe to use. */
 static recmap_status map_file(struct store *store, recmap_error *error) {
-    RETURN_IF_FAILED(map_create(&store->map, store->fd, store->seal.file_size, store->path, error));
+    recmap_error refusal = RECMAP_ERROR_INIT;
+    if (map_create(&store->map, store->fd, store->seal.file_size, store->path, &refusal) !=
+        RECMAP_OK)
+        return read_instead(store, &refusal, error);
     map_advise(store->map, 0, store->seal.file_size, MAP_ADVICE_RANDOM);
     store->base = store->map->data;
     return RECMAP_OK;

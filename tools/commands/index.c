@@ -68,6 +68,7 @@ static const struct option options[] = {
     {"memory-limit", required_argument, NULL, OPTION_MEMORY_LIMIT},
     {"split", required_argument, NULL, OPTION_SPLIT},
     {"sets", required_argument, NULL, OPTION_SETS},
+    {"access", required_argument, NULL, ARGS_ACCESS},
     {"storage", required_argument, NULL, ARGS_STORAGE},
     {NULL, 0, NULL, 0}};
 
@@ -212,7 +213,9 @@ static int list_shards(struct index_job *job) {
     if (!job->args.operand_count) return args_usage_error(&job->args, "no shards given");
     recmap_status status = args_prepare_storage(&job->args, &error);
     if (status == RECMAP_OK) status = recmap_shards_create(&job->shards, &error);
+    recmap_access access = job->args.dataset_options.access;
     job->options.storage = job->args.dataset_options.storage;
+    job->options.reads_shards = access == RECMAP_ACCESS_READ || access == RECMAP_ACCESS_DIRECT;
     if (status == RECMAP_OK)
         status = recmap_shards_set_storage(job->shards, job->options.storage, &error);
     if (status == RECMAP_OK)
@@ -474,6 +477,7 @@ static const char help[] =
     "                           tokens or steps: the values of a feature, or the steps of a\n"
     "                           feature list; with DTYPE (uint16, ...), the numbers of that\n"
     "                           type in its value of bytes; a record without it counts 0\n"
+    "      --access read        read the shards instead of mapping them\n"
     "      --threads N          number of threads; 0 (default): one per core, for URLs at least 4\n"
     "      --on-corrupt raise|skip\n"
     "                           raise (default): stop at the first damaged record\n"

@@ -11,7 +11,7 @@
 #include "terminal/message.h"
 #include "terminal/suggest.h"
 
-enum { OPTION_HELP = 1000, OPTION_ACCESS, OPTION_CHECK };
+enum { OPTION_HELP = 1000, OPTION_CHECK };
 
 static void add_option(struct args *args, struct option option) {
     size_t count = 0;
@@ -46,7 +46,7 @@ void args_init(struct args *args, const struct command *command, const struct op
     args_add(args, options);
     add_option(args, (struct option){"help", no_argument, NULL, OPTION_HELP});
     if (!command->reads) return;
-    add_option(args, (struct option){"access", required_argument, NULL, OPTION_ACCESS});
+    add_option(args, (struct option){"access", required_argument, NULL, ARGS_ACCESS});
     add_option(args, (struct option){"check", required_argument, NULL, OPTION_CHECK});
 }
 
@@ -167,7 +167,7 @@ static int set_framing(const struct args *args, const char *text) {
 static int set_shared(struct args *args, int option) {
     recmap_dataset_options *options = &args->dataset_options;
     switch (option) {
-    case OPTION_ACCESS:
+    case ARGS_ACCESS:
         if (set_access(args, optarg)) return 0;
         return args_usage_error(args, "invalid --access '%s': use map, read, direct or auto",
                                 optarg);

@@ -25,6 +25,7 @@ enum { ARGS_END = -1, ARGS_STOP = -2 };
 enum {
     ARGS_LONG = 256,
     ARGS_SHARED = 900,
+    ARGS_ACCESS = 993, /* added to commands that read; `recmap index` has it too */
     ARGS_INDEX = 994,
     ARGS_CACHE = 995,
     ARGS_CACHE_SIZE = 996,

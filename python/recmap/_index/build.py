@@ -15,6 +15,7 @@ from .._errors import CorruptIndexError, CorruptRecordError, Error
 from .._names import suggest_arguments
 from .._numbers import natural
 from .._options.options import (
+    Access,
     Compression,
     Count,
     Credentials,
@@ -155,6 +156,7 @@ def write_index(
                 storage=storage_of(options.storage, options.credentials, options.fs),
                 memory_limit=options.memory_limit,
                 nullable=options.missing == "null",
+                reads_shards=options.access in ("read", "direct"),
             )
     except CorruptIndexError as error:
         if error.path is None or error.path in (path, *parts):
@@ -274,6 +276,7 @@ def index(
     memory_limit: int | str | None = None,
     guard: bool = False,
     progress: Progress = "auto",
+    access: Access = "map",
     storage_options: StorageOptions | None = None,
     credentials: Credentials | None = None,
     fs: Any = None,
@@ -308,6 +311,7 @@ def index(
         memory_limit=memory_limit,
         guard=guard,
         progress=progress,
+        access=access,
         storage_options=storage_options,
         credentials=credentials,
         fs=fs,

@@ -14,6 +14,7 @@ def open_contents(path: str, indexing: IndexOptions) -> Dataset:
     return Dataset._open(
         OpenOptions(
             path=path,
+            access="read",  # of the records, a few at most
             allow_absolute_paths=True,
             allow_urls=True,
             allow_missing_shards=True,

@@ -267,9 +267,11 @@ def open(
         progress: "auto" (tqdm in a notebook, a bar on a terminal, otherwise nothing), None, or a
             callable with the arguments (bytes done, bytes in total, records, path of the shard).
         access: "map" gives views into the mapped shards; "read" copies each record instead of
-            mapping; "direct" lets loaders bypass the page cache, for data that do not fit in memory
-            (docs/python/records.md; rows are read as by "read"); "auto" is "direct" if the shards
-            are larger than the memory and direct reads are possible, otherwise "map".
+            mapping, also for indexing and `Dataset.verify`, as some file systems do not map files
+            (recmap then reads them anyway, and warns); "direct" lets loaders bypass the page cache,
+            for data that do not fit in memory (docs/python/records.md; rows are read as by "read");
+            "auto" is "direct" if the shards are larger than the memory and direct reads are
+            possible, otherwise "map".
         check: "header" skips the CRC of the data.
         check_index: verify the hash of the whole index when opening it.
         index_in_memory: copy the index to memory.
@@ -380,6 +382,7 @@ def open(
         memory_limit=size_of(memory_limit),
         guard=guard,
         progress=progress,
+        access=access,
         storage=pairs,
         credentials=credentials,
         fs=fs,

@@ -177,6 +177,7 @@ class IndexOptions:
     memory_limit: int = 0
     guard: bool = False
     progress: Progress = "auto"
+    access: Access = "map"
     storage: StoragePairs = field(default=(), repr=False)  # may contain credentials
     credentials: Credentials | None = field(default=None, repr=False)
     fs: Any = field(default=None, repr=False)  # a filesystem of fsspec or a store of obstore
@@ -187,6 +188,7 @@ class IndexOptions:
             raise TypeError(f"id must be the name of one feature, not {self.id!r}")
         compression_code(self.compression)
         _check_choice("on_corrupt", self.on_corrupt, _ON_CORRUPT)
+        _check_choice("access", self.access, _ACCESS)
         check_missing(self.missing)
 
     @property

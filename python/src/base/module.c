@@ -1,6 +1,7 @@
 #include "base/module.h"
 
 #include "base/errors.h"
+#include "base/warnings.h"
 
 PyTypeObject *handle_type, *record_type, *dataset_type, *batch_type, *order_type, *loader_type,
     *writer_type, *example_builder_type, *kind_check_type, *parser_type, *buffer_type, *views_type,
@@ -71,6 +72,7 @@ static int load(PyObject *module) {
         {&block_pool_type, &block_pool_spec},
     };
     if (!errors_load()) return -1;
+    warnings_load();
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (add_type(module, types[i].type, types[i].spec) < 0) return -1;
     return PyModule_AddStringConstant(module, "version", recmap_version());
