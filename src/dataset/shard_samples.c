@@ -149,6 +149,10 @@ static recmap_status explain(struct sample *sample, const struct shard_samples *
     return RECMAP_OK;
 }
 
+/* Samples are spread over the shard, so damage does not reach all of several: a file in which none
+ * can be read has other content. */
+enum { UNREADABLE_MIN = 3 };
+
 recmap_status samples_compare(enum samples_verdict *verdict, struct index_place *place,
                               uint64_t *number, const struct shard_samples *samples,
                               recmap_error *error) {
@@ -156,6 +160,7 @@ recmap_status samples_compare(enum samples_verdict *verdict, struct index_place 
     const struct shard_identity *identity = &shard->entry.identity;
     bool can_explain = shard->entry.compression == COMPRESSION_NONE && has_checks(shard->framing);
     uint64_t intact = UINT64_MAX; /* the sample before, if it was equal */
+    size_t equal_count = 0, unreadable_count = 0;
     *verdict = SAMPLES_EQUAL;
     for (size_t i = 0; i < identity->sample_count; i += samples->step) {
         struct sample sample;
@@ -165,10 +170,14 @@ recmap_status samples_compare(enum samples_verdict *verdict, struct index_place 
         if (sample.verdict == SAMPLES_UNREADABLE && can_explain && intact != UINT64_MAX)
             RETURN_IF_FAILED(explain(&sample, samples, intact, record, error));
         intact = sample.verdict == SAMPLES_EQUAL ? record : UINT64_MAX;
+        equal_count += sample.verdict == SAMPLES_EQUAL;
+        unreadable_count += sample.verdict == SAMPLES_UNREADABLE;
         if (sample.verdict > *verdict) *verdict = sample.verdict;
         *place = sample.place;
         *number = sample.number;
         if (*verdict == SAMPLES_DIFFER) return RECMAP_OK;
     }
+    if (can_explain && !equal_count && unreadable_count >= UNREADABLE_MIN)
+        *verdict = SAMPLES_DIFFER;
     return RECMAP_OK;
 }

@@ -3,8 +3,9 @@
  *
  * A changed shard has valid content that is not what was indexed: a record with other bytes, or of
  * another length. A sample that cannot be read proves nothing, because damage may be the reason, so
- * the other samples decide. In framings without checksums, each record whose bytes differ counts as
- * changed: nothing tells damage from change there. */
+ * the other samples decide; if none of several can be read, the content of an uncompressed shard
+ * with checksums is another one. In framings without checksums, each record whose bytes differ
+ * counts as changed: nothing tells damage from change there. */
 #ifndef RECMAP_DATASET_SHARD_SAMPLES_H
 #define RECMAP_DATASET_SHARD_SAMPLES_H
 
