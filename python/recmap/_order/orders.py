@@ -9,7 +9,6 @@ import json
 import operator
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
 from numbers import Number
 from typing import Any, Literal, NoReturn, SupportsIndex, TypeAlias, overload
 
@@ -392,7 +391,7 @@ def _vector(values: npt.ArrayLike, dtype: Any, what: str) -> npt.NDArray[Any]:
 def _are_numbers(array: npt.NDArray[Any]) -> bool:
     """Returns true unless NumPy would convert texts, dates or complex numbers to numbers."""
     if array.dtype.kind == "O":
-        return all(isinstance(item, (Number, Decimal)) for item in array.flat) and not any(
+        return all(isinstance(item, Number) for item in array.flat) and not any(
             isinstance(item, complex) for item in array.flat
         )
     return array.dtype.kind not in "USmMc"
