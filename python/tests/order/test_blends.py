@@ -154,7 +154,7 @@ def test_bad_weights():
         (lambda: recmap.Mixture(sources(), {}), "must be at position 0"),
         (lambda: recmap.Mixture(sources(), {0: [1, 1], -5: [1, 1]}), "from 0 on, not -5"),
         (lambda: recmap.Mixture(sources(), {0: [1, 1], 0.5: [1, 1]}), "from 0 on, not 0.5"),
-        (lambda: recmap.Mixture(sources(), {0: [1, 1], 5: [1]}), "1 weights for 2 orders"),
+        (lambda: recmap.Mixture(sources(), {0: [1, 1], 5: [1]}), "1 weight for 2 orders"),
         (lambda: recmap.Mixture(sources(), {0: [1, 1], 5: [0, 0]}), "all weights are 0"),
         (lambda: recmap.Mixture(sources(), [0, 0]), "all weights are 0"),
         (
