@@ -384,7 +384,7 @@ class _Iteration(Iterator[Any]):
                 sampler._end()
             raise
         except BaseException:
-            self._run = None
+            self._run = object()  # none of the sampler's runs
             raise
         if self._run is sampler._run:
             sampler._taken += 1

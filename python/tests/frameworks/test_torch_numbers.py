@@ -155,8 +155,7 @@ def test_a_state_that_is_loaded_in_a_for_with_workers_is_refused():
                 sampler.load_state_dict(state)
 
 
-def test_an_iteration_after_an_error_repeats_the_batch(monkeypatch):
-    whole = list(sampler_of(batch_size=10))
+def test_an_iteration_after_an_error_does_not_end_the_epoch(monkeypatch):
     sampler = sampler_of(batch_size=10)
     batches = iter(sampler)
     next(batches)
@@ -164,5 +163,5 @@ def test_an_iteration_after_an_error_repeats_the_batch(monkeypatch):
         patch.setattr(sampler, "_at", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             next(batches)
+    assert list(batches) == []
     assert (sampler.epoch, sampler.position) == (0, 10)
-    assert list(batches) == whole[1:]
