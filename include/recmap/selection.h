@@ -27,7 +27,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_selection_create(recmap_selecti
  * recmap_selection_open_dataset, or attach the selection to it, before anything else.
  *
  * Errors: IO; CORRUPT if the file is not a selection or is damaged; UNSUPPORTED for a newer format;
- * INVALID if it names its index by an absolute path, or one behind a link that would not be
+ * INVALID if it names its index by an absolute path, or by a path through a link that would not be
  * followed to a shard, and `allow_absolute_path` is 0, because a file from elsewhere could name any
  * other: pass 1 also if you name the index yourself; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_selection_open(recmap_selection **selection,

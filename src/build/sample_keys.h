@@ -1,6 +1,7 @@
 /* Keys of the records of a shard, for framings whose records have one: samples of tar archives. A
  * key that returns after other records is usually one sample in several parts, and a file that is
- * in a sample twice cannot be told from the other. Both are noticed, but are no error. */
+ * in a sample twice cannot be distinguished from the other. Both are noticed, but are not errors.
+ */
 #ifndef RECMAP_BUILD_SAMPLE_KEYS_H
 #define RECMAP_BUILD_SAMPLE_KEYS_H
 

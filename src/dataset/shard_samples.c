@@ -134,7 +134,7 @@ static recmap_status compare(struct sample *sample, const struct shard_samples *
 }
 
 /* Finds out why a sample of an uncompressed shard cannot be read. In a shard that was written
- * anew, other records may lie across its place. A bisection between an earlier record that is
+ * again, other records may lie across its place. A bisection between an earlier record that is
  * intact and the sample ends at a record that is not, but follows one that is. A record that was
  * written lies there in any case: it is of another length, or it is damaged. */
 static recmap_status explain(struct sample *sample, const struct shard_samples *samples,

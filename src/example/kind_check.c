@@ -1,6 +1,6 @@
 /* Which kind each feature has had in the records so far. A record is read twice: the first pass
  * lists its features and finds out whether it is an Example at all, so that other bytes leave
- * nothing behind. */
+ * nothing allocated. */
 #define _XOPEN_SOURCE 700
 #include <recmap/example.h>
 

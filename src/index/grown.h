@@ -5,8 +5,9 @@
 #include "index/index.h"
 #include "os/source.h"
 
-/* Returns false if more records at the end of the file cannot be told from other changes, or cannot
- * be read alone: the shard is compressed, or its framing does not say where a record ends. */
+/* Returns false if more records at the end of the file cannot be distinguished from other changes,
+ * or cannot be read alone: the shard is compressed, or its framing does not say where a record
+ * ends. */
 bool index_shard_can_grow(const struct index_shard *shard);
 
 /* Checks that the last record of the shard is whole and ends where it did, although the file is

@@ -344,7 +344,7 @@ static recmap_status check_links(const recmap_selection *selection, const char *
     recmap_status status = file_open_beneath(&fd, folder, name, false, selection->index_path, NULL);
     file_close(fd);
     if (status != RECMAP_INVALID && status != RECMAP_CORRUPT) return RECMAP_OK;
-    return fail_outside(selection, "behind a symbolic link that is not followed", error);
+    return fail_outside(selection, "reached by a symbolic link that is not followed", error);
 }
 
 /* The folder from which the name of the index starts: through a link to a selection, the one that

@@ -16,7 +16,7 @@ static bool is_likely_and_not_text(const char *path, const void *context) {
     return is_likely(path, context) && !shard_name_is_text(path_name(path));
 }
 
-/* Folders that the pattern names are as the caller wants them, so only what matches wildcards is
+/* Folders that the pattern names are as the caller chose them, so only what matches wildcards is
  * looked at. glob reduces slashes at the start of a pattern to one: then that is the name alone. */
 static bool is_matched(const char *path, const void *pattern) {
     size_t size = tree_base_size(pattern);

@@ -1,4 +1,4 @@
-"""The moves of a loader: who is asked before one, and told of it."""
+"""The moves of a loader: who is asked before a move, and notified after it."""
 
 from __future__ import annotations
 
