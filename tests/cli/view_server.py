@@ -9,7 +9,7 @@ import socket
 import subprocess
 import urllib.parse
 
-from support import COMMAND, CliTest, signals_as_usual, tfrecord
+from support import COMMAND, CliTest, no_records, signals_as_usual, tfrecord
 
 # The policy of everything but the page.
 ELSEWHERE = "default-src 'none'; frame-ancestors 'none'; sandbox"
@@ -56,7 +56,9 @@ class ViewTest(CliTest):
 
     def view(self, *records, options=()):
         self.write("a.tfrecord", tfrecord(records))
-        self.index(*options, "-o", "a.rmx", "a.tfrecord")
+        self.index(
+            *options, "-o", "a.rmx", "a.tfrecord", err="" if records else no_records("a.rmx")
+        )
         return self.start(count=len(records))
 
     def exchange(self, data):
