@@ -13,15 +13,25 @@
 #include "base/json.h"
 #include "base/near_name.h"
 #include "dataset/dataset.h"
+#include "os/process.h"
 
-enum { COLUMNS_MAX = 64 };
+enum { COLUMNS_MAX = 64, PROGRESS_NS = 50 * 1000 * 1000 };
 
-recmap_status annotation_report(const recmap_annotation *annotation, uint64_t done, uint64_t total,
+recmap_status annotation_report(recmap_annotation *annotation, uint64_t done, uint64_t total,
                                 uint64_t row_count, recmap_error *error) {
-    recmap_progress progress = {done, total, row_count, annotation->path, 0};
-    if (!annotation->progress || !annotation->progress(annotation->progress_context, &progress))
+    annotation->reported = (recmap_progress){done, total, row_count, annotation->path, 0};
+    if (!annotation->progress ||
+        !annotation->progress(annotation->progress_context, &annotation->reported))
         return RECMAP_OK;
     return fail(error, RECMAP_CANCELLED, "cancelled");
+}
+
+int annotation_ask(void *context) {
+    recmap_annotation *annotation = context;
+    uint64_t now = clock_ns();
+    if (now - annotation->asked_ns < PROGRESS_NS) return 0;
+    annotation->asked_ns = now;
+    return annotation->progress(annotation->progress_context, &annotation->reported);
 }
 
 /* The lock makes annotations and appends wait for each other: two that start from the same index

@@ -49,6 +49,8 @@ struct recmap_annotation {
     struct file_stat replaced;
     recmap_progress_fn progress; /* or NULL */
     void *progress_context;
+    recmap_progress reported; /* the last report */
+    uint64_t asked_ns;
     bool is_nullable;       /* of the columns that are added next */
     bool ignores_unmatched; /* the same */
     bool is_closed;         /* finished, or failed */
@@ -58,8 +60,11 @@ struct recmap_annotation {
 enum { REPORT_ROWS = 1 << 16 };
 
 /* Reports progress; CANCELLED if the callback says so. */
-recmap_status annotation_report(const recmap_annotation *annotation, uint64_t done, uint64_t total,
+recmap_status annotation_report(recmap_annotation *annotation, uint64_t done, uint64_t total,
                                 uint64_t row_count, recmap_error *error);
+
+/* The progress callback as an interrupt function, for what takes long between two reports. */
+int annotation_ask(void *annotation);
 
 /* Adds a column, which annotation_add_value then fills. Copies the strings; `default_value`
  * may be NULL. */

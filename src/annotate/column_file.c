@@ -10,6 +10,7 @@
 #include "annotate/array_file.h"
 #include "annotate/table.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/plural.h"
 #include "dataset/dataset.h"
 
@@ -357,7 +358,11 @@ static recmap_status add_file(recmap_annotation *annotation, const char *name, c
 recmap_status recmap_annotation_add_file(recmap_annotation *annotation, const char *name,
                                          const char *path, recmap_key key,
                                          const char *default_value, recmap_error *error) {
+    struct interrupt former =
+        thread_interrupt_replace(annotation->progress ? annotation_ask : NULL, annotation);
     recmap_status status = add_file(annotation, name, path, key, default_value, error);
+    thread_interrupt_restore(&former);
+    if (status == RECMAP_CANCELLED) fail(error, status, "cancelled");
     annotation->is_closed |= status != RECMAP_OK;
     return status;
 }

@@ -5,7 +5,10 @@
 #include "annotate/table.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/json_reader.h"
+
+enum { MEMBER_WORK = 32 }; /* for the interrupt, in bytes: a member, however short */
 
 /* Reads a string into a field, and decodes its escapes. */
 static recmap_status read_text(bool *is_valid, struct field *field, struct json_reader *reader,
@@ -104,6 +107,7 @@ static recmap_status read_member(struct json_row *object, struct json_reader *re
     uint64_t line = object->row->line;
     const char *key_name = table_key_name(table->key);
     struct json_string name;
+    RETURN_IF_FAILED(interrupt_check(thread_interrupt(), MEMBER_WORK, error));
     if (!json_read_string(&name, reader) || !json_take(reader, ':'))
         return fail_object(table, line, error);
     bool is_key = json_string_is(&name, key_name), is_value = json_string_is(&name, table->name);
@@ -140,7 +144,8 @@ recmap_status table_next_json(struct table_row *row, bool *is_row, struct table 
     *is_row = false;
     *row = (struct table_row){0};
     while (table->next < table->end) {
-        const char *end = memchr(table->next, '\n', (size_t)(table->end - table->next));
+        const char *end;
+        RETURN_IF_FAILED(table_search(&end, table->next, table->end, '\n', error));
         if (!end) end = table->end;
         const char *start = table->next;
         struct json_reader reader = {start, end};

@@ -165,7 +165,7 @@ static recmap_status copy_value(struct rewrite *rewrite, enum store_table table,
  * then by column. Chunks of columns that stay are copied as they are stored; those of new columns
  * are built from their sorted rows, one chunk at a time. */
 static recmap_status put_columns(struct rewrite *rewrite, recmap_error *error) {
-    const recmap_annotation *annotation = rewrite->annotation;
+    recmap_annotation *annotation = rewrite->annotation;
     const struct manifest *manifest = index_manifest(annotation->index);
     for (uint64_t chunk = 0; chunk << COLUMN_CHUNK_SHIFT < manifest->record_count; chunk++) {
         uint64_t first = chunk << COLUMN_CHUNK_SHIFT;

@@ -9,8 +9,11 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/json.h"
 #include "base/plural.h"
+
+enum { FIELD_WORK = 32 }; /* for the interrupt, in bytes: a field, however short */
 
 bool table_has_extension(const char *path, const char *extension) {
     size_t size = strlen(path), extension_size = strlen(extension);
@@ -34,13 +37,27 @@ recmap_status table_fail(const struct table *table, uint64_t line, recmap_error 
     return RECMAP_INVALID;
 }
 
+recmap_status table_search(const char **found, const char *next, const char *end, char byte,
+                           recmap_error *error) {
+    for (*found = NULL; !*found && next < end;) {
+        size_t left = (size_t)(end - next);
+        size_t piece = left < INTERRUPT_COPY_SIZE ? left : INTERRUPT_COPY_SIZE;
+        *found = memchr(next, byte, piece);
+        next += piece;
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), piece, error));
+    }
+    return RECMAP_OK;
+}
+
 /* The end of the quoted field whose first byte after the quote is `next`: its closing quote, or
  * NULL. `doubles` counts the quotes that are doubled. */
-static const char *find_quote(const struct table *table, const char *next, size_t *doubles) {
+static recmap_status find_quote(const char **quote, const struct table *table, const char *next,
+                                size_t *doubles, recmap_error *error) {
     *doubles = 0;
     for (;;) {
-        next = memchr(next, '"', (size_t)(table->end - next));
-        if (!next || next + 1 == table->end || next[1] != '"') return next;
+        RETURN_IF_FAILED(table_search(quote, next, table->end, '"', error));
+        next = *quote;
+        if (!next || next + 1 == table->end || next[1] != '"') return RECMAP_OK;
         ++*doubles;
         next += 2;
     }
@@ -59,8 +76,11 @@ static bool undouble(struct field *field, struct table_scratch *scratch) {
     return true;
 }
 
-static void count_lines(struct table *table, const char *first, const char *end) {
-    while ((first = memchr(first, '\n', (size_t)(end - first)))) {
+static recmap_status count_lines(struct table *table, const char *first, const char *end,
+                                 recmap_error *error) {
+    for (;;) {
+        RETURN_IF_FAILED(table_search(&first, first, end, '\n', error));
+        if (!first) return RECMAP_OK;
         first++;
         table->line++;
     }
@@ -71,7 +91,8 @@ static void count_lines(struct table *table, const char *first, const char *end)
 static recmap_status read_quoted(struct field *field, struct table *table,
                                  struct table_scratch *scratch, recmap_error *error) {
     size_t doubles;
-    const char *first = table->next + 1, *quote = find_quote(table, first, &doubles);
+    const char *first = table->next + 1, *quote;
+    RETURN_IF_FAILED(find_quote(&quote, table, first, &doubles, error));
     if (!quote)
         return table_fail(table, table->line, error,
                           "close the quote; quotes inside a quoted field are doubled",
@@ -79,7 +100,7 @@ static recmap_status read_quoted(struct field *field, struct table *table,
     *field = (struct field){quote == first ? FIELD_TEXT : FIELD_WORD, (const uint8_t *)first,
                             (size_t)(quote - first)};
     uint64_t line = table->line;
-    count_lines(table, first, quote);
+    RETURN_IF_FAILED(count_lines(table, first, quote, error));
     table->next = quote + 1;
     if (table->next < table->end && *table->next == '\r') table->next++;
     if (table->next < table->end && *table->next != table->separator && *table->next != '\n')
@@ -90,13 +111,16 @@ static recmap_status read_quoted(struct field *field, struct table *table,
     return RECMAP_OK;
 }
 
-static void read_plain(struct field *field, struct table *table) {
+static recmap_status read_plain(struct field *field, struct table *table, recmap_error *error) {
     const char *first = table->next, *end = first;
-    while (end < table->end && *end != table->separator && *end != '\n') end++;
+    for (; end < table->end && *end != table->separator && *end != '\n'; end++)
+        if (!((end - first + 1) % INTERRUPT_COPY_SIZE))
+            RETURN_IF_FAILED(interrupt_check(thread_interrupt(), INTERRUPT_COPY_SIZE, error));
     table->next = end;
     if (end > first && end[-1] == '\r' && (end == table->end || *end == '\n')) end--;
     *field = (struct field){end > first ? FIELD_WORD : FIELD_MISSING, (const uint8_t *)first,
                             (size_t)(end - first)};
+    return interrupt_check(thread_interrupt(), (uint64_t)(end - first) + FIELD_WORK, error);
 }
 
 /* Reads a field and the separator or line end after it. `scratch` may be NULL if the text of the
@@ -105,7 +129,7 @@ static recmap_status read_field(struct field *field, bool *is_last, struct table
                                 struct table_scratch *scratch, recmap_error *error) {
     if (table->next < table->end && *table->next == '"')
         RETURN_IF_FAILED(read_quoted(field, table, scratch, error));
-    else read_plain(field, table);
+    else RETURN_IF_FAILED(read_plain(field, table, error));
     *is_last = table->next == table->end || *table->next == '\n';
     if (table->next == table->end) return RECMAP_OK;
     table->line += *table->next == '\n';

@@ -37,7 +37,7 @@ recmap_status table_open(struct table *table, const char *path, const char *name
 void table_close(struct table *table);
 
 /* Reads the next row; `is_row` is false after the last one. Errors: INVALID, naming file and line,
- * NO_MEMORY; CORRUPT if the file was cut short. */
+ * NO_MEMORY; CORRUPT if the file was cut short; CANCELLED by the thread's interrupt. */
 recmap_status table_next(struct table_row *row, bool *is_row, struct table *table,
                          recmap_error *error);
 
@@ -51,6 +51,11 @@ const char *table_key_name(recmap_key key);
 recmap_status table_fail(const struct table *table, uint64_t line, recmap_error *error,
                          const char *advice, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+
+/* Searches for a byte in [next, end), and asks the thread's interrupt meanwhile, because a line may
+ * be as long as the file. `found` is NULL if there is none. Errors: CANCELLED. */
+recmap_status table_search(const char **found, const char *next, const char *end, char byte,
+                           recmap_error *error);
 
 /* For table.c: the next row of JSON lines. */
 recmap_status table_next_json(struct table_row *row, bool *is_row, struct table *table,

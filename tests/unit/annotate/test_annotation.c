@@ -1,8 +1,11 @@
 /* Annotations: rows that a program adds, misuse, and other writers of the same index. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -183,6 +186,36 @@ static void test_misuse(void **state) {
     assert_int_equal(column_count(), 1);
 }
 
+/* Cancels at the first question after the file was opened. */
+static int cancel_later(void *context, const recmap_progress *progress) {
+    (void)progress;
+    return ++*(int *)context > 1;
+}
+
+/* A line as long as the file: the call stops within it, not at its end. */
+static void test_cancelled_within_a_line(void **state) {
+    (void)state;
+    static const char *const files[][2] = {{"plain.csv", "number,x\n1"},
+                                           {"quoted.csv", "number,x\n1,\""},
+                                           {"lines.jsonl", "{\"number\": 1, \"x\": \""}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_dataset *dataset = open_three_records();
+        recmap_annotation *annotation;
+        int count = 0;
+        file_write(files[i][0], files[i][1], strlen(files[i][1]));
+        assert_int_equal(truncate(files[i][0], 1500000000), 0);
+        ASSERT_OK(recmap_annotation_create(&annotation, dataset, cancel_later, &count, &error),
+                  &error);
+        assert_int_equal(recmap_annotation_add_file(annotation, "x", files[i][0], RECMAP_KEY_NUMBER,
+                                                    NULL, &error),
+                         RECMAP_CANCELLED);
+        assert_string_equal(error.message, "cancelled");
+        recmap_annotation_destroy(annotation);
+        recmap_dataset_close(dataset);
+    }
+}
+
 static int cancel_wait(void *context, const recmap_progress *progress) {
     *(int *)context += progress->is_waiting;
     return progress->is_waiting;
@@ -226,6 +259,7 @@ int main(void) {
         TEST(marks),
         TEST(records_without_a_value),
         TEST(misuse),
+        TEST(cancelled_within_a_line),
         TEST(annotations_exclude_each_other),
         TEST(index_that_is_replaced_meanwhile),
     };
