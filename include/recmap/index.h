@@ -71,13 +71,17 @@ typedef struct recmap_index_options {
                                 does not depend on it, but a shard over it is an error */
     int reads_shards;        /* not 0: local shards are read, never mapped. Shards that cannot be
                                 mapped are read anyway, with a warning (warning.h) */
+    int inherits; /* not 0: when an index is appended to, its ids, lifted columns and counts
+                     replace those given here, if they changed since the caller read them:
+                     another process may have annotated it. Only columns are nullable
+                     that are so here */
 } recmap_index_options;
 
 #define RECMAP_INDEX_OPTIONS_VERSION 3
 #define RECMAP_INDEX_OPTIONS_INIT                                                                  \
     {                                                                                              \
         RECMAP_INDEX_OPTIONS_VERSION, 0, RECMAP_ON_CORRUPT_RAISE, 0, NULL, NULL, 0, NULL, NULL,    \
-            NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL, NULL, 0, NULL, 0, 0                   \
+            NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL, NULL, 0, NULL, 0, 0, 0                \
     }
 
 /* The size of a notice in recmap_index_summary, with its terminating zero. */

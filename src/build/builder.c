@@ -99,9 +99,17 @@ static recmap_status copy_lifts(recmap_index_builder *builder, recmap_error *err
     return RECMAP_OK;
 }
 
+static void free_lists(recmap_index_builder *builder) {
+    free(builder->lifts);
+    free(builder->counted_features);
+    builder->lifts = NULL;
+    builder->counted_features = NULL;
+}
+
 /* Copies the options and the strings they refer to. */
 static recmap_status copy_options(recmap_index_builder *builder,
                                   const recmap_index_options *options, recmap_error *error) {
+    free_lists(builder);
     builder->options = *options;
     RETURN_IF_FAILED(copy_text(&builder->options.id_feature, builder, error));
     RETURN_IF_FAILED(copy_text(&builder->options.idx_folder, builder, error));
@@ -179,8 +187,7 @@ void recmap_index_builder_destroy(recmap_index_builder *builder) {
     extractor_destroy(builder->extractor);
     for (size_t i = 0; i < builder->text_count; i++) free(builder->texts[i]);
     free(builder->texts);
-    free(builder->lifts);
-    free(builder->counted_features);
+    free_lists(builder);
     free(builder->path);
     recmap_storage_release(builder->storage);
     file_close(builder->replaced_fd);
@@ -323,11 +330,63 @@ static recmap_status ask_before_open(recmap_index_builder *builder, const char *
     return status;
 }
 
+static bool is_nullable(const recmap_index_builder *builder, const char *name) {
+    for (size_t i = 0; i < builder->options.lift_count; i++)
+        if (!strcmp(builder->lifts[i].name, name)) return builder->lifts[i].is_nullable;
+    return false;
+}
+
+/* Takes ids, columns and counts from an index, in place of those of the options. */
+static recmap_status take_contents(recmap_index_builder *builder, const struct manifest *manifest,
+                                   recmap_lift *lifts, recmap_counted_feature *counted,
+                                   recmap_error *error) {
+    recmap_index_options options = builder->options;
+    options.id_feature = manifest->id_name;
+    for (size_t i = 0; i < manifest->column_count; i++)
+        lifts[i] = (recmap_lift){manifest->columns[i].name, manifest->columns[i].default_value,
+                                 is_nullable(builder, manifest->columns[i].name)};
+    for (size_t i = 0; i < manifest->counted_feature_count; i++)
+        counted[i] = (recmap_counted_feature){manifest->counted_features[i].name,
+                                              manifest->counted_features[i].element};
+    options.lifts = lifts;
+    options.lift_count = manifest->column_count;
+    options.counted_features = counted;
+    options.counted_feature_count = manifest->counted_feature_count;
+    return copy_options(builder, &options, error);
+}
+
+/* The index that is appended to may have been annotated since the caller read what it has. Now that
+ * it is locked, what it has is what the new index has. */
+static recmap_status inherit(recmap_index_builder *builder, const struct index_file *index,
+                             const char *path, recmap_error *error) {
+    const struct manifest *manifest = index_manifest(index);
+    if (builder->part_count || check_fits(builder, index, path, NULL) == RECMAP_OK)
+        return RECMAP_OK;
+    recmap_lift *lifts = calloc(manifest->column_count + 1, sizeof *lifts);
+    recmap_counted_feature *counted = calloc(manifest->counted_feature_count + 1, sizeof *counted);
+    recmap_status status = lifts && counted
+                               ? take_contents(builder, manifest, lifts, counted, error)
+                               : fail_memory(error);
+    free(lifts);
+    free(counted);
+    if (status != RECMAP_OK) return status;
+    packer_destroy(builder->packer);
+    builder->packer = NULL;
+    extractor_destroy(builder->extractor);
+    builder->extractor = NULL;
+    RETURN_IF_FAILED(extractor_create(&builder->extractor, &builder->options, error));
+    return packer_create(&builder->packer, builder->path, &builder->options, LEFTOVERS_REMOVE,
+                         error);
+}
+
 static recmap_status open_part(recmap_index_builder *builder, struct index_file **index,
-                               char **folder, const char *path, recmap_error *error) {
+                               char **folder, const char *path, bool is_replaced,
+                               recmap_error *error) {
     bool is_elsewhere;
     RETURN_IF_FAILED(ask_before_open(builder, path, error));
     RETURN_IF_FAILED(index_open(index, path, &(struct store_options){.is_part = true}, error));
+    if (is_replaced && builder->options.inherits)
+        RETURN_IF_FAILED(inherit(builder, *index, path, error));
     RETURN_IF_FAILED(check_fits(builder, *index, path, error));
     RETURN_IF_FAILED(index_find_folder(folder, &is_elsewhere, *index, error));
     return add_part(builder, path, *index, error);
@@ -343,7 +402,7 @@ recmap_status recmap_index_builder_add_index(recmap_index_builder *builder, cons
     if (is_replaced) RETURN_IF_FAILED(lock_replaced(builder, error));
     struct index_file *index = NULL;
     char *folder = NULL;
-    recmap_status status = open_part(builder, &index, &folder, path, error);
+    recmap_status status = open_part(builder, &index, &folder, path, is_replaced, error);
     if (status == RECMAP_OK) {
         builder->parts[builder->part_count - 1].resolved = folder;
     } else {

@@ -276,6 +276,8 @@ static int check_path(const struct index_job *job) {
 /* Appended shards get the ids, columns and counts of the index, unless options name them again. */
 static int inherit_options(struct index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
+    job->options.inherits = !job->options.id_feature && !job->options.lift_count &&
+                            !job->options.counted_feature_count;
     recmap_status status = inherited_open(&job->appended, &job->options, job->path,
                                           &job->args.dataset_options, &error);
     return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);

@@ -157,6 +157,7 @@ def write_index(
                 memory_limit=options.memory_limit,
                 nullable=options.missing == "null",
                 reads_shards=options.access in ("read", "direct"),
+                inherits=path in parts,
             )
     except CorruptIndexError as error:
         if error.path is None or error.path in (path, *parts):

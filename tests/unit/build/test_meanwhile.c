@@ -16,6 +16,7 @@
 
 #include "scan/scan.h"
 #include "support/build.h"
+#include "support/features.h"
 #include "support/folder.h"
 #include "support/oracle.h"
 
@@ -247,6 +248,75 @@ static recmap_index_builder *begin_append(const recmap_index_options *options) {
     return builder;
 }
 
+static void write_examples(const char *name) {
+    struct buffer bytes = BUFFER_INIT, features = BUFFER_INIT, example = BUFFER_INIT;
+    for (int i = 0; i < 10; i++) {
+        example.size = 0;
+        features_add_int64(&features, "n", i);
+        features_end(&example, &features);
+        oracle_add_record(&bytes, example.data, example.size);
+    }
+    file_write(name, bytes.data, bytes.size);
+    buffer_deinit(&bytes);
+    buffer_deinit(&features);
+    buffer_deinit(&example);
+}
+
+/* Another process adds the column "score". */
+static void annotate_index(void) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = dataset_open("set.rmx", NULL);
+    recmap_annotation *annotation;
+    recmap_value number = int64_value(3), value = int64_value(77);
+    ASSERT_OK(recmap_annotation_create(&annotation, dataset, NULL, NULL, &error), &error);
+    ASSERT_OK(recmap_annotation_add_column(annotation, "score", RECMAP_TYPE_INT64, "5", &error),
+              &error);
+    ASSERT_OK(recmap_annotation_add_rows(annotation, RECMAP_KEY_NUMBER, &number, &value, 1, &error),
+              &error);
+    ASSERT_OK(recmap_annotation_finish(annotation, &error), &error);
+    recmap_annotation_destroy(annotation);
+    recmap_dataset_close(dataset);
+}
+
+static int64_t score_of(recmap_dataset *dataset, uint64_t number) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    int64_t score = 0;
+    size_t column;
+    ASSERT_OK(recmap_dataset_find_lifted_column(&column, dataset, "score", &error), &error);
+    ASSERT_OK(recmap_dataset_read_int64(&score, dataset, column, number, 1, &error), &error);
+    return score;
+}
+
+/* An append that inherits takes what the index has when it is locked: a column that was annotated
+ * after the caller read the index is kept. */
+static void test_index_is_annotated_before_it_is_locked(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    const recmap_lift lift = {"n", NULL, 0};
+    options.lifts = &lift;
+    options.lift_count = 1;
+    for (size_t s = 0; s < 2; s++) write_examples(shard_names(2)[s]);
+    index_build("set.rmx", &options, shard_names(2), 1);
+    for (options.inherits = 0; options.inherits < 2; options.inherits++) {
+        recmap_index_builder *builder = begin_append(&options);
+        if (!options.inherits) annotate_index();
+        recmap_status status = recmap_index_builder_add_index(builder, "set.rmx", &error);
+        assert_int_equal(status, options.inherits ? RECMAP_OK : RECMAP_MISMATCH);
+        if (options.inherits) {
+            recmap_index_summary summary;
+            ASSERT_OK(recmap_index_builder_add_shard(builder, "s00001", &error), &error);
+            ASSERT_OK(recmap_index_builder_finish(&summary, builder, &error), &error);
+            assert_int_equal(summary.record_count, 20);
+        }
+        recmap_index_builder_destroy(builder);
+    }
+    recmap_dataset *dataset = dataset_open("set.rmx", NULL);
+    assert_int_equal(score_of(dataset, 3), 77);
+    assert_int_equal(score_of(dataset, 13), 5);
+    recmap_dataset_close(dataset);
+}
+
 static void lock_by_reader(void) {
     int fd = open("set.rmx", O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0);
@@ -387,11 +457,17 @@ static void test_index_is_built_twice(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(shard_changes),      TEST(shard_is_replaced_before_it_is_read),
-        TEST(index_is_replaced),  TEST(index_is_removed),
-        TEST(index_stays),        TEST(reader_locks_index),
-        TEST(wait_is_cancelled),  TEST(lock_file_exists),
-        TEST(index_is_annotated), TEST(index_is_built_twice),
+        TEST(shard_changes),
+        TEST(shard_is_replaced_before_it_is_read),
+        TEST(index_is_replaced),
+        TEST(index_is_removed),
+        TEST(index_is_annotated_before_it_is_locked),
+        TEST(index_stays),
+        TEST(reader_locks_index),
+        TEST(wait_is_cancelled),
+        TEST(lock_file_exists),
+        TEST(index_is_annotated),
+        TEST(index_is_built_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
