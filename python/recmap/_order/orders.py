@@ -368,13 +368,15 @@ class Weighted(Order):
 
 def _vector(values: npt.ArrayLike, dtype: Any, what: str) -> npt.NDArray[Any]:
     values = without_nulls(values, what)
+    given: npt.NDArray[Any] = np.empty(0)
+    array = None
     try:
         given = np.asarray(values)
         array = given.astype(dtype) if _are_numbers(given) else None
     except OverflowError:
         raise ValueError(f"{what} do not fit 64 bits") from None
     except (TypeError, ValueError):
-        array = None
+        pass  # reported below
     if array is None:
         noun = "integers" if dtype is np.int64 else "numbers"
         raise TypeError(f"{what} must be a list or array of {noun}, not {reprlib.repr(values)}")
