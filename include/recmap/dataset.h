@@ -170,6 +170,16 @@ typedef struct recmap_dataset_info {
 RECMAP_API const recmap_dataset_info *recmap_dataset_get_info(const recmap_dataset *dataset);
 RECMAP_API uint64_t recmap_dataset_count(const recmap_dataset *dataset);
 
+/* The number of different ids: exact for up to 131,072 records with an id, otherwise estimated from
+ * as many of them; for a concatenation, the sum of its parts. 0 without ids. Errors: CORRUPT naming
+ * the index. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_count_distinct_ids(
+    uint64_t *distinct_count, recmap_dataset *dataset, recmap_error *error);
+
+/* Returns 1 if ids repeat so often that they are more likely to be labels, so that a warning is
+ * due: at least 100 records have an id, and on average at least 10 have the same. Otherwise 0. */
+RECMAP_API int recmap_ids_repeat(uint64_t id_count, uint64_t distinct_count);
+
 /* Returns 1 if the data set begins with the records of the data set that had this fingerprint and
  * number of records, with the same numbers: it is the same, or has grown since. Otherwise 0. */
 RECMAP_API int recmap_dataset_begins_with(const recmap_dataset *dataset,

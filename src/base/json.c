@@ -271,6 +271,10 @@ void json_none(struct json_writer *json) {
     scalar(json, "null");
 }
 
+void json_bool(struct json_writer *json, bool value) {
+    scalar(json, value ? "true" : "false");
+}
+
 void json_hex(struct json_writer *json, const uint8_t *bytes, size_t size) {
     static const char digits[] = "0123456789abcdef";
     separate(json);

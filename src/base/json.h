@@ -45,6 +45,7 @@ void json_int64_string(struct json_writer *json, int64_t value);
 void json_double(struct json_writer *json, double value);
 void json_float(struct json_writer *json, float value);
 void json_none(struct json_writer *json);
+void json_bool(struct json_writer *json, bool value);
 void json_hex(struct json_writer *json, const uint8_t *bytes, size_t size); /* "0a1b..." */
 
 /* Returns whether the bytes are well-formed UTF-8 without surrogates and overlong forms. */

@@ -48,7 +48,8 @@ static void write_counts(struct json_writer *json, const recmap_dataset *dataset
     json_close(json, ']');
 }
 
-static void write_ids(struct json_writer *json, const recmap_dataset *dataset) {
+static void write_ids(struct json_writer *json, recmap_dataset *dataset) {
+    uint64_t distinct_count;
     json_key(json, "ids");
     if (!dataset->info.id_name) {
         json_none(json);
@@ -61,6 +62,12 @@ static void write_ids(struct json_writer *json, const recmap_dataset *dataset) {
     json_uint64(json, dataset->info.id_count);
     json_key(json, "records_without");
     json_uint64(json, dataset->info.record_count - dataset->info.id_count);
+    if (recmap_dataset_count_distinct_ids(&distinct_count, dataset, NULL) == RECMAP_OK) {
+        json_key(json, "distinct");
+        json_uint64(json, distinct_count);
+        json_key(json, "repeat");
+        json_bool(json, recmap_ids_repeat(dataset->info.id_count, distinct_count) != 0);
+    }
     json_close(json, '}');
 }
 

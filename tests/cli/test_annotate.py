@@ -567,7 +567,11 @@ class Errors(Annotated):
         """A value for each record and row would be four million, which do not fit the limit."""
         count = 2000
         self.write("b.tfrecord", tfrecord([example(id="one")] * count))
-        self.index("--id", "id", "b.tfrecord")
+        self.index(
+            *("--id", "id", "b.tfrecord"),
+            err="recmap: b.rmx: the ids of 'id' repeat: 1 different one in 2000 records; "
+            "name a feature that tells records apart with --id\n",
+        )
         self.write("s.csv", "id,s\n" + "one,1\n" * count)
         self.check(
             *("annotate", "b.rmx", "--column", "s=s.csv"),

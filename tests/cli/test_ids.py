@@ -106,7 +106,11 @@ class Ids(CliTest):
 
     def test_many_of_one_id(self):
         self.write("a", tfrecord([example(id="x")] * 500))
-        self.index("a", "--id", "id")
+        self.index(
+            *("a", "--id", "id"),
+            err="recmap: a.rmx: the ids of 'id' repeat: 1 different one in 500 records; "
+            "name a feature that tells records apart with --id\n",
+        )
         self.check("find", "a.rmx", "x", out="".join(f"x\t{i}\n" for i in range(500)))
 
     def test_a_missing_lifted_feature(self):

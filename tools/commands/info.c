@@ -6,6 +6,7 @@
 #include <recmap/dataset.h>
 
 #include "commands/commands.h"
+#include "indexing/repeated_ids.h"
 #include "orders/request_table.h"
 #include "records/view.h"
 #include "terminal/message.h"
@@ -245,6 +246,7 @@ static int run(int argc, char **argv) {
         view_close(&view);
         return exit_status;
     }
+    repeated_ids_warn(view.index_path, view.dataset);
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = request.as_json ? print_json(&view, &request, &error)
                                            : print_human(&view, args.operands[0], &request, &error);

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "indexing/repeated_ids.h"
 #include "terminal/message.h"
 
 static void warn(const char *path, const recmap_missing_shards *missing) {
@@ -33,6 +34,7 @@ void missing_shards_warn(const char *path, bool is_alone,
         recmap_dataset_find_missing_shards(&missing, dataset, NULL) == RECMAP_OK) {
         if (!is_alone || recmap_dataset_get_info(dataset)->shard_count > 1) warn(path, &missing);
         warn_of_surplus(path, &missing);
+        repeated_ids_warn(path, dataset);
     }
     recmap_dataset_close(dataset);
 }

@@ -6,7 +6,7 @@ import contextlib
 import sys
 from collections import abc
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -221,8 +221,8 @@ class Records(Selectable):
 
         Args:
             by: what is compared: "content", the whole records; "id", their ids, for which only
-                records whose ids may repeat are read; or the name of a feature. Records without the
-                feature equal none.
+                records whose ids may repeat are read; or the name of a feature or of an annotated
+                column. Records without the value equal none.
             progress: see `recmap.open`.
 
         Raises:
@@ -234,20 +234,44 @@ class Records(Selectable):
         >>> ds.duplicates()
         array([[1797,    0],
                [1798,    1]])
-        >>> kept = np.ones(len(ds), bool)
-        >>> kept[ds.duplicates()[:, 0]] = False
-        >>> len(ds.select(kept))
+        """
+        firsts = self._firsts(by, progress)
+        positions = np.flatnonzero(firsts != np.arange(len(self)))
+        return np.stack([positions, firsts[positions]], axis=1)
+
+    @suggest_arguments
+    def without_duplicates(self, by: str = "content", *, progress: Progress = "auto") -> Self:
+        """A view without the records that equal an earlier one: the first of equal ones is kept.
+
+        Args:
+            by: what is compared, as for `duplicates`: "content" or "bytes", the whole records;
+                "id", their ids; or the name of a feature or of an annotated column. Records
+                without the value equal none, so all of them are kept.
+            progress: see `recmap.open`.
+
+        Raises:
+            ValueError: `by` is "id", and the index has no ids, or the parts of a concatenation do
+                not all have ids of one feature.
+            FeatureError: no record has the feature.
+
+        >>> len(recmap.concat([digits(), digits()[:2]]).without_duplicates())
         1797
         """
+        firsts = self._firsts("content" if by == "bytes" else by, progress)
+        return self.select(firsts == np.arange(len(self)))
+
+    def _firsts(self, by: str, progress: Progress) -> Int64s:
+        """For each record, the position of the first one that equals it."""
         if not isinstance(by, str):
             raise TypeError(f"by must be a str, not {type(by).__name__}")
+        if by in self._annotated_columns():
+            return _first_equal(cast(Any, self).columns[by])
         feature = None if by in ("content", "id") else by
         numbers = np.ascontiguousarray(self._selection.records().view(np.uint64))
         firsts = np.empty(len(self), np.int64)
         with shown(progress, "comparing") as call:
             self._find_duplicates(firsts, numbers, feature, by == "id", call)
-        positions = np.flatnonzero(firsts != np.arange(len(self)))
-        return np.stack([positions, firsts[positions]], axis=1)
+        return firsts
 
     def __contains__(self, value: object) -> bool:
         """Whether a record equals `value`. Reads record by record.
@@ -266,3 +290,13 @@ class Records(Selectable):
     def count(self, value: object) -> int:
         """The number of records that equal `value`. Reads all records."""
         return sum(record == value for record in self)
+
+
+def _first_equal(values: npt.NDArray[Any]) -> Int64s:
+    """For each value, the position of the first equal one. Nulls and NaN equal none."""
+    firsts = np.arange(len(values), dtype=np.int64)
+    valid = np.flatnonzero(~np.ma.getmaskarray(values))
+    data = np.ma.getdata(values)[valid]
+    _, first, inverse = np.unique(data, return_index=True, return_inverse=True, equal_nan=False)
+    firsts[valid] = valid[first[inverse]]
+    return firsts

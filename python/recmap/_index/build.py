@@ -53,6 +53,7 @@ __all__ = [
     "merge",
     "plan_of",
     "warn_of_empty_lifts",
+    "warn_of_repeated_ids",
     "warn_without_ids",
     "write_index",
 ]
@@ -197,6 +198,8 @@ def _warn_of_gaps(path: str, options: IndexOptions, counts: dict[str, int]) -> N
         id_name = options.id if counts["records"] and not counts["ids"] else None
         if id_name is not None:
             warn_without_ids(dataset, id_name)
+        if options.id is not None:
+            warn_of_repeated_ids(dataset)
         if counts["damage"]:
             _warn_of_damage(dataset.info["damage"], counts["damaged_bytes"])
 
@@ -246,6 +249,16 @@ def _warn_of_damage(damage: list[dict[str, Any]], byte_count: int) -> None:
         f"{first['path']} at byte {first['offset']}: {first['reason']}. "
         f'ds.info["damage"] lists all of it.'
     )
+
+
+def warn_of_repeated_ids(dataset: Dataset) -> None:
+    """Warns of ids that repeat so often that they are more likely to be labels."""
+    ids = dataset.info["ids"]
+    if ids is not None and ids.get("repeat"):
+        warn_caller(
+            f"the ids of {ids['name']!r} repeat: {counted(ids['distinct'], 'different one')} in "
+            f"{counted(ids['count'], 'record')}; name a feature that tells records apart with id="
+        )
 
 
 def warn_without_ids(dataset: Dataset, name: str) -> None:

@@ -13,7 +13,7 @@ from .._dataset.dataset import Dataset
 from .._errors import CorruptRecordError, StaleIndexError
 from .._options.options import IndexOptions, is_url
 from .._plural import counted
-from .build import warn_without_ids
+from .build import warn_of_repeated_ids, warn_without_ids
 
 __all__ = [
     "check_contents",
@@ -21,6 +21,7 @@ __all__ = [
     "check_framing",
     "check_shards",
     "folder_of",
+    "has_useless_ids",
     "resolved",
 ]
 
@@ -56,6 +57,16 @@ def _lift_advice(dataset: Dataset, name: str, default: str | None, options: Inde
     return f"to add it, and keep all else: recmap.open({', '.join(opening)}).lift({lifting})"
 
 
+def has_useless_ids(dataset: Dataset, options: IndexOptions) -> bool:
+    """Whether the index has ids of another feature than is asked for, but no record has that one:
+    its name was misspelt. Nothing is lost if the index is built again."""
+    name = dataset._id_name()
+    if options.id is None or name in (None, options.id) or dataset.info["ids"]["count"]:
+        return False
+    has_parts = len(_sizes(dataset)) < len(dataset._shard_table())
+    return not has_parts and not dataset._annotated_columns()
+
+
 def check_contents(dataset: Dataset, options: IndexOptions) -> None:
     """Checks that the index has the ids, lifted columns and element counts asked for."""
     name = dataset._id_name()
@@ -64,6 +75,8 @@ def check_contents(dataset: Dataset, options: IndexOptions) -> None:
         raise _stale(dataset, f"the index has {found}, but ids of {options.id!r} are needed")
     if options.id is not None and dataset._record_count() and not dataset.info["ids"]["count"]:
         warn_without_ids(dataset, options.id)
+    if options.id is not None:
+        warn_of_repeated_ids(dataset)
     defaults = dict(dataset._lifts())
     for name, default in options.lifts:
         if name not in defaults:

@@ -45,7 +45,15 @@ from .._options.options import (
 )
 from .annotated import check_rebuilt, open_replaced
 from .build import build_index
-from .match import check_contents, check_damage, check_framing, check_shards, folder_of, resolved
+from .match import (
+    check_contents,
+    check_damage,
+    check_framing,
+    check_shards,
+    folder_of,
+    has_useless_ids,
+    resolved,
+)
 
 __all__ = ["open"]
 
@@ -89,6 +97,10 @@ def _open_or_append(opening: OpenOptions, indexing: IndexOptions, shards: Sequen
     that grew, and those of shards that follow."""
     dataset = Dataset._open(opening)
     lacking = check_shards(dataset, shards)  # first, because others may read a record, or advise it
+    if has_useless_ids(dataset, indexing):
+        dataset.close()
+        build_index(opening.path, shards, _keep_contents(opening.path, indexing, shards))
+        return Dataset._open(opening)
     check_contents(dataset, indexing)
     check_missing_is_used(indexing.missing, dataset._lifts(), opening.path)
     check_framing(dataset, indexing)
@@ -220,7 +232,8 @@ def open(
     place, such as when the folder is read-only. An existing index is used if it has the same
     shards. If more shards follow, or records were added at the end of shards that are not
     compressed, they are appended to it, after all records that it has. Any other difference raises
-    StaleIndexError, unless ``rebuild=True``.
+    StaleIndexError, unless ``rebuild=True``. An index whose `id` no record has, because it was
+    misspelt, is built again for another one.
 
     Args:
         source: a file, a glob (``**`` means any number of folders), a folder, ``@listfile``, a URL
