@@ -20,8 +20,10 @@ a batch.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from ._imports import import_framework as _framework
+from ._imports import import_module as _module
 
 if TYPE_CHECKING:  # imported on first use: see __getattr__
     from . import arrow as arrow
@@ -240,11 +242,11 @@ if not TYPE_CHECKING:  # type checkers would take any name for a known one
 
     def __getattr__(name: str) -> Any:
         if name in _FRAMEWORKS:
-            return importlib.import_module(f".{name}", __name__)
+            return _framework(name)
         if name in _MODULES:
-            value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
+            value = getattr(_module(_MODULES[name]), name)
         elif name == "__version__":
-            value = importlib.import_module("._recmap", __name__).version
+            value = _module("_recmap").version
         else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         globals()[name] = value  # the next access does not come here

@@ -21,8 +21,6 @@ static unsigned busy_count;   /* helpers that help */
 static unsigned needed_count; /* in all requests */
 static bool must_end;
 
-static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
-
 static void hold(void) {
     pthread_mutex_lock(&lock);
 }
@@ -41,7 +39,8 @@ static void start_anew(void) {
     pthread_mutex_unlock(&lock);
 }
 
-static void watch_forks(void) {
+/* When the library is loaded: see thread.c. */
+__attribute__((constructor)) static void watch_forks(void) {
     pthread_atfork(hold, release, start_anew);
 }
 
@@ -108,7 +107,6 @@ static void list(struct help_request *request, unsigned needed) {
 
 /* Helpers are woken after the lock is released, because they need it first of all. */
 void helpers_ask(struct help_request *request, unsigned count) {
-    pthread_once(&fork_once, watch_forks);
     pthread_mutex_lock(&lock);
     unsigned needed = count > request->active ? count - request->active : 0;
     list(request, needed);

@@ -27,7 +27,6 @@ struct thread_waits thread_get_waits(void) {
 }
 
 static pthread_mutex_t process_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
 static void lock_mutex(void) {
     pthread_mutex_lock(&process_mutex);
@@ -37,12 +36,13 @@ static void unlock_mutex(void) {
     pthread_mutex_unlock(&process_mutex);
 }
 
-static void hold_across_fork(void) {
+/* When the library is loaded, not when the lock is first taken: that may be while another thread is
+ * within fork, which then would not hold the lock. */
+__attribute__((constructor)) static void hold_across_fork(void) {
     pthread_atfork(lock_mutex, unlock_mutex, unlock_mutex);
 }
 
 void process_lock(void) {
-    pthread_once(&fork_once, hold_across_fork);
     lock_mutex();
 }
 

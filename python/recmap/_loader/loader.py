@@ -26,6 +26,7 @@ from .._dataset.missing import FirstBatchCheck, Missing, advise_names
 from .._display.text import class_name, joined
 from .._errors import CorruptStateError, FeatureError
 from .._example.features import Features, parser_of_batches
+from .._imports import import_framework
 from .._names import suggest_arguments
 from .._numbers import natural
 from .._order.orders import Order, Sequential, Shuffled
@@ -260,9 +261,7 @@ class Loader(Closing, Generic[Batch]):
             raise TypeError(f"transform must be a callable, not {transform!r}")
         if transform is not None:
             # Here, because a signal may interrupt an iteration, but must not interrupt an import.
-            from . import pipeline
-
-            self._pipelines = pipeline
+            self._pipelines = import_framework("_loader.pipeline")
         self._transform = transform
         self._worker_count = thread_count(transform_threads)
         self._pipeline: Pipeline | None = None

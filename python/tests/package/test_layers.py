@@ -16,6 +16,7 @@ LAYERS = [
     "_warn",
     "_names",
     "_context",
+    "_imports",
     "_display",
     "_example",
     "_order",

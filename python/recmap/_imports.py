@@ -1,0 +1,79 @@
+"""Imports of modules on first use, which a fork waits for.
+
+A child of fork has the locks of the modules that another thread was importing, but not that thread.
+It would wait for ever when it imports one of them, or NumPy, which they import. So one lock is held
+during these imports, and during a fork.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+from types import ModuleType
+
+__all__ = ["import_framework", "import_module"]
+
+# Seconds, after which the lock is not waited for any more: the thread that has it may wait for a
+# module that this thread is importing.
+_WAIT = 30.0
+
+_lock = threading.RLock()
+_forking: dict[int, int] = {}  # threads that fork: how often each has taken the lock for it
+_process = os.getpid()
+
+
+def _before_fork() -> None:
+    thread = threading.get_ident()
+    if _forking.get(thread) != 0:  # 0: it could not be taken just now
+        _forking[thread] = _forking.get(thread, 0) + _lock.acquire(timeout=_WAIT)
+
+
+def _after_fork() -> None:
+    for _ in range(_forking.pop(threading.get_ident(), 0)):
+        _lock.release()
+
+
+def _after_fork_in_child() -> None:
+    global _lock, _process
+    if _process == os.getpid():
+        return
+    _process = os.getpid()
+    is_held = _forking.get(threading.get_ident(), 0) > 0
+    _after_fork()
+    _forking.clear()
+    if not is_held:  # the thread that may hold it does not exist here
+        _lock = threading.RLock()
+
+
+def _watch_forks() -> None:
+    """What was registered last comes first before a fork. So this does, unless an import registers
+    more: others take locks then, such as that of `logging`, which an import may need to go on."""
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child
+    )
+
+
+def _import(name: str) -> ModuleType:
+    _watch_forks()
+    lock = _lock
+    is_held = lock.acquire(timeout=_WAIT)
+    try:
+        return importlib.import_module(name)
+    finally:
+        if is_held:
+            lock.release()
+
+
+def import_module(name: str) -> ModuleType:
+    """Imports `recmap.NAME`."""
+    return _import(f"recmap.{name}")
+
+
+def import_framework(name: str) -> ModuleType:
+    """Imports `recmap.NAME`, which imports a framework or thread pools. These import the modules
+    below, which register what happens before and after a fork. Of a fork that waits for this, only
+    the second half would happen. So these come first: they take a moment."""
+    for early in ("logging", "concurrent.futures.thread"):
+        _import(early)
+    return import_module(name)
