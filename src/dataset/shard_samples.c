@@ -13,6 +13,7 @@ struct sample {
     const uint32_t
         *check; /* that was indexed; NULL: not known, so the record must hold by itself */
     enum samples_verdict verdict;
+    bool has_failed; /* its bytes could not be read */
 };
 
 static const struct index_shard *indexed_shard(const struct shard_samples *samples) {
@@ -125,7 +126,8 @@ static recmap_status compare(struct sample *sample, const struct shard_samples *
     if (!window->data) status = judge_copy(sample, samples, shard->framing, &local);
     if (status == RECMAP_OK && sample->verdict != SAMPLES_EQUAL)
         status = judge_again(sample, samples, &local);
-    if (is_unreadable(samples, status)) {
+    sample->has_failed = is_unreadable(samples, status);
+    if (sample->has_failed) {
         sample->verdict = SAMPLES_UNREADABLE;
         return RECMAP_OK;
     }
@@ -160,7 +162,7 @@ recmap_status samples_compare(enum samples_verdict *verdict, struct index_place 
     const struct shard_identity *identity = &shard->entry.identity;
     bool can_explain = shard->entry.compression == COMPRESSION_NONE && has_checks(shard->framing);
     uint64_t intact = UINT64_MAX; /* the sample before, if it was equal */
-    size_t equal_count = 0, unreadable_count = 0;
+    size_t equal_count = 0, unreadable_count = 0, failed_count = 0;
     *verdict = SAMPLES_EQUAL;
     for (size_t i = 0; i < identity->sample_count; i += samples->step) {
         struct sample sample;
@@ -171,13 +173,14 @@ recmap_status samples_compare(enum samples_verdict *verdict, struct index_place 
             RETURN_IF_FAILED(explain(&sample, samples, intact, record, error));
         intact = sample.verdict == SAMPLES_EQUAL ? record : UINT64_MAX;
         equal_count += sample.verdict == SAMPLES_EQUAL;
-        unreadable_count += sample.verdict == SAMPLES_UNREADABLE;
+        unreadable_count += sample.verdict == SAMPLES_UNREADABLE && !sample.has_failed;
+        failed_count += sample.has_failed;
         if (sample.verdict > *verdict) *verdict = sample.verdict;
         *place = sample.place;
         *number = sample.number;
         if (*verdict == SAMPLES_DIFFER) return RECMAP_OK;
     }
-    if (can_explain && !equal_count && unreadable_count >= UNREADABLE_MIN)
+    if (can_explain && !equal_count && !failed_count && unreadable_count >= UNREADABLE_MIN)
         *verdict = SAMPLES_DIFFER;
     return RECMAP_OK;
 }
