@@ -30,14 +30,23 @@ __all__ = [
 ]
 
 
+# What messages of the library escape: src/base/printable.c has the same table.
+_UNPRINTABLE = (
+    *((0x0, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x61C, 0x61C), (0x180E, 0x180E), (0x200B, 0x200F)),
+    *((0x2028, 0x202E), (0x2060, 0x206F), (0xFEFF, 0xFEFF), (0xFFF9, 0xFFFB), (0x1BCA0, 0x1BCA3)),
+    *((0x1D173, 0x1D17A), (0xE0001, 0xE0001), (0xE0020, 0xE007F)),
+)
 _ESCAPES = {
-    code: chr(code).encode("unicode_escape").decode() for code in (*range(0x20), *range(0x7F, 0xA0))
+    code: chr(code).encode("unicode_escape").decode()
+    for first, last in _UNPRINTABLE
+    for code in range(first, last + 1)
 }
 
 
 def escaped(text: str) -> str:
-    """The text with escapes for control characters, as in messages of the library: names of files
-    and records are untrusted, and must not control a terminal."""
+    """The text with escapes for control characters and for characters that are invisible or change
+    the direction of text, as in messages of the library: names of files and records are untrusted,
+    and must not control a terminal, or look like others."""
     return text.translate(_ESCAPES)
 
 

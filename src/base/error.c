@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "base/redact.h"
 
 const char *recmap_version(void) {
@@ -41,39 +42,6 @@ int recmap_status_exit(recmap_status status) {
 #undef EXIT
     }
     return 4;
-}
-
-enum { ESCAPE_SIZE = 5 };
-
-/* Writes the character that the text begins with, escaped if it is a control character. Returns its
- * size. Those from U+0080 to U+009F are 0xc2 and a second byte. */
-static size_t escape(char escaped[ESCAPE_SIZE], const char *text) {
-    unsigned char byte = (unsigned char)text[0], next = (unsigned char)text[1];
-    bool is_long = byte == 0xc2 && next >= 0x80 && next < 0xa0;
-    if (byte == '\t') snprintf(escaped, ESCAPE_SIZE, "\\t");
-    else if (byte == '\n') snprintf(escaped, ESCAPE_SIZE, "\\n");
-    else if (byte == '\r') snprintf(escaped, ESCAPE_SIZE, "\\r");
-    else if (byte < 0x20 || byte == 0x7f || is_long)
-        snprintf(escaped, ESCAPE_SIZE, "\\x%02x", is_long ? next : byte);
-    else memcpy(escaped, (char[]){text[0], 0}, 2);
-    return is_long ? 2 : 1;
-}
-
-/* Messages may quote names from untrusted files: control characters must not reach a terminal. They
- * are escaped as by Python, so that the name can be recognised. What then does not fit is cut. */
-static void make_printable(char *text, size_t capacity) {
-    char printable[sizeof((recmap_error *)0)->path];
-    size_t size = 0;
-    for (const char *next = text; *next;) {
-        char escaped[ESCAPE_SIZE];
-        next += escape(escaped, next);
-        size_t escaped_size = strlen(escaped);
-        if (size + escaped_size >= capacity) break;
-        memcpy(printable + size, escaped, escaped_size);
-        size += escaped_size;
-    }
-    memcpy(text, printable, size);
-    text[size] = 0;
 }
 
 recmap_status fail(recmap_error *error, recmap_status status, const char *format, ...) {

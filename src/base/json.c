@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/printable.h"
 
 void recmap_text_deinit(recmap_text *text) {
     if (!text) return;
@@ -79,26 +80,6 @@ void json_close(struct json_writer *json, char bracket) {
     json->needs_comma = true;
 }
 
-/* Returns the length of the UTF-8 character at `data`, or 0 if it is malformed (RFC 3629; table 3-7
- * of the Unicode standard). */
-static size_t utf8_length(const uint8_t *data, size_t size) {
-    assert(size > 0);
-    uint8_t first = data[0];
-    if (first < 0x80) return 1;
-    if (first < 0xc2 || first > 0xf4) return 0;
-    size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    if (size < length) return 0;
-    uint8_t low = 0x80, high = 0xbf;
-    if (first == 0xe0) low = 0xa0;
-    if (first == 0xed) high = 0x9f;
-    if (first == 0xf0) low = 0x90;
-    if (first == 0xf4) high = 0x8f;
-    if (data[1] < low || data[1] > high) return 0;
-    for (size_t i = 2; i < length; i++)
-        if (data[i] < 0x80 || data[i] > 0xbf) return 0;
-    return length;
-}
-
 bool utf8_valid(const uint8_t *data, size_t size) {
     for (size_t i = 0; i < size;) {
         /* Names are usually ASCII: check eight bytes at a time. */
@@ -111,9 +92,19 @@ bool utf8_valid(const uint8_t *data, size_t size) {
     return true;
 }
 
-static void put_escaped(struct json_writer *json, uint8_t c) {
-    char escape[8];
-    switch (c) {
+/* A character above U+FFFF is written as a pair of surrogates. */
+static void put_code(struct json_writer *json, uint32_t character) {
+    char escape[16];
+    uint32_t above = character - 0x10000;
+    if (character > 0xffff)
+        snprintf(escape, sizeof escape, "\\u%04x\\u%04x", 0xd800 + (unsigned)(above >> 10),
+                 0xdc00 + (unsigned)(above & 0x3ff));
+    else snprintf(escape, sizeof escape, "\\u%04x", (unsigned)character);
+    put_text(json, escape);
+}
+
+static void put_escaped(struct json_writer *json, uint32_t character) {
+    switch (character) {
     case '"': put_text(json, "\\\""); return;
     case '\\': put_text(json, "\\\\"); return;
     case '\n': put_text(json, "\\n"); return;
@@ -121,7 +112,7 @@ static void put_escaped(struct json_writer *json, uint8_t c) {
     case '\t': put_text(json, "\\t"); return;
     case '\b': put_text(json, "\\b"); return;
     case '\f': put_text(json, "\\f"); return;
-    default: snprintf(escape, sizeof escape, "\\u%04x", c); put_text(json, escape);
+    default: put_code(json, character);
     }
 }
 
@@ -148,9 +139,10 @@ static void put_string(struct json_writer *json, const uint8_t *data, size_t siz
             i += run;
             continue;
         }
+        uint32_t character;
         size_t length = utf8_length(data + i, size - i);
-        /* U+0080 to U+009F are control characters too, which a terminal may interpret. */
-        if (length == 2 && data[i] == 0xc2 && data[i + 1] < 0xa0) put_escaped(json, data[i + 1]);
+        bool is_escaped = length > 1 && recmap_text_unprintable(&character, data + i, length);
+        if (is_escaped) put_escaped(json, character);
         else if (length > 1) put(json, (const char *)data + i, length);
         else if (length == 1) put_escaped(json, data[i]);
         else if (is_path) put_surrogate(json, data[i]);

@@ -4,15 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <recmap/text.h>
+
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                             "_-./:@%+,=";
 
+/* The second and later bytes of a character are no control characters by themselves. */
+static bool starts_unprintable(uint32_t *character, const char *text, size_t size) {
+    bool is_within = ((unsigned char)*text & 0xc0) == 0x80;
+    return !is_within && recmap_text_unprintable(character, text, size);
+}
+
 static bool is_writable(const char *text) {
-    for (; *text; text++) {
-        unsigned char byte = (unsigned char)text[0], next = (unsigned char)text[1];
-        if (byte == '`' || byte < ' ' || byte == 0x7f) return false;
-        if (byte == 0xc2 && next >= 0x80 && next < 0xa0) return false; /* U+0080 to U+009F */
-    }
+    uint32_t character;
+    for (size_t left = strlen(text); left; text++, left--)
+        if (*text == '`' || starts_unprintable(&character, text, left)) return false;
     return true;
 }
 

@@ -116,7 +116,7 @@ class Formats(CliTest):
             "b.rmx",
             out=(
                 "kind       share          values  range  feature\n"
-                "int64    50.00 %               1  1      a\\tb\\u001b\n"
+                "int64    50.00 %               1  1      a\\tb\\x1b\n"
                 "int64   100.00 %      1..1234567  1      n\n"
             ),
         )

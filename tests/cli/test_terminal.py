@@ -131,7 +131,7 @@ class Terminal(CliTest):
     def test_ids_are_printable(self):
         self.write("b", tfrecord([example(id="id\t7\x1b[1m")]))
         self.index("b", "--id", "id")
-        self.assertEqual(self.on_terminal("find", "b.rmx", "id\t7\x1b[1m"), "id\\t7\\u001b[1m\t0\n")
+        self.assertEqual(self.on_terminal("find", "b.rmx", "id\t7\x1b[1m"), "id\\t7\\x1b[1m\t0\n")
         self.check("find", "b.rmx", "id\t7\x1b[1m", out="id\t7\x1b[1m\t0\n")
 
     def test_two_byte_control_characters_reach_no_terminal(self):
@@ -139,9 +139,9 @@ class Terminal(CliTest):
         self.write("b", tfrecord([example(id="é\x9b1m\x85", **{"n\x9b": "v\x9b"})]))
         self.index("b", "--id", "id")
         commands = [
-            (("find", "b.rmx", "é\x9b1m\x85"), "é\\u009b1m\\u0085\t0"),
-            (("get", "b.rmx", "0", "--feature", "n\x9b"), "v\\u009b"),
-            (("schema", "b.rmx"), "n\\u009b"),
+            (("find", "b.rmx", "é\x9b1m\x85"), "é\\x9b1m\\x85\t0"),
+            (("get", "b.rmx", "0", "--feature", "n\x9b"), "v\\x9b"),
+            (("schema", "b.rmx"), "n\\x9b"),
             (("get", "b.rmx", "0"), "n\\u009b"),
             (("cat", "b.rmx"), "n\\u009b"),
         ]
@@ -156,6 +156,34 @@ class Terminal(CliTest):
         os.rename(self.path("b.rmx"), self.path("b\x9b.rmx"))
         self.assertIn(r"b\x9b.rmx: ", self.run_recmap("verify", "b\x9b.rmx").out.decode())
         self.assertIn(r"b\x9b.rmx", self.run_recmap("info", "b\x9b.rmx").out.decode())
+
+    def test_texts_look_like_what_they_are(self):
+        """Characters that are invisible or change the direction of text are shown as escapes."""
+        hidden = "\u202e\u2066\u200b\u200d\ufeff\u00ad\u2028\U000e0041\u061c"
+        shown = "\\u202e\\u2066\\u200b\\u200d\\ufeff\\xad\\u2028\\U000e0041\\u061c"
+        as_json = shown.replace("\\xad", "\\u00ad").replace("\\U000e0041", "\\udb40\\udc41")
+        kept = "é\u0645\U0001f600\u3042"  # letters of any direction, pictures
+        self.write(f"b{hidden}", tfrecord([example(id=f"i{hidden}{kept}", **{f"n{hidden}": "v"})]))
+        self.index(f"b{hidden}", "-o", "b.rmx", "--id", "id", "--lift", f"n{hidden}")
+        for command, expected in (
+            (("find", "b.rmx", f"i{hidden}{kept}"), f"i{shown}{kept}"),
+            (("get", "b.rmx", "0", "--feature", "id"), f"i{shown}{kept}"),
+            (("schema", "b.rmx"), f"n{shown}"),
+            (("info", "b.rmx"), f"n{shown}"),
+            (("get", "b.rmx", "0"), f"n{as_json}"),
+            (("cat", "b.rmx", "--format", "json"), f"n{as_json}"),
+            (("verify", "b.rmx"), "b.rmx"),
+        ):
+            out = self.on_terminal(*command)
+            self.assertIn(expected, out, command)
+            self.assertFalse(set(hidden) & set(out), command)
+        error = self.run_recmap("find", "b.rmx", f"no{hidden}").err.decode()
+        self.assertIn(f"no record has the id 'no{shown}'", error)
+        os.remove(self.path(f"b{hidden}"))
+        for words in (["get", "b.rmx", "0"], ["index", f"b{hidden}"], [f"no{hidden}"]):
+            done = self.run_recmap(*words)
+            self.assertIn(shown, done.err.decode(), words)
+            self.assertFalse(set(hidden) & set((done.out + done.err).decode()), words)
 
     def test_progress(self):
         record = frame(example(id="x", label=1))

@@ -26,7 +26,8 @@ static void print_json_text(FILE *json, const char *text) {
             fprintf(json, "\\udc%02x", (unsigned char)*text);
             length = 1;
         } else if (*text == '"' || *text == '\\') fprintf(json, "\\%c", *text);
-        else if (control_size(text, size)) fprintf(json, "\\u%04x", (unsigned)character);
+        else if (recmap_text_unprintable(&character, text, size) && character <= 0xffff)
+            fprintf(json, "\\u%04x", (unsigned)character);
         else fwrite(text, 1, length, json);
     }
     putc('"', json);

@@ -5,38 +5,18 @@
 #include <stdbool.h>
 #include <string.h>
 
-size_t control_size(const char *text, size_t size) {
-    if (!size) return 0;
-    unsigned char byte = (unsigned char)text[0];
-    if (byte < 0x20 || byte == 0x7f) return 1;
-    if (byte != 0xc2 || size < 2) return 0;
-    unsigned char next = (unsigned char)text[1];
-    return next >= 0x80 && next < 0xa0 ? 2 : 0;
-}
-
-enum { ESCAPE_SIZE = 5 };
-
-/* Writes the character that the text begins with, escaped as in the library's messages if it is a
- * control character. Returns its size. */
-static size_t escape(char escaped[ESCAPE_SIZE], const char *text, size_t left) {
-    size_t size = control_size(text, left);
-    if (!size) memcpy(escaped, (char[]){*text, 0}, 2);
-    else if (*text == '\t') snprintf(escaped, ESCAPE_SIZE, "\\t");
-    else if (*text == '\n') snprintf(escaped, ESCAPE_SIZE, "\\n");
-    else if (*text == '\r') snprintf(escaped, ESCAPE_SIZE, "\\r");
-    else snprintf(escaped, ESCAPE_SIZE, "\\x%02x", (unsigned char)text[size - 1]);
-    return size ? size : 1;
-}
+#include <recmap/text.h>
 
 enum { TEXT_SIZE = 8192 };
 
-/* Escapes control characters. What then does not fit is cut. `capacity` is at most TEXT_SIZE. */
+/* Escapes what must not reach a terminal. What then does not fit is cut. `capacity` is at most
+ * TEXT_SIZE. */
 static void make_safe(char *text, size_t capacity) {
     char safe[TEXT_SIZE];
     size_t size = 0, read;
     for (size_t left = strlen(text), i = 0; left; i += read, left -= read) {
-        char escaped[ESCAPE_SIZE];
-        read = escape(escaped, text + i, left);
+        char escaped[RECMAP_ESCAPE_SIZE];
+        read = recmap_text_escape(escaped, text + i, left);
         size_t escaped_size = strlen(escaped);
         if (size + escaped_size >= capacity) break;
         memcpy(safe + size, escaped, escaped_size);
@@ -46,23 +26,16 @@ static void make_safe(char *text, size_t capacity) {
     text[size] = 0;
 }
 
-void print_safe(FILE *stream, const char *text) {
-    for (size_t left = strlen(text), size; left; text += size, left -= size) {
-        char escaped[ESCAPE_SIZE];
-        size = escape(escaped, text, left);
+void print_readable(FILE *stream, const char *text, size_t size) {
+    for (size_t read; size; text += read, size -= read) {
+        char escaped[RECMAP_ESCAPE_SIZE];
+        read = recmap_text_escape(escaped, text, size);
         fputs(escaped, stream);
     }
 }
 
-void print_readable(FILE *stream, const char *text, size_t size) {
-    for (size_t i = 0; i < size; i++) {
-        size_t control = control_size(text + i, size - i);
-        if (text[i] == '\t') fputs("\\t", stream);
-        else if (text[i] == '\n') fputs("\\n", stream);
-        else if (!control) putc(text[i], stream);
-        else fprintf(stream, "\\u%04x", (unsigned char)text[i + control - 1]);
-        i += control == 2;
-    }
+void print_safe(FILE *stream, const char *text) {
+    print_readable(stream, text, strlen(text));
 }
 
 static bool is_plain(char c) {
@@ -76,7 +49,11 @@ bool shell_word(char word[WORD_SIZE], const char *text) {
     size_t size = 0, left = strlen(text);
     const char *quote = left ? "" : "'";
     for (size_t i = 0; i < left; i++) {
-        if (text[i] == '`' || control_size(text + i, left - i)) return false;
+        bool is_within = ((unsigned char)text[i] & 0xc0) == 0x80; /* of a character */
+        uint32_t character;
+        if (text[i] == '`' ||
+            (!is_within && recmap_text_unprintable(&character, text + i, left - i)))
+            return false;
         if (!is_plain(text[i])) quote = "'";
     }
     size += (size_t)snprintf(word, WORD_SIZE, "%s", quote);

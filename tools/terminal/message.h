@@ -41,21 +41,17 @@ const char *human_bytes(char text[HUMAN_SIZE], double bytes);
 /* Returns "" if `count` is 1, else "s". */
 const char *plural(uint64_t count);
 
-/* The size of the control character with which the text begins, from U+0000 to U+001F or U+007F to
- * U+009F. 0 if it begins with another one. */
-size_t control_size(const char *text, size_t size);
-
-/* Prints text with control characters escaped as \t, \n or \x1b, so that file names cannot control
- * a terminal. */
+/* Prints text with escapes for what must not reach a terminal: see recmap_text_escape. */
 void print_safe(FILE *stream, const char *text);
+
+/* The same for text that may contain NUL bytes. */
+void print_readable(FILE *stream, const char *text, size_t size);
 
 enum { WORD_SIZE = 320 };
 
 /* Writes text as one word of a POSIX shell, in quotes if it needs them, as the library does in its
- * advice. False if it does not fit, or has control characters or backquotes, which messages use. */
+ * advice. False if it does not fit, or has characters that messages escape, or backquotes, which
+ * they use. */
 bool shell_word(char word[WORD_SIZE], const char *text);
-
-/* Prints text with control characters escaped as \t, \n or \u001b. */
-void print_readable(FILE *stream, const char *text, size_t size);
 
 #endif

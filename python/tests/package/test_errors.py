@@ -3,13 +3,15 @@
 import errno
 import pickle
 import re
+import sys
 import traceback
+import unicodedata
 
 import numpy as np
 import pytest
 import recmap
 from conftest import ROOT, flip
-from recmap._errors import in_python
+from recmap._errors import escaped, in_python
 
 ADVICE = {
     "index with `--on-corrupt skip`": 'index with `on_corrupt="skip"`',
@@ -327,3 +329,45 @@ def test_control_characters_are_escaped(tmp_path):
     with pytest.warns(UserWarning, match="skipped damage") as caught:
         recmap.open(tmp_path / f"{name}.tfrecord", on_corrupt="skip", progress=None)
     assert f"{shown}.tfrecord at byte 0" in str(caught[0].message)
+
+
+def hidden_characters():
+    """Control and format characters, and separators of lines, without the few that are visible."""
+    visible = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
+    for code in range(1, sys.maxunicode + 1):
+        char = chr(code)
+        is_hidden = unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp")
+        if is_hidden and code not in visible and not 0x13430 <= code <= 0x1345F:
+            yield char
+
+
+def test_errors_escape_what_is_hidden(tmp_path):
+    """The library and the package escape the same characters, in the same way."""
+    hidden = "".join(hidden_characters())
+    expected = {char: char.encode("unicode_escape").decode() for char in hidden}
+    assert {char: escaped(char) for char in hidden} == expected
+    plain = "a é \u0645 \U0001f600 \u3042 \u3000 \\"
+    assert escaped(plain) == plain
+    for first in range(0, len(hidden), 20):
+        name = hidden[first : first + 20].replace("/", "")
+        with pytest.raises(FileNotFoundError) as caught:
+            recmap.open(f"{tmp_path}/{name}.rmx")
+        assert "".join(expected[char] for char in name) in str(caught.value)
+        assert not set(name) & set(str(caught.value).replace("\n  ", ""))  # before the advice
+
+
+def test_texts_of_records_show_what_is_hidden(tmp_path, capsys):
+    hidden = "\u202e\u200b\ufeff\U000e0041\x9b"
+    path = tmp_path / "a.tfrecord"
+    with recmap.Writer(path) as writer:
+        writer.write({"id": f"x{hidden}", f"n{hidden}": 7})
+    ds = recmap.open(path, id="id")
+    with pytest.raises(recmap.IdNotFoundError) as caught:
+        ds.find(f"no{hidden}")
+    with pytest.raises(recmap.FeatureError) as missing:
+        ds.parse([0], {f"m{hidden}": recmap.FixedLen()}, missing="error")
+    ds.show(1)
+    texts = [str(caught.value), str(missing.value), capsys.readouterr().out, repr(ds.schema())]
+    for text in texts:
+        assert "\\u202e\\u200b\\ufeff" in text
+        assert not set(hidden) & set(text)
