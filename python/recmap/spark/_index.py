@@ -14,6 +14,7 @@ from .._index.build import plan_of
 from .._index.parts import BuiltPart, Part, build_in_parts
 from .._options.credentials import Credentials
 from .._options.options import (
+    Access,
     Compression,
     Count,
     Lift,
@@ -46,6 +47,7 @@ def index(
     threads: int = 1,
     memory_limit: int | str | None = None,
     guard: bool = False,
+    access: Access = "map",
     progress: Progress = "auto",
     storage_options: StorageOptions | None = None,
     credentials: Credentials | None = None,
@@ -60,7 +62,7 @@ def index(
     Args:
         spark: the session.
         source, path, id, lift, missing, count, split, sets, on_corrupt, framing, compression,
-            from_idx, memory_limit, guard, storage_options: see `recmap.index`.
+            from_idx, memory_limit, guard, access, storage_options: see `recmap.index`.
         credentials: see `recmap.index`; every task calls it, so it must be picklable.
         fs: see `recmap.index`; every task reads with a copy of it, so it must be picklable.
         threads: threads per task; set ``spark.task.cpus`` to as many.
@@ -82,6 +84,7 @@ def index(
         threads=threads,
         memory_limit=memory_limit,
         guard=guard,
+        access=access,
         progress=progress,
         storage_options=storage_options,
         credentials=credentials,
