@@ -533,8 +533,11 @@ static recmap_status find_first(recmap_batch *batch, recmap_dataset *dataset, si
 static recmap_status gather_once(bool *is_final, recmap_batch *batch, recmap_dataset *dataset,
                                  struct row_caches *caches, struct gather_parts *parts,
                                  size_t count, recmap_error *error) {
-    struct gather gather = {
-        .batch = batch, .dataset = dataset, .caches = caches, .parts = parts, .overlap = {batch}};
+    struct gather gather = {.batch = batch,
+                            .dataset = dataset,
+                            .caches = caches,
+                            .parts = parts,
+                            .overlap = {.batch = batch}};
     recmap_status status = read_all(&gather, count, error);
     leave_shard(&gather);
     overlap_deinit(&gather.overlap);
