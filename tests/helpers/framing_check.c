@@ -224,7 +224,7 @@ static void scan_file(struct scan_state *state, const struct framing *framing, c
     struct scan_sink sink = {state, begin_shard, add_run, add_damage, end_shard, NULL};
     recmap_progress totals = {0};
     struct scan_options options = {
-        .form = {framing, RECMAP_COMPRESSION_NONE},
+        .form = {.framing = framing, .compression = RECMAP_COMPRESSION_NONE},
         .thread_count = how->thread_count,
         .on_corrupt = how->skips ? RECMAP_ON_CORRUPT_SKIP : RECMAP_ON_CORRUPT_RAISE,
         .extractor = nothing,

@@ -148,12 +148,22 @@ class Board:
 
     def begin(self, main: Cell, worker: int, workers: int, key: Cell) -> tuple[Cell, bool]:
         """Starts an iteration of one of `workers` workers: its start, and whether to warn that the
-        previous one was left. The first worker of the iteration decides where it starts."""
+        previous one was left. The first worker of the iteration decides where it starts.
+
+        A persistent worker may be slow and begin an iteration that its `for` has left, after
+        others began the next one. What it reads is thrown away, so it changes nothing here."""
         with _turn(self._name):
+            if self.is_current(main) and self._is_over(key):
+                return self._pair(self._START), False
             is_joined = self.is_current(main) and self._pair(self._KEY) == key
             start, is_left = (self._next(main), False) if is_joined else self._next_or_left(main)
             self._join(main, start, worker, workers, key)
             return start, is_left and self._warn_once()
+
+    def _is_over(self, key: Cell) -> bool:
+        """Returns true if the same workers have begun a later iteration than this one."""
+        seed, count = self._pair(self._KEY)
+        return seed == key[0] and count > key[1]
 
     def _warn_once(self) -> bool:
         is_first = int(self._array[self._WARNED]) < 0

@@ -225,7 +225,7 @@ static PyMethodDef methods[] = {
     {"_info_json", dataset_info_json, METH_VARARGS, NULL},
     {"_missing_shards", dataset_missing_shards, METH_NOARGS, NULL},
     {"_fingerprint", dataset_fingerprint, METH_NOARGS, NULL},
-    {"_begins_with", dataset_begins_with, METH_VARARGS, NULL},
+    {"_begins_with", dataset_begins_with_fingerprint, METH_VARARGS, NULL},
     {"_id_name", dataset_id_name, METH_NOARGS, NULL},
     {"_record_count", dataset_record_count, METH_NOARGS, NULL},
     {"_verify", dataset_verify, METH_VARARGS, NULL},

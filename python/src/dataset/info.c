@@ -73,7 +73,7 @@ PyObject *dataset_fingerprint(PyObject *object, PyObject *unused) {
     return bytes;
 }
 
-PyObject *dataset_begins_with(PyObject *object, PyObject *arguments) {
+PyObject *dataset_begins_with_fingerprint(PyObject *object, PyObject *arguments) {
     const char *bytes;
     Py_ssize_t size;
     unsigned long long count;

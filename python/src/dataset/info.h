@@ -15,7 +15,7 @@ PyObject *dataset_missing_shards(PyObject *object, PyObject *unused);
 
 /* The 16 bytes of the fingerprint. */
 PyObject *dataset_fingerprint(PyObject *object, PyObject *unused);
-PyObject *dataset_begins_with(PyObject *object, PyObject *arguments);
+PyObject *dataset_begins_with_fingerprint(PyObject *object, PyObject *arguments);
 
 /* The name of the ids, or None. */
 PyObject *dataset_id_name(PyObject *object, PyObject *unused);

@@ -105,7 +105,13 @@ def test_information(parts):
     assert info["bytes"] == sum(p.info["bytes"] for p in parts)
     firsts = [shard["first_record"] for shard in ds.shards]
     assert firsts == sorted(firsts) and len(firsts) == info["shards"]
-    assert info["ids"] == {"name": "id", "count": 100, "records_without": 0}
+    assert info["ids"] == {
+        "name": "id",
+        "count": 100,
+        "records_without": 0,
+        "distinct": 90,
+        "repeat": False,
+    }
     assert ds.verify(progress=None)["records_good"] == 100
     assert recmap.concat(parts[:1]).fingerprint == parts[0].fingerprint
     assert ds.fingerprint == recmap.concat([recmap.concat(parts[:2]), *parts[2:]]).fingerprint

@@ -12,6 +12,7 @@ from torch_helpers import LABEL, flat, of, stateful
 
 torch = pytest.importorskip("torch")
 
+from recmap.torch._board import Board  # noqa: E402
 from torch.utils.data import DataLoader  # noqa: E402
 
 pytestmark = [
@@ -223,6 +224,16 @@ def test_with_workers_the_next_for_is_the_next_epoch(digits, kind, make, persist
     assert flat(of(batches)) == ORDER.at(4, range(1797)).tolist()
     said = [str(warning.message) for warning in recwarn if "left early" in str(warning.message)]
     assert len(said) == (kind != "iterable")  # whose workers say it
+
+
+def test_a_slow_worker_does_not_move_the_iteration_that_others_began():
+    board = Board()
+    main, first, second = (0, 0), (7, 1), (7, 2)
+    assert board.begin(main, 0, 2, first) == ((0, 0), False)
+    assert board.begin(main, 0, 2, second) == ((1, 0), True)
+    board.begin(main, 1, 2, first)  # only now
+    assert board.begin(main, 1, 2, second) == ((1, 0), False)
+    assert board.begin(main, 0, 2, (7, 3)) == ((2, 0), False)
 
 
 def test_what_was_delivered_is_continued_from_its_state(digits):

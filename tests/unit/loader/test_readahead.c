@@ -108,11 +108,11 @@ static void test_cold_and_warm(void **unused) {
     write_shards();
     for (int access = 0; access < 2; access++)
         for (int kind = 0; kind < 2; kind++) { /* shuffled, sequential */
-            recmap_order *order = order_of_kind(kind, RECORDS, 3);
             bool is_cold;
             drop();
             recmap_dataset *dataset = open_with((recmap_access)access);
             skip_unless_dropped(dataset);
+            recmap_order *order = order_of_kind(kind, RECORDS, 3);
             recmap_loader_statistics statistics =
                 iterate_epoch(dataset, order, RECMAP_READAHEAD_AUTO, &is_cold);
             assert_true(is_cold);
