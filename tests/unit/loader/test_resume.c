@@ -499,19 +499,19 @@ static void test_grown(void **unused) {
     recmap_loader *before = loader_open(old, old_order, &options);
     recmap_loader *after = loader_open(all, order, &options),
                   *whole = loader_open(old, old_order, &options);
-    struct number_list expected = {NULL}, found = {NULL};
+    struct number_list expected = {NULL, 0, 0}, found = {NULL, 0, 0};
     take_steps(&expected, whole, SIZE_MAX);
     take_steps(&found, before, 3);
     recmap_state *state = save(before);
     assert_int_equal(recmap_loader_load(after, state, &error), RECMAP_MISMATCH);
     for (int i = 0; i < 5; i++) {
-        struct number_list some = {NULL};
+        struct number_list some = {NULL, 0, 0};
         ASSERT_OK(recmap_loader_load_grown(after, state, old_order, &error), &error);
         assert_stands_at(after, 0, 48);
         take_steps(&some, after, (size_t)i * 40);
         free(some.numbers);
         ASSERT_OK(recmap_loader_seek(after, 3, 0, &error), &error);
-        take_steps(&(struct number_list){NULL}, after, 0);
+        take_steps(&(struct number_list){NULL, 0, 0}, after, 0);
     }
     ASSERT_OK(recmap_loader_load_grown(after, state, old_order, &error), &error);
     recmap_state *again = save(after);
