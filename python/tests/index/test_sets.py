@@ -2,7 +2,6 @@
 
 import warnings
 
-import fsspec
 import pytest
 import recmap
 from conftest import write
@@ -138,7 +137,7 @@ def test_stores_follow_the_same_rules(mnist, tmp_path, monkeypatch):
 def test_filesystems_follow_the_same_rules(mnist, tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    fs = fsspec.filesystem("local")
+    fs = pytest.importorskip("fsspec").filesystem("local")
     with pytest.raises(recmap.InvalidError, match="the folder has 2 sets of shards"):
         recmap.open(f"{mnist}/", fs=fs)
     assert splits(recmap.open(f"{mnist}/", fs=fs, split="test")) == {"test"}
