@@ -230,12 +230,48 @@ class Ranges(CliTest):
 
     def test_out_of_range_writes_nothing(self):
         for words in ([], ["-o", "out"], ["--format", "number"]):
-            result = self.run_recmap("get", "a.rmx", "990:1001", *words)
-            self.assertEqual((result.out, result.status), (b"", 2), words)
             result = self.run_recmap("get", "a.rmx", "0", "1000", *words)
             self.assertEqual((result.out, result.status), (b"", 2))
             self.assertRegex(result.err.decode(), r"^recmap: a\.rmx: [^\n]*1000[^\n]*\n  [^\n]*\n$")
         self.assertNotIn("out", self.files())
+
+    def test_slices_are_cut(self):
+        """As in Python: what there is, with a note."""
+        note = "a.rmx: {} is cut: the data set has 1000 records"
+        for words, records, what in (
+            (["990:1001"], self.records[990:], note.format("990:1001")),
+            (["1000:1001"], [], note.format("1000:1001")),
+            (["5000:6000"], [], note.format("5000:6000")),
+            (
+                ["0:2", "998:2000", "3"],
+                [*self.records[:2], *self.records[998:], self.records[3]],
+                note.format("998:2000"),
+            ),
+            (
+                ["999:1001", "5:1005"],
+                [*self.records[999:], *self.records[5:]],
+                "a.rmx: 999:1001 and others are cut: the data set has 1000 records",
+            ),
+            ([f"999:{2**64 - 1}"], self.records[999:], note.format(f"999:{2**64 - 1}")),
+        ):
+            err = f"recmap: {what}\n"
+            self.check("get", "a.rmx", *words, out=b"".join(records), err=err)
+        self.check("get", "a.rmx", "999:1000", "1000:1000", out=self.records[999])
+        self.write("lines", b"998:1005\n")
+        self.check(
+            "get",
+            "a.rmx",
+            "--from",
+            "lines",
+            "--format",
+            "number",
+            out="998\n999\n",
+            err=f"recmap: {note.format('998:1005')}\n",
+        )
+        self.write("wrong", b"1000\n")
+        self.assertEqual(self.run_recmap("get", "a.rmx", "--from", "wrong").status, 2)
+        self.run_recmap("get", "a.rmx", "997:1003", "-o", "x.tfrecord")
+        self.assertEqual(self.payloads("x.rmx"), self.records[997:])
 
 
 class Named(CliTest):

@@ -113,6 +113,7 @@ static int run_get(struct get_job *job) {
     }
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = complete_list(job, &view, &error);
+    if (status == RECMAP_OK) record_list_clamp(&job->list, &view);
     if (status == RECMAP_OK) status = check_ranges(&view, &job->list, &error);
     if (status == RECMAP_OK) status = write_output(job, &view, &error);
     view_close(&view);
@@ -170,7 +171,8 @@ static const char help[] =
     "       recmap get [OPTION]... --by id NAME.rmx|NAME.rmv ID...\n"
     "\n"
     "Writes the records with these numbers, in this order. The first record has number 0.\n"
-    "5:20 means records 5 to 19, as in Python. In a selection (NAME.rmv), numbers are positions.\n"
+    "5:20 means records 5 to 19, as in Python, or those of them that exist. In a selection\n"
+    "(NAME.rmv), numbers are positions.\n"
     "\n"
     "      --by number|id     what operands and lines of a file are (default number)\n"
     "      --from FILE        also the records that FILE names, one to a line; - is standard "

@@ -51,7 +51,7 @@ static bool refuse_word(const struct args *args, const char *text) {
  * error. */
 static bool parse_operand(struct number_range *range, const struct args *args, char *text) {
     char *colon = strchr(text, ':');
-    range->count = 1;
+    *range = (struct number_range){.count = 1, .is_slice = colon != NULL};
     if (!colon && strspn(text, "0123456789") < strlen(text)) return refuse_word(args, text);
     if (!colon) return args_number(args, "NUMBER", text, UINT64_MAX, &range->first);
     uint64_t end;
@@ -78,13 +78,30 @@ int record_list_add_operands(struct record_list *list, const struct args *args) 
     return 0;
 }
 
+void record_list_clamp(struct record_list *list, const struct view *view) {
+    const char *items = view->selection ? "selection" : "data set";
+    uint64_t cut_count = 0, first = 0, end = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        struct number_range *range = &list->ranges[i];
+        uint64_t left = range->first < view->count ? view->count - range->first : 0;
+        if (!range->is_slice || range->count <= left) continue;
+        if (!cut_count++) first = range->first, end = range->first + range->count;
+        range->count = left;
+    }
+    if (!cut_count) return;
+    message("%s: %" PRIu64 ":%" PRIu64 "%s: the %s has %" PRIu64 " record%s", view->path, first,
+            end, cut_count > 1 ? " and others are cut" : " is cut", items, view->count,
+            plural(view->count));
+}
+
 recmap_status record_list_add_id(struct record_list *list, struct view *view, const char *id,
                                  recmap_error *error) {
     struct match_list matches = MATCH_LIST_INIT;
     recmap_status status = find_id(&matches, view, id, error);
     if (status == RECMAP_OK && !matches.count) status = find_id_fail(&matches, view, id, error);
     for (size_t i = 0; status == RECMAP_OK && i < matches.count; i++)
-        status = add_range(list, (struct number_range){matches.numbers[i], 1}, error);
+        status =
+            add_range(list, (struct number_range){.first = matches.numbers[i], .count = 1}, error);
     match_list_deinit(&matches);
     return status;
 }
@@ -105,11 +122,12 @@ static bool parse_digits(uint64_t *number, const char **text) {
 
 static bool parse_line(struct number_range *range, const char *line) {
     uint64_t end;
-    range->count = 1;
+    *range = (struct number_range){.count = 1};
     if (!parse_digits(&range->first, &line)) return false;
     if (!*line) return true;
     if (*line++ != ':' || !parse_digits(&end, &line) || *line || end < range->first) return false;
     range->count = end - range->first;
+    range->is_slice = true;
     return true;
 }
 

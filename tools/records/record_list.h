@@ -10,6 +10,7 @@
 struct number_range {
     uint64_t first;
     uint64_t count;
+    bool is_slice; /* FIRST:END, of which only what there is counts, as in Python */
 };
 
 struct record_list {
@@ -37,6 +38,9 @@ struct number_source record_list_source(const struct record_list *list,
 /* Adds the operands after the first, which are numbers and ranges. Cuts ranges at their colon.
  * Returns 0, or the exit status after printing the error. */
 int record_list_add_operands(struct record_list *list, const struct args *args);
+
+/* Cuts slices that end after the last item of the view, and prints a note about it. */
+void record_list_clamp(struct record_list *list, const struct view *view);
 
 /* Adds the records with an id: all of them if it is repeated. Errors: those of find_id, NOT_FOUND
  * if no record has it. */
