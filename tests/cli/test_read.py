@@ -414,10 +414,10 @@ class Named(CliTest):
             "2",
             "--feature",
             "imgae",
-            status=3,
+            status=2,
             err=err("imgae", "did you mean 'image'? "),
         )
-        self.check("get", "a.rmx", "2", "--feature", "x", status=3, err=err("x", ""))
+        self.check("get", "a.rmx", "2", "--feature", "x", status=2, err=err("x", ""))
         self.write("b.tfrecord", tfrecord([b"\xff\xff"]))
         self.index("b.tfrecord")
         result = self.run_recmap("get", "b.rmx", "0", "--feature", "x")

@@ -600,7 +600,7 @@ class Duplicates(CliTest):
             "a.rmx",
             "--by",
             "colour",
-            status=3,
+            status=2,
             err=(
                 "recmap: a.rmx: no record has the feature 'colour'\n"
                 "  `recmap schema` lists the features\n"

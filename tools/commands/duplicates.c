@@ -59,6 +59,8 @@ static int run_duplicates(struct view *view, const char *subject, const char *pa
         if (status == RECMAP_OK) print_duplicates(firsts, total);
         free(firsts);
     }
+    bool is_misspelt = status == RECMAP_FEATURE && error.record == RECMAP_NO_RECORD;
+    if (is_misspelt) error.status = RECMAP_INVALID;
     return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }
 

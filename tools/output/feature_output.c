@@ -82,10 +82,10 @@ static recmap_status fail_missing(const struct writing *writing, const recmap_re
     if (near)
         snprintf(advice, sizeof advice, "did you mean '%s'? 'recmap schema' lists the features",
                  near);
-    message_fail(error, RECMAP_FEATURE, NULL, advice, "the record has no feature '%s'",
+    message_fail(error, RECMAP_INVALID, NULL, advice, "the record has no feature '%s'",
                  writing->name);
     error->record = record->number;
-    return RECMAP_FEATURE;
+    return RECMAP_INVALID;
 }
 
 /* recmap_example_visit checks the whole record before the first call, so nothing is written of a
