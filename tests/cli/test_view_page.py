@@ -67,8 +67,7 @@ class Browser(BrowserTest, ViewTest):
         self.wait_for("document.querySelector('#record h1')?.textContent", f"Record {count - 17}")
         self.press(Keys.ESCAPE)
         self.wait_for_selected(count - 17)
-        self.fill("filter-text", "lable == 3")
-        self.wait_for("document.getElementById('status').className", "bad")
+        self.check_a_typo()
         # Addresses can be opened again.
         self.driver.get("about:blank")
         self.driver.get(address)
@@ -82,8 +81,29 @@ class Browser(BrowserTest, ViewTest):
         self.press("j")
         self.wait_for("document.querySelector('#record h1')?.textContent", f"Record {count - 7}")
         for entry in self.driver.get_log("browser"):
-            # The filter that is wrong.
-            self.assertRegex(entry["message"], "/favicon.ico|lable")
+            # The filter and the number that are wrong.
+            self.assertRegex(entry["message"], "/favicon.ico|lable|99999")
+
+    def check_a_typo(self):
+        """It can be corrected at once, and the message names the column."""
+        self.fill("filter-text", "lable == 3")
+        self.wait_for("document.getElementById('status').className", "bad")
+        status = "document.getElementById('status').textContent"
+        self.assertIn("no column 'lable'", self.run_script(f"return {status}"))
+        self.assertIn("did you mean 'label'", self.run_script(f"return {status}"))
+        self.wait_for("document.activeElement.id", "filter-text")
+        field = self.driver.find_element("id", "filter-text")
+        self.assertEqual(field.get_attribute("value"), "lable == 3")
+        self.assertEqual(field.get_attribute("aria-invalid"), "true")
+        self.press(Keys.HOME, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+        self.press(Keys.DELETE, Keys.DELETE, Keys.DELETE, "bel", Keys.ENTER)
+        self.wait_for(status, "300 records match")
+        self.assertEqual(field.get_attribute("value"), "label == 3")
+        self.assertIsNone(field.get_attribute("aria-invalid"))
+        self.assertNotEqual(self.run_script("return document.activeElement.id"), "filter-text")
+        self.fill("find-text", "99999")
+        self.wait_for("document.getElementById('status').className", "bad")
+        self.wait_for("document.activeElement.id", "find-text")
 
     def test_long_search(self):
         """Matches are shown while the filter is compared with the other records."""

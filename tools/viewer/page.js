@@ -600,15 +600,29 @@ function watchScrolling() {
   track.addEventListener("pointermove", drag);
 }
 
+/** Runs what a form asks for. After an error, the text stays where it can be corrected. */
+async function submit(form, action) {
+  const { activeElement } = document;
+  const field = activeElement.tagName === "INPUT" ? activeElement : form.querySelector("input");
+  activeElement.blur();
+  try {
+    await action();
+    field.removeAttribute("aria-invalid");
+  } catch (error) {
+    sayError(error);
+    field.setAttribute("aria-invalid", "true");
+    field.focus();
+  }
+}
+
 function watch() {
-  const submit = (id, action) => byId(id).addEventListener("submit", (event) => {
+  const watchForm = (id, action) => byId(id).addEventListener("submit", (event) => {
     event.preventDefault();
-    document.activeElement.blur();
-    action().catch(sayError);
+    submit(event.target, action);
   });
-  submit("find", async () => goTo(byId("find-kind").value, byId("find-text").value.trim()));
-  submit("filter", applyFilter);
-  submit("order", applyOrder);
+  watchForm("find", async () => goTo(byId("find-kind").value, byId("find-text").value.trim()));
+  watchForm("filter", applyFilter);
+  watchForm("order", applyOrder);
   byId("order-kind").addEventListener("change", () => {
     byId("order-kind").blur();
     showOrder();
