@@ -427,11 +427,11 @@ class Named(CliTest):
 
 class BadIndexes(CliTest):
     def test_files_that_are_not_indexes(self):
-        self.write("a", tfrecord(EXAMPLES))
+        self.write("a.rmx", tfrecord(EXAMPLES))
         self.write("text", b"hello\n" * 1000)
-        self.write("empty", b"")
+        self.write("empty.rmx", b"")
         os.mkdir(self.path("d"))
-        for name, status in (("a", 3), ("text", 3), ("empty", 3), ("d", 4), ("none", 4)):
+        for name, status in (("a.rmx", 3), ("text", 3), ("empty.rmx", 3), ("d", 2), ("none", 4)):
             for words in (["info"], ["schema"], ["get", "0"], ["find", "x"], ["cat"], ["verify"]):
                 result = self.run_recmap(words[0], name, *words[1:])
                 self.assertEqual((result.out, result.status), (b"", status), (name, result))

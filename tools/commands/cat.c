@@ -97,10 +97,9 @@ static int run(int argc, char **argv) {
 }
 
 static const char help[] =
-    "usage: recmap cat [OPTION]... NAME.rmx|NAME.rmv\n"
+    "usage: recmap cat [OPTION]... NAME.rmx|NAME.rmv|SHARDS\n"
     "\n"
-    "Writes the records of a data set or selection, in their order or shuffled.\n"
-    "\n"
+    "Writes the records of a data set or selection, in their order or shuffled.\n" HELP_SHARDS "\n"
     "      --where EXPRESSION    only records for which this is true; see 'recmap select --help'\n"
     "      --shuffle             shuffle; the order depends only on the seed and the epoch\n"
     "      --seed S              seed of the shuffle (default 0)\n"

@@ -4,6 +4,11 @@
 
 #include "terminal/args.h"
 
+/* For the help of a command that only reads. */
+#define HELP_SHARDS                                                                                \
+    "SHARDS is a shard, a folder, a pattern in quotes, NAME@N, @LISTFILE or a URL: their\n"        \
+    "index is used, and first built or extended if it lacks them; see 'recmap index'.\n"
+
 extern const struct command cmd_index, cmd_info, cmd_schema, cmd_get, cmd_find, cmd_cat, cmd_order,
     cmd_verify, cmd_merge, cmd_import, cmd_export, cmd_select, cmd_sample, cmd_split,
     cmd_duplicates, cmd_annotate, cmd_report, cmd_view;

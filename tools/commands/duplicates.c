@@ -87,12 +87,11 @@ static int run(int argc, char **argv) {
 }
 
 static const char help[] =
-    "usage: recmap duplicates [OPTION]... [-o NAME.rmv] NAME.rmx|NAME.rmv\n"
+    "usage: recmap duplicates [OPTION]... [-o NAME.rmv] NAME.rmx|NAME.rmv|SHARDS\n"
     "\n"
     "Prints NUMBER <tab> FIRST for each record that equals an earlier one: its number, and that\n"
     "of the first equal record. In a selection (NAME.rmv), numbers are positions. With -o, writes\n"
-    "a selection without the duplicates instead.\n"
-    "\n"
+    "a selection without the duplicates instead.\n" HELP_SHARDS "\n"
     "      --by content       compare payloads (default); 128-bit hashes are compared\n"
     "      --by id            compare ids; reads only records whose ids may repeat\n"
     "      --by FEATURE       compare the values of a feature; records without it equal none\n"

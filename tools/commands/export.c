@@ -11,6 +11,7 @@
 
 #include "commands/commands.h"
 #include "output/output.h"
+#include "records/view.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 
@@ -173,6 +174,22 @@ static int export_shard(recmap_dataset *dataset, uint64_t shard_index, const cha
 
 /* All shards are checked before the first text index is written, so that a shard that cannot have
  * one leaves no partial result. */
+static int export_shards(const struct view *view, const char *folder) {
+    if (view->selection)
+        return message_error(RECMAP_INVALID, view->path,
+                             "name its index, which `recmap info` prints",
+                             "text indexes are of whole shards, not of a selection");
+    uint64_t count = recmap_dataset_get_info(view->dataset)->shard_count;
+    int exit_status = check_shards(view->dataset, folder, view->index_path);
+    if (!exit_status && folder) exit_status = output_create_folder(folder);
+    for (uint64_t i = 0; !exit_status && i < count; i++)
+        exit_status = export_shard(view->dataset, i, folder, view->index_path);
+    if (!exit_status)
+        message("%" PRIu64 " text ind%s written %s%s", count, count == 1 ? "ex" : "exes",
+                folder ? "to " : "beside the shards", folder ? folder : "");
+    return exit_status;
+}
+
 static int run(int argc, char **argv) {
     struct args args;
     const char *folder = NULL, *form = NULL;
@@ -185,27 +202,19 @@ static int run(int argc, char **argv) {
     if (folder && !*folder) return args_usage_error(&args, "-o needs a folder name");
     if (!form || strcmp(form, "idx")) return args_usage_error(&args, "--to idx is required");
     if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
-    recmap_dataset *dataset = NULL;
-    int exit_status = args_open(&dataset, &args);
-    if (exit_status) return exit_status;
-    uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
-    exit_status = check_shards(dataset, folder, args.operands[0]);
-    if (!exit_status && folder) exit_status = output_create_folder(folder);
-    for (uint64_t i = 0; !exit_status && i < count; i++)
-        exit_status = export_shard(dataset, i, folder, args.operands[0]);
-    if (!exit_status)
-        message("%" PRIu64 " text ind%s written %s%s", count, count == 1 ? "ex" : "exes",
-                folder ? "to " : "beside the shards", folder ? folder : "");
-    recmap_dataset_close(dataset);
+    struct view view;
+    int exit_status = view_open(&view, &args);
+    if (!exit_status) exit_status = export_shards(&view, folder);
+    view_close(&view);
     return interrupt_finish(exit_status);
 }
 
 static const char help[] =
-    "usage: recmap export --to idx [-o FOLDER] NAME.rmx\n"
+    "usage: recmap export --to idx [-o FOLDER] NAME.rmx|SHARDS\n"
     "\n"
     "Writes a text index for each shard, in the format of DALI's tfrecord2idx: a file SHARD.idx\n"
-    "with one line, OFFSET SIZE, per record. Shards must be uncompressed TFRecord files.\n"
-    "\n"
+    "with one line, OFFSET SIZE, per record. Shards must be uncompressed TFRecord "
+    "files.\n" HELP_SHARDS "\n"
     "      --to idx           output format (required)\n"
     "  -o, --output FOLDER    write to FOLDER, created if needed; default: beside the shards,\n"
     "                         if they are below the folder of NAME.rmx\n"

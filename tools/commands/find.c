@@ -55,13 +55,12 @@ static int run(int argc, char **argv) {
 }
 
 static const char help[] =
-    "usage: recmap find [OPTION]... NAME.rmx|NAME.rmv ID...\n"
+    "usage: recmap find [OPTION]... NAME.rmx|NAME.rmv|SHARDS ID...\n"
     "\n"
     "Prints ID <tab> NUMBER for each record that has the ID. The index must have been built\n"
     "with --id. An ID is compared as bytes first, then, if no record has it and it is a decimal\n"
     "integer, as an int64. The exit status is 1 if an ID was not found. In a selection, NUMBER is\n"
-    "the position in it, as for get.\n"
-    "\n"
+    "the position in it, as for get.\n" HELP_SHARDS "\n"
     "      --access A         how to read shards: map (default), read, direct or auto\n"
     "      --check C          what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"

@@ -167,13 +167,12 @@ static int run(int argc, char **argv) {
 }
 
 static const char help[] =
-    "usage: recmap get [OPTION]... NAME.rmx|NAME.rmv NUMBER|FIRST:END...\n"
-    "       recmap get [OPTION]... --by id NAME.rmx|NAME.rmv ID...\n"
+    "usage: recmap get [OPTION]... NAME.rmx|NAME.rmv|SHARDS NUMBER|FIRST:END...\n"
+    "       recmap get [OPTION]... --by id NAME.rmx|NAME.rmv|SHARDS ID...\n"
     "\n"
     "Writes the records with these numbers, in this order. The first record has number 0.\n"
     "5:20 means records 5 to 19, as in Python, or those of them that exist. In a selection\n"
-    "(NAME.rmv), numbers are positions.\n"
-    "\n"
+    "(NAME.rmv), numbers are positions.\n" HELP_SHARDS "\n"
     "      --by number|id     what operands and lines of a file are (default number)\n"
     "      --from FILE        also the records that FILE names, one to a line; - is standard "
     "input\n"

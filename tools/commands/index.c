@@ -211,7 +211,7 @@ static void print_warnings(const struct index_job *job) {
 static int list_shards(struct index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
     if (!job->args.operand_count) return args_usage_error(&job->args, "no shards given");
-    recmap_status status = args_prepare_storage(&job->args, &error);
+    recmap_status status = args_prepare_storage(&job->args.dataset_options, &error);
     if (status == RECMAP_OK) status = recmap_shards_create(&job->shards, &error);
     recmap_access access = job->args.dataset_options.access;
     job->options.storage = job->args.dataset_options.storage;

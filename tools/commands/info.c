@@ -255,12 +255,11 @@ static int run(int argc, char **argv) {
 }
 
 static const char help[] =
-    "usage: recmap info [OPTION]... NAME.rmx|NAME.rmv\n"
+    "usage: recmap info [OPTION]... NAME.rmx|NAME.rmv|SHARDS\n"
     "\n"
     "Describes an index: records, shards, bytes, ids, columns, counts, damage. No shard is read.\n"
     "For a selection, also how many records it has. For shards in a remote store, also how many\n"
-    "requests an epoch makes, by its order.\n"
-    "\n"
+    "requests an epoch makes, by its order.\n" HELP_SHARDS "\n"
     "      --shards           also list the shards: first record, records, bytes, path\n"
     "      --json             print one JSON document\n"
     "      --batch B          requests: the records of a batch; default: 256\n"

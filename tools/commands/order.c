@@ -178,15 +178,14 @@ static int run(int argc, char **argv) {
 }
 
 static const char help[] =
-    "usage: recmap order [OPTION]... NAME.rmx|NAME.rmv\n"
-    "       recmap order --chunked|--packed|--windows SIZE [OPTION]... NAME.rmx\n"
-    "       recmap order --position-of NUMBER [--shuffle [--seed S] [--epoch E]] NAME.rmx\n"
+    "usage: recmap order [OPTION]... NAME.rmx|NAME.rmv|SHARDS\n"
+    "       recmap order --chunked|--packed|--windows SIZE [OPTION]... NAME.rmx|SHARDS\n"
+    "       recmap order --position-of NUMBER [--shuffle [--seed S] [--epoch E]] NAME.rmx|SHARDS\n"
     "\n"
     "Prints the record numbers of an epoch in order, one per line; or its rows of tokens or "
     "windows\n"
     "of episodes, each as the pieces RECORD:FIRST:COUNT of which it consists. No shard is read.\n"
-    "In a selection, numbers are positions in it, as for get.\n"
-    "\n"
+    "In a selection, numbers are positions in it, as for get.\n" HELP_SHARDS "\n"
     "      --shuffle             shuffle; the order depends only on the seed and the epoch\n"
     "      --seed S              seed of the shuffle (default 0)\n"
     "      --epoch E             epoch of the shuffle (default 0)\n"

@@ -199,12 +199,12 @@ static int run(int argc, char **argv) {
 }
 
 static const char help[] =
-    "usage: recmap report [OPTION]... [-o FILE.html] NAME.rmx|NAME.rmv\n"
+    "usage: recmap report [OPTION]... [-o FILE.html] NAME.rmx|NAME.rmv|SHARDS\n"
     "\n"
     "Writes one HTML file that shows what the records contain: their sizes, the shards and their\n"
     "damage, duplicate ids, each feature with its range and values, and sample records with their\n"
-    "pictures, sounds, text and numbers. The file needs no network and contains no script.\n"
-    "\n"
+    "pictures, sounds, text and numbers. The file needs no network and contains no "
+    "script.\n" HELP_SHARDS "\n"
     "      --sample N         number of records, from all parts, whose features are shown\n"
     "                         (default 1000, or fewer if they are large; 0: all)\n"
     "      --shuffle          show in which order a shuffled epoch reads the records\n"

@@ -120,12 +120,12 @@ static int run(int argc, char **argv) {
 }
 
 static const char help[] =
-    "usage: recmap sample [OPTION]... NAME.rmx|NAME.rmv N\n"
+    "usage: recmap sample [OPTION]... NAME.rmx|NAME.rmv|SHARDS N\n"
     "\n"
     "Writes N random records, each at most once, in their order in the data set, in the formats\n"
     "of 'recmap cat'. The same seed gives the same records, here and in Python (ds.sample).\n"
-    "--format json prints text, also to a pipe: recmap sample train.rmx 3 --format json.\n"
-    "\n"
+    "--format json prints text, also to a pipe: recmap sample train.rmx 3 --format "
+    "json.\n" HELP_SHARDS "\n"
     "      --seed S            seed of the sample (default 0)\n"
     "      --where EXPRESSION  only records for which this is true; see 'recmap select --help'\n"
     "      --format F          raw: payloads, concatenated\n"

@@ -144,13 +144,12 @@ static int run(int argc, char **argv) {
 }
 
 static const char help[] =
-    "usage: recmap schema [OPTION]... NAME.rmx|NAME.rmv\n"
+    "usage: recmap schema [OPTION]... NAME.rmx|NAME.rmv|SHARDS\n"
     "\n"
     "Lists the features of tf.Example and tf.SequenceExample records: kind of values, share of\n"
     "records that have the feature, minimum and maximum number of values per record, and range of\n"
     "the values (for bytes: of their sizes). Feature lists follow in a second table, with the\n"
-    "minimum and maximum number of steps per record and of values per step.\n"
-    "\n"
+    "minimum and maximum number of steps per record and of values per step.\n" HELP_SHARDS "\n"
     "      --sample N         read N records from all parts (default 1000); 0: all\n"
     "      --json             print JSON: {NAME: {\"kind\", \"share\", \"min_length\", ...}}\n"
     "      --features L       print source text: the features for a parser, in L: python, c, or\n"

@@ -44,12 +44,11 @@ static int run(int argc, char **argv) {
 }
 
 static const char help[] =
-    "usage: recmap select [OPTION]... --where EXPRESSION [-o NAME.rmv] NAME.rmx|NAME.rmv\n"
+    "usage: recmap select [OPTION]... --where EXPRESSION [-o NAME.rmv] NAME.rmx|NAME.rmv|SHARDS\n"
     "\n"
     "Selects the records for which an expression over lifted columns is true, and writes them\n"
     "as a selection, which every command that reads records takes in place of an index. No\n"
-    "shard is read. Without -o, prints their numbers.\n"
-    "\n"
+    "shard is read. Without -o, prints their numbers.\n" HELP_SHARDS "\n"
     "      --where EXPRESSION  such as \"label == 3 and lang in ('de', 'fr')\": comparisons of\n"
     "                          columns, `length` (bytes of a record) and values, with and, or,\n"
     "                          not; columns['a/b'] is a column whose name is not a plain name\n"

@@ -161,13 +161,12 @@ static int run(int argc, char **argv) {
 }
 
 static const char help[] =
-    "usage: recmap split [OPTION]... NAME.rmx|NAME.rmv NAME=SHARE...\n"
+    "usage: recmap split [OPTION]... NAME.rmx|NAME.rmv|SHARDS NAME=SHARE...\n"
     "\n"
     "Divides the records among selections NAME.rmv by a hash of their ids, or of their numbers\n"
     "if they have none: recmap split all.rmx train=0.9 validation=0.1. The shares add up to 1.\n"
     "Records with the same id stay together, and appending shards moves no record to another\n"
-    "part. The same seed gives the same parts, here and in Python (ds.split).\n"
-    "\n"
+    "part. The same seed gives the same parts, here and in Python (ds.split).\n" HELP_SHARDS "\n"
     "      --seed S           seed of the hash (default 0)\n"
     "  -o, --output FOLDER    write the selections to this folder, which is created if it does "
     "not\n"

@@ -167,11 +167,11 @@ static int run(int argc, char **argv) {
 }
 
 static const char help[] =
-    "usage: recmap verify [OPTION]... NAME.rmx|NAME.rmv\n"
+    "usage: recmap verify [OPTION]... NAME.rmx|NAME.rmv|SHARDS\n"
     "\n"
     "Verifies every byte of the index and of its shards, and prints all damage that the index\n"
     "does not list. The exit status is 0 if there is none, 1 if there is some, 3 if the index\n"
-    "itself is damaged. Of a selection, verifies the index and the selected records.\n"
+    "itself is damaged. Of a selection, verifies the index and the selected records.\n" HELP_SHARDS
     "\n"
     "      --index-only       verify only the index\n"
     "      --json             print one JSON document\n"

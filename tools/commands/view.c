@@ -101,13 +101,12 @@ static int run(int argc, char **argv) {
 }
 
 static const char help[] =
-    "usage: recmap view [OPTION]... NAME.rmx|NAME.rmv\n"
+    "usage: recmap view [OPTION]... NAME.rmx|NAME.rmv|SHARDS\n"
     "\n"
     "Shows the records in a browser: a table that scrolls over all of them, each record with its\n"
     "features, pictures, sounds and bytes, filters over columns, shuffled epochs, and damage.\n"
     "Prints the address of the page, which contains a secret, and answers only this machine\n"
-    "until Ctrl-C. Nothing is changed, and nothing from a record is run.\n"
-    "\n"
+    "until Ctrl-C. Nothing is changed, and nothing from a record is run.\n" HELP_SHARDS "\n"
     "      --port N           listen on this port of 127.0.0.1 (default: any that is free)\n"
     "      --no-browser       only print the address\n"
     "      --access A         how to read shards: map (default), read, direct or auto\n"

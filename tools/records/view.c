@@ -6,6 +6,7 @@
 
 #include <recmap/filter.h>
 
+#include "indexing/shard_source.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 
@@ -32,9 +33,11 @@ int view_open(struct view *view, const struct args *args) {
         if (open_selection(view, args, &error) == RECMAP_OK) return 0;
         return recmap_error_print(&error, stderr);
     }
-    exit_status = args_open(&view->dataset, args);
+    bool are_shards = shard_source_is_named(args);
+    exit_status = are_shards ? shard_source_open(&view->dataset, &view->found_path, args)
+                             : args_open(&view->dataset, args);
     if (exit_status) return exit_status;
-    view->index_path = args->operands[0];
+    view->index_path = are_shards ? view->found_path : args->operands[0];
     view->count = recmap_dataset_count(view->dataset);
     return 0;
 }
@@ -42,6 +45,7 @@ int view_open(struct view *view, const struct args *args) {
 void view_close(struct view *view) {
     free(view->chosen);
     free(view->sorted);
+    free(view->found_path);
     recmap_selection_destroy(view->selection);
     recmap_dataset_close(view->dataset);
 }

@@ -12,6 +12,7 @@ struct view {
     recmap_dataset *dataset;
     const char *path;       /* the operand: the file that was opened */
     const char *index_path; /* lives as long as the view */
+    char *found_path;       /* that of an index of shards that were named; else NULL */
     const uint64_t *numbers;
     uint64_t count;
     recmap_selection *selection; /* of the file; NULL: an index was opened */
@@ -20,8 +21,9 @@ struct view {
     uint64_t found;   /* the result of view_find in a whole index */
 };
 
-/* Opens what the first operand names, with the SIGBUS guard installed. Returns 0, or the exit
- * status after printing the error; the view can then be closed, too. */
+/* Opens what the first operand names: an index, a selection, or shards, of which the index is
+ * opened or built (shard_source.h). With the SIGBUS guard installed. Returns 0, or the exit status
+ * after printing the error; the view can then be closed, too. */
 int view_open(struct view *view, const struct args *args);
 void view_close(struct view *view);
 

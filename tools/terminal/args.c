@@ -134,10 +134,10 @@ static int list_options(struct args *args) {
     return stop(args, 0);
 }
 
-recmap_status args_prepare_storage(struct args *args, recmap_error *error) {
+recmap_status args_prepare_storage(recmap_dataset_options *options, recmap_error *error) {
     static recmap_storage *storage;
     recmap_status status = storage ? RECMAP_OK : recmap_storage_create(&storage, error);
-    args->dataset_options.storage = storage;
+    options->storage = storage;
     return status;
 }
 
@@ -148,14 +148,14 @@ static int set_storage(struct args *args, char *text) {
     char *equals = strchr(text, '=');
     if (!equals) return args_usage_error(args, "--storage needs KEY=VALUE");
     *equals = 0;
-    recmap_status status = args_prepare_storage(args, &error);
+    recmap_status status = args_prepare_storage(&args->dataset_options, &error);
     if (status == RECMAP_OK)
         status = recmap_storage_set(args->dataset_options.storage, text, equals + 1, &error);
     return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
 }
 
-static int set_framing(const struct args *args, const char *text) {
-    if (strchr(text, '/')) return args_load_framing(NULL, text);
+static int set_framing(struct args *args, const char *text) {
+    if (strchr(text, '/')) return args_load_framing(&args->framing, text);
     return args_usage_error(args,
                             "--framing must be the path of a custom framing (./mine.so), not '%s'; "
                             "the index names the others",

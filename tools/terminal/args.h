@@ -62,6 +62,7 @@ struct args {
     int exit_status;                        /* set when args_next returns ARGS_STOP */
     recmap_dataset_options dataset_options; /* for opening the index */
     const char *index_path;                 /* of a selection whose index was moved; or NULL */
+    const char *framing;                    /* the custom framing that --framing loaded; or NULL */
 };
 
 /* The last element of `options` is all zeros. A value below ARGS_LONG is the option's letter. */
@@ -88,9 +89,9 @@ bool args_number(const struct args *args, const char *name, const char *text, ui
  * `name`, and returns false, if `text` is not one. */
 bool args_size(const struct args *args, const char *name, const char *text, uint64_t *size);
 
-/* Creates args->dataset_options.storage, with the options of --storage so far. It lives until the
+/* Creates the storage of `options`, with the options of --storage so far. It lives until the
  * process exits. Errors: NO_MEMORY. */
-recmap_status args_prepare_storage(struct args *args, recmap_error *error);
+recmap_status args_prepare_storage(recmap_dataset_options *options, recmap_error *error);
 
 /* Loads a custom framing from a shared object; *name is valid until exit. Returns 0, or the exit
  * status after printing the error. */

@@ -17,15 +17,26 @@ static int must_stop(void *context) {
     return interrupt_is_pending();
 }
 
+static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+enum { NUMBER_COUNT = sizeof numbers / sizeof *numbers };
+
 void interrupt_watch(void) {
     recmap_thread_set_interrupt(must_stop, NULL);
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    for (size_t i = 0; i < NUMBER_COUNT; i++) {
         struct sigaction old, action = {.sa_handler = record_signal, .sa_flags = (int)SA_RESETHAND};
         sigemptyset(&action.sa_mask);
         /* A signal that the parent process ignores (nohup) stays ignored. */
         if (!sigaction(numbers[i], NULL, &old) && old.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
+    }
+}
+
+void interrupt_unwatch(void) {
+    recmap_thread_set_interrupt(NULL, NULL);
+    for (size_t i = 0; i < NUMBER_COUNT; i++) {
+        struct sigaction action;
+        if (!sigaction(numbers[i], NULL, &action) && action.sa_handler == record_signal)
+            signal(numbers[i], SIG_DFL);
     }
 }
 

@@ -1,0 +1,252 @@
+#include "indexing/shard_source.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <recmap/index.h>
+#include <recmap/shards.h>
+
+#include "indexing/missing_shards.h"
+#include "output/same_file.h"
+#include "terminal/interrupt.h"
+#include "terminal/message.h"
+#include "terminal/progress_bar.h"
+
+enum { PATH_SIZE = 4096 };
+
+/* ---- What the operand is. */
+
+static bool is_index_name(const char *path) {
+    size_t size = strncmp(path, "http", 4) != 0 ? strlen(path) : strcspn(path, "?");
+    return size > 4 && !strncmp(path + size - 4, ".rmx", 4);
+}
+
+/* Everything that can be opened as an index is one, whatever its name. */
+static bool is_index(const char *path) {
+    recmap_dataset *dataset = NULL;
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    options.allow_absolute_paths = options.allow_urls = options.allow_missing_shards = 1;
+    recmap_status status = recmap_dataset_open(&dataset, path, &options, NULL);
+    recmap_dataset_close(dataset);
+    return status != RECMAP_CORRUPT;
+}
+
+/* A file that is not there is reported as such, unless its name is that of several. */
+bool shard_source_is_named(const struct args *args) {
+    const char *path = args->operands[0];
+    struct stat file;
+    if (strstr(path, "://")) return !is_index_name(path);
+    if (stat(path, &file)) return strpbrk(path, "*?[@") && !is_index_name(path);
+    if (S_ISDIR(file.st_mode)) return true;
+    return S_ISREG(file.st_mode) && !is_index_name(path) && !is_index(path);
+}
+
+/* ---- Its index. */
+
+/* The shards that an operand stands for, and the index at their default path. */
+struct source {
+    const struct args *args;
+    recmap_dataset_options options;
+    recmap_shards *shards;
+    char path[PATH_SIZE];
+    recmap_dataset *dataset;
+    uint64_t *ends; /* the byte up to which the index has each shard; 0: it lacks the shard */
+    size_t known;   /* shards that the index has: the first ones */
+    size_t last;    /* the shard of the entry that was compared last */
+};
+
+/* The library's advice names options of `recmap index`. */
+static void advise_on_sets(recmap_error *error) {
+    if (!strstr(error->advice, "`--sets all`")) return;
+    snprintf(error->advice, sizeof error->advice,
+             "name the shards of one; or choose them by `recmap index` with --split or --sets and "
+             "-o NAME.rmx, and name that index");
+}
+
+static recmap_status list_shards(struct source *source, recmap_error *error) {
+    recmap_status status = args_prepare_storage(&source->options, error);
+    if (status == RECMAP_OK) status = recmap_shards_create(&source->shards, error);
+    if (status == RECMAP_OK)
+        status = recmap_shards_set_storage(source->shards, source->options.storage, error);
+    if (status == RECMAP_OK)
+        status = recmap_shards_add(source->shards, source->args->operands[0], error);
+    if (status != RECMAP_OK) advise_on_sets(error);
+    if (status != RECMAP_OK) return status;
+    for (size_t i = 0; i < recmap_shards_warning_count(source->shards); i++)
+        message("%s", recmap_shards_warning(source->shards, i));
+    return recmap_shards_find_index(source->path, sizeof source->path, source->shards, error);
+}
+
+static recmap_status open_index(struct source *source, recmap_error *error) {
+    recmap_dataset_close(source->dataset);
+    source->dataset = NULL;
+    return recmap_dataset_open(&source->dataset, source->path, &source->options, error);
+}
+
+static recmap_status fail_other(const struct source *source, const char *shard,
+                                recmap_error *error) {
+    return message_fail(error, RECMAP_STALE, source->path,
+                        "name the index itself to use it, or build another one with "
+                        "`recmap index -o NAME.rmx`, and name that",
+                        "the index is of other shards: one is %.1000s", shard);
+}
+
+static bool is_shard(const struct source *source, size_t i, const char *path) {
+    const char *shard = recmap_shards_path(source->shards, i);
+    struct stat file;
+    return !strcmp(shard, path) || (!stat(shard, &file) && same_file(path, &file));
+}
+
+/* The shard that an entry of the index is of. A shard that grew has an entry for each part, which
+ * may follow those of other shards; such entries have the order of the shards, so the search starts
+ * at the shard of the entry before. Returns the number of shards if it is not one of them. */
+static size_t find_shard(const struct source *source, const char *path, bool is_part) {
+    size_t known = source->known, count = recmap_shards_count(source->shards);
+    if (!is_part || !known) return known < count && is_shard(source, known, path) ? known : count;
+    for (size_t i = 0; i < known; i++) {
+        size_t shard = (source->last + i) % known;
+        if (is_shard(source, shard, path)) return shard;
+    }
+    return count;
+}
+
+static recmap_status compare_entry(struct source *source, uint64_t entry, recmap_error *error) {
+    char path[PATH_SIZE];
+    recmap_shard_info info;
+    recmap_status status = recmap_dataset_get_shard(&info, source->dataset, entry, error);
+    if (status == RECMAP_OK)
+        status = recmap_dataset_shard_path(path, sizeof path, source->dataset, entry, error);
+    if (status != RECMAP_OK) return status;
+    size_t shard = find_shard(source, path, info.first_byte > 0);
+    if (shard == recmap_shards_count(source->shards)) return fail_other(source, path, error);
+    source->ends[shard] = info.first_byte + info.size;
+    source->last = shard;
+    if (shard == source->known) source->known++;
+    return RECMAP_OK;
+}
+
+/* The index must begin with the shards of the operand. Those that follow, or that grew, are to be
+ * appended; that a shard was cut is found when it is read. */
+static recmap_status compare(struct source *source, recmap_error *error) {
+    uint64_t entry_count = recmap_dataset_get_info(source->dataset)->shard_count;
+    free(source->ends);
+    source->known = source->last = 0;
+    source->ends = calloc(recmap_shards_count(source->shards), sizeof *source->ends);
+    if (!source->ends) return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    recmap_status status = RECMAP_OK;
+    for (uint64_t i = 0; status == RECMAP_OK && i < entry_count; i++)
+        status = compare_entry(source, i, error);
+    return status;
+}
+
+/* Returns true if the index, if there is one, lacks records of the shard. Reading an object of a
+ * store compares it with the index. */
+static bool lacks(const struct source *source, size_t i) {
+    const char *path = recmap_shards_path(source->shards, i);
+    struct stat file;
+    if (!source->ends || !source->ends[i]) return true;
+    return !strstr(path, "://") && !stat(path, &file) && (uint64_t)file.st_size > source->ends[i];
+}
+
+static bool is_complete(const struct source *source) {
+    size_t count = recmap_shards_count(source->shards), i = 0;
+    while (i < count && !lacks(source, i)) i++;
+    return i == count;
+}
+
+static recmap_status add_shards(recmap_index_builder *builder, const struct source *source,
+                                recmap_error *error) {
+    recmap_status status = RECMAP_OK;
+    if (source->dataset) status = recmap_index_builder_add_index(builder, source->path, error);
+    for (size_t i = 0; status == RECMAP_OK && i < recmap_shards_count(source->shards); i++)
+        if (lacks(source, i))
+            status = recmap_index_builder_add_shard(builder, recmap_shards_path(source->shards, i),
+                                                    error);
+    return status;
+}
+
+/* New shards are assumed to have the framing of the last one. */
+static const char *find_framing(const struct source *source) {
+    recmap_shard_info last;
+    uint64_t count = source->dataset ? recmap_dataset_get_info(source->dataset)->shard_count : 0;
+    bool has_last = count &&
+                    recmap_dataset_get_shard(&last, source->dataset, count - 1, NULL) == RECMAP_OK;
+    return has_last ? last.framing : source->args->framing;
+}
+
+static void report(const struct source *source, const recmap_index_summary *summary) {
+    message("%s: indexed %" PRIu64 " record%s", source->path, summary->record_count,
+            plural(summary->record_count));
+    bool is_file = recmap_shards_count(source->shards) == 1 &&
+                   !strcmp(source->args->operands[0], recmap_shards_path(source->shards, 0));
+    missing_shards_warn(source->path, is_file, &source->options);
+}
+
+/* Builds the index, or appends the shards that the open one lacks. */
+static recmap_status build(const struct source *source, recmap_error *error) {
+    recmap_index_builder *builder = NULL;
+    recmap_index_summary summary;
+    struct progress_bar progress = progress_bar_start("indexing");
+    recmap_access access = source->options.access;
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.progress = progress_bar_report;
+    options.progress_context = &progress;
+    options.guard = 1;
+    options.inherits = 1;
+    options.framing = find_framing(source);
+    options.reads_shards = access == RECMAP_ACCESS_READ || access == RECMAP_ACCESS_DIRECT;
+    options.storage = source->options.storage;
+    recmap_status status = recmap_index_builder_create(&builder, source->path, &options, error);
+    if (status == RECMAP_OK) status = add_shards(builder, source, error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(&summary, builder, error);
+    recmap_index_builder_destroy(builder);
+    progress_bar_clear(&progress);
+    if (status == RECMAP_OK) report(source, &summary);
+    return status;
+}
+
+/* Another process may append the same shards meanwhile. The builder then refuses them, but the
+ * index has them. */
+static recmap_status open_or_extend(struct source *source, recmap_error *error) {
+    recmap_status status = open_index(source, error);
+    if (status == RECMAP_OK) status = compare(source, error);
+    if (status != RECMAP_OK || is_complete(source)) return status;
+    status = build(source, error);
+    if (status == RECMAP_OK) return open_index(source, error);
+    if (status != RECMAP_INVALID && status != RECMAP_STALE) return status;
+    recmap_error ignored = RECMAP_ERROR_INIT;
+    bool is_extended = open_index(source, &ignored) == RECMAP_OK &&
+                       compare(source, &ignored) == RECMAP_OK && is_complete(source);
+    return is_extended ? RECMAP_OK : status;
+}
+
+static recmap_status find_index(struct source *source, recmap_error *error) {
+    struct stat file;
+    recmap_status status = list_shards(source, error);
+    if (status != RECMAP_OK) return status;
+    if (!lstat(source->path, &file)) return open_or_extend(source, error);
+    status = build(source, error);
+    return status == RECMAP_OK ? open_index(source, error) : status;
+}
+
+int shard_source_open(recmap_dataset **dataset, char **path, const struct args *args) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    struct source source = {.args = args, .options = args->dataset_options};
+    if (args->dataset_options.shards)
+        return args_usage_error(args, "--shards is for an index (NAME.rmx), not for shards");
+    interrupt_watch();
+    recmap_status status = find_index(&source, &error);
+    recmap_shards_destroy(source.shards);
+    free(source.ends);
+    if (status == RECMAP_OK && !(*path = strdup(source.path)))
+        status = message_fail(&error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    if (status != RECMAP_OK) {
+        recmap_dataset_close(source.dataset);
+        return interrupt_finish(recmap_error_print(&error, stderr));
+    }
+    *dataset = source.dataset;
+    interrupt_unwatch();
+    return interrupt_finish(0);
+}
