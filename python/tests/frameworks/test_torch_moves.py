@@ -13,6 +13,7 @@ from torch_helpers import LABEL, flat, of, stateful
 torch = pytest.importorskip("torch")
 
 from recmap.torch._board import Board  # noqa: E402
+
 from torch.utils.data import DataLoader  # noqa: E402
 
 pytestmark = [
