@@ -21,10 +21,11 @@ typedef enum recmap_key {
  * columns are lifted columns. The index is replaced when recmap_annotation_finish succeeds; until
  * then it stays unchanged. Changes apply in the order of the calls.
  *
- * A column has one type: int64, float (32 bits) or bytes. A bytes value has at most 255 bytes, and
- * a column at most 1,048,576 distinct ones. A record without a value gets the column's default;
- * without a default its value is null. Records that are appended to the index later get the value
- * of the feature with the column's name, if they have that feature, or else the default or null.
+ * A column has one type: int64, float (32 bits), float64 or bytes. A bytes value has at most 255
+ * bytes, and a column at most 1,048,576 distinct ones. A record without a value gets the column's
+ * default; without a default its value is null. Records that are appended to the index later get
+ * the value of the feature with the column's name, if they have that feature, or else the default
+ * or null.
  *
  * Ids are compared by the 48-bit hashes that the index stores. Records are read only if several
  * have the same hash. If no two have, none is read, and an id that no record has matches a given
@@ -70,9 +71,10 @@ RECMAP_API uint64_t recmap_annotation_unmatched_count(const recmap_annotation *a
 /* Adds a column whose values are read from the field `name` of a file. The file's name ends in
  * .csv, .tsv, .jsonl, .ndjson or .npy. CSV and TSV have a header line with the names of the fields,
  * and JSON lines an object in each line. A .npy file is a one-dimensional array with one value per
- * record, in their order. The type of the column is the first of int64, float and bytes that all
- * values have. An empty field without quotes and null are missing values. `default_value` may be
- * NULL.
+ * record, in their order. The type of the column is the first of int64, float, float64 and bytes
+ * that all values have; float is for numbers that it holds as they are written, and for doubles of
+ * an array that it holds exactly. An empty field without quotes and null are missing values.
+ * `default_value` may be NULL.
  *
  * Errors: INVALID, naming file and line, for a malformed file, a value of a wrong type, a key that
  * is missing, and, from recmap_annotation_finish, a key that is repeated or that no record has; IO;
@@ -83,10 +85,9 @@ recmap_annotation_add_file(recmap_annotation *annotation, const char *name, cons
 
 /* A warning about a column that was added from a file, or NULL if there are at most `index`. In CSV
  * and TSV, one text among numbers makes a column one of bytes: if most values are numbers, the
- * warning names the line of the first text. If a column of floats does not hold numbers
- * closely (beyond 2^24, where floats have no fractions, or because they become 0), it names the
- * line or item of the first of them. It has the form of an error, and lives as long as
- * the annotation. */
+ * warning names the line of the first text. If a column of float64 does not hold integers exactly
+ * (beyond 2^53), it names the line of the first of them. It has the form of an error, and lives as
+ * long as the annotation. */
 RECMAP_API const recmap_error *recmap_annotation_warning(const recmap_annotation *annotation,
                                                          size_t index);
 

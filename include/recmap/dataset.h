@@ -454,8 +454,9 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_lifted_column(
     size_t *column_index, const recmap_dataset *dataset, const char *name, recmap_error *error);
 
 /* The values of a lifted column for records [first, first + count), in the column's type: int64,
- * float, or views of bytes that live as long as the data set. A null is 0, or of bytes a value of
- * type NONE. If all values are null, the column may have type NONE, and is read as any type.
+ * float, float64, or views of bytes that live as long as the data set. A column of floats can also
+ * be read as float64. A null is 0, or of bytes a value of type NONE. If all values are null, the
+ * column may have type NONE, and is read as any type.
  * Errors: INVALID for another type or if out of range; CORRUPT (the index). Cost: a few ns per
  * value. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_int64(int64_t *values,
@@ -468,6 +469,11 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_float(float *value
                                                                     size_t column_index,
                                                                     uint64_t first, size_t count,
                                                                     recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_float64(double *values,
+                                                                      recmap_dataset *dataset,
+                                                                      size_t column_index,
+                                                                      uint64_t first, size_t count,
+                                                                      recmap_error *error);
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_bytes(recmap_value *values,
                                                                     recmap_dataset *dataset,
                                                                     size_t column_index,

@@ -29,10 +29,11 @@ typedef enum recmap_type {
     RECMAP_TYPE_INT64 = 1,
     RECMAP_TYPE_FLOAT = 2, /* IEEE 754, 32 bits */
     RECMAP_TYPE_BYTES = 3,
+    RECMAP_TYPE_FLOAT64 = 4, /* IEEE 754, 64 bits: of lifted columns only, never of a feature */
 } recmap_type;
 
-/* The name of a type: "int64", "float", "bytes", or "none" for NONE and unknown values. A static
- * string. */
+/* The name of a type: "int64", "float", "bytes", "float64", or "none" for NONE and unknown values.
+ * A static string. */
 RECMAP_API const char *recmap_type_name(recmap_type type);
 
 /* One scalar value of a record. `bytes` points into the record, or into memory of the callback that
@@ -42,6 +43,7 @@ typedef struct recmap_value {
     union {
         int64_t int64;
         float float32;
+        double float64;
         struct {
             const uint8_t *data;
             size_t size;

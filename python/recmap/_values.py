@@ -12,7 +12,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BeyondFloatError", "Items", "Rounding", "beyond_int64", "float32_of", "known", "typed"]
+__all__ = [
+    "BeyondFloatError",
+    "Items",
+    "Rounding",
+    "beyond_int64",
+    "float32_of",
+    "floats_of",
+    "known",
+    "typed",
+]
 
 Items: TypeAlias = "npt.NDArray[Any] | list[Any]"
 Rounding: TypeAlias = "tuple[str, str]"
@@ -254,6 +263,22 @@ def float32_of(array: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float32], Roundi
         return narrow, None
     first = int(is_far.argmax())
     return narrow, (_shown(array.flat[first]), _shown(narrow.flat[first]))
+
+
+def floats_of(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Rounding | None]:
+    """The values as float32, if that changes none of them, or else as float64; and the first
+    integer that float64 does not hold exactly, before and after, if there is one."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        narrow = np.ascontiguousarray(array, np.float32)
+        is_kept = (narrow == array) | np.isnan(narrow)
+    if array.dtype.itemsize <= 4 or is_kept.all():
+        return narrow, None
+    wide = np.ascontiguousarray(array, np.float64)
+    is_changed = (wide != array) & (np.abs(array) < _INTEGER_MAX) & (array == np.rint(array))
+    if array.dtype == wide.dtype or not is_changed.any():
+        return wide, None
+    first = int(is_changed.argmax())
+    return wide, (_shown(array.flat[first]), _shown(wide.flat[first]))
 
 
 def _shown(value: Any) -> str:

@@ -272,8 +272,8 @@ recmap_status annotation_set_type(recmap_annotation *annotation, struct new_colu
 }
 
 static recmap_status check_type(recmap_type type, recmap_type min, recmap_error *error) {
-    if (type >= min && type <= RECMAP_TYPE_BYTES) return RECMAP_OK;
-    return fail(error, RECMAP_INVALID, "invalid column type %d: use INT64, FLOAT or BYTES",
+    if (type >= min && type <= RECMAP_TYPE_FLOAT64) return RECMAP_OK;
+    return fail(error, RECMAP_INVALID, "invalid column type %d: use INT64, FLOAT, FLOAT64 or BYTES",
                 (int)type);
 }
 
@@ -355,16 +355,8 @@ recmap_status annotation_find(size_t *count, recmap_annotation *annotation, recm
 
 static recmap_status word_of(uint64_t *word, struct new_column *column, const recmap_value *value,
                              recmap_error *error) {
-    uint32_t bits = 0;
-    switch (value->type) {
-    case RECMAP_TYPE_INT64: *word = (uint64_t)value->as.int64; break;
-    case RECMAP_TYPE_FLOAT:
-        memcpy(&bits, &value->as.float32, sizeof bits);
-        *word = bits;
-        break;
-    case RECMAP_TYPE_BYTES: return text_set_add(word, column->texts, value, error);
-    case RECMAP_TYPE_NONE: *word = 0; break;
-    }
+    if (value->type == RECMAP_TYPE_BYTES) return text_set_add(word, column->texts, value, error);
+    *word = column_word(value);
     return RECMAP_OK;
 }
 

@@ -1,13 +1,11 @@
 #include "annotate/array_file.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/rounding.h"
 
 /* The file: "\x93NUMPY", major and minor version, the header's size (2 bytes in version 1, else 4),
  * the header, which is a Python dictionary as text, and the items. */
@@ -74,6 +72,22 @@ static recmap_status read_header(struct array_file *array, const char *header, s
     return RECMAP_OK;
 }
 
+static double read_double(const uint8_t *item) {
+    double number;
+    uint64_t bits = load64(item);
+    memcpy(&number, &bits, sizeof bits);
+    return number;
+}
+
+/* Doubles are a column of floats if that changes none of them. */
+static void narrow_doubles(struct array_file *array) {
+    if (array->kind != 'f' || array->item_size != sizeof(double)) return;
+    for (uint64_t i = 0; i < array->count && array->type == RECMAP_TYPE_FLOAT; i++) {
+        double number = read_double(array->items + i * sizeof number);
+        if ((double)(float)number != number && number == number) array->type = RECMAP_TYPE_FLOAT64;
+    }
+}
+
 static recmap_status parse(struct array_file *array, recmap_error *error) {
     char header[HEADER_MAX + 1];
     const uint8_t *data = array->map->data;
@@ -90,7 +104,9 @@ static recmap_status parse(struct array_file *array, recmap_error *error) {
     memcpy(header, data + start, header_size);
     header[header_size] = 0;
     array->items = data + start + header_size;
-    return read_header(array, header, size - start - header_size, error);
+    RETURN_IF_FAILED(read_header(array, header, size - start - header_size, error));
+    narrow_doubles(array);
+    return RECMAP_OK;
 }
 
 recmap_status array_file_open(struct array_file *array, const char *path, recmap_error *error) {
@@ -115,22 +131,12 @@ static bool read_integer(int64_t *value, const struct array_file *array, const u
     return array->kind == 'i' || bits <= INT64_MAX;
 }
 
-static double read_double(const uint8_t *item) {
-    double number;
-    uint64_t bits = load64(item);
+static float read_float(const struct array_file *array, const uint8_t *item) {
+    if (array->item_size == sizeof(double)) return (float)read_double(item);
+    float number;
+    uint32_t bits = load32(item);
     memcpy(&number, &bits, sizeof bits);
     return number;
-}
-
-static bool read_float(float *value, const struct array_file *array, const uint8_t *item) {
-    if (array->item_size == 4) {
-        uint32_t bits = load32(item);
-        memcpy(value, &bits, sizeof bits);
-        return true;
-    }
-    double number = read_double(item);
-    *value = (float)number;
-    return !isfinite(number) || isfinite(*value);
 }
 
 /* NumPy pads byte strings with zeros. */
@@ -143,17 +149,10 @@ static void read_bytes(recmap_value *value, const struct array_file *array, cons
 
 static recmap_status fail_item(const struct array_file *array, uint64_t i, recmap_error *error) {
     const uint8_t *item = array->items + i * array->item_size;
-    bool is_integer = array->type == RECMAP_TYPE_INT64;
-    if (is_integer)
-        fail(error, RECMAP_INVALID,
-             "item %" PRIu64 " is %" PRIu64 ", beyond int64 (-2^63 to 2^63 - 1)", i, load64(item));
-    else
-        fail(error, RECMAP_INVALID, "item %" PRIu64 " is %g, beyond a float of 32 bits", i,
-             read_double(item));
+    fail(error, RECMAP_INVALID, "item %" PRIu64 " is %" PRIu64 ", beyond int64 (-2^63 to 2^63 - 1)",
+         i, load64(item));
     fail_file(error, array->path);
-    fail_advise(error, is_integer
-                           ? "save .view(\"int64\"), which has the same bits, or byte strings"
-                           : "save numbers of at most 3.4e38, or byte strings");
+    fail_advise(error, "save .view(\"int64\"), which has the same bits, or byte strings");
     return RECMAP_INVALID;
 }
 
@@ -162,20 +161,15 @@ recmap_status array_file_at(recmap_value *value, const struct array_file *array,
     const uint8_t *item = array->items + i * array->item_size;
     bool fits = true;
     *value = (recmap_value){.type = array->type};
-    if (array->type == RECMAP_TYPE_INT64) fits = read_integer(&value->as.int64, array, item);
-    else if (array->type == RECMAP_TYPE_FLOAT) fits = read_float(&value->as.float32, array, item);
-    else read_bytes(value, array, item);
+    switch (array->type) {
+    case RECMAP_TYPE_INT64: fits = read_integer(&value->as.int64, array, item); break;
+    case RECMAP_TYPE_FLOAT: value->as.float32 = read_float(array, item); break;
+    case RECMAP_TYPE_FLOAT64: value->as.float64 = read_double(item); break;
+    default: read_bytes(value, array, item); break;
+    }
     if (!fits) return fail_item(array, i, error);
     if (!array->map->was_cut) return RECMAP_OK;
     fail(error, RECMAP_CORRUPT, "the file was cut short while it was read");
     fail_file(error, array->path);
     return RECMAP_CORRUPT;
-}
-
-bool array_file_is_rounded(double *number, const struct array_file *array, uint64_t i) {
-    if (array->kind != 'f' || array->item_size != sizeof(double)) return false;
-    double item = read_double(array->items + i * array->item_size);
-    if (!rounding_is_far(item)) return false;
-    *number = item;
-    return true;
 }

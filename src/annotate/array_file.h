@@ -15,7 +15,7 @@ struct array_file {
     char kind; /* of items: i, u, b, f or S */
     size_t item_size;
     uint64_t count;
-    recmap_type type;
+    recmap_type type; /* FLOAT of doubles that floats hold exactly, FLOAT64 of others */
 };
 
 /* Opens a file with an array of one dimension. The path is borrowed. Close it also after an error.
@@ -24,12 +24,8 @@ recmap_status array_file_open(struct array_file *array, const char *path, recmap
 void array_file_close(struct array_file *array);
 
 /* Item `i` < count as a value of the array's type, which borrows its bytes. Errors: INVALID if it
- * is beyond int64 or float; CORRUPT if the file was cut short. */
+ * is beyond int64; CORRUPT if the file was cut short. */
 recmap_status array_file_at(recmap_value *value, const struct array_file *array, uint64_t i,
                             recmap_error *error);
-
-/* Returns true if item `i` < count is a double that a float does not hold closely. Sets `number`
- * only if so. */
-bool array_file_is_rounded(double *number, const struct array_file *array, uint64_t i);
 
 #endif

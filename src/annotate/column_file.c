@@ -27,8 +27,9 @@ struct column_file {
     uint64_t text_line; /* of the first text */
     char text[SHOWN_MAX + 1];
     uint64_t float_line;   /* of the first number that is not an integer */
-    uint64_t rounded_line; /* of the first number that a float does not hold closely */
-    struct field_rounding rounding;
+    uint64_t rounded_line; /* of the first integer that float64 does not hold exactly */
+    int64_t rounded;
+    bool needs_float64;  /* a number is not held by a float as it is written */
     recmap_error beyond; /* about the first number that no type of numbers can hold */
     bool has_beyond;
 };
@@ -48,7 +49,8 @@ static const char *shown(const struct field *field) {
 static void count_number(struct column_file *file, const struct table_row *row, recmap_type type) {
     file->number_count++;
     if (type == RECMAP_TYPE_FLOAT && !file->float_line) file->float_line = row->line;
-    if (!file->rounded_line && field_is_rounded(&file->rounding, &row->value))
+    if (!file->needs_float64) file->needs_float64 = !field_fits_float(&row->value);
+    if (!file->rounded_line && file->needs_float64 && field_is_rounded(&file->rounded, &row->value))
         file->rounded_line = row->line;
 }
 
@@ -80,7 +82,7 @@ static recmap_status note_beyond(struct column_file *file, const struct table_ro
     recmap_error beyond = {.message = ""};
     table_fail(&file->table, row->line, &beyond, "", "%.*s is beyond %s", shown_size(&row->value),
                shown(&row->value),
-               type == RECMAP_TYPE_INT64 ? "int64 (-2^63 to 2^63 - 1)" : "a float of 32 bits");
+               type == RECMAP_TYPE_INT64 ? "int64 (-2^63 to 2^63 - 1)" : "float64 (1.8e308)");
     advise_beyond(&beyond, file, row, type);
     if (!file->table.separator) {
         if (error) *error = beyond;
@@ -154,15 +156,15 @@ static recmap_status warn_of_rounding(struct column_file *file, recmap_error *er
                      "missing"
                    : "write all values as integers, or all as strings, and null if the value is "
                      "missing",
-               "%s is rounded to %.0f, because line %" PRIu64
-               " makes column \"%s\" one of floats, which have 32 bits",
-               file->rounding.number, (double)file->rounding.rounded, file->float_line,
-               file->column->name);
+               "%" PRId64 " is rounded to %.0f, because line %" PRIu64
+               " makes column \"%s\" one of float64",
+               file->rounded, (double)file->rounded, file->float_line, file->column->name);
     return RECMAP_OK;
 }
 
 /* The first pass. The type starts as NONE, and the values widen it from int64 to float and bytes.
- * What depends on the final type waits until all rows are read: a number beyond int64 or float is
+ * In the end, float becomes float64 if floats do not hold all numbers as they are written. What
+ * depends on the final type waits until all rows are read: a number beyond int64 or float is
  * an error unless a text makes the column one of texts, and a column in which no row has a value is
  * an error, because it has no type. */
 static recmap_status find_type(struct column_file *file, recmap_error *error) {
@@ -179,10 +181,11 @@ static recmap_status find_type(struct column_file *file, recmap_error *error) {
         if (error) *error = file->beyond;
         return RECMAP_INVALID;
     }
+    if (type == RECMAP_TYPE_FLOAT && file->needs_float64) type = RECMAP_TYPE_FLOAT64;
     if (type != RECMAP_TYPE_NONE) {
         RETURN_IF_FAILED(annotation_set_type(file->annotation, file->column, type, error));
-        return type == RECMAP_TYPE_FLOAT ? warn_of_rounding(file, error)
-                                         : warn_of_text(file, error);
+        return type == RECMAP_TYPE_FLOAT64 ? warn_of_rounding(file, error)
+                                           : warn_of_text(file, error);
     }
     fail(error, RECMAP_INVALID, "no row has a value of \"%s\"", file->column->name);
     fail_file(error, file->table.path);
@@ -268,22 +271,6 @@ static recmap_status add_table(struct column_file *file, recmap_key key, recmap_
     return status;
 }
 
-/* Warns about the first item of an array of doubles that a float does not hold closely. */
-static recmap_status check_rounding(struct new_column *column, const struct array_file *array,
-                                    uint64_t i, recmap_error *error) {
-    double number;
-    if (column->warning || !array_file_is_rounded(&number, array, i)) return RECMAP_OK;
-    recmap_error *warning = create_warning(column);
-    if (!warning) return fail_memory(error);
-    fail(warning, RECMAP_INVALID,
-         "item %" PRIu64
-         ": %.15g is rounded to %.0f, because column \"%s\" is one of floats, which have 32 bits",
-         i, number, (double)(float)number, column->name);
-    fail_file(warning, array->path);
-    fail_advise(warning, "save an array of integers, or a CSV file if values are missing");
-    return RECMAP_OK;
-}
-
 /* An array has a value for each record, so item `i` is that of record `i`. */
 static recmap_status add_items(recmap_annotation *annotation, struct new_column *column,
                                const struct array_file *array, recmap_error *error) {
@@ -304,7 +291,6 @@ static recmap_status add_items(recmap_annotation *annotation, struct new_column 
         if (i % REPORT_ROWS == 0)
             RETURN_IF_FAILED(annotation_report(annotation, i, array->count, i, error));
         RETURN_IF_FAILED(array_file_at(&value, array, i, error));
-        RETURN_IF_FAILED(check_rounding(column, array, i, error));
         RETURN_IF_FAILED(annotation_find(&count, annotation, RECMAP_KEY_NUMBER, &number, error));
         recmap_status status = annotation_add_value(annotation, column, count, &value, error);
         if (status == RECMAP_INVALID) fail_file(error, array->path);

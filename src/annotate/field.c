@@ -1,12 +1,9 @@
 #include "annotate/field.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/bytes.h"
 #include "base/json_reader.h"
 #include "base/rounding.h"
 
@@ -44,7 +41,7 @@ static bool is_number(bool *is_integer, const char *next, const char *end) {
 }
 
 /* nan, inf and infinity, in any case. False if the text is none of them. */
-static bool read_special(float *number, const char *next, const char *end) {
+static bool read_special(double *number, const char *next, const char *end) {
     bool is_negative = next < end && *next == '-';
     if (next < end && is_sign(*next)) next++;
     size_t size = (size_t)(end - next);
@@ -69,12 +66,12 @@ static bool read_int64(int64_t *number, const struct field *field) {
     return json_number_to_int64(number, &digits);
 }
 
-/* False for a finite number beyond the range of a float. */
-static bool read_float(float *number, const struct field *field) {
+/* False for a finite number beyond the range of a double. */
+static bool read_double(double *number, const struct field *field) {
     const char *text = (const char *)field->data;
     if (read_special(number, text, text + field->size)) return true;
     struct json_number digits = number_of(field);
-    *number = (float)json_number_to_double(&digits);
+    *number = json_number_to_double(&digits);
     return isfinite(*number);
 }
 
@@ -82,7 +79,7 @@ static bool read_float(float *number, const struct field *field) {
 static recmap_type form_of(const struct field *field) {
     const char *text = (const char *)field->data;
     bool is_integer;
-    float special;
+    double special;
     if (field->kind == FIELD_MISSING) return RECMAP_TYPE_NONE;
     if (field->kind == FIELD_TEXT) return RECMAP_TYPE_BYTES;
     if (is_number(&is_integer, text, text + field->size))
@@ -92,20 +89,25 @@ static recmap_type form_of(const struct field *field) {
 
 bool field_type(recmap_type *type, const struct field *field) {
     int64_t integer;
-    float number;
+    double number;
     *type = form_of(field);
     if (*type == RECMAP_TYPE_INT64) return read_int64(&integer, field);
-    return *type != RECMAP_TYPE_FLOAT || read_float(&number, field);
+    return *type != RECMAP_TYPE_FLOAT || read_double(&number, field);
 }
 
 bool field_value(recmap_value *value, const struct field *field, recmap_type type) {
     recmap_type form = form_of(field);
+    double number;
     *value = (recmap_value){.type = form == RECMAP_TYPE_NONE ? RECMAP_TYPE_NONE : type};
     if (form == RECMAP_TYPE_NONE) return true;
     switch (type) {
     case RECMAP_TYPE_INT64: return form == RECMAP_TYPE_INT64 && read_int64(&value->as.int64, field);
     case RECMAP_TYPE_FLOAT:
-        return form != RECMAP_TYPE_BYTES && read_float(&value->as.float32, field);
+        if (form == RECMAP_TYPE_BYTES || !read_double(&number, field)) return false;
+        value->as.float32 = (float)number;
+        return isfinite(value->as.float32) || !isfinite(number);
+    case RECMAP_TYPE_FLOAT64:
+        return form != RECMAP_TYPE_BYTES && read_double(&value->as.float64, field);
     case RECMAP_TYPE_BYTES:
         value->as.bytes.data = field->data;
         value->as.bytes.size = field->size;
@@ -115,21 +117,16 @@ bool field_value(recmap_value *value, const struct field *field, recmap_type typ
     return false;
 }
 
-bool field_is_rounded(struct field_rounding *rounding, const struct field *field) {
-    enum { SIZE_MIN = 5 }; /* 1e-46 becomes 0; other numbers are longer */
+bool field_fits_float(const struct field *field) {
     const char *text = (const char *)field->data;
-    float rounded;
-    int64_t integer;
-    if (field->size < SIZE_MIN || read_special(&rounded, text, text + field->size)) return false;
+    double special;
+    if (read_special(&special, text, text + field->size)) return true;
     struct json_number digits = number_of(field);
-    if (!rounding_is_far_json(&digits) || !read_float(&rounded, field)) return false;
-    rounding->rounded = rounded;
-    if (json_number_to_int64(&integer, &digits))
-        snprintf(rounding->number, sizeof rounding->number, "%" PRId64, integer);
-    else
-        snprintf(rounding->number, sizeof rounding->number, "%.*s",
-                 (int)min_u64(digits.size, sizeof rounding->number - 1), digits.data);
-    return true;
+    return rounding_is_none_json(&digits);
+}
+
+bool field_is_rounded(int64_t *integer, const struct field *field) {
+    return read_int64(integer, field) && rounding_is_far_double(*integer);
 }
 
 bool field_to_bits(int64_t *bits, const struct field *field) {

@@ -19,22 +19,21 @@ struct field {
     size_t size;
 };
 
-/* The first type of int64, float and bytes that the field fits; NONE if it is missing. False if it
- * is an integer beyond int64, or a number beyond float. */
+/* The first type of int64, float and bytes that the field fits; NONE if it is missing. Says nothing
+ * about how closely a float holds it. False if it is an integer beyond int64, or a number beyond
+ * float64. */
 bool field_type(recmap_type *type, const struct field *field);
 
 /* The field as a value of the type, which borrows its bytes; NONE if it is missing. False if it is
  * not such a value. */
 bool field_value(recmap_value *value, const struct field *field, recmap_type type);
 
-/* A number that a column of floats does not hold closely, and what the column holds. */
-struct field_rounding {
-    char number[64]; /* without plus sign, leading zeros, and a fraction of zeros */
-    float rounded;
-};
+/* Returns true if a float holds the field, of type int64 or float, as it is written:
+ * rounding_is_none_json. */
+bool field_fits_float(const struct field *field);
 
-/* Returns true if a field of type int64 or float is such a number. Sets `rounding` only if so. */
-bool field_is_rounded(struct field_rounding *rounding, const struct field *field);
+/* Returns true if the field is an integer that float64 does not hold exactly, and sets it. */
+bool field_is_rounded(int64_t *integer, const struct field *field);
 
 /* Returns true if the field is an unsigned integer beyond int64, and sets `bits` to the int64 with
  * the same 64 bits. */

@@ -56,11 +56,7 @@ static void destroy_cursor(struct row_cursor *cursor) {
 
 static recmap_value value_of(const struct new_column *column, uint64_t word) {
     if (column->type == RECMAP_TYPE_BYTES) return text_set_at(column->texts, word);
-    recmap_value value = {.type = column->type};
-    uint32_t bits = (uint32_t)word;
-    if (column->type == RECMAP_TYPE_INT64) value.as.int64 = (int64_t)word;
-    else memcpy(&value.as.float32, &bits, sizeof bits);
-    return value;
+    return column_number(column->type, word);
 }
 
 static recmap_status fail_repeat(recmap_annotation *annotation, const struct new_column *column,
@@ -217,11 +213,15 @@ static recmap_status put_manifest(struct rewrite *rewrite, recmap_error *error) 
     size_t count = rewrite->annotation->column_count, size;
     manifest.columns = calloc(count + 1, sizeof *manifest.columns);
     manifest.column_count = count;
-    /* Files with several parts need their version whatever the columns are. */
-    if (manifest.format_version < INDEX_FORMAT_PARTS)
-        manifest.format_version = rewrite->format_version;
+    manifest.format_version = rewrite->format_version;
+    if (manifest.format_version < INDEX_FORMAT_PARTS && index_has_parts(rewrite->annotation->index))
+        manifest.format_version = INDEX_FORMAT_PARTS;
     if (!manifest.columns) return fail_memory(error);
-    for (size_t i = 0; i < count; i++) manifest.columns[i] = describe(rewrite, i);
+    for (size_t i = 0; i < count; i++) {
+        manifest.columns[i] = describe(rewrite, i);
+        if (manifest.columns[i].type == RECMAP_TYPE_FLOAT64)
+            manifest.format_version = INDEX_FORMAT_FLOAT64;
+    }
     uint8_t *packed = manifest_encode(&size, &manifest);
     free(manifest.columns);
     if (!packed) return fail_memory(error);

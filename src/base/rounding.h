@@ -1,4 +1,4 @@
-/* Which numbers a float of 32 bits does not hold closely. */
+/* Which numbers a float of 32 bits does not hold closely, or not as they are written. */
 #ifndef RECMAP_BASE_ROUNDING_H
 #define RECMAP_BASE_ROUNDING_H
 
@@ -10,13 +10,14 @@
 /* Returns true if a float changes the number by more than its digits suggest: one beyond 2^24,
  * where a float has no fractions and not every integer, unless it is beyond 64 bits; or one that
  * becomes 0. Such a number is usually a timestamp or an id. */
-bool rounding_is_far(double number);
-
-/* The same for an integer, which a double may round as well. */
-bool rounding_is_far_int64(int64_t integer);
-
-/* The same for a number in JSON. */
 bool rounding_is_far_json(const struct json_number *number);
+
+/* Returns true if a float holds the number as it is written: exactly, or, if it is not an integer,
+ * as the shortest decimal of the float, such as 0.1. False if the number is beyond floats. */
+bool rounding_is_none_json(const struct json_number *number);
+
+/* Returns true if a double does not hold the integer exactly. */
+bool rounding_is_far_double(int64_t integer);
 
 /* Returns true if the number is written as programs write that float: as the decimal of the fewest
  * digits, at least 6, that reads back as it. Then it comes from a float and is not rounded again.

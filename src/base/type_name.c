@@ -5,6 +5,7 @@ const char *recmap_type_name(recmap_type type) {
     case RECMAP_TYPE_INT64: return "int64";
     case RECMAP_TYPE_FLOAT: return "float";
     case RECMAP_TYPE_BYTES: return "bytes";
+    case RECMAP_TYPE_FLOAT64: return "float64";
     case RECMAP_TYPE_NONE: break;
     }
     return "none";

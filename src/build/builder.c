@@ -572,6 +572,8 @@ static void restrict_to_part(recmap_index_builder *builder, const struct build_p
  * if the shards are small. */
 static recmap_status add_parts(recmap_index_builder *builder, recmap_error *error) {
     recmap_status status = RECMAP_OK;
+    for (size_t i = 0; i < builder->part_count; i++)
+        if (builder->parts[i].index) replay_widen(builder->packer, builder->parts[i].index);
     for (size_t i = 0; status == RECMAP_OK && i < builder->part_count;) {
         struct build_part *part = &builder->parts[i];
         size_t end = i + 1;

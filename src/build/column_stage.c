@@ -13,6 +13,7 @@ struct column_stage {
     char *default_value;
     recmap_type type;    /* NONE while all values are missing */
     recmap_value filler; /* the default as a value of that type */
+    bool widens;         /* floats become float64 */
     bool is_nullable;    /* without a default, missing values are null */
     uint64_t null_count; /* in the chunks packed so far */
     uint64_t first_value;
@@ -54,6 +55,10 @@ const char *column_stage_default(const struct column_stage *stage) {
 
 void column_stage_allow_nulls(struct column_stage *stage) {
     stage->is_nullable = true;
+}
+
+void column_stage_widen(struct column_stage *stage) {
+    stage->widens = true;
 }
 
 uint64_t column_stage_null_count(const struct column_stage *stage) {
@@ -116,10 +121,10 @@ static recmap_status check_value(struct column_stage *stage, const recmap_value 
 }
 
 static uint64_t append_word(struct column_stage *stage, const recmap_value *value) {
-    uint32_t bits;
     switch (value->type) {
-    case RECMAP_TYPE_INT64: return (uint64_t)value->as.int64;
-    case RECMAP_TYPE_FLOAT: memcpy(&bits, &value->as.float32, sizeof bits); return bits;
+    case RECMAP_TYPE_INT64:
+    case RECMAP_TYPE_FLOAT:
+    case RECMAP_TYPE_FLOAT64: return column_word(value);
     case RECMAP_TYPE_BYTES:
         if (value->as.bytes.size)
             memcpy(stage->bytes + stage->bytes_size, value->as.bytes.data, value->as.bytes.size);
@@ -132,7 +137,12 @@ static uint64_t append_word(struct column_stage *stage, const recmap_value *valu
 
 recmap_status column_stage_add(struct column_stage *stage, const recmap_value *value,
                                const char *advice, recmap_error *error) {
+    recmap_value wide = {.type = RECMAP_TYPE_FLOAT64};
     assert(stage->count < COLUMN_CHUNK_RECORDS);
+    if (stage->widens && value->type == RECMAP_TYPE_FLOAT) {
+        wide.as.float64 = (double)value->as.float32;
+        value = &wide;
+    }
     RETURN_IF_FAILED(check_value(stage, value, advice, error));
     if (!array_reserve(&stage->bytes, &stage->bytes_capacity, stage->bytes_size + COLUMN_BYTES_MAX,
                        1))
@@ -149,13 +159,6 @@ bool column_stage_is_full(const struct column_stage *stage) {
 
 size_t column_stage_count(const struct column_stage *stage) {
     return stage->count;
-}
-
-static uint64_t filler_word(const recmap_value *value) {
-    uint32_t bits;
-    if (value->type == RECMAP_TYPE_INT64) return (uint64_t)value->as.int64;
-    memcpy(&bits, &value->as.float32, sizeof bits);
-    return bits;
 }
 
 /* A copy of the values of bytes in which missing values have the default, or are empty if there is
@@ -190,7 +193,7 @@ uint8_t *column_stage_pack(struct column_stage *stage, size_t *size) {
         if (!filled) return NULL;
     } else if (stage->type != RECMAP_TYPE_NONE && !nulls) {
         for (size_t i = 0; i < stage->count; i++)
-            if (stage->missing[i]) stage->words[i] = filler_word(&stage->filler);
+            if (stage->missing[i]) stage->words[i] = column_word(&stage->filler);
     }
     struct column_values values = {stage->type, stage->count, stage->words, filled, nulls};
     uint8_t *bytes = column_pack(size, &values);

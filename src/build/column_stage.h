@@ -20,6 +20,9 @@ const char *column_stage_default(const struct column_stage *stage); /* or NULL *
 /* Lets missing values be null from now on, unless the column has a default. */
 void column_stage_allow_nulls(struct column_stage *stage);
 
+/* Makes values of type float ones of float64, because other parts of the index have those. */
+void column_stage_widen(struct column_stage *stage);
+
 /* The number of nulls in the chunks that were packed so far. */
 uint64_t column_stage_null_count(const struct column_stage *stage);
 

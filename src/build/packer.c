@@ -148,11 +148,16 @@ void packer_note_skips(struct packer *packer) {
 }
 
 void packer_note_parts(struct packer *packer) {
-    packer->manifest.format_version = INDEX_FORMAT_PARTS;
+    if (packer->manifest.format_version < INDEX_FORMAT_PARTS)
+        packer->manifest.format_version = INDEX_FORMAT_PARTS;
 }
 
 void packer_allow_nulls(struct packer *packer, size_t column) {
     column_stage_allow_nulls(packer->stages[column]);
+}
+
+void packer_widen(struct packer *packer, size_t column) {
+    column_stage_widen(packer->stages[column]);
 }
 
 void packer_note_annotated(struct packer *packer, size_t column) {

@@ -38,6 +38,9 @@ void packer_note_annotated(struct packer *packer, size_t column);
 /* Lets missing values of a column be null, unless it has a default. */
 void packer_allow_nulls(struct packer *packer, size_t column);
 
+/* Makes the floats of a column float64. Call it before records are added. */
+void packer_widen(struct packer *packer, size_t column);
+
 /* `path` is absolute and free of symbolic links. */
 recmap_status packer_begin_shard(struct packer *packer, const char *path, const char *framing,
                                  recmap_error *error);

@@ -157,6 +157,12 @@ static void note_column(struct packer *packer, const struct manifest_column *col
     if (column->is_annotated || column->null_count) packer_allow_nulls(packer, i);
 }
 
+void replay_widen(struct packer *packer, const struct index_file *index) {
+    const struct manifest *manifest = index_manifest(index);
+    for (size_t i = 0; i < manifest->column_count; i++)
+        if (manifest->columns[i].type == RECMAP_TYPE_FLOAT64) packer_widen(packer, i);
+}
+
 recmap_status replay_index(struct packer *packer, struct index_file *index, const char *folder,
                            recmap_error *error) {
     const struct manifest *manifest = index_manifest(index);
@@ -164,7 +170,7 @@ recmap_status replay_index(struct packer *packer, struct index_file *index, cons
     struct record_run run;
     recmap_status status = RECMAP_OK;
     if (manifest->skips_damage) packer_note_skips(packer);
-    if (manifest->format_version >= INDEX_FORMAT_PARTS) packer_note_parts(packer);
+    if (index_has_parts(index)) packer_note_parts(packer);
     for (size_t i = 0; i < manifest->column_count; i++)
         note_column(packer, &manifest->columns[i], i);
     if (!run_init(&run, false, manifest->column_count, manifest->counted_feature_count))

@@ -19,7 +19,8 @@ static recmap_status check_column(const recmap_dataset *dataset, size_t column_i
                 plural(dataset->info.lifted_column_count));
 }
 
-/* The column of the first part, with the nulls of all, and the type of a part that has values. */
+/* The column of the first part, with the nulls of all, and the type of a part that has values:
+ * float64 if one has it, and others have floats. */
 static recmap_status get_column_of_parts(recmap_lifted_column *info, const recmap_dataset *dataset,
                                          size_t column_index, recmap_error *error) {
     uint64_t null_count = 0;
@@ -30,7 +31,7 @@ static recmap_status get_column_of_parts(recmap_lifted_column *info, const recma
                                                           part->columns[column_index], error));
         null_count += info->null_count;
         recmap_type found = concat_part_type(part, info);
-        if (found != RECMAP_TYPE_NONE) type = found;
+        if (found != RECMAP_TYPE_NONE && type != RECMAP_TYPE_FLOAT64) type = found;
     }
     info->null_count = null_count;
     if (type != RECMAP_TYPE_NONE) info->type = type;
@@ -74,7 +75,8 @@ static recmap_status check_read(const recmap_dataset *dataset, size_t column_ind
     recmap_lifted_column info;
     RETURN_IF_FAILED(recmap_dataset_get_lifted_column(&info, dataset, column_index, error));
     bool is_empty = !dataset->info.record_count || info.type == RECMAP_TYPE_NONE;
-    if (info.type != type && !is_empty)
+    bool is_widened = type == RECMAP_TYPE_FLOAT64 && info.type == RECMAP_TYPE_FLOAT;
+    if (info.type != type && !is_empty && !is_widened)
         return fail(error, RECMAP_INVALID, "column \"%s\" is of another type", info.name);
     return dataset_check_range(dataset, first, count, error);
 }
@@ -184,6 +186,42 @@ static recmap_status copy_float(float *values, recmap_dataset *dataset, size_t c
     return RECMAP_OK;
 }
 
+/* Copies a stretch of floats as doubles. */
+static void widen_floats(double *values, const struct column_stretch *stretch) {
+    enum { PIECE = 256 };
+    float floats[PIECE];
+    for (size_t done = 0; done < stretch->count; done += PIECE) {
+        size_t count = (size_t)min_u64(stretch->count - done, PIECE);
+        column_copy_float(floats, &stretch->chunk, stretch->first + done, count);
+        for (size_t i = 0; i < count; i++) values[done + i] = (double)floats[i];
+    }
+}
+
+static double default_of(const struct index_file *index, size_t column) {
+    recmap_value value = index_column_default(index, column);
+    if (value.type == RECMAP_TYPE_FLOAT) return (double)value.as.float32;
+    return value.type == RECMAP_TYPE_FLOAT64 ? value.as.float64 : 0;
+}
+
+static recmap_status copy_float64(double *values, recmap_dataset *dataset, size_t column,
+                                  uint64_t first, size_t count, recmap_error *error) {
+    double missing = default_of(dataset->index, column);
+    for (size_t done = 0; done < count;) {
+        struct column_stretch stretch;
+        RETURN_IF_FAILED(
+            open_stretch(&stretch, dataset, column, first + done, count - done, error));
+        if (stretch.chunk.type == RECMAP_TYPE_FLOAT64)
+            column_copy_float64(values + done, &stretch.chunk, stretch.first, stretch.count);
+        else if (stretch.chunk.type == RECMAP_TYPE_FLOAT) widen_floats(values + done, &stretch);
+        else
+            for (size_t i = 0; i < stretch.count; i++) values[done + i] = missing;
+        done += stretch.count;
+        RETURN_IF_FAILED(
+            interrupt_check(thread_interrupt(), stretch.count * sizeof *values, error));
+    }
+    return RECMAP_OK;
+}
+
 static recmap_status read_lengths(int64_t *values, recmap_dataset *dataset, uint64_t first,
                                   size_t count, recmap_error *error) {
     for (size_t i = 0; i < count; i++) {
@@ -224,6 +262,21 @@ recmap_status recmap_dataset_read_float(float *values, recmap_dataset *dataset, 
         return RECMAP_OK;
     }
     return copy_float(values, dataset, column_index - 1, first, count, error);
+}
+
+recmap_status recmap_dataset_read_float64(double *values, recmap_dataset *dataset,
+                                          size_t column_index, uint64_t first, size_t count,
+                                          recmap_error *error) {
+    RETURN_IF_FAILED(check_read(dataset, column_index, RECMAP_TYPE_FLOAT64, first, count, error));
+    struct part_cursor parts = part_cursor_init(dataset, first, count);
+    if (dataset->part_count) {
+        while (next_part(&parts))
+            RETURN_IF_FAILED(recmap_dataset_read_float64(values + parts.done, parts.part->dataset,
+                                                         parts.part->columns[column_index],
+                                                         parts.first, parts.count, error));
+        return RECMAP_OK;
+    }
+    return copy_float64(values, dataset, column_index - 1, first, count, error);
 }
 
 recmap_status recmap_dataset_read_bytes(recmap_value *values, recmap_dataset *dataset,

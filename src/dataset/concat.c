@@ -185,6 +185,14 @@ recmap_type concat_part_type(const struct dataset_part *part, const recmap_lifte
     return part->dataset->info.record_count ? column->type : RECMAP_TYPE_NONE;
 }
 
+/* Returns true if values of both types can be in one column: they are equal, NONE, or float and
+ * float64. */
+static bool types_fit(recmap_type type, recmap_type other) {
+    if (type == RECMAP_TYPE_NONE || other == RECMAP_TYPE_NONE || type == other) return true;
+    return (type == RECMAP_TYPE_FLOAT && other == RECMAP_TYPE_FLOAT64) ||
+           (type == RECMAP_TYPE_FLOAT64 && other == RECMAP_TYPE_FLOAT);
+}
+
 /* Finds a column of the first part in all parts, as column `index` of the concatenation. Parts in
  * which it has no values have no type for it, and fit all others. */
 static bool find_column(recmap_dataset *dataset, size_t index, const char *name) {
@@ -197,7 +205,7 @@ static bool find_column(recmap_dataset *dataset, size_t index, const char *name)
             recmap_dataset_get_lifted_column(&found, part->dataset, *place, NULL) != RECMAP_OK)
             return false;
         recmap_type next = concat_part_type(part, &found);
-        if (type != RECMAP_TYPE_NONE && next != RECMAP_TYPE_NONE && next != type) return false;
+        if (!types_fit(type, next)) return false;
         if (next != RECMAP_TYPE_NONE) type = next;
     }
     return true;

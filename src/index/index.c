@@ -22,6 +22,12 @@ struct store *index_store(const struct index_file *index) {
     return index->store;
 }
 
+bool index_has_parts(const struct index_file *index) {
+    for (size_t i = 0; i < index->manifest.shard_count; i++)
+        if (index->shards[i].last_part != i) return true;
+    return false;
+}
+
 const struct index_shard *index_shards(const struct index_file *index) {
     return index->shards;
 }

@@ -47,6 +47,9 @@ struct index_shard {
 
 const struct index_shard *index_shards(const struct index_file *index);
 
+/* Returns true if a file has several parts, which needs format version 3. */
+bool index_has_parts(const struct index_file *index);
+
 /* Sets `folder` to the absolute folder from which relative names of shards start, without symbolic
  * links: that of the index. If the index was opened by a link, it is the link's folder if that has
  * the shards, as in the cache of a hub; otherwise `is_elsewhere` is set, and it is the folder of

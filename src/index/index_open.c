@@ -337,12 +337,20 @@ static recmap_status check_column_names(const struct index_file *index, recmap_e
 static recmap_status check_null_count(const struct index_file *index,
                                       const struct manifest_column *column, recmap_error *error) {
     if (!column->null_count) return RECMAP_OK;
-    if (index->manifest.format_version < 2)
+    if (index->manifest.format_version < INDEX_FORMAT_NULLS)
         return index_fail(index, error, "a column has nulls, which need format version 2");
     if (column->default_value) return index_fail(index, error, "a column with a default has nulls");
     if (column->null_count > index->manifest.record_count)
         return index_fail(index, error, "a column has more nulls than there are records");
     return RECMAP_OK;
+}
+
+static recmap_status check_type(const struct index_file *index,
+                                const struct manifest_column *column, recmap_error *error) {
+    if (column->type != RECMAP_TYPE_FLOAT64 ||
+        index->manifest.format_version >= INDEX_FORMAT_FLOAT64)
+        return RECMAP_OK;
+    return index_fail(index, error, "a column is of type float64, which needs format version 4");
 }
 
 /* Checks the keys of the columns and parses their defaults. The chunks are opened when they are
@@ -361,6 +369,7 @@ static recmap_status find_columns(struct index_file *index, recmap_error *error)
     if (!index->columns || !index->defaults) return fail_memory(error);
     for (size_t i = 0; i < column_count; i++) {
         const struct manifest_column *column = &index->manifest.columns[i];
+        RETURN_IF_FAILED(check_type(index, column, error));
         RETURN_IF_FAILED(check_null_count(index, column, error));
         if (column->first_value && column->first_value >= index->manifest.record_count)
             return index_fail(index, error, "a column has its first value after the last record");

@@ -6,9 +6,33 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
+#include "index/manifest.h"
 
 uint32_t column_format_version(const uint8_t *bytes, size_t size) {
-    return size >= COLUMN_PREFIX_SIZE && bytes[2] ? 2 : 1;
+    if (size < COLUMN_PREFIX_SIZE) return 1;
+    if (bytes[0] == RECMAP_TYPE_FLOAT64) return INDEX_FORMAT_FLOAT64;
+    return bytes[2] ? INDEX_FORMAT_NULLS : 1;
+}
+
+uint64_t column_word(const recmap_value *number) {
+    uint64_t word = 0;
+    if (number->type == RECMAP_TYPE_INT64) word = (uint64_t)number->as.int64;
+    if (number->type == RECMAP_TYPE_FLOAT64) memcpy(&word, &number->as.float64, sizeof word);
+    if (number->type == RECMAP_TYPE_FLOAT) {
+        uint32_t bits;
+        memcpy(&bits, &number->as.float32, sizeof bits);
+        word = bits;
+    }
+    return word;
+}
+
+recmap_value column_number(recmap_type type, uint64_t word) {
+    recmap_value number = {.type = type};
+    uint32_t bits = (uint32_t)word;
+    if (type == RECMAP_TYPE_INT64) number.as.int64 = (int64_t)word;
+    if (type == RECMAP_TYPE_FLOAT) memcpy(&number.as.float32, &bits, sizeof bits);
+    if (type == RECMAP_TYPE_FLOAT64) memcpy(&number.as.float64, &word, sizeof word);
+    return number;
 }
 
 /* The part of a packed chunk that was not taken yet. */
@@ -95,6 +119,9 @@ static bool open_words(struct column_chunk *chunk, unsigned flags, struct column
     case RECMAP_TYPE_FLOAT:
         if (width != 4) return false;
         break;
+    case RECMAP_TYPE_FLOAT64:
+        if (width != 8) return false;
+        break;
     case RECMAP_TYPE_INT64:
         if (width > 8 || (width & (width - 1))) return false;
         break;
@@ -110,7 +137,8 @@ bool column_open(struct column_chunk *chunk, const uint8_t *bytes, size_t size, 
     if (size < COLUMN_PREFIX_SIZE || load32(bytes + 4) != count) return false;
     unsigned type = bytes[0], flags = bytes[2];
     struct column_rest rest = {bytes + COLUMN_PREFIX_SIZE, size - COLUMN_PREFIX_SIZE};
-    if (type > RECMAP_TYPE_BYTES || flags & ~(unsigned)(COLUMN_HAS_NULLS | COLUMN_HAS_DICTIONARY) ||
+    if (type > RECMAP_TYPE_FLOAT64 ||
+        flags & ~(unsigned)(COLUMN_HAS_NULLS | COLUMN_HAS_DICTIONARY) ||
         (flags & COLUMN_HAS_DICTIONARY && type != RECMAP_TYPE_BYTES) || bytes[3])
         return false;
     struct column_chunk opened = {
@@ -156,17 +184,11 @@ recmap_value column_null(void) {
 
 recmap_value column_at(const struct column_chunk *chunk, size_t i) {
     assert(i < chunk->count);
-    recmap_value value = {.type = chunk->type};
     if (chunk->type == RECMAP_TYPE_NONE || is_null(chunk, i)) return column_null();
     if (chunk->type == RECMAP_TYPE_BYTES) return text_at(chunk, i);
     uint64_t word = load_integer(chunk->words + i * chunk->width, chunk->width);
-    if (chunk->type == RECMAP_TYPE_INT64) {
-        value.as.int64 = (int64_t)((uint64_t)chunk->base + word);
-    } else {
-        uint32_t bits = (uint32_t)word;
-        memcpy(&value.as.float32, &bits, 4);
-    }
-    return value;
+    if (chunk->type == RECMAP_TYPE_INT64) word += (uint64_t)chunk->base;
+    return column_number(chunk->type, word);
 }
 
 void column_copy_nulls(uint8_t *nulls, const struct column_chunk *chunk, size_t first,
@@ -217,6 +239,17 @@ void column_copy_float(float *values, const struct column_chunk *chunk, size_t f
         if (is_null(chunk, first + i)) values[i] = 0;
 }
 
+void column_copy_float64(double *values, const struct column_chunk *chunk, size_t first,
+                         size_t count) {
+    assert(chunk->type == RECMAP_TYPE_FLOAT64 && first + count <= chunk->count);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = load64(chunk->words + 8 * (first + i));
+        memcpy(&values[i], &bits, sizeof bits);
+    }
+    for (size_t i = 0; chunk->valid && i < count; i++)
+        if (is_null(chunk, first + i)) values[i] = 0;
+}
+
 static bool parse_int64(recmap_value *value, const char *text) {
     char *end;
     errno = 0;
@@ -228,16 +261,15 @@ static bool parse_int64(recmap_value *value, const char *text) {
 }
 
 /* Uses the C locale, in which the decimal separator is a point. */
-static bool parse_float(recmap_value *value, const char *text) {
+static bool parse_float(recmap_value *value, recmap_type type, const char *text) {
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!c_locale) return false;
     char *end;
-    float parsed = strtof_l(text, &end, c_locale);
+    *value = (recmap_value){.type = type};
+    if (type == RECMAP_TYPE_FLOAT64) value->as.float64 = strtod_l(text, &end, c_locale);
+    else value->as.float32 = strtof_l(text, &end, c_locale);
     freelocale(c_locale);
-    if (end == text || *end) return false;
-    value->type = RECMAP_TYPE_FLOAT;
-    value->as.float32 = parsed;
-    return true;
+    return end != text && !*end;
 }
 
 bool column_parse_default(recmap_value *value, recmap_type type, const char *text) {
@@ -245,7 +277,8 @@ bool column_parse_default(recmap_value *value, recmap_type type, const char *tex
     bool fits = false;
     if (type == RECMAP_TYPE_INT64 || type == RECMAP_TYPE_NONE) fits = parse_int64(&parsed, text);
     if (!fits && (type == RECMAP_TYPE_FLOAT || type == RECMAP_TYPE_NONE))
-        fits = parse_float(&parsed, text);
+        fits = parse_float(&parsed, RECMAP_TYPE_FLOAT, text);
+    if (type == RECMAP_TYPE_FLOAT64) fits = parse_float(&parsed, type, text);
     if (!fits && (type == RECMAP_TYPE_BYTES || type == RECMAP_TYPE_NONE)) {
         parsed.type = RECMAP_TYPE_BYTES;
         parsed.as.bytes.data = (const uint8_t *)text;

@@ -1,8 +1,8 @@
 /* Lifted columns: values copied from the records into the index, 65,536 to a chunk. An integer is
  * stored as its difference from the smallest in the chunk, in 0, 1, 2, 4 or 8 bytes; a float in 4
- * bytes; values of bytes one after the other, with a list of their ends, or as codes of the
- * distinct texts if that is smaller. A chunk in which some values are null has a bit for each
- * value. docs/index-format.md specifies the bytes. Pure. */
+ * bytes, a float64 in 8; values of bytes one after the other, with a list of their ends, or as
+ * codes of the distinct texts if that is smaller. A chunk in which some values are null has a bit
+ * for each value. docs/index-format.md specifies the bytes. Pure. */
 #ifndef RECMAP_INDEX_LIFTED_H
 #define RECMAP_INDEX_LIFTED_H
 
@@ -21,7 +21,8 @@ enum {
     COLUMN_HAS_DICTIONARY = 2,
 };
 
-/* Values before packing. A word is an int64, the bits of a float, or the value's end in `bytes`. */
+/* Values before packing. A word is an int64, the bits of a float or float64, or the value's end in
+ * `bytes`. */
 struct column_values {
     recmap_type type; /* NONE: all values are missing, and are null or have the column's default */
     size_t count;
@@ -49,7 +50,12 @@ struct column_chunk {
 /* Packs the values. The result is allocated with malloc; NULL if memory is out. */
 uint8_t *column_pack(size_t *size, const struct column_values *values);
 
-/* The lowest format version of an index with this packed chunk: 2 if it has flags, else 1. */
+/* A number as a word: an int64, or the bits of a float or float64; and back. */
+uint64_t column_word(const recmap_value *number);
+recmap_value column_number(recmap_type type, uint64_t word);
+
+/* The lowest format version of an index with this packed chunk: 4 if it is of type float64, else 2
+ * if it has flags, else 1. */
 uint32_t column_format_version(const uint8_t *bytes, size_t size);
 
 /* Opens a packed chunk of `count` values. False if it is malformed. */
@@ -67,6 +73,8 @@ recmap_value column_null(void);
 void column_copy_int64(int64_t *values, const struct column_chunk *chunk, size_t first,
                        size_t count);
 void column_copy_float(float *values, const struct column_chunk *chunk, size_t first, size_t count);
+void column_copy_float64(double *values, const struct column_chunk *chunk, size_t first,
+                         size_t count);
 
 /* Sets each of `count` bytes to whether the value from `first` on is null. */
 void column_copy_nulls(uint8_t *nulls, const struct column_chunk *chunk, size_t first,

@@ -115,6 +115,7 @@ static bool plan(struct packing *packing, const struct column_values *values) {
     else if (null_count) packing->bits_size = (values->count + 63) / 64 * 8;
     if (packing->type == RECMAP_TYPE_INT64) find_range(packing);
     if (packing->type == RECMAP_TYPE_FLOAT) packing->width = 4;
+    if (packing->type == RECMAP_TYPE_FLOAT64) packing->width = 8;
     return packing->type != RECMAP_TYPE_BYTES || choose_texts(packing);
 }
 

@@ -18,10 +18,14 @@ static char *no_text(void) {
     return (char *)protobuf_c_empty_string;
 }
 
+/* A column of float64 is one of floats with a flag, and not of a type of its own: older readers
+ * decode the manifest before they see, and name, a format version that they do not know. */
 static void fill_column(Recmap__Column *message, const struct manifest_column *column) {
     recmap__column__init(message);
     message->name = column->name;
-    message->type = (Recmap__ValueType)column->type;
+    message->is_float64 = column->type == RECMAP_TYPE_FLOAT64;
+    message->type = message->is_float64 ? RECMAP__VALUE_TYPE__FLOAT
+                                        : (Recmap__ValueType)column->type;
     message->first_value = column->first_value;
     message->is_annotated = column->is_annotated;
     message->null_count = column->null_count;
@@ -170,6 +174,13 @@ static bool is_utf8(const char *text) {
     return utf8_valid((const uint8_t *)text, strlen(text));
 }
 
+/* False if the message has an unknown type. */
+static bool read_type(recmap_type *type, const Recmap__Column *message) {
+    *type = message->is_float64 ? RECMAP_TYPE_FLOAT64 : (recmap_type)message->type;
+    return message->is_float64 ? message->type == RECMAP__VALUE_TYPE__FLOAT
+                               : message->type <= RECMAP__VALUE_TYPE__BYTES;
+}
+
 /* Copies the columns out of the message. `column_count` grows with the copies, so that after an
  * error manifest_deinit frees those that exist. */
 static enum decode_verdict copy_columns(struct manifest *manifest,
@@ -179,11 +190,12 @@ static enum decode_verdict copy_columns(struct manifest *manifest,
     if (!manifest->columns) return DECODE_NO_MEMORY;
     for (size_t i = 0; i < message->n_columns; i++) {
         const Recmap__Column *column = message->columns[i];
-        if (column->type > RECMAP__VALUE_TYPE__BYTES || !is_utf8(column->name) ||
+        recmap_type type;
+        if (!read_type(&type, column) || !is_utf8(column->name) ||
             (column->has_default && !is_utf8(column->default_value)))
             return DECODE_BAD;
         manifest->column_count++;
-        manifest->columns[i].type = (recmap_type)column->type;
+        manifest->columns[i].type = type;
         manifest->columns[i].first_value = column->first_value;
         manifest->columns[i].is_annotated = column->is_annotated;
         manifest->columns[i].null_count = column->null_count;

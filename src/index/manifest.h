@@ -13,8 +13,10 @@
 #include "index/identity.h"
 
 enum {
-    INDEX_FORMAT_VERSION = 3, /* the newest that is read; written only if it is needed */
-    INDEX_FORMAT_PARTS = 3,   /* the first version in which a file may have several parts */
+    INDEX_FORMAT_VERSION = 4, /* the newest that is read; written only if it is needed */
+    INDEX_FORMAT_NULLS = 2,   /* the first version in which a chunk of a column may have flags, */
+    INDEX_FORMAT_PARTS = 3,   /* a file may have several parts, */
+    INDEX_FORMAT_FLOAT64 = 4, /* a column may be of type float64 */
     SHARDS_PER_TABLE = 4096,
     DAMAGES_PER_TABLE = 4096,
     REASON_MAX = 160,

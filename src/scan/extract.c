@@ -153,6 +153,10 @@ static recmap_status single_value(recmap_value *value, const struct example_feat
     return RECMAP_OK;
 }
 
+static bool is_id_type(recmap_type type) {
+    return type != RECMAP_TYPE_FLOAT && type != RECMAP_TYPE_FLOAT64;
+}
+
 static recmap_status fail_id_type(const char *name, recmap_error *error) {
     fail(error, RECMAP_FEATURE, "feature \"%s\" holds floats; an id is bytes or int64", name);
     fail_advise(error, "choose another feature for --id");
@@ -182,7 +186,7 @@ static recmap_status read_example(recmap_value *id, recmap_value *columns,
     char *const *name = extractor->names;
     if (extractor->has_ids) {
         RETURN_IF_FAILED(single_value(id, next, *name, "an id", error));
-        if (id->type == RECMAP_TYPE_FLOAT) return fail_id_type(*name, error);
+        if (!is_id_type(id->type)) return fail_id_type(*name, error);
         next++, name++;
     }
     for (size_t i = 0; i < extractor->column_count; i++, next++, name++)
@@ -192,7 +196,7 @@ static recmap_status read_example(recmap_value *id, recmap_value *columns,
 
 static bool is_type(recmap_type type) {
     return type == RECMAP_TYPE_NONE || type == RECMAP_TYPE_INT64 || type == RECMAP_TYPE_FLOAT ||
-           type == RECMAP_TYPE_BYTES;
+           type == RECMAP_TYPE_BYTES || type == RECMAP_TYPE_FLOAT64;
 }
 
 /* Asks the application's callback for the id and the columns of a record, and checks what it
@@ -216,7 +220,7 @@ static recmap_status call_callback(recmap_value *id, recmap_value *columns,
     if (!has_types)
         return fail(error, RECMAP_INVALID,
                     "the callback that reads ids and columns returned a value of unknown type");
-    return id->type == RECMAP_TYPE_FLOAT ? fail_id_type("id", error) : RECMAP_OK;
+    return is_id_type(id->type) ? RECMAP_OK : fail_id_type("id", error);
 }
 
 static recmap_status read_values(recmap_value *id, recmap_value *columns,
@@ -317,7 +321,7 @@ recmap_status extractor_read_id(recmap_value *id, const struct extractor *extrac
     struct looked_up found;
     if (extractor->plain_id_size &&
         example_single_value(id, extractor->names[0], extractor->plain_id_size, data, size) &&
-        id->type != RECMAP_TYPE_FLOAT)
+        is_id_type(id->type))
         return RECMAP_OK;
     if (!extractor->extract) RETURN_IF_FAILED(look_up(&found, extractor, data, size, error));
     return read_values(id, columns, extractor, &found, data, size, error);

@@ -96,10 +96,10 @@ static bool reserve_value(struct run_column *column, size_t count, size_t more_b
 }
 
 static uint64_t word_of(struct run_column *column, const recmap_value *value) {
-    uint32_t bits = 0;
     switch (value->type) {
-    case RECMAP_TYPE_INT64: return (uint64_t)value->as.int64;
-    case RECMAP_TYPE_FLOAT: memcpy(&bits, &value->as.float32, sizeof bits); return bits;
+    case RECMAP_TYPE_INT64:
+    case RECMAP_TYPE_FLOAT:
+    case RECMAP_TYPE_FLOAT64: return column_word(value);
     case RECMAP_TYPE_BYTES:
         if (value->as.bytes.size)
             memcpy(column->bytes + column->bytes_size, value->as.bytes.data, value->as.bytes.size);
@@ -192,16 +192,10 @@ recmap_value run_column_at(const struct record_run *run, size_t column_index, si
     const struct run_column *column = &run->columns[column_index];
     recmap_value value = {.type = RECMAP_TYPE_NONE};
     if (column->missing[i]) return value;
+    if (column->type != RECMAP_TYPE_BYTES) return column_number(column->type, column->words[i]);
+    uint64_t start = i ? column->words[i - 1] : 0;
     value.type = column->type;
-    if (column->type == RECMAP_TYPE_INT64) {
-        value.as.int64 = (int64_t)column->words[i];
-    } else if (column->type == RECMAP_TYPE_FLOAT) {
-        uint32_t bits = (uint32_t)column->words[i];
-        memcpy(&value.as.float32, &bits, sizeof bits);
-    } else {
-        uint64_t start = i ? column->words[i - 1] : 0;
-        value.as.bytes.size = (size_t)(column->words[i] - start);
-        value.as.bytes.data = value.as.bytes.size ? column->bytes + start : NULL;
-    }
+    value.as.bytes.size = (size_t)(column->words[i] - start);
+    value.as.bytes.data = value.as.bytes.size ? column->bytes + start : NULL;
     return value;
 }

@@ -59,7 +59,7 @@ void recmap_filter_destroy(recmap_filter *filter) {
 
 static size_t value_size(recmap_type type) {
     if (type == RECMAP_TYPE_BYTES) return sizeof(recmap_value);
-    return type == RECMAP_TYPE_FLOAT ? sizeof(float) : sizeof(int64_t);
+    return type == RECMAP_TYPE_FLOAT ? sizeof(float) : sizeof(double); /* or an int64 */
 }
 
 static recmap_status reserve(recmap_filter *filter, recmap_error *error) {
@@ -87,6 +87,9 @@ static recmap_status read_chunk(recmap_filter *filter, uint64_t first, size_t co
         else if (column->type == RECMAP_TYPE_FLOAT)
             status = recmap_dataset_read_float(column->values, dataset, column->index, first, count,
                                                error);
+        else if (column->type == RECMAP_TYPE_FLOAT64)
+            status = recmap_dataset_read_float64(column->values, dataset, column->index, first,
+                                                 count, error);
         else
             status = recmap_dataset_read_int64(column->values, dataset, column->index, first, count,
                                                error);
@@ -136,6 +139,11 @@ static void compare_float(uint8_t *mask, enum filter_operator relation, const fl
     COMPARE_LOOP(values[i], value)
 }
 
+static void compare_float64(uint8_t *mask, enum filter_operator relation, const double *values,
+                            double value, size_t count) {
+    COMPARE_LOOP(values[i], value)
+}
+
 static void compare_bytes(uint8_t *mask, enum filter_operator relation, const recmap_value *values,
                           const recmap_value *value, size_t count) {
     COMPARE_LOOP(filter_value_compare(&values[i], value), 0)
@@ -156,19 +164,42 @@ static void compare_value(uint8_t *mask, const struct filter_column *column,
         compare_bytes(mask, node->relation, column->values, &value->value, count);
     else if (column->type == RECMAP_TYPE_FLOAT)
         compare_float(mask, node->relation, column->values, (float)value->number, count);
+    else if (column->type == RECMAP_TYPE_FLOAT64)
+        compare_float64(mask, node->relation, column->values, value->number, count);
     else if (value->is_double)
         compare_double(mask, node->relation, column->values, double_of(value), count);
     else compare_int64(mask, node->relation, column->values, value->value.as.int64, count);
 }
 
-static void compare_mixed(uint8_t *mask, enum filter_operator relation, const float *floats,
-                          const int64_t *integers, size_t count) {
-    COMPARE_LOOP((double)floats[i], (double)integers[i])
+/* Copies numbers of a column from `first` on as doubles. */
+static void copy_doubles(double *doubles, const struct filter_column *column, size_t first,
+                         size_t count) {
+    const int64_t *integers = column->values;
+    const float *floats = column->values;
+    const double *float64s = column->values;
+    for (size_t i = 0; i < count; i++)
+        doubles[i] = column->type == RECMAP_TYPE_INT64   ? (double)integers[first + i]
+                     : column->type == RECMAP_TYPE_FLOAT ? (double)floats[first + i]
+                                                         : float64s[first + i];
 }
 
-static void compare_mixed_back(uint8_t *mask, enum filter_operator relation,
-                               const int64_t *integers, const float *floats, size_t count) {
-    COMPARE_LOOP((double)integers[i], (double)floats[i])
+static void compare_doubles(uint8_t *mask, enum filter_operator relation, const double *left,
+                            const double *right, size_t count) {
+    COMPARE_LOOP(left[i], right[i])
+}
+
+/* Compares numbers of two types as doubles. */
+static void compare_mixed(uint8_t *mask, const struct filter_column *left,
+                          const struct filter_column *right, enum filter_operator relation,
+                          size_t count) {
+    enum { PIECE = 256 };
+    double lefts[PIECE], rights[PIECE];
+    for (size_t first = 0; first < count; first += PIECE) {
+        size_t here = (size_t)min_u64(count - first, PIECE);
+        copy_doubles(lefts, left, first, here);
+        copy_doubles(rights, right, first, here);
+        compare_doubles(mask + first, relation, lefts, rights, here);
+    }
 }
 
 static void compare_floats(uint8_t *mask, enum filter_operator relation, const float *left,
@@ -190,15 +221,14 @@ static void compare_texts(uint8_t *mask, enum filter_operator relation, const re
 static void compare_columns(uint8_t *mask, const struct filter_column *left,
                             const struct filter_column *right, enum filter_operator relation,
                             size_t count) {
-    bool left_is_float = left->type == RECMAP_TYPE_FLOAT;
-    bool right_is_float = right->type == RECMAP_TYPE_FLOAT;
     if (left->type == RECMAP_TYPE_NONE || right->type == RECMAP_TYPE_NONE) memset(mask, 0, count);
     else if (left->type == RECMAP_TYPE_BYTES)
         compare_texts(mask, relation, left->values, right->values, count);
-    else if (left_is_float && right_is_float)
+    else if (left->type != right->type) compare_mixed(mask, left, right, relation, count);
+    else if (left->type == RECMAP_TYPE_FLOAT)
         compare_floats(mask, relation, left->values, right->values, count);
-    else if (left_is_float) compare_mixed(mask, relation, left->values, right->values, count);
-    else if (right_is_float) compare_mixed_back(mask, relation, left->values, right->values, count);
+    else if (left->type == RECMAP_TYPE_FLOAT64)
+        compare_doubles(mask, relation, left->values, right->values, count);
     else compare_int64s(mask, relation, left->values, right->values, count);
 }
 
@@ -208,6 +238,8 @@ static recmap_value value_at(const struct filter_column *column, size_t i) {
     if (column->type == RECMAP_TYPE_BYTES) return ((const recmap_value *)column->values)[i];
     recmap_value value = {.type = column->type};
     if (column->type == RECMAP_TYPE_FLOAT) value.as.float32 = ((const float *)column->values)[i];
+    else if (column->type == RECMAP_TYPE_FLOAT64)
+        value.as.float64 = ((const double *)column->values)[i];
     else value.as.int64 = ((const int64_t *)column->values)[i];
     return value;
 }
@@ -225,6 +257,7 @@ static bool is_value_below(const void *context, size_t i) {
 /* NaN compares equal to everything in filter_value_compare, but is equal to nothing. */
 static bool is_in(const recmap_value *value, const recmap_value *sorted, size_t count) {
     if (value->type == RECMAP_TYPE_FLOAT && value->as.float32 != value->as.float32) return false;
+    if (value->type == RECMAP_TYPE_FLOAT64 && value->as.float64 != value->as.float64) return false;
     struct value_search search = {sorted, value};
     size_t i = search_first(is_value_below, &search, count);
     return i < count && !filter_value_compare(&sorted[i], value);

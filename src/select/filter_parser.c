@@ -317,6 +317,8 @@ int filter_value_compare(const recmap_value *a, const recmap_value *b) {
         return (a->as.int64 > b->as.int64) - (a->as.int64 < b->as.int64);
     if (a->type == RECMAP_TYPE_FLOAT)
         return (a->as.float32 > b->as.float32) - (a->as.float32 < b->as.float32);
+    if (a->type == RECMAP_TYPE_FLOAT64)
+        return (a->as.float64 > b->as.float64) - (a->as.float64 < b->as.float64);
     size_t a_size = a->as.bytes.size, b_size = b->as.bytes.size;
     size_t common = a_size < b_size ? a_size : b_size;
     int difference = common ? memcmp(a->as.bytes.data, b->as.bytes.data, common) : 0;
@@ -333,6 +335,11 @@ static bool convert_item(struct filter_value *value, recmap_type type) {
     if (type == RECMAP_TYPE_FLOAT) {
         value->value.type = RECMAP_TYPE_FLOAT;
         value->value.as.float32 = (float)value->number;
+        return value->number == value->number;
+    }
+    if (type == RECMAP_TYPE_FLOAT64) {
+        value->value.type = RECMAP_TYPE_FLOAT64;
+        value->value.as.float64 = value->number;
         return value->number == value->number;
     }
     if (type == RECMAP_TYPE_NONE) return false;

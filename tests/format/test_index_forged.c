@@ -51,7 +51,8 @@ static void say_of_manifest(struct manifest *manifest, struct rng *random) {
 
 static void say_of_column(struct manifest_column *column, struct rng *random) {
     static const char *const defaults[] = {"", "0", "-9223372036854775808", "1e99", "nan", "x"};
-    if (rng_one_in(random, 3)) column->type = (recmap_type)rng_below(random, RECMAP_TYPE_BYTES + 1);
+    if (rng_one_in(random, 3))
+        column->type = (recmap_type)rng_below(random, RECMAP_TYPE_FLOAT64 + 1);
     if (rng_one_in(random, 3)) column->first_value = strange_number(column->first_value, random);
     if (!rng_one_in(random, 3)) return;
     free(column->default_value);
@@ -224,6 +225,7 @@ static void look_for_ids(recmap_dataset *dataset) {
 static void read_columns(recmap_dataset *dataset) {
     static int64_t integers[2000];
     static float floats[2000];
+    static double doubles[2000];
     static recmap_value values[2000];
     recmap_error error = RECMAP_ERROR_INIT;
     const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
@@ -234,6 +236,7 @@ static void read_columns(recmap_dataset *dataset) {
             touch(column.name, strlen(column.name));
         is_ok(recmap_dataset_read_int64(integers, dataset, c, 0, count, &error), &error);
         is_ok(recmap_dataset_read_float(floats, dataset, c, 0, count, &error), &error);
+        is_ok(recmap_dataset_read_float64(doubles, dataset, c, 0, count, &error), &error);
         if (!is_ok(recmap_dataset_read_bytes(values, dataset, c, 0, count, &error), &error))
             continue;
         for (size_t i = 0; i < count; i++) touch(values[i].as.bytes.data, values[i].as.bytes.size);

@@ -275,10 +275,10 @@ static void damages_twice(struct forged *index) {
 static const struct break_case cases[] = {
     {.name = "newer_format",
      .say = newer_format,
-     .other_message = "the index has format version 4; this recmap reads 1 to 3"},
+     .other_message = "the index has format version 5; this recmap reads 1 to 4"},
     {.name = "older_format",
      .say = older_format,
-     .other_message = "the index has format version 0; this recmap reads 1 to 3"},
+     .other_message = "the index has format version 0; this recmap reads 1 to 4"},
     {.name = "unknown_framing",
      .say = unknown_framing,
      .other_message = "shard s00001 has the framing \"parchment\", which this recmap cannot read"},

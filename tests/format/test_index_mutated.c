@@ -293,6 +293,7 @@ static void filter_records(struct use *use) {
 static void read_columns(struct use *use) {
     static int64_t integers[RECORDS_MAX];
     static float floats[RECORDS_MAX];
+    static double doubles[RECORDS_MAX];
     static recmap_value values[RECORDS_MAX];
     static uint8_t nulls[RECORDS_MAX];
     recmap_error error = RECMAP_ERROR_INIT;
@@ -304,6 +305,7 @@ static void read_columns(struct use *use) {
             touch(column.name, strlen(column.name));
         is_ok(recmap_dataset_read_int64(integers, dataset, c, 0, count, &error), &error);
         is_ok(recmap_dataset_read_float(floats, dataset, c, 0, count, &error), &error);
+        is_ok(recmap_dataset_read_float64(doubles, dataset, c, 0, count, &error), &error);
         bool has_nulls =
             is_ok(recmap_dataset_read_nulls(nulls, dataset, c, 0, count, &error), &error);
         if (!is_ok(recmap_dataset_read_bytes(values, dataset, c, 0, count, &error), &error))

@@ -65,6 +65,22 @@ static void nulls_in_version_1(struct forged *index) {
     index->manifest.format_version = 1;
 }
 
+/* The chunk says int64; float64 needs version 4. */
+static void float64_in_version_3(struct forged *index) {
+    index->manifest.columns[0].type = RECMAP_TYPE_FLOAT64;
+    index->manifest.format_version = 3;
+}
+
+static void float64_in_manifest_only(struct forged *index) {
+    index->manifest.columns[0].type = RECMAP_TYPE_FLOAT64;
+    index->manifest.format_version = 4;
+}
+
+static void type_beyond_all(struct forged *index) {
+    index->manifest.columns[0].type = (recmap_type)(RECMAP_TYPE_FLOAT64 + 1);
+    index->manifest.format_version = 4;
+}
+
 static void nulls_with_default(struct forged *index) {
     index->manifest.columns[0].null_count = 1;
     index->manifest.format_version = 2;
@@ -343,6 +359,12 @@ static const struct break_case cases[] = {
      .use = read_first_column,
      .message = "a chunk of a column is malformed"},
     SAYS(nulls_in_version_1, "a column has nulls, which need format version 2"),
+    SAYS(float64_in_version_3, "a column is of type float64, which needs format version 4"),
+    SAYS(type_beyond_all, "its manifest cannot be read"),
+    {.name = "float64_in_manifest_only",
+     .say = float64_in_manifest_only,
+     .use = read_first_column,
+     .message = "a chunk of a column is malformed"},
     SAYS(nulls_with_default, "a column with a default has nulls"),
     SAYS(nulls_beyond_records, "a column has more nulls than there are records"),
     {.name = "nulls_only_in_manifest",

@@ -26,8 +26,10 @@ static uint64_t check_field(const struct field *field) {
         for (size_t i = 0; i < field->size; i++) sum = sum * 31 + field->data[i];
     if (!field_type(&type, field)) return sum;
     check((type == RECMAP_TYPE_NONE) == (field->kind == FIELD_MISSING));
-    check(field_value(&value, field, type) && value.type == type);
-    if (type == RECMAP_TYPE_INT64) check(field_value(&value, field, RECMAP_TYPE_FLOAT));
+    bool is_number = type == RECMAP_TYPE_INT64 || type == RECMAP_TYPE_FLOAT;
+    if (is_number) check(field_value(&value, field, RECMAP_TYPE_FLOAT64));
+    if (is_number && field_fits_float(field)) check(field_value(&value, field, RECMAP_TYPE_FLOAT));
+    if (type != RECMAP_TYPE_FLOAT) check(field_value(&value, field, type) && value.type == type);
     if (field->kind == FIELD_WORD) check(field_value(&value, field, RECMAP_TYPE_BYTES));
     return sum;
 }

@@ -24,6 +24,7 @@ static bool are_equal(recmap_value a, recmap_value b) {
     switch (a.type) {
     case RECMAP_TYPE_INT64: return a.as.int64 == b.as.int64;
     case RECMAP_TYPE_FLOAT: return !memcmp(&a.as.float32, &b.as.float32, sizeof a.as.float32);
+    case RECMAP_TYPE_FLOAT64: return !memcmp(&a.as.float64, &b.as.float64, sizeof a.as.float64);
     case RECMAP_TYPE_BYTES:
         return a.as.bytes.size == b.as.bytes.size &&
                (!a.as.bytes.size || !memcmp(a.as.bytes.data, b.as.bytes.data, a.as.bytes.size));
@@ -35,11 +36,13 @@ static bool are_equal(recmap_value a, recmap_value b) {
 static void check_copies(const struct column_chunk *chunk) {
     int64_t integers[COUNT_MAX];
     float floats[COUNT_MAX];
+    double doubles[COUNT_MAX];
     uint8_t nulls[COUNT_MAX];
     size_t null_count = 0;
     column_copy_nulls(nulls, chunk, 0, chunk->count);
     if (chunk->type == RECMAP_TYPE_INT64) column_copy_int64(integers, chunk, 0, chunk->count);
     if (chunk->type == RECMAP_TYPE_FLOAT) column_copy_float(floats, chunk, 0, chunk->count);
+    if (chunk->type == RECMAP_TYPE_FLOAT64) column_copy_float64(doubles, chunk, 0, chunk->count);
     for (size_t i = 0; i < chunk->count; i++) {
         recmap_value value = column_at(chunk, i);
         if (chunk->type != RECMAP_TYPE_NONE) check(nulls[i] == (value.type == RECMAP_TYPE_NONE));
@@ -47,6 +50,8 @@ static void check_copies(const struct column_chunk *chunk) {
         if (value.type == RECMAP_TYPE_INT64) check(integers[i] == value.as.int64);
         if (value.type == RECMAP_TYPE_FLOAT)
             check(!memcmp(&floats[i], &value.as.float32, sizeof floats[i]));
+        if (value.type == RECMAP_TYPE_FLOAT64)
+            check(!memcmp(&doubles[i], &value.as.float64, sizeof doubles[i]));
     }
     check(null_count == chunk->null_count);
 }
@@ -55,13 +60,7 @@ static void check_copies(const struct column_chunk *chunk) {
  */
 static size_t unpack(uint64_t *word, uint8_t *bytes, size_t size, recmap_value value,
                      recmap_type type) {
-    uint32_t bits = 0;
-    *word = 0;
-    if (value.type == RECMAP_TYPE_INT64) *word = (uint64_t)value.as.int64;
-    if (value.type == RECMAP_TYPE_FLOAT) {
-        memcpy(&bits, &value.as.float32, sizeof bits);
-        *word = bits;
-    }
+    *word = column_word(&value);
     if (type != RECMAP_TYPE_BYTES) return 0;
     if (value.type == RECMAP_TYPE_BYTES && value.as.bytes.size)
         memcpy(bytes + size, value.as.bytes.data, value.as.bytes.size);

@@ -41,12 +41,13 @@ static void change_column(struct forged *index, struct rng *random) {
     struct manifest *manifest = &index->manifest;
     if (!manifest->column_count) return;
     struct manifest_column *column = &manifest->columns[rng_below(random, manifest->column_count)];
-    if (rng_one_in(random, 3)) column->type = (recmap_type)rng_below(random, RECMAP_TYPE_BYTES + 1);
+    if (rng_one_in(random, 3))
+        column->type = (recmap_type)rng_below(random, RECMAP_TYPE_FLOAT64 + 1);
     if (rng_one_in(random, 3))
         column->first_value = strange_number(column->first_value, manifest->record_count, random);
     if (rng_one_in(random, 3))
         column->null_count = strange_number(column->null_count, manifest->record_count, random);
-    if (rng_one_in(random, 8)) manifest->format_version = 1 + (uint32_t)rng_below(random, 2);
+    if (rng_one_in(random, 8)) manifest->format_version = 1 + (uint32_t)rng_below(random, 4);
     if (!rng_one_in(random, 3)) return;
     free(column->default_value);
     column->default_value = rng_one_in(random, 4) ? NULL : strdup(defaults[rng_below(random, 6)]);
@@ -318,8 +319,7 @@ static void repack_column(struct forged *index, uint64_t record_count, struct rn
     for (size_t i = 0; i < count; i++) {
         recmap_value item = column_at(&chunk, i);
         nulls[i] = item.type == RECMAP_TYPE_NONE;
-        words[i] = item.type == RECMAP_TYPE_INT64 ? (uint64_t)item.as.int64 : 0;
-        if (item.type == RECMAP_TYPE_FLOAT) memcpy(&words[i], &item.as.float32, sizeof(float));
+        words[i] = column_word(&item);
         if (chunk.type != RECMAP_TYPE_BYTES) continue;
         if (!nulls[i]) buffer_add(&bytes, item.as.bytes.data, item.as.bytes.size);
         words[i] = bytes.size;

@@ -33,6 +33,9 @@ static recmap_status read_value(recmap_value *value, const struct carried_column
     if (column->type == RECMAP_TYPE_FLOAT)
         return recmap_dataset_read_float(&value->as.float32, column->source, column->index, number,
                                          1, error);
+    if (column->type == RECMAP_TYPE_FLOAT64)
+        return recmap_dataset_read_float64(&value->as.float64, column->source, column->index,
+                                           number, 1, error);
     return recmap_dataset_read_bytes(value, column->source, column->index, number, 1, error);
 }
 

@@ -134,10 +134,21 @@ void page_json_float(struct page_json *json, float value) {
     fprintf(json->stream, "\"%s\"", text);
 }
 
+static void write_double(struct page_json *json, double value) {
+    char text[32];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    write_comma(json);
+    fprintf(json->stream, "\"%s\"", text);
+}
+
 void page_json_value(struct page_json *json, const recmap_value *value, size_t limit) {
     switch (value->type) {
     case RECMAP_TYPE_INT64: page_json_int64(json, value->as.int64); break;
     case RECMAP_TYPE_FLOAT: page_json_float(json, value->as.float32); break;
+    case RECMAP_TYPE_FLOAT64: write_double(json, value->as.float64); break;
     case RECMAP_TYPE_BYTES:
         page_json_text(json, value->as.bytes.data, value->as.bytes.size, limit);
         break;

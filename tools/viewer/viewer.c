@@ -123,6 +123,9 @@ static recmap_status read_value(recmap_value *value, recmap_dataset *dataset, si
     if (type == RECMAP_TYPE_FLOAT)
         return recmap_dataset_read_float(&value->as.float32, dataset, column_index, number, 1,
                                          error);
+    if (type == RECMAP_TYPE_FLOAT64)
+        return recmap_dataset_read_float64(&value->as.float64, dataset, column_index, number, 1,
+                                           error);
     return recmap_dataset_read_bytes(value, dataset, column_index, number, 1, error);
 }
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from .._numbers import null_error
 from .._options.options import default_text
 from .._plural import counted
-from .._values import Items, Rounding, known, typed
+from .._values import Items, Rounding, floats_of, known, typed
 from .._warn import warn_caller
 
 __all__ = ["Key", "Unmatched", "changes_of", "ignores_unmatched", "key_of"]
@@ -24,7 +24,7 @@ Key: TypeAlias = Literal["id", "number"]
 Unmatched: TypeAlias = Literal["error", "ignore"]
 
 _KEYS = {None: 0, "id": 1, "number": 2}
-_TYPES = {"int64": 1, "float": 2, "bytes": 3}
+_TYPES = {"int64": 1, "float": 2, "bytes": 3, "float64": 4}
 _Change: TypeAlias = "tuple[Any, ...]"
 
 
@@ -222,7 +222,7 @@ def _values(name: str, values: Any) -> tuple[str, Items, npt.NDArray[np.bool_]]:
     """The type, the values without those that are missing, and which ones are not missing."""
     array, kept = _known(values)
     try:
-        kind, items, rounding = typed(array)
+        kind, items, rounding = _typed(array)
     except (TypeError, ValueError) as error:
         kind_of_error = ValueError if isinstance(error, ValueError) else TypeError
         raise kind_of_error(f"column {name!r}: {error}") from error
@@ -231,12 +231,20 @@ def _values(name: str, values: Any) -> tuple[str, Items, npt.NDArray[np.bool_]]:
     return kind, items, kept
 
 
+def _typed(array: npt.NDArray[Any]) -> tuple[str, Items, Rounding | None]:
+    """Like `typed`, but an index holds float64, which a feature of a tf.Example cannot."""
+    if array.dtype.kind != "f":
+        return typed(array)
+    floats, rounding = floats_of(array)
+    return "float" if floats.dtype == np.float32 else "float64", floats, rounding
+
+
 def _warn_of_rounding(name: str, rounding: Rounding) -> None:
     """Warns of the first value that changed. It is usually a timestamp or an id, of which a
     fraction in a list, or pandas for a missing value, made a float."""
     before, after = rounding
     warn_caller(
-        f"column {name!r}: {before} is rounded to {after}, because floats have 32 bits. Give only "
-        'integers, with None for missing ones (in pandas astype("Int64")), or texts. Values of '
-        "float32 are stored without this warning"
+        f"column {name!r}: {before} is rounded to {after}, because another value makes the column "
+        "one of float64. Give only integers, with None for missing ones (in pandas "
+        'astype("Int64")), or texts'
     )

@@ -94,9 +94,9 @@ class Dataset(Records, Described, Closing):
             drop: names of columns to remove first.
             rename: {old name: new name}, after that.
 
-        A column is of type int64, float32 or bytes (texts are stored as UTF-8, at most 255 bytes).
-        A warning names the first number that float32 does not hold closely: one beyond 2^24 that
-        changes, such as a timestamp, or one that becomes 0.
+        A column is of type int64, float32, float64 or bytes (texts are stored as UTF-8, at most 255
+        bytes). It is float64 if float32 would change a value, or does not hold a number of a file
+        as it is written. A warning names the first integer that float64 does not hold exactly.
 
         Raises:
             ValueError: a key occurs twice, or no record has it, unless that is ignored; a record

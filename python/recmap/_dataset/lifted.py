@@ -22,10 +22,10 @@ __all__ = ["Columns"]
 class Columns(Mapping[str, "npt.NDArray[Any]"]):
     """The lifted columns of an index by name, read when first used: ``columns["label"]``.
 
-    Each is a read-only array with one value per record of the data set or view: int64, float32, or
-    object for bytes. Columns of bytes compare with str: ``columns["lang"] == "de"`` is a mask, and
-    `numpy.isin` accepts str, too. Copies by `numpy.asarray` or pandas compare with bytes only. The
-    column "@length" always exists: the size of each record in bytes.
+    Each is a read-only array with one value per record of the data set or view: int64, float32,
+    float64, or object for bytes. Columns of bytes compare with str: ``columns["lang"] == "de"`` is
+    a mask, and `numpy.isin` accepts str, too. Copies by `numpy.asarray` or pandas compare with
+    bytes only. The column "@length" always exists: the size of each record in bytes.
 
     A column with nulls is a `numpy.ma.MaskedArray`, whose mask is True for them, and
     ``columns["score"].filled(0)`` is a plain array. Of NumPy's functions, `isin` is False for

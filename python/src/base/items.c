@@ -26,6 +26,8 @@ int item_at(recmap_value *value, const struct items *items, size_t i) {
     }
     value->type = items->type;
     if (items->type == RECMAP_TYPE_FLOAT) value->as.float32 = ((const float *)items->array.data)[i];
+    else if (items->type == RECMAP_TYPE_FLOAT64)
+        value->as.float64 = ((const double *)items->array.data)[i];
     else value->as.int64 = ((const int64_t *)items->array.data)[i];
     return 1;
 }

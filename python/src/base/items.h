@@ -12,7 +12,8 @@ struct items {
     size_t count;
 };
 
-/* Takes a list, or an array of `type`, which is INT64 or FLOAT. TypeError for anything else. */
+/* Takes a list, or an array of `type`, which is INT64, FLOAT or FLOAT64. TypeError for anything
+ * else. */
 int take_items(struct items *items, PyObject *object, recmap_type type);
 void items_release(struct items *items);
 

@@ -7,11 +7,12 @@
 #include "base/signals.h"
 #include "dataset/dataset.h"
 
-/* The types of values are the first element types, whose names are those of NumPy. */
+/* The types of values are the first element types, whose names are those of NumPy, and float64. */
 static const char *dtype_name(recmap_type type) {
     _Static_assert((int)RECMAP_ELEMENT_INT64 == RECMAP_TYPE_INT64, "the types of values differ");
     _Static_assert((int)RECMAP_ELEMENT_FLOAT32 == RECMAP_TYPE_FLOAT, "the types of values differ");
     _Static_assert((int)RECMAP_ELEMENT_BYTES == RECMAP_TYPE_BYTES, "the types of values differ");
+    if (type == RECMAP_TYPE_FLOAT64) return recmap_element_name(RECMAP_ELEMENT_FLOAT64);
     return recmap_element_name((recmap_element)type);
 }
 
@@ -57,6 +58,16 @@ PyObject *dataset_annotated_columns(PyObject *object, PyObject *unused) {
     return names;
 }
 
+static recmap_status read_values(void *values, size_t count, recmap_dataset *dataset,
+                                 unsigned long column, uint64_t first, recmap_type type,
+                                 recmap_error *error) {
+    if (type == RECMAP_TYPE_FLOAT)
+        return recmap_dataset_read_float(values, dataset, column, first, count, error);
+    if (type == RECMAP_TYPE_FLOAT64)
+        return recmap_dataset_read_float64(values, dataset, column, first, count, error);
+    return recmap_dataset_read_int64(values, dataset, column, first, count, error);
+}
+
 /* Reads numbers of a column into an array of their type. False with an exception set. */
 static int read_column(struct handle_object *handle, unsigned long column, uint64_t first,
                        PyObject *out) {
@@ -64,17 +75,13 @@ static int read_column(struct handle_object *handle, unsigned long column, uint6
     recmap_lifted_column info = {0};
     recmap_status status = recmap_dataset_get_lifted_column(&info, handle->dataset, column, &error);
     struct array_view values = ARRAY_VIEW_INIT;
-    int is_float = info.type == RECMAP_TYPE_FLOAT;
-    if (status == RECMAP_OK &&
-        !take_array_of(out, &values, is_float ? sizeof(float) : sizeof(int64_t), PyBUF_WRITABLE))
-        return 0;
+    size_t size = info.type == RECMAP_TYPE_FLOAT ? sizeof(float) : sizeof(int64_t);
+    if (status == RECMAP_OK && !take_array_of(out, &values, size, PyBUF_WRITABLE)) return 0;
     struct signal_check check;
     signals_start(&check);
     if (status == RECMAP_OK)
-        status = is_float ? recmap_dataset_read_float(values.data, handle->dataset, column, first,
-                                                      values.count, &error)
-                          : recmap_dataset_read_int64(values.data, handle->dataset, column, first,
-                                                      values.count, &error);
+        status = read_values(values.data, values.count, handle->dataset, column, first, info.type,
+                             &error);
     signals_stop(&check);
     array_release(&values);
     if (status != RECMAP_OK) raise_error(&error);

@@ -11,8 +11,8 @@ PyObject *dataset_column_table(PyObject *object, PyObject *unused);
 /* Names of the columns whose values did not come from the records, as far as the index knows. */
 PyObject *dataset_annotated_columns(PyObject *object, PyObject *unused);
 
-/* _read_numbers(column, first, out): out is int64 (8 bytes) or float32 (4 bytes), like the column.
- */
+/* _read_numbers(column, first, out): out is int64, float64 (8 bytes) or float32 (4 bytes), like the
+ * column. */
 PyObject *dataset_read_numbers(PyObject *object, PyObject *arguments);
 
 /* _read_nulls(column, first, out): out is bool, and True for each null. */

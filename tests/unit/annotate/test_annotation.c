@@ -110,7 +110,8 @@ static void test_marks(void **state) {
     annotation = annotate(dataset);
     assert_int_equal(recmap_annotation_add_column_like(annotation, &typeless, &error),
                      RECMAP_INVALID);
-    assert_string_equal(error.message, "invalid column type 77: use INT64, FLOAT or BYTES");
+    assert_string_equal(error.message,
+                        "invalid column type 77: use INT64, FLOAT, FLOAT64 or BYTES");
     assert_int_equal(recmap_annotation_add_column_like(annotation, &invalid, &error),
                      RECMAP_INVALID);
     recmap_annotation_destroy(annotation);

@@ -224,9 +224,9 @@ static void test_counts(void **state) {
 }
 
 static recmap_type type_of(const struct vector_case *vector) {
-    static const char *const names[] = {"none", "int64", "float", "bytes"};
+    static const char *const names[] = {"none", "int64", "float", "bytes", "float64"};
     const char *name = vector_text(vector, "kind");
-    for (int type = 0; type < 4; type++)
+    for (int type = 0; type < 5; type++)
         if (!strcmp(names[type], name)) return (recmap_type)type;
     fail_msg("no type is called %s", name);
     return RECMAP_TYPE_NONE;
@@ -260,6 +260,7 @@ static void expect_column_value(const struct column_values *values,
         memcpy(&bits, &value.as.float32, sizeof bits);
         assert_int_equal(bits, values->words[i]);
         break;
+    case RECMAP_TYPE_FLOAT64: assert_memory_equal(&value.as.float64, &values->words[i], 8); break;
     case RECMAP_TYPE_BYTES: {
         uint64_t start = i ? values->words[i - 1] : 0;
         assert_int_equal(value.as.bytes.size, values->words[i] - start);

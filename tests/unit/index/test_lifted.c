@@ -116,6 +116,72 @@ static void test_floats(void **state) {
     free(packed);
 }
 
+static void test_float64s(void **state) {
+    (void)state;
+    const double values[] = {0,   -0.0, 1732752000.123456, -1e300, 5e-324, INFINITY, -INFINITY,
+                             NAN, 0.1};
+    enum { COUNT = sizeof values / sizeof *values };
+    uint64_t words[COUNT];
+    memcpy(words, values, sizeof values);
+    struct column_values given = {RECMAP_TYPE_FLOAT64, COUNT, words, NULL, NULL};
+    struct column_chunk chunk;
+    uint8_t *packed = pack(&given, &chunk);
+    for (size_t i = 0; i < COUNT; i++) {
+        recmap_value value = column_at(&chunk, i);
+        assert_int_equal(value.type, RECMAP_TYPE_FLOAT64);
+        assert_memory_equal(&value.as.float64, &values[i], 8);
+    }
+    double copies[COUNT];
+    column_copy_float64(copies, &chunk, 3, COUNT - 3);
+    assert_memory_equal(copies, values + 3, sizeof values - 3 * sizeof *values);
+    free(packed);
+}
+
+/* The format's version depends on the type, so that readers from before float64 reject it. */
+static void test_format_versions(void **state) {
+    (void)state;
+    uint64_t words[] = {0, 0};
+    uint8_t nulls[] = {0, 1};
+    const struct {
+        recmap_type type;
+        const uint8_t *nulls;
+        uint32_t version;
+    } cases[] = {{RECMAP_TYPE_FLOAT, NULL, 1},
+                 {RECMAP_TYPE_FLOAT, nulls, 2},
+                 {RECMAP_TYPE_FLOAT64, NULL, 4},
+                 {RECMAP_TYPE_FLOAT64, nulls, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct column_values given = {cases[i].type, 2, words, NULL, cases[i].nulls};
+        size_t size;
+        uint8_t *packed = column_pack(&size, &given);
+        assert_int_equal(column_format_version(packed, size), cases[i].version);
+        free(packed);
+    }
+}
+
+/* A chunk of float64 has 8 bytes for each value, and no dictionary. */
+static void test_forged_float64s(void **state) {
+    (void)state;
+    uint8_t bytes[COLUMN_PREFIX_SIZE + 24] = {RECMAP_TYPE_FLOAT64, 8, 0, 0, 2};
+    struct column_chunk chunk;
+    size_t size = COLUMN_PREFIX_SIZE + 16;
+    assert_true(column_open(&chunk, bytes, size, 2));
+    assert_false(column_open(&chunk, bytes, size - 1, 2));
+    assert_false(column_open(&chunk, bytes, size + 8, 2));
+    for (unsigned width = 0; width < 256; width++) {
+        bytes[1] = (uint8_t)width;
+        assert_true(column_open(&chunk, bytes, size, 2) == (width == 8));
+        if (width <= 12 && width != 8)
+            assert_false(column_open(&chunk, bytes, COLUMN_PREFIX_SIZE + 2 * width, 2));
+    }
+    bytes[1] = 8;
+    bytes[2] = COLUMN_HAS_DICTIONARY;
+    assert_false(column_open(&chunk, bytes, size, 2));
+    bytes[2] = 0;
+    bytes[0] = RECMAP_TYPE_FLOAT64 + 1;
+    assert_false(column_open(&chunk, bytes, size, 2));
+}
+
 /* Random texts, many of them empty, read back after packing. */
 static void test_bytes(void **state) {
     (void)state;
@@ -163,7 +229,7 @@ struct random_column {
 static void fill_column(struct random_column *column, struct rng *random) {
     static const char *const texts[] = {"", "de", "fr", "de-AT", "a longer text"};
     size_t count = (size_t)rng_below(random, 700);
-    recmap_type type = (recmap_type)(RECMAP_TYPE_INT64 + rng_below(random, 3));
+    recmap_type type = (recmap_type)(RECMAP_TYPE_INT64 + rng_below(random, 4));
     unsigned null_share = (unsigned)rng_below(random, 4),
              text_count = (unsigned)rng_below(random, 5);
     for (size_t i = 0; i < count; i++) {
@@ -192,6 +258,7 @@ static void check_value(const struct random_column *column, const struct column_
     switch (value.type) {
     case RECMAP_TYPE_INT64: assert_true((uint64_t)value.as.int64 == column->words[i]); break;
     case RECMAP_TYPE_FLOAT: assert_memory_equal(&value.as.float32, &column->words[i], 4); break;
+    case RECMAP_TYPE_FLOAT64: assert_memory_equal(&value.as.float64, &column->words[i], 8); break;
     case RECMAP_TYPE_BYTES:
         assert_int_equal(value.as.bytes.size, column->words[i] - start);
         if (value.as.bytes.size)
@@ -209,14 +276,17 @@ static void check_copies(const struct random_column *column, const struct column
     uint8_t nulls[700];
     int64_t integers[700];
     float floats[700];
+    double doubles[700];
     column_copy_nulls(nulls, chunk, first, count);
     assert_memory_equal(nulls, column->nulls + first, count);
     if (chunk->type == RECMAP_TYPE_INT64) column_copy_int64(integers, chunk, first, count);
     if (chunk->type == RECMAP_TYPE_FLOAT) column_copy_float(floats, chunk, first, count);
+    if (chunk->type == RECMAP_TYPE_FLOAT64) column_copy_float64(doubles, chunk, first, count);
     for (size_t i = 0; i < count; i++) {
         uint64_t due = nulls[i] ? 0 : column->words[first + i];
         if (chunk->type == RECMAP_TYPE_INT64) assert_true((uint64_t)integers[i] == due);
         if (chunk->type == RECMAP_TYPE_FLOAT) assert_memory_equal(&floats[i], &due, 4);
+        if (chunk->type == RECMAP_TYPE_FLOAT64) assert_memory_equal(&doubles[i], &due, 8);
     }
 }
 
@@ -407,6 +477,11 @@ static void test_defaults(void **state) {
     assert_default(RECMAP_TYPE_FLOAT, "nan", RECMAP_TYPE_FLOAT);
     assert_default(RECMAP_TYPE_FLOAT, "1.5 ", RECMAP_TYPE_NONE);
     assert_default(RECMAP_TYPE_FLOAT, "", RECMAP_TYPE_NONE);
+    assert_default(RECMAP_TYPE_FLOAT64, "0.1", RECMAP_TYPE_FLOAT64);
+    assert_default(RECMAP_TYPE_FLOAT64, "1e300", RECMAP_TYPE_FLOAT64);
+    assert_default(RECMAP_TYPE_FLOAT64, "12", RECMAP_TYPE_FLOAT64);
+    assert_default(RECMAP_TYPE_FLOAT64, "0.1x", RECMAP_TYPE_NONE);
+    assert_default(RECMAP_TYPE_FLOAT64, "", RECMAP_TYPE_NONE);
     assert_default(RECMAP_TYPE_BYTES, "", RECMAP_TYPE_BYTES);
     assert_default(RECMAP_TYPE_BYTES, "12", RECMAP_TYPE_BYTES);
     assert_default(RECMAP_TYPE_NONE, "12", RECMAP_TYPE_INT64);
@@ -426,6 +501,9 @@ int main(void) {
         cmocka_unit_test(test_integers),
         cmocka_unit_test(test_random_integers),
         cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_float64s),
+        cmocka_unit_test(test_format_versions),
+        cmocka_unit_test(test_forged_float64s),
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_forged_bytes),

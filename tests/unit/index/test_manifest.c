@@ -24,6 +24,7 @@ static struct manifest_column columns[] = {
     {(char *)"label", (char *)"5", RECMAP_TYPE_INT64, 0, false, 0},
     {(char *)"", NULL, RECMAP_TYPE_NONE, 0, false, 7},
     {(char *)"word", (char *)"", RECMAP_TYPE_BYTES, (uint64_t)1 << 40, true, 0},
+    {(char *)"time", NULL, RECMAP_TYPE_FLOAT64, 1, true, 0},
 };
 
 static struct manifest sample(void) {
@@ -39,7 +40,7 @@ static struct manifest sample(void) {
         .extracted_by_caller = true,
         .skips_damage = true,
         .columns = columns,
-        .column_count = 3,
+        .column_count = 4,
     };
     for (size_t i = 0; i < 16; i++) made.fingerprint[i] = (uint8_t)(i * 17);
     return made;
@@ -336,12 +337,35 @@ static void test_full_tables(void **state) {
     free(encoded);
 }
 
+/* The flag of float64 needs the type float, by which older readers decode the manifest. */
+static void test_float64_of_another_type(void **state) {
+    (void)state;
+    struct manifest given = sample(), decoded = {0};
+    size_t size;
+    uint8_t *packed = manifest_encode(&size, &given);
+    assert_non_null(packed);
+    uint8_t *type = memmem(packed, size, "time\x10\x02", 6);
+    assert_non_null(type);
+    for (uint8_t other = 0; other < 5; other++) {
+        type[5] = other;
+        enum decode_verdict verdict = manifest_decode(&decoded, packed, size);
+        assert_int_equal(verdict, other == 2 ? DECODE_OK : DECODE_BAD);
+        manifest_deinit(&decoded);
+    }
+    free(packed);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_manifest),       cmocka_unit_test(test_shards),
-        cmocka_unit_test(test_unsound_shards), cmocka_unit_test(test_damages),
-        cmocka_unit_test(test_forged_bytes),   cmocka_unit_test(test_memory_follows_the_size),
-        cmocka_unit_test(test_full_tables),    cmocka_unit_test(test_unsound_etags),
+        cmocka_unit_test(test_float64_of_another_type),
+        cmocka_unit_test(test_manifest),
+        cmocka_unit_test(test_shards),
+        cmocka_unit_test(test_unsound_shards),
+        cmocka_unit_test(test_damages),
+        cmocka_unit_test(test_forged_bytes),
+        cmocka_unit_test(test_memory_follows_the_size),
+        cmocka_unit_test(test_full_tables),
+        cmocka_unit_test(test_unsound_etags),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
