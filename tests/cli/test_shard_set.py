@@ -120,17 +120,24 @@ class ShardSets(CliTest):
         self.assertEqual(*(sorted(text.splitlines()) for text in threes))
 
     def annotated(self):
-        """Ten records of a letter. The columns "score", "word" and "rank" are not in them."""
+        """Ten records of a letter. The columns are not in them. "time" is one of float64."""
         self.write("a.tfrecord", tfrecord([b"%c" % (97 + i) for i in range(10)]))
         self.index("-o", "a.rmx", "a.tfrecord")
         lines = [
-            {"number": i, "score": i / 4, "word": f"w{i % 3}", "rank": 9 - i}
+            {
+                "number": i,
+                "score": i / 4,
+                "word": f"w{i % 3}",
+                "rank": 9 - i,
+                "time": i + 1e9 + 1e-5,
+            }
             for i in range(10)
             if i != 7
         ]
         self.write("new.jsonl", "".join(json.dumps(line) + "\n" for line in lines).encode())
-        columns = [f"--column={name}=new.jsonl" for name in ("score", "word", "rank")]
+        columns = [f"--column={name}=new.jsonl" for name in ("score", "word", "rank", "time")]
         defaults = ["--default=score=-1", "--default=word=none", "--default=rank=-7"]
+        defaults.append("--default=time=1e300")
         self.assertEqual(self.run_recmap("annotate", "a.rmx", *columns, *defaults).status, 0)
 
     def where(self, index, expression):
@@ -147,7 +154,8 @@ class ShardSets(CliTest):
             err="recmap: out.rmx: 10 records in 3 shards\n",
         )
         self.assertEqual(self.info("out.rmx")["columns"], self.info("a.rmx")["columns"])
-        for expression in "score > 1", "word == 'w1'", "rank == -7", "score == -1", "rank < 3":
+        texts = ["score > 1", "word == 'w1'", "rank == -7", "score == -1", "rank < 3"]
+        for expression in [*texts, "time == 1000000003.00001", "time == 1e300"]:
             found = self.where("out.rmx", expression)
             self.assertTrue(found)
             self.assertEqual(sorted(found), sorted(self.where("a.rmx", expression)))

@@ -26,6 +26,17 @@ class Answers(ViewTest):
             [{"name": "label", "type": "int64"}, {"name": "score", "type": "float"}],
         )
 
+    def test_a_column_of_float64(self):
+        self.write("a.tfrecord", tfrecord([b"a", b"b", b"c", b"d"]))
+        self.index("-o", "a.rmx", "a.tfrecord")
+        self.write("t.csv", b"number,time\n0,1732752000.123456\n1,0.1\n2,-1e300\n")
+        self.assertEqual(self.run_recmap("annotate", "a.rmx", "--column=time=t.csv").status, 0)
+        self.start(count=4)
+        self.assertEqual(self.ask("info")["columns"], [{"name": "time", "type": "float64"}])
+        rows = self.ask("rows", first=0, count=4)["rows"]
+        values = [row["values"][0] for row in rows]
+        self.assertEqual(values, ["1732752000.123456", "0.1", "-1e+300", None])
+
     def test_rows(self):
         records = [example(id=f"id-{i}", label=i % 3) for i in range(10)]
         self.view(*records, options=["--lift", "label"])

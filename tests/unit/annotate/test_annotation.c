@@ -74,6 +74,57 @@ static void test_rows(void **state) {
     recmap_dataset_close(dataset);
 }
 
+/* Annotates the last record with 0.5, in a column whose default is for the others. */
+static size_t add_half(recmap_type type, const char *default_value) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = open_three_records();
+    recmap_annotation *annotation = annotate(dataset);
+    recmap_value key = int64_value(COUNT - 1), half = {.type = type};
+    if (type == RECMAP_TYPE_FLOAT) half.as.float32 = 0.5f;
+    else half.as.float64 = 0.5;
+    ASSERT_OK(recmap_annotation_add_column(annotation, "x", type, default_value, &error), &error);
+    ASSERT_OK(recmap_annotation_add_rows(annotation, RECMAP_KEY_NUMBER, &key, &half, 1, &error),
+              &error);
+    ASSERT_OK(recmap_annotation_finish(annotation, &error), &error);
+    recmap_annotation_destroy(annotation);
+    recmap_dataset_close(dataset);
+    return 1; /* the column after "@length" */
+}
+
+/* A column of floats can be read as float64, but not the reverse. */
+static void test_float64(void **state) {
+    (void)state;
+    static const struct {
+        recmap_type type;
+        const char *default_value;
+        double expected;
+        recmap_status as_float;
+    } cases[] = {
+        {RECMAP_TYPE_FLOAT64, "0.1", 0.1, RECMAP_INVALID},
+        {RECMAP_TYPE_FLOAT64, "-1e300", -1e300, RECMAP_INVALID},
+        {RECMAP_TYPE_FLOAT64, NULL, 0, RECMAP_INVALID},
+        {RECMAP_TYPE_FLOAT, "0.1", (double)0.1f, RECMAP_OK},
+        {RECMAP_TYPE_FLOAT, NULL, 0, RECMAP_OK},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        recmap_error error = RECMAP_ERROR_INIT;
+        size_t column = add_half(cases[i].type, cases[i].default_value);
+        recmap_dataset *dataset = dataset_open("set.rmx", NULL);
+        double values[COUNT];
+        float floats[COUNT];
+        int64_t integers[COUNT];
+        ASSERT_OK(recmap_dataset_read_float64(values, dataset, column, 0, COUNT, &error), &error);
+        for (int k = 0; k < COUNT; k++)
+            assert_true(values[k] == (k < COUNT - 1 ? cases[i].expected : 0.5));
+        assert_int_equal(recmap_dataset_read_float(floats, dataset, column, 0, COUNT, &error),
+                         cases[i].as_float);
+        assert_int_equal(recmap_dataset_read_int64(integers, dataset, column, 0, COUNT, &error),
+                         RECMAP_INVALID);
+        recmap_dataset_close(dataset);
+        assert_int_equal(unlink("set.rmx"), 0);
+    }
+}
+
 static int is_annotated(const char *name) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = dataset_open("set.rmx", NULL);
@@ -257,6 +308,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
         TEST(rows),
+        TEST(float64),
         TEST(marks),
         TEST(records_without_a_value),
         TEST(misuse),
